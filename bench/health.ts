@@ -1,5 +1,5 @@
-import { createHealth } from '../src/gateway/health/create-health.ts';
-import { createRetryBudget } from '../src/gateway/retry/retry-budget.ts';
+import { createHealth } from '../src/gateway/attempts/health/create-health.ts';
+import { createRetryBudget } from '../src/gateway/attempts/retry/retry-budget.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { silentLogger } from '../src/platform/log.ts';
 

@@ -1,7 +1,7 @@
-import { createLimiter, type LimitedSubject } from '../src/gateway/limits/limiter.ts';
-import { reserveCall, withOwnLimits } from '../src/gateway/limits/reserve-call.ts';
+import { createLimiter, type LimitedSubject } from '../src/gateway/admission/limits/limiter.ts';
+import { reserveCall, withOwnLimits } from '../src/gateway/admission/limits/reserve-call.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
-import { createFakeExchange, createFakeUpstream } from '../src/gateway/exchange/fake-exchange.ts';
+import { createFakeExchange, createFakeUpstream } from '../src/gateway/attempts/exchange/testing/fake-exchange.ts';
 import { systemClock } from '../src/platform/clock.ts';
 
 /**

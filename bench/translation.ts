@@ -1,6 +1,6 @@
 import type { DialectId } from '../src/dialects/chat-dialect.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
-import { createTranslatedStream } from '../src/gateway/exchange/translate/translated-stream.ts';
+import { createTranslatedStream } from '../src/gateway/endpoints/chat/translate/translated-stream.ts';
 import { createTranslationNotes } from '../src/inference/translation-notes.ts';
 import { replayReply } from '../src/inference/replay-reply.ts';
 import type { Frame } from '../src/platform/frames.ts';

@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
 
-import { createLimiter, type LimitedSubject } from '../src/gateway/limits/limiter.ts';
-import { createIpc } from '../src/main/workers/ipc.ts';
-import type { PrimaryTopics } from '../src/main/workers/protocol.ts';
-import { createSharedLimiter } from '../src/main/workers/shared-limiter.ts';
-import { createWorkerReservations } from '../src/main/workers/worker-reservations.ts';
+import { createLimiter, type LimitedSubject } from '../src/gateway/admission/limits/limiter.ts';
+import { createIpc } from '../src/main/programs/workers/ipc.ts';
+import type { PrimaryTopics } from '../src/main/programs/workers/protocol.ts';
+import { createSharedLimiter } from '../src/main/programs/workers/shared-limiter.ts';
+import { createWorkerReservations } from '../src/main/programs/workers/worker-reservations.ts';
 
 /**
  * What a call with limits costs a worker that asks its primary: the time until it has its answer, one at a time, and processor time of each process when many ask at

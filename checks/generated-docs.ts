@@ -1,13 +1,13 @@
-import { idleGate } from '../src/gateway/overload/gatekeeper.ts';
+import { idleGate } from '../src/gateway/admission/overload/gatekeeper.ts';
 import { errorCodes } from '../src/inference/gateway-error.ts';
 import { environmentVariables } from '../src/main/environment.ts';
 import { configSchema } from '../src/main/config/config-schema.ts';
-import { gatewayOpenApi } from '../src/gateway/routes/open-api.ts';
+import { gatewayOpenApi } from '../src/gateway/server/routes/open-api.ts';
 import { monitorOpenApi } from '../src/monitor/open-api.ts';
 import { createMetricFamilies } from '../src/gateway/telemetry/metric-families.ts';
 import { addGatewayGauges } from '../src/gateway/telemetry/gateway-gauges.ts';
-import { addProcessMetrics } from '../src/main/telemetry/process-metrics.ts';
-import { addSpanMetrics } from '../src/main/telemetry/assemble-telemetry.ts';
+import { addProcessMetrics } from '../src/main/assembly/telemetry/process-metrics.ts';
+import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
 import { errorMeanings } from './error-meanings.ts';
 import { writeTimeoutsPage } from './timeouts-page.ts';

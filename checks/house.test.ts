@@ -57,9 +57,12 @@ test('the simulator imports nothing of the gateway', () => {
 test('siblings among dialects and upstreams never import each other', () => {
   const wrong = sources.flatMap((file) => {
     const [, top = '', own, ...rest] = file.path.split('/');
-    if (!siblingFolders.includes(top) || rest.length === 0) return [];
+    if (!siblingFolders.includes(top) || rest.length === 0 || own === 'testing') return [];
     return file.imports
-      .filter((target) => target.startsWith(`src/${top}/`) && target.split('/').length > 3 && target.split('/')[2] !== own)
+      .filter(
+        (target) =>
+          target.startsWith(`src/${top}/`) && target.split('/').length > 3 && ![own, 'testing'].includes(target.split('/')[2] ?? ''),
+      )
       .map((target) => `${file.path} imports ${target}`);
   });
   assert.deepEqual(wrong, []);
@@ -96,6 +99,8 @@ test('the layer table in ARCHITECTURE.md is the one that is enforced', () => {
 
 /** Interfaces that are no chats, and have no codec. */
 const otherInterfaces = new Set(['openai-audio', 'video-tasks']);
+/** Doubles and suites that all dialects share. */
+const shared = new Set(['testing']);
 
 test('every dialect folder has what a dialect needs', () => {
   const required = [
@@ -107,11 +112,26 @@ test('every dialect folder has what a dialect needs', () => {
     'README.md',
     'fixtures',
   ];
-  const folders = readdirSync(join(root, 'src/dialects'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const folders = readdirSync(join(root, 'src/dialects'), { withFileTypes: true }).filter(
+    (entry) => entry.isDirectory() && !shared.has(entry.name),
+  );
   const missing = folders.flatMap((folder) => {
     const present = readdirSync(join(root, 'src/dialects', folder.name));
     if (otherInterfaces.has(folder.name)) return present.includes('README.md') ? [] : [`${folder.name}/README.md`];
     return required.filter((name) => !present.includes(name)).map((name) => `${folder.name}/${name}`);
   });
   assert.deepEqual(missing, []);
+});
+
+/** How doubles, kits and suites are called. */
+const doubleName = /\/(?:(?:fake|simulated)-[^/]*|memory-[^/]*-(?:store|disk)|[^/]*-(?:kit|suite|arbitrary|arbitraries))\.ts$/;
+
+const isTest = (path: string): boolean => path.endsWith('.test.ts') || path.includes('/testing/');
+
+test('doubles and kits stand in testing folders, and no program imports them', () => {
+  const misplaced = sources.filter(({ path }) => !isTest(path) && doubleName.test(path));
+  const imported = sources
+    .filter(({ path }) => !isTest(path))
+    .flatMap(({ path, imports }) => imports.filter((target) => target.includes('/testing/')).map((target) => `${path} imports ${target}`));
+  assert.deepEqual([...misplaced.map(({ path }) => path), ...imported], []);
 });

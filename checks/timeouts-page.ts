@@ -1,5 +1,5 @@
-import { bodyPace, serverSettings } from '../src/gateway/client-pace.ts';
-import { defaultLimits, defaultTimeouts, type GatewayTimeouts } from '../src/gateway/limits.ts';
+import { bodyPace, serverSettings } from '../src/gateway/server/client-pace.ts';
+import { defaultLimits, defaultTimeouts, type GatewayTimeouts } from '../src/gateway/settings/limits.ts';
 
 const seconds = (ms: number): string => `${ms / 1000} s`;
 const kibibytes = (bytes: number): string => `${bytes / 1024} KiB`;

@@ -6,7 +6,7 @@ import { toFile } from 'openai';
 
 import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
-import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
+import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
 import { runWeir } from '../programs/run-weir.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type AudioWeir, startAudioWeir } from './audio-weir.ts';

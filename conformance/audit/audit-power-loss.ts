@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createJournal } from '../../src/billing/journal/create-journal.ts';
 import type { Journal } from '../../src/billing/journal/journal.ts';
 import { recordTypes, scanSegment } from '../../src/billing/journal/journal-record.ts';
-import { MemoryJournalDisk } from '../../src/billing/journal/memory-journal-disk.ts';
+import { MemoryJournalDisk } from '../../src/billing/journal/testing/memory-journal-disk.ts';
 import { createLostCallSettler } from '../../src/billing/journal/settle-lost-call.ts';
 import type { CallEntry, CallOpening } from '../../src/billing/ledger/call-entry.ts';
 import { loadShippedPriceBook } from '../../src/billing/rating/load-shipped-price-book.ts';

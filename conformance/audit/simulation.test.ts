@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { describe, test, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import type { Worlds } from '../../src/billing/simulation/thread-of-worlds.ts';
+import type { Worlds } from '../../src/billing/testing/simulation/thread-of-worlds.ts';
 
 const firstSeed = Number(process.env['WEIR_SIMULATION_SEED'] ?? 20_261_122);
 const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? 20);
@@ -14,7 +14,7 @@ const storeCalls = Number(process.env['WEIR_SIMULATION_STORE_CALLS'] ?? 5000);
 const worldsPerThread = 5;
 /** Far more than the worlds of a thread need: the machine may be busy. */
 const timeoutMs = 400_000;
-const modelProgram = new URL('../../src/billing/simulation/live-in-thread.ts', import.meta.url);
+const modelProgram = new URL('../../src/billing/testing/simulation/live-in-thread.ts', import.meta.url);
 const storeProgram = new URL('./simulation/live-in-thread.ts', import.meta.url);
 const seeds = Array.from({ length: worlds }, (_, world) => firstSeed + world);
 

@@ -9,7 +9,7 @@ import { verifyStart } from '../../src/billing/credits/credit-books.ts';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
+import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { readLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';

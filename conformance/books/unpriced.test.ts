@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 
 import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
-import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
+import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
 import { runWeir } from '../programs/run-weir.ts';
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';

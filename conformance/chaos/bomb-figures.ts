@@ -1,6 +1,6 @@
 import { brotliCompressSync, constants, gzipSync, zstdCompressSync } from 'node:zlib';
 
-import { defaultLimits } from '../../src/gateway/limits.ts';
+import { defaultLimits } from '../../src/gateway/settings/limits.ts';
 import { call } from '../support/http.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import { startWeir } from '../support/start-weir.ts';

@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 
 import { createConversations } from '../../src/conversations/create-conversations.ts';
 import type { Conversations, StoredResponse } from '../../src/conversations/response-store.ts';
-import { loadProofKey } from '../../src/gateway/proof-vault/load-proof-key.ts';
+import { loadProofKey } from '../../src/gateway/endpoints/chat/proofs/load-proof-key.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { eventually } from '../support/http.ts';

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 
 import type { DialectId } from '../../src/dialects/chat-dialect.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
-import { createTranslateRelay } from '../../src/gateway/exchange/translate/translate-relay.ts';
-import type { Translation } from '../../src/gateway/exchange/translate/translation.ts';
+import { createTranslateRelay } from '../../src/gateway/endpoints/chat/translate/translate-relay.ts';
+import type { Translation } from '../../src/gateway/endpoints/chat/translate/translation.ts';
 import { createTranslationNotes } from '../../src/inference/translation-notes.ts';
 import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
-import { gatewayOpenApi } from '../../src/gateway/routes/open-api.ts';
+import { gatewayOpenApi } from '../../src/gateway/server/routes/open-api.ts';
 
 type Media = { readonly schema?: object; readonly 'x-event-data'?: object };
 type Described = { readonly content?: Readonly<Record<string, Media>>; readonly headers?: Readonly<Record<string, unknown>> };

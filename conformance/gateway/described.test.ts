@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
-import { startReceiver } from '../../src/tasks/callbacks/callback-receiver.ts';
+import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
+import { startReceiver } from '../../src/tasks/callbacks/testing/callback-receiver.ts';
 import { type Answer, call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 import { assertDescribed, assertEventDescribed, assertRequestDescribed } from './described-answers.ts';

@@ -7,11 +7,11 @@ import { loadShippedPriceBook } from '../../src/billing/rating/load-shipped-pric
 import type { CallEntry, CallOpening } from '../../src/billing/ledger/call-entry.ts';
 import type { DialectId, WireRequest } from '../../src/dialects/chat-dialect.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
-import { createFakeExchange } from '../../src/gateway/exchange/fake-exchange.ts';
-import { defaultRetries } from '../../src/gateway/limits.ts';
-import { createGateway, createKnownCall, createMemoryJournal } from '../../src/gateway/retry/fake-attempts.ts';
-import { createFakeTool } from '../../src/gateway/tool-loop/fake-loop.ts';
-import { needsToolLoop, runToolLoop } from '../../src/gateway/tool-loop/run-tool-loop.ts';
+import { createFakeExchange } from '../../src/gateway/attempts/exchange/testing/fake-exchange.ts';
+import { defaultRetries } from '../../src/gateway/settings/limits.ts';
+import { createGateway, createKnownCall, createMemoryJournal } from '../../src/gateway/attempts/retry/testing/fake-attempts.ts';
+import { createFakeTool } from '../../src/gateway/endpoints/chat/tool-loop/testing/fake-loop.ts';
+import { needsToolLoop, runToolLoop } from '../../src/gateway/endpoints/chat/tool-loop/run-tool-loop.ts';
 import { buildSettings } from '../../src/main/config/build-settings.ts';
 import type { Config } from '../../src/main/config/config-schema.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/platform/http/upstream-client.ts';

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
-import { readExposition, sumSamples } from '../../src/platform/metrics/read-exposition.ts';
+import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
 import { openLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import { bookOf, plainEntry } from '../../src/billing/rating/price-book-kit.ts';
+import { bookOf, plainEntry } from '../../src/billing/rating/testing/price-book-kit.ts';
 import { type Finished, runWeir } from '../programs/run-weir.ts';
 import { makeCall, modeOf } from '../books/load.ts';
 import { auditBooks, compareStatistics } from '../support/audit.ts';

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { createPublishedBook } from '../../src/billing/price-books/published-book.ts';
-import { bookOf, plainEntry } from '../../src/billing/rating/price-book-kit.ts';
+import { bookOf, plainEntry } from '../../src/billing/rating/testing/price-book-kit.ts';
 import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.ts';
 import { makeCall, modeOf } from '../books/load.ts';
 import { auditBooks, type ClientView, compareStatistics } from '../support/audit.ts';

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
-import { cert, key } from '../../src/platform/http/fake-certificate.ts';
+import { cert, key } from '../../src/platform/http/testing/fake-certificate.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { configOf, examine, secret, sendJson, show, told } from './doctor-kit.ts';
 

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { AccessLimits, AccessLimitsChange } from '../../src/accounts/access-limits.ts';
 import { type BookProblem, type NewTransaction, transactionIdOf, verifyStart } from '../../src/billing/credits/credit-books.ts';
 import type { LeaseRequest, LeaseState } from '../../src/billing/credits/credit-store.ts';
-import { MemoryCreditStore } from '../../src/billing/credits/memory-credit-store.ts';
+import { MemoryCreditStore } from '../../src/billing/credits/testing/memory-credit-store.ts';
 import { balancePot, everyPot, type Pot } from '../../src/billing/credits/pots.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createEntry } from './call-entries.ts';

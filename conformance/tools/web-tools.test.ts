@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { startSimulator, type RunningSimulator } from 'weir-simulator';
 
 import type { Config } from '../../src/main/config/config-schema.ts';
-import { openWebTools, type WebTools } from '../../src/main/tools/open-web-search.ts';
+import { openWebTools, type WebTools } from '../../src/main/assembly/tools/open-web-search.ts';
 import type { UrlContextTool, WebSearchTool } from '../../src/inference/inference-request.ts';
 import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import type { ToolOutcome } from '../../src/tools/gateway-tool.ts';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import type { DialectId } from '../../src/dialects/chat-dialect.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
-import { citeSources } from '../../src/gateway/tool-loop/cite-sources.ts';
+import { citeSources } from '../../src/gateway/endpoints/chat/tool-loop/cite-sources.ts';
 import { foldEvents } from '../../src/inference/fold-events.ts';
 import type { InferenceReply } from '../../src/inference/inference-reply.ts';
 import { replayReply } from '../../src/inference/replay-reply.ts';

@@ -1,5 +1,5 @@
 import { chatDialects } from '../../src/dialects/registry.ts';
-import { testCodec } from '../../src/dialects/codec-suite.ts';
+import { testCodec } from '../../src/dialects/testing/codec-suite.ts';
 import { acceptBody, assertDescribed } from './accept-body.ts';
 
 for (const dialect of Object.values(chatDialects)) {

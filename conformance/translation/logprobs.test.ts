@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TraitDifferences } from '../../src/inference/fake-traits.ts';
+import type { TraitDifferences } from '../../src/inference/testing/fake-traits.ts';
 import { objectsOf } from '../../src/platform/json/json-readers.ts';
 import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { decodeReply } from '../../src/dialects/openai-chat/codec/decode-reply.ts';
-import { encode as encodeChat, createReading, decodeChunks } from '../../src/dialects/openai-chat/codec/test-kit.ts';
+import { encode as encodeChat, createReading, decodeChunks } from '../../src/dialects/openai-chat/codec/testing/test-kit.ts';
 import { encodeReply } from '../../src/dialects/gemini-generate-content/codec/encode-reply.ts';
-import { chunksOf, createWriting, decode, encodeStream } from '../../src/dialects/gemini-generate-content/codec/test-kit.ts';
+import { chunksOf, createWriting, decode, encodeStream } from '../../src/dialects/gemini-generate-content/codec/testing/test-kit.ts';
 
 const asking: JsonObject = { generationConfig: { responseLogprobs: true, logprobs: 2 } };
 

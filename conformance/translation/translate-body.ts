@@ -1,6 +1,6 @@
 import type { ChatDialect, StreamReport } from '../../src/dialects/chat-dialect.ts';
-import { createTranslatedStream } from '../../src/gateway/exchange/translate/translated-stream.ts';
-import type { Translation } from '../../src/gateway/exchange/translate/translation.ts';
+import { createTranslatedStream } from '../../src/gateway/endpoints/chat/translate/translated-stream.ts';
+import type { Translation } from '../../src/gateway/endpoints/chat/translate/translation.ts';
 import { createTranslationNotes } from '../../src/inference/translation-notes.ts';
 import type { StreamFraming } from '../../src/platform/frames.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { describe, test } from 'node:test';
 
 import { isPublicAddress } from '../../src/platform/http/public-address.ts';
-import { startReceiver } from '../../src/tasks/callbacks/callback-receiver.ts';
+import { startReceiver } from '../../src/tasks/callbacks/testing/callback-receiver.ts';
 import { eventually } from '../support/http.ts';
 import { startVideosWorld } from './start-videos-world.ts';
 

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 import { request } from 'undici';
 import { Webhook } from 'standardwebhooks';
 
-import { type Received, startReceiver } from '../../src/tasks/callbacks/callback-receiver.ts';
+import { type Received, startReceiver } from '../../src/tasks/callbacks/testing/callback-receiver.ts';
 import { runWeir } from '../programs/run-weir.ts';
 import { eventually } from '../support/http.ts';
 import { startVideosWorld, type VideosWorld, type WorldGateway } from './start-videos-world.ts';

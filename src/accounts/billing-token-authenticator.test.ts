@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { silentLogger } from '../platform/log.ts';
 import { createBillingTokenAuthenticator } from './billing-token-authenticator.ts';
 import { createAccounts } from './create-accounts.ts';
-import { createFakeAccountsStore } from './fake-accounts-store.ts';
+import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
 
 function setUp() {
   const store = createFakeAccountsStore();

@@ -6,7 +6,7 @@ import { createBillingTokenAuthenticator } from './billing-token-authenticator.t
 import { createBillingTokenGate } from './billing-token-gate.ts';
 import { createBillingTokenUses } from './billing-token-uses.ts';
 import { createAccounts } from './create-accounts.ts';
-import { createFakeAccountsStore } from './fake-accounts-store.ts';
+import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
 
 function setUp() {
   const store = createFakeAccountsStore();

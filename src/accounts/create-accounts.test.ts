@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Clock } from '../platform/clock.ts';
 import { parseSecret } from './api-key-format.ts';
 import { createAccounts } from './create-accounts.ts';
-import { createFakeAccountsStore } from './fake-accounts-store.ts';
+import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
 import { hashSecret } from './hash-secret.ts';
 
 const clock: Clock = { nowMs: () => 1_767_225_600_000, monotonicMs: () => 0 };

@@ -7,7 +7,7 @@ import { silentLogger } from '../platform/log.ts';
 import type { Logger } from '../platform/log.ts';
 import { generateSecret } from './api-key-format.ts';
 import { createAccounts } from './create-accounts.ts';
-import { createFakeAccountsStore } from './fake-accounts-store.ts';
+import { createFakeAccountsStore } from './testing/fake-accounts-store.ts';
 import { hashSecret } from './hash-secret.ts';
 import { createKeyDirectory } from './key-directory.ts';
 import type { KeyDirectory } from './key-directory.ts';

@@ -7,7 +7,7 @@ import { systemClock } from '../platform/clock.ts';
 import type { ConversationLimits } from './conversation-limits.ts';
 import type { ConversationStore } from './conversation-store.ts';
 import { createConversations } from './create-conversations.ts';
-import { createFakeConversationStore } from './fake-conversation-store.ts';
+import { createFakeConversationStore } from './testing/fake-conversation-store.ts';
 import type { StoredResponse } from './response-store.ts';
 
 const response = (id: string, text = ''): StoredResponse => ({

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 
 import { fitCallId } from './call-ids.ts';
-import { createFakeTraits, type TraitDifferences } from './fake-traits.ts';
+import { createFakeTraits, type TraitDifferences } from './testing/fake-traits.ts';
 import type { ReasoningRequest } from './inference-request.ts';
 import { type Proof, readProof, unwrapProof, wrapProof, writeProof } from './proof.ts';
 import { type FittedReasoning, fitReasoning } from './reasoning-scale.ts';

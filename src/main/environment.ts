@@ -1,4 +1,4 @@
-import { readTracing, type Tracing, TracingError } from './telemetry/read-tracing.ts';
+import { readTracing, type Tracing, TracingError } from './assembly/telemetry/read-tracing.ts';
 
 /** What the environment says. Only this folder reads it; everything else is handed what it needs. */
 export type Environment = {

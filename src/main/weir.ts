@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import manifest from '../../package.json' with { type: 'json' };
 import { addCommands } from './commands/add-commands.ts';
 import { withConfigPath } from './config/find-config.ts';
-import { describeFailure } from './describe-failure.ts';
+import { describeFailure } from './programs/describe-failure.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 
 /** What serves is loaded where something is served: a command that lists keys would wait four times as long. */
@@ -12,12 +12,12 @@ async function serve(
   environment: Environment,
   which: { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean },
 ): Promise<void> {
-  const { runPrograms } = await import('./run-programs.ts');
+  const { runPrograms } = await import('./programs/run-programs.ts');
   await runPrograms(withConfigPath(environment), which);
 }
 
 async function serveWithWorkers(environment: Environment, workers: string): Promise<void> {
-  const { readWorkerCount, runPrimary } = await import('./workers/run-primary.ts');
+  const { readWorkerCount, runPrimary } = await import('./programs/workers/run-primary.ts');
   await runPrimary(withConfigPath(environment), readWorkerCount(workers));
 }
 

@@ -6,7 +6,7 @@ import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import readXlsxFile from 'read-excel-file/node';
 import type { BilledCall, BilledCallStore } from '../billing/statistics/billed-call.ts';
 import { billingRecordFields } from '../billing/statistics/billing-record.ts';
-import { createMemoryReader, createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
+import { createMemoryReader, createMemoryStatisticsStore } from '../billing/statistics/testing/memory-statistics-store.ts';
 import { silentLogger } from '../platform/log.ts';
 import { createAnswers } from './answers/create-answers.ts';
 import { createMonitor, monitorLimitsDefault } from './monitor.ts';

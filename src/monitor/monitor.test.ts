@@ -5,8 +5,12 @@ import { test } from 'node:test';
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import readXlsxFile from 'read-excel-file/node';
-import { fakeRow } from '../billing/statistics/fake-row.ts';
-import { type CountedCall, createMemoryReader, createMemoryStatisticsStore } from '../billing/statistics/memory-statistics-store.ts';
+import { fakeRow } from '../billing/statistics/testing/fake-row.ts';
+import {
+  type CountedCall,
+  createMemoryReader,
+  createMemoryStatisticsStore,
+} from '../billing/statistics/testing/memory-statistics-store.ts';
 import { statisticsLimitsDefault } from '../billing/statistics/statistics.ts';
 import type { StatisticsStore } from '../billing/statistics/statistics-store.ts';
 import type { Clock } from '../platform/clock.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { billingRecordFields, encodeBillingRecords } from '../billing/statistics/billing-record.ts';
-import { fakeRow } from '../billing/statistics/fake-row.ts';
+import { fakeRow } from '../billing/statistics/testing/fake-row.ts';
 import { monitorOpenApi } from './open-api.ts';
 
 type Document = { readonly components: { readonly schemas: Readonly<Record<string, object>> } };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { describeEnd, type TaskOutcome } from './end-task.ts';
-import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
+import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { TaskParts } from './task-parts.ts';
 import { sealRequest } from './task-seal.ts';
 import type { SealedVideoRequest, VideoTask } from './video-task.ts';

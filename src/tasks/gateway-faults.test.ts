@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
+import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { VideoTask } from './video-task.ts';
 import type { TaskReading, VideoUpstreams } from './video-upstreams.ts';
 

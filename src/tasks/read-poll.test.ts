@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { type PollDecision, type PollMoment, readPoll } from './read-poll.ts';
-import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
+import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import { defaultTaskSettings } from './task-parts.ts';
 import { askTimeoutMs, busyTickMs, missingForMs, silentPollsMax } from './timings.ts';
 import { type VideoTask, videoPhases } from './video-task.ts';

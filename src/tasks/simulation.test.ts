@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import type { Lives } from './simulation/live-in-thread.ts';
+import type { Lives } from './testing/simulation/live-in-thread.ts';
 
 /** Worlds that are lived through with the tests; `npm run test:faults -- --long` lives through many more. */
 const worlds = Number(process.env['WEIR_SIMULATED_WORLDS'] ?? 2);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { VideoTask } from './video-task.ts';
-import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
+import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { TaskSettings, VideoTasksOptions } from './task-parts.ts';
 import { type OpenedResult, ResultError, type VideoUpstreams } from './video-upstreams.ts';
 

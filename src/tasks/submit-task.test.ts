@@ -3,8 +3,8 @@ import { test } from 'node:test';
 
 import { openSealedRequest } from './task-seal.ts';
 import type { VideoTask } from './video-task.ts';
-import type { SimulatedProcess } from './simulation/simulated-process.ts';
-import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
+import type { SimulatedProcess } from './testing/simulation/simulated-process.ts';
+import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 import type { TaskReading } from './video-upstreams.ts';
 
 const minuteMs = 60_000;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { silentLogger } from '../platform/log.ts';
-import { createFakeTaskStore } from './fake-task-store.ts';
+import { createFakeTaskStore } from './testing/fake-task-store.ts';
 import { sweepOrphans, sweepTasks } from './sweep-media.ts';
 import { defaultTaskSettings } from './task-parts.ts';
-import { plainStory, SimulatedWorld } from './simulation/simulated-world.ts';
+import { plainStory, SimulatedWorld } from './testing/simulation/simulated-world.ts';
 
 const dayMs = 24 * 3_600_000;
 

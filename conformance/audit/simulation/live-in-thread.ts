@@ -1,6 +1,6 @@
-import { auditBooks } from '../../../src/billing/simulation/audit-books.ts';
-import { SimulatedWorld } from '../../../src/billing/simulation/simulated-world.ts';
-import { liveThroughWorlds } from '../../../src/billing/simulation/thread-of-worlds.ts';
+import { auditBooks } from '../../../src/billing/testing/simulation/audit-books.ts';
+import { SimulatedWorld } from '../../../src/billing/testing/simulation/simulated-world.ts';
+import { liveThroughWorlds } from '../../../src/billing/testing/simulation/thread-of-worlds.ts';
 import { StoreBooks } from './store-books.ts';
 import { VideoTrade } from './video-trade.ts';
 

@@ -5,7 +5,7 @@ import type { Payer } from '../../../src/billing/credits/credit-desk.ts';
 import { verifyStart } from '../../../src/billing/credits/credit-books.ts';
 import type { CallEntry } from '../../../src/billing/ledger/call-entry.ts';
 import type { EntrySummary } from '../../../src/billing/ledger/ledger-form.ts';
-import type { BooksAtRest, WorldBooks } from '../../../src/billing/simulation/world-books.ts';
+import type { BooksAtRest, WorldBooks } from '../../../src/billing/testing/simulation/world-books.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import { joinEncoded } from '../../../src/store/operations/encoded-batch.ts';
 import { unpackRows } from '../../../src/store/operations/packed-rows.ts';

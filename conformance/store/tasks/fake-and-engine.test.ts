@@ -8,7 +8,7 @@ import fc from 'fast-check';
 
 import { openDatabase } from '../../../src/store/sqlite/open-database.ts';
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts';
-import { createFakeTaskStore } from '../../../src/tasks/fake-task-store.ts';
+import { createFakeTaskStore } from '../../../src/tasks/testing/fake-task-store.ts';
 import type { VideoTask } from '../../../src/tasks/video-task.ts';
 import { startMs } from '../suite-start.ts';
 import { createDelivery, createTask, endOf, entryOf, mediaOf, progressOf, type TaskStores } from './task-fixtures.ts';

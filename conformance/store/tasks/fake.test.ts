@@ -1,6 +1,6 @@
 import { describe } from 'node:test';
 
-import { createFakeTaskStore } from '../../../src/tasks/fake-task-store.ts';
+import { createFakeTaskStore } from '../../../src/tasks/testing/fake-task-store.ts';
 import { callbackSuite } from './callback-suite.ts';
 import { endSuite } from './end-suite.ts';
 import { pollSuite } from './poll-suite.ts';

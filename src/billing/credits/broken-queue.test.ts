@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { createCreditDesk } from './create-credit-desk.ts';
 import type { CreditHold, CreditRefusal } from './credit-desk.ts';
 import type { LeaseReply, LeaseState, LeaseStore } from './credit-store.ts';
-import { MemoryCreditStore } from './memory-credit-store.ts';
+import { MemoryCreditStore } from './testing/memory-credit-store.ts';
 import { PayerAccount } from './payer-account.ts';
 import { balancePot } from './pots.ts';
-import { payerOf, settle } from './simulation/simulated-nodes.ts';
+import { payerOf, settle } from './testing/simulated-nodes.ts';
 
 const unavailable = { admitted: false, reason: 'unavailable' };
 const ann = payerOf('ann', 'k', undefined, { prepaid: true });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { AccessLimits } from '../../accounts/access-limits.ts';
 import type { Payer } from './credit-desk.ts';
 import { potsOf, spendLimitOf } from './pots.ts';
-import { payerOf, settle, SimulatedNodes, type StoreFault } from './simulation/simulated-nodes.ts';
+import { payerOf, settle, SimulatedNodes, type StoreFault } from './testing/simulated-nodes.ts';
 
 const usd = (nanoUsd: number): string => `0.${String(nanoUsd).padStart(9, '0')}`;
 

@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import { createCreditDesk, type CreditDeskOptions } from './create-credit-desk.ts';
 import type { CreditHold, CreditRefusal } from './credit-desk.ts';
 import type { LeaseStore } from './credit-store.ts';
-import { MemoryCreditStore } from './memory-credit-store.ts';
+import { MemoryCreditStore } from './testing/memory-credit-store.ts';
 import { potsOf } from './pots.ts';
-import { payerOf } from './simulation/simulated-nodes.ts';
+import { payerOf } from './testing/simulated-nodes.ts';
 
 const payer = payerOf('ann', 'k', undefined, { prepaid: true });
 const unavailable = { admitted: false, reason: 'unavailable' };

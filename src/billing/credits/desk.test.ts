@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { CreditHold, CreditRefusal, Payer } from './credit-desk.ts';
-import { payerOf, settle, SimulatedNodes, type SimulatedNode } from './simulation/simulated-nodes.ts';
+import { payerOf, settle, SimulatedNodes, type SimulatedNode } from './testing/simulated-nodes.ts';
 
 const prepaid = payerOf('ann', 'k', undefined, { prepaid: true });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, describe, test } from 'node:test';
 
 import type { CreditHold, CreditRefusal } from './credit-desk.ts';
-import { payerOf, settle, SimulatedNodes, type SimulatedNode } from './simulation/simulated-nodes.ts';
+import { payerOf, settle, SimulatedNodes, type SimulatedNode } from './testing/simulated-nodes.ts';
 
 const limits = { spendTotal: '0.000001000' };
 const payer = payerOf('ann', 'k', limits, undefined);

@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { silentLogger } from '../../platform/log.ts';
-import { createFakeIdempotencyStore } from './fake-idempotency-store.ts';
+import { createFakeIdempotencyStore } from './testing/fake-idempotency-store.ts';
 import { createIdempotency, type Idempotency, type NamedRequest } from './idempotency.ts';
 import type { IdempotencySettings } from './idempotency-settings.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { silentLogger } from '../../platform/log.ts';
-import { createFakeIdempotencyStore } from './fake-idempotency-store.ts';
+import { createFakeIdempotencyStore } from './testing/fake-idempotency-store.ts';
 import type { IdempotencyClaim } from './idempotency-claim.ts';
 import { createIdempotency } from './idempotency.ts';
 

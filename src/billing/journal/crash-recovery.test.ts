@@ -13,7 +13,7 @@ import { createJournal } from './create-journal.ts';
 import { encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
 import { decodeForLedger } from '../ledger/ledger-form.ts';
 import { type RecordType, encodeRecord, recordTypes, scanSegment } from './journal-record.ts';
-import { MemoryJournalDisk } from './memory-journal-disk.ts';
+import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
 import type { LostCallSettler } from './settle-lost-call.ts';
 
 const path = '/journal/segment-0000000001.v1';

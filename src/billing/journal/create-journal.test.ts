@@ -8,7 +8,7 @@ import { recomputeAmount } from '../rating/recompute-amount.ts';
 import { type JournalOptions, createJournal } from './create-journal.ts';
 import { scanSegment } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
-import { MemoryJournalDisk } from './memory-journal-disk.ts';
+import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
 import { createLostCallSettler } from './settle-lost-call.ts';
 
 const directory = '/journal';

@@ -5,11 +5,11 @@ import fc from 'fast-check';
 
 import { silentLogger } from '../../platform/log.ts';
 import type { CallEntry } from '../ledger/call-entry.ts';
-import { entries } from '../ledger/entry-arbitrary.ts';
+import { entries } from '../ledger/testing/entry-arbitrary.ts';
 import { decodeForLedger } from '../ledger/ledger-form.ts';
 import { createJournal, type JournalOptions } from './create-journal.ts';
 import type { JournalView } from './journal.ts';
-import { MemoryJournalDisk } from './memory-journal-disk.ts';
+import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
 
 const base = fc.sample(entries, 1)[0];
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { CallEntry, CallOpening } from '../ledger/call-entry.ts';
 import { encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
 import { type RecordType, encodeRecord, recordTypes } from './journal-record.ts';
-import { MemoryJournalDisk } from './memory-journal-disk.ts';
+import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
 import { recoverSegments } from './recover-segments.ts';
 import type { LostCallSettler } from './settle-lost-call.ts';
 

@@ -5,11 +5,11 @@ import type { CallEntry } from '../ledger/call-entry.ts';
 import { encodeEntry, encodeOpening } from '../ledger/entry-json.ts';
 import { decodeForLedger } from '../ledger/ledger-form.ts';
 import { createPriceBook } from '../rating/price-book.ts';
-import { entry, opening } from './call-kit.ts';
+import { entry, opening } from './testing/call-kit.ts';
 import { createJournal, type JournalOptions } from './create-journal.ts';
 import { recordPayloadBytesMax, recordTypes, scanSegment } from './journal-record.ts';
 import type { Journal, JournalView } from './journal.ts';
-import { MemoryJournalDisk } from './memory-journal-disk.ts';
+import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
 import { createLostCallSettler } from './settle-lost-call.ts';
 
 const directory = '/journal';

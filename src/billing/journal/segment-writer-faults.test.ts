@@ -3,9 +3,20 @@ import { afterEach, describe, test } from 'node:test';
 
 import { recordTypes } from './journal-record.ts';
 import { JournalUnavailableError } from './journal.ts';
-import { MemoryJournalDisk } from './memory-journal-disk.ts';
+import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
 import type { RecordPosition } from './segment-writer.ts';
-import { closeWriters, directory, failing, holdSync, idAt, isSynced, json, pathOf, startWriter, until } from './segment-writer-kit.ts';
+import {
+  closeWriters,
+  directory,
+  failing,
+  holdSync,
+  idAt,
+  isSynced,
+  json,
+  pathOf,
+  startWriter,
+  until,
+} from './testing/segment-writer-kit.ts';
 
 const turnEnds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, test } from 'node:test';
 
-import { MemoryJournalDisk } from './memory-journal-disk.ts';
-import { closeWriters, failing, holdSync, idAt, isSynced, pathOf, startWriter, until } from './segment-writer-kit.ts';
+import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
+import { closeWriters, failing, holdSync, idAt, isSynced, pathOf, startWriter, until } from './testing/segment-writer-kit.ts';
 
 const chunkBytes = 256 * 1024;
 

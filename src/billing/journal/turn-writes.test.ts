@@ -5,11 +5,11 @@ import { silentLogger } from '../../platform/log.ts';
 import type { CallEntry } from '../ledger/call-entry.ts';
 import { decodeForLedger } from '../ledger/ledger-form.ts';
 import { createPriceBook } from '../rating/price-book.ts';
-import { entry, opening } from './call-kit.ts';
+import { entry, opening } from './testing/call-kit.ts';
 import { createJournal } from './create-journal.ts';
 import { recordTypes, scanSegment } from './journal-record.ts';
 import { type Journal, JournalUnavailableError } from './journal.ts';
-import { MemoryJournalDisk } from './memory-journal-disk.ts';
+import { MemoryJournalDisk } from './testing/memory-journal-disk.ts';
 import { createLostCallSettler } from './settle-lost-call.ts';
 
 const directory = '/journal';

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import type { CallEntry } from './call-entry.ts';
-import { entries } from './entry-arbitrary.ts';
+import { entries } from './testing/entry-arbitrary.ts';
 import { decodeEntry, encodeEntry, encodeOpening } from './entry-json.ts';
 
 /** What the text has to mean: JSON without what is undefined, and the amount as text. */

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import type { CallEntry } from './call-entry.ts';
-import { entries } from './entry-arbitrary.ts';
+import { entries } from './testing/entry-arbitrary.ts';
 import { decodeEntry, encodeEntry } from './entry-json.ts';
 import { decodeForLedger, encodeForLedger, readLedgerText, toLedgerBytes } from './ledger-form.ts';
 

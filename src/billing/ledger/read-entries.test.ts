@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { entries } from './entry-arbitrary.ts';
+import { entries } from './testing/entry-arbitrary.ts';
 import { readEntries } from './read-entries.ts';
 
 const [sample] = fc.sample(entries, 1);

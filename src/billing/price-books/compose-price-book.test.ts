@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { type PriceBookData, parsePriceBook } from '../rating/parse-price-book.ts';
-import { plainEntry } from '../rating/price-book-kit.ts';
+import { plainEntry } from '../rating/testing/price-book-kit.ts';
 import { composePriceBook, type Publication } from './compose-price-book.ts';
 
 /** A book of entries such as `m-1 2026-01-01`, or `m-1 2026-01-01 2026-03-01` for one that ends. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 
 import { parsePriceBook } from '../rating/parse-price-book.ts';
-import { bookOf, plainEntry } from '../rating/price-book-kit.ts';
+import { bookOf, plainEntry } from '../rating/testing/price-book-kit.ts';
 import { createPriceBookFollower } from './price-book-follower.ts';
 import type { PriceBookStore, PublishedPriceBook, RecordedPrices } from './price-book-store.ts';
 import { createPublishedBook, readPublishedBook } from './published-book.ts';

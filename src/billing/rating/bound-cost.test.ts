@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { PricingParameters, Usage } from '../../inference/usage.ts';
 import { loadShippedPriceBook } from './load-shipped-price-book.ts';
 import { createPriceBook } from './price-book.ts';
-import { acceptedAtMs, bookOf, callOf, plainEntry } from './price-book-kit.ts';
+import { acceptedAtMs, bookOf, callOf, plainEntry } from './testing/price-book-kit.ts';
 import type { PlannedCall, PriceBook } from './rating.ts';
 
 type MutableUsage = { -readonly [Name in keyof Usage]?: number };

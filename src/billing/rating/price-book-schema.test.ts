@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { parsePriceBook, PriceBookError } from './parse-price-book.ts';
-import { bookOf, plainEntry, problemsOf } from './price-book-kit.ts';
+import { bookOf, plainEntry, problemsOf } from './testing/price-book-kit.ts';
 
 const prices = { input: '2', output: '10' };
 const many = <Value>(count: number, value: (index: number) => Value): Value[] => Array.from({ length: count }, (_, index) => value(index));

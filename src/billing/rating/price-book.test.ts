@@ -6,7 +6,7 @@ import { loadShippedPriceBook } from './load-shipped-price-book.ts';
 import { modelSpellings } from './model-spellings.ts';
 import type { PriceBookError } from './parse-price-book.ts';
 import { type PriceOverride, createPriceBook } from './price-book.ts';
-import { acceptedAtMs, bookOf, plainEntry, problemsOf } from './price-book-kit.ts';
+import { acceptedAtMs, bookOf, plainEntry, problemsOf } from './testing/price-book-kit.ts';
 import type { RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 

@@ -6,7 +6,7 @@ import { loadShippedPriceBook } from './load-shipped-price-book.ts';
 import { mergePriceBooks } from './merge-price-books.ts';
 import { parsePriceBook } from './parse-price-book.ts';
 import { createPriceBook } from './price-book.ts';
-import { bookOf, plainEntry } from './price-book-kit.ts';
+import { bookOf, plainEntry } from './testing/price-book-kit.ts';
 
 const priced = (input: string, more: Record<string, unknown> = {}) =>
   plainEntry({ tiers: [{ inputAbove: 0, prices: { input, output: '9' } }], ...more });

@@ -6,7 +6,7 @@ import { parseDecimal } from './decimal.ts';
 import { formatCredits } from './format-credits.ts';
 import { modelSpellings } from './model-spellings.ts';
 import { createPriceBook } from './price-book.ts';
-import { bookOf, callOf, plainEntry } from './price-book-kit.ts';
+import { bookOf, callOf, plainEntry } from './testing/price-book-kit.ts';
 import type { RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 import { rateTools } from './tool-prices.ts';

@@ -5,7 +5,7 @@ import type { Usage } from '../../inference/usage.ts';
 import { formatCredits } from './format-credits.ts';
 import { parsePriceBook } from './parse-price-book.ts';
 import { createPriceBook } from './price-book.ts';
-import { bookOf, callOf, plainEntry, problemsOf } from './price-book-kit.ts';
+import { bookOf, callOf, plainEntry, problemsOf } from './testing/price-book-kit.ts';
 import type { RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 

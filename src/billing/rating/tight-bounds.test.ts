@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { Usage } from '../../inference/usage.ts';
 import { createPriceBook } from './price-book.ts';
-import { bookOf, callOf, plainEntry } from './price-book-kit.ts';
+import { bookOf, callOf, plainEntry } from './testing/price-book-kit.ts';
 import type { RatedCall } from './rating.ts';
 
 const million = 1_000_000;

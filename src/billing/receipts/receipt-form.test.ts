@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
 import { createPriceBook } from '../rating/price-book.ts';
-import { bookOf, plainEntry } from '../rating/price-book-kit.ts';
-import { pricedEntry } from '../rating/priced-entry-kit.ts';
+import { bookOf, plainEntry } from '../rating/testing/price-book-kit.ts';
+import { pricedEntry } from '../rating/testing/priced-entry-kit.ts';
 import { buildReceipt } from './build-receipt.ts';
 import { verifyReceipt } from './verify-receipt.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 
 import type { CallEntry } from '../ledger/call-entry.ts';
 import { createPriceBook } from '../rating/price-book.ts';
-import { bookOf, plainEntry } from '../rating/price-book-kit.ts';
-import { pricedEntry } from '../rating/priced-entry-kit.ts';
+import { bookOf, plainEntry } from '../rating/testing/price-book-kit.ts';
+import { pricedEntry } from '../rating/testing/priced-entry-kit.ts';
 import { buildReceipt } from './build-receipt.ts';
 import type { Receipt, ReceiptRow } from './receipt.ts';
 import { digestOf } from './receipt-digest.ts';

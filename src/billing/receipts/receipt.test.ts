@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { buildReceipt } from './build-receipt.ts';
 import { readCounts, writeCounts } from './count-names.ts';
 import { formatExact, formatUsd } from './exact-text.ts';
-import { callRows } from './receipt-arbitrary.ts';
+import { callRows } from './testing/receipt-arbitrary.ts';
 import { verifyReceipt, verifyReceiptText } from './verify-receipt.ts';
 
 test('the total is the sum of the rows, every row is the rounded sum of its lines, and all of it is found right', () => {

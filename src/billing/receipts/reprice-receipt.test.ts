@@ -6,7 +6,7 @@ import type { CallEntry } from '../ledger/call-entry.ts';
 import { settleTools } from '../metering/settle-tools.ts';
 import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../rating/price-book.ts';
-import { pricedEntry } from '../rating/priced-entry-kit.ts';
+import { pricedEntry } from '../rating/testing/priced-entry-kit.ts';
 import { buildReceipt } from './build-receipt.ts';
 import { verifyReceipt, verifyReceiptText } from './verify-receipt.ts';
 

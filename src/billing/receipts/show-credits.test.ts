@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { buildReceipt } from './build-receipt.ts';
-import { callRows } from './receipt-arbitrary.ts';
+import { callRows } from './testing/receipt-arbitrary.ts';
 import { createMoneyWriter, describeUnit, showCredits } from './show-credits.ts';
 import { verifyReceipt } from './verify-receipt.ts';
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../rating/price-book.ts';
 import { CostReconciliation } from './cost-reconciliation.ts';
-import { atMs, openAiPage, rowOf } from './reconciliation-kit.ts';
+import { atMs, openAiPage, rowOf } from './testing/reconciliation-kit.ts';
 import type { VendorCosts } from './vendor-costs.ts';
 import { vendorExports } from './vendor-exports.ts';
 import { ExportError, type VendorUsage } from './vendor-usage.ts';

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import type { CallEntry, FailedAttempt } from '../ledger/call-entry.ts';
 import { createModelMatcher } from './match-models.ts';
 import { likelyCauses, percentOf, Reconciliation } from './reconciliation.ts';
-import { atMs, openAiPage, openAiResult, rowOf } from './reconciliation-kit.ts';
+import { atMs, openAiPage, openAiResult, rowOf } from './testing/reconciliation-kit.ts';
 import { readOpenAiUsage } from './read-openai-usage.ts';
 import type { UsageCounts } from './vendor-usage.ts';
 

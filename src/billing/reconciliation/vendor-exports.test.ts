@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { parseCsv } from './parse-csv.ts';
-import { anthropicPage, anthropicResult, googleHeader, googleLine, openAiPage, openAiResult } from './reconciliation-kit.ts';
+import { anthropicPage, anthropicResult, googleHeader, googleLine, openAiPage, openAiResult } from './testing/reconciliation-kit.ts';
 import { vendorExports } from './vendor-exports.ts';
 import type { VendorUsage } from './vendor-usage.ts';
 

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 
 import type { CallEntry } from '../ledger/call-entry.ts';
 import { createPriceBook } from '../rating/price-book.ts';
-import { bookOf, plainEntry } from '../rating/price-book-kit.ts';
-import { pricedEntry } from '../rating/priced-entry-kit.ts';
+import { bookOf, plainEntry } from '../rating/testing/price-book-kit.ts';
+import { pricedEntry } from '../rating/testing/priced-entry-kit.ts';
 import { type ComparisonGrouping, PriceComparison } from './price-comparison.ts';
 
 const tiersOf = (input: string) => ({ tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] });

@@ -8,8 +8,8 @@ import type { CallEntry } from '../ledger/call-entry.ts';
 import { settleTools } from '../metering/settle-tools.ts';
 import { loadShippedPriceBook } from '../rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../rating/price-book.ts';
-import { acceptedAtMs, bookOf, plainEntry } from '../rating/price-book-kit.ts';
-import { pricedEntry } from '../rating/priced-entry-kit.ts';
+import { acceptedAtMs, bookOf, plainEntry } from '../rating/testing/price-book-kit.ts';
+import { pricedEntry } from '../rating/testing/priced-entry-kit.ts';
 import { PriceComparison } from './price-comparison.ts';
 import { repriceEntry } from './reprice-entry.ts';
 

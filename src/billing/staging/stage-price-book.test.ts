@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { createPriceBook } from '../rating/price-book.ts';
-import { bookOf, callOf, plainEntry } from '../rating/price-book-kit.ts';
+import { bookOf, callOf, plainEntry } from '../rating/testing/price-book-kit.ts';
 import { onlyModelsOf, stagePriceBook } from './stage-price-book.ts';
 
 const prices = (input: string) => ({ tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] });

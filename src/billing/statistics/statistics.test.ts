@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { type BillingRecord, billingRecordFields } from './billing-record.ts';
 import type { Granularity } from './granularity.ts';
-import { type CountedCall, createMemoryStatisticsStore } from './memory-statistics-store.ts';
+import { type CountedCall, createMemoryStatisticsStore } from './testing/memory-statistics-store.ts';
 import {
   StatisticsRefusedError,
   StatisticsUnavailableError,

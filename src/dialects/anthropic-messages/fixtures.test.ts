@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { openFixtures, testFixtures } from '../fixture-suite.ts';
+import { openFixtures, testFixtures } from '../testing/fixture-suite.ts';
 import { anthropicMessages } from './anthropic-messages.ts';
 
 testFixtures({

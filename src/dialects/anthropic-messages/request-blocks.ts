@@ -1,6 +1,6 @@
 import { Type, type TSchema } from 'typebox';
 import { isBase64 } from '../is-base64.ts';
-import { orNull, type SchemaKit } from '../schema-kit.ts';
+import { orNull, type SchemaKit } from '../schema-builders.ts';
 
 export function cacheControlSchema(kit: SchemaKit): TSchema {
   const type = Type.Literal('ephemeral');

@@ -1,5 +1,5 @@
 import { Type, type TProperties, type TSchema } from 'typebox';
-import { literal, orNull, type SchemaKit } from '../schema-kit.ts';
+import { literal, orNull, type SchemaKit } from '../schema-builders.ts';
 import { cacheControlSchema } from './request-blocks.ts';
 
 /** One entry of `tools`. A tool without a type is the caller's own; the other three carry the name that their type prescribes. */

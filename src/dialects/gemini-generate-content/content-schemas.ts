@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { freeObject, optional, optionalFlag, optionalText, refused } from './common-schemas.ts';
-import type { SchemaKit } from '../schema-kit.ts';
+import type { SchemaKit } from '../schema-builders.ts';
 
 const name = Type.String({ minLength: 1 });
 

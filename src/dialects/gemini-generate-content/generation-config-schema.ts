@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { createValueSchema } from './content-schemas.ts';
 import { freeObject, optional, optionalFlag, optionalText } from './common-schemas.ts';
-import type { SchemaKit } from '../schema-kit.ts';
+import type { SchemaKit } from '../schema-builders.ts';
 
 const speechLanguages = 'zh-CN en-US ja-JP ko-KR fr-FR de-DE es-ES pt-BR hi-IN ar-XA it-IT tr-TR vi-VN th-TH ru-RU pl-PL nl-NL'.split(' ');
 

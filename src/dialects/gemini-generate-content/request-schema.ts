@@ -4,7 +4,7 @@ import type { Operation, ValidationMode } from '../chat-dialect.ts';
 import { type KnownOperation, knownOperation } from '../known-operation.ts';
 import { createContentSchema, createSystemInstructionSchema } from './content-schemas.ts';
 import { createGenerationConfigSchema } from './generation-config-schema.ts';
-import { createSchemaKit } from '../schema-kit.ts';
+import { createSchemaKit } from '../schema-builders.ts';
 import { freeObject, optional, optionalFlag, optionalText } from './common-schemas.ts';
 import { createSafetySettingSchema, createToolConfigSchema, createToolSchema } from './tool-schemas.ts';
 

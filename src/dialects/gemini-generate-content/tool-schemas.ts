@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { createValueSchema } from './content-schemas.ts';
 import { freeObject, optional, optionalFlag, optionalText } from './common-schemas.ts';
-import type { SchemaKit } from '../schema-kit.ts';
+import type { SchemaKit } from '../schema-builders.ts';
 
 function createFunctionDeclaration(kit: SchemaKit): TSchema {
   return kit.object(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { openFixtures, testFixtures } from '../fixture-suite.ts';
+import { openFixtures, testFixtures } from '../testing/fixture-suite.ts';
 import { openaiChat } from './openai-chat.ts';
 
 testFixtures({

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import { literal, orNull, type SchemaKit } from '../schema-kit.ts';
+import { literal, orNull, type SchemaKit } from '../schema-builders.ts';
 
 /** One entry of `messages`, told apart by its role. */
 export function messageSchema(kit: SchemaKit): TSchema {

@@ -1,6 +1,6 @@
 import { Type, type TSchema } from 'typebox';
 import type { ValidationMode } from '../chat-dialect.ts';
-import { createSchemaKit, orNull } from '../schema-kit.ts';
+import { createSchemaKit, orNull } from '../schema-builders.ts';
 import { messageSchema } from './request-messages.ts';
 import { functionSchema, responseFormatSchema, toolChoiceSchema, toolSchema } from './request-tools.ts';
 

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import { orNull, type SchemaKit } from '../schema-kit.ts';
+import { orNull, type SchemaKit } from '../schema-builders.ts';
 
 /** The vendor's own rule for names of functions and schemas. Model servers that speak its dialect also take dots and longer names. */
 const nameSchema = (kit: SchemaKit): TSchema =>

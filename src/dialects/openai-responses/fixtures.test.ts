@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import { openFixtures, testFixtures } from '../fixture-suite.ts';
+import { openFixtures, testFixtures } from '../testing/fixture-suite.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 const fixtures = openFixtures(join(import.meta.dirname, 'fixtures'));

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import { literal, nullable } from '../schema-kit.ts';
-import type { SchemaKit } from '../schema-kit.ts';
+import { literal, nullable } from '../schema-builders.ts';
+import type { SchemaKit } from '../schema-builders.ts';
 
 /** A full URL or a base64 data URL. Schemes are case-insensitive. */
 const imageUrl = Type.String({ pattern: '^([hH][tT][tT][pP][sS]?://.|[dD][aA][tT][aA]:.)' });

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import type { Operation, ValidationMode } from '../chat-dialect.ts';
 import { createInputSchema } from './input-item-schemas.ts';
-import { createSchemaKit, literal, orNull } from '../schema-kit.ts';
-import type { SchemaKit } from '../schema-kit.ts';
+import { createSchemaKit, literal, orNull } from '../schema-builders.ts';
+import type { SchemaKit } from '../schema-builders.ts';
 import { createToolChoiceSchema, createToolSchema } from './tool-schemas.ts';
 
 const includeValues = [

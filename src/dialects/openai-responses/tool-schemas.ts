@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import { literal, orNull } from '../schema-kit.ts';
-import type { SchemaKit } from '../schema-kit.ts';
+import { literal, orNull } from '../schema-builders.ts';
+import type { SchemaKit } from '../schema-builders.ts';
 
 const attributeKey = Type.String();
 const comparisonWords = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { VideoForm } from '../../inference/video.ts';
 import { encodeMultipartAsJson, type MultipartFile, type MultipartForm } from './read-multipart.ts';
-import { read, refusalOf } from './test-kit.ts';
+import { read, refusalOf } from './testing/test-kit.ts';
 
 const pngBytes = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const asData = { kind: 'data', mediaType: 'image/png', base64: pngBytes.toString('base64') };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { read, refusalOf } from './test-kit.ts';
+import { read, refusalOf } from './testing/test-kit.ts';
 
 const png = 'data:image/png;base64,iVBORw0KGgo=';
 const address = 'https://media.example/a.png';

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { entries } from '../../billing/ledger/entry-arbitrary.ts';
+import { entries } from '../../billing/ledger/testing/entry-arbitrary.ts';
 import { type ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
 import { silentLogger } from '../../platform/log.ts';
 import { type CallLogLevel, createCallLog } from './call-log.ts';
-import { beginFakeCall, fakeEntry, tellFakeCall } from './fake-call.ts';
+import { beginFakeCall, fakeEntry, tellFakeCall } from './testing/fake-call.ts';
 import { createTelemetry } from './telemetry.ts';
 
 function write(level: CallLogLevel = 'info', forTerminal = false) {

@@ -9,13 +9,13 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { aloneMeters } from '../../inference/meters.ts';
 import { silentLogger } from '../../platform/log.ts';
 import { createMetricRegistry } from '../../platform/metrics/metric-registry.ts';
-import { readExposition, sumSamples } from '../../platform/metrics/read-exposition.ts';
+import { readExposition, sumSamples } from '../../platform/metrics/testing/read-exposition.ts';
 import { renderMetrics } from '../../platform/metrics/render-metrics.ts';
 import { createCallMetrics } from './call-metrics.ts';
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 
-import { beginFakeCall, fakeEntry, tellFakeCall } from './fake-call.ts';
-import { idleGate } from '../overload/gatekeeper.ts';
+import { beginFakeCall, fakeEntry, tellFakeCall } from './testing/fake-call.ts';
+import { idleGate } from '../admission/overload/gatekeeper.ts';
 import { addGatewayGauges } from './gateway-gauges.ts';
 import { createTelemetry } from './telemetry.ts';
 

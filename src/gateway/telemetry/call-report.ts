@@ -4,7 +4,7 @@ import type { CallEnd, CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallTrace } from './call-trace.ts';
-import type { ClientReply } from '../exchange/client-reply.ts';
+import type { ClientReply } from '../replies/client-reply.ts';
 
 /** `refused`: the call ended before it was sent to any upstream. */
 export type ReportedEnd = CallEnd | 'refused';

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { silentLogger } from '../../platform/log.ts';
 import { createMetricRegistry } from '../../platform/metrics/metric-registry.ts';
-import { readExposition, sumSamples } from '../../platform/metrics/read-exposition.ts';
+import { readExposition, sumSamples } from '../../platform/metrics/testing/read-exposition.ts';
 import { renderMetrics } from '../../platform/metrics/render-metrics.ts';
 import { createCallMetrics } from './call-metrics.ts';
 import type { EndedCall } from './call-report.ts';
-import { beginFakeCall, fakeEntry } from './fake-call.ts';
+import { beginFakeCall, fakeEntry } from './testing/fake-call.ts';
 import { createTelemetry } from './telemetry.ts';
 
 const refusal = new GatewayError('rate_limited', 'no');

@@ -6,7 +6,7 @@ import { systemClock } from '../../platform/clock.ts';
 import { createCallbackVault } from '../../tasks/callbacks/callback-vault.ts';
 import { type Callbacks, createCallbacks } from '../../tasks/callbacks/create-callbacks.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { loadStoreKey } from '../load-store-key.ts';
+import { loadStoreKey } from '../assembly/load-store-key.ts';
 import { findUserName, printTable, withStore } from './with-accounts.ts';
 
 const listed = 50;

@@ -17,7 +17,7 @@ import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { readCreditUnit } from '../config/read-credit-unit.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { inert } from '../usage/terminal-text.ts';
+import { inert } from './usage/terminal-text.ts';
 import { nameActor } from './name-actor.ts';
 import { findUserName, printTable, withStore } from './with-accounts.ts';
 

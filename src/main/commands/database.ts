@@ -8,7 +8,7 @@ import { describeRoles, type RoleNames } from '../../store/postgres/roles.ts';
 import { DataDirectoryLockedError, lockDataDirectory } from '../../store/sqlite/data-directory-lock.ts';
 import { readDatabaseConfig } from '../config/find-config.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { databasePath, openDatabase } from '../open-data-directory.ts';
+import { databasePath, openDatabase } from '../assembly/open-data-directory.ts';
 
 export type UrlOption = { readonly url?: string };
 export const urlText =

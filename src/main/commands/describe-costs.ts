@@ -1,7 +1,7 @@
 import type { ChargedDay, ComparedCost, CostReconciliation } from '../../billing/reconciliation/cost-reconciliation.ts';
 import type { VendorCosts } from '../../billing/reconciliation/vendor-costs.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
-import { inert } from '../usage/terminal-text.ts';
+import { inert } from './usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
 
 /** Vendors round their amounts: what differs by less than this, a hundred-thousandth of a dollar, is no difference. */

@@ -1,5 +1,5 @@
-import { describeConditions } from '../../gateway/routing/conditions.ts';
-import type { ConfiguredModel, RoutingTable, Target } from '../../gateway/routing/routing-table.ts';
+import { describeConditions } from '../../gateway/attempts/routing/conditions.ts';
+import type { ConfiguredModel, RoutingTable, Target } from '../../gateway/attempts/routing/routing-table.ts';
 import type { Config } from '../config/config-schema.ts';
 
 /** Targets that differ in their credential only, as the configuration names them. */

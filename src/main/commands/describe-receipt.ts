@@ -1,5 +1,5 @@
 import type { Receipt, ReceiptRow } from '../../billing/receipts/receipt.ts';
-import { inert } from '../usage/terminal-text.ts';
+import { inert } from './usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
 
 /** A receipt for people: what was asked of whom, how it ended, each line of each row, and the total. */

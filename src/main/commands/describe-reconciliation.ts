@@ -7,7 +7,7 @@ import {
   type ReconciledCell,
 } from '../../billing/reconciliation/reconciliation.ts';
 import type { VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
-import { inert } from '../usage/terminal-text.ts';
+import { inert } from './usage/terminal-text.ts';
 import { alignColumns } from './with-accounts.ts';
 
 /** What the export is about, and how many billed calls it cannot contain, by kind. */

@@ -5,7 +5,7 @@ import { versionOfBook } from '../../billing/price-books/published-book.ts';
 import { parsePriceBasis, type PriceBasis } from '../../billing/rating/price-basis.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { inert } from '../usage/terminal-text.ts';
+import { inert } from './usage/terminal-text.ts';
 import { findRecorded, readPriceBooks } from './stored-prices.ts';
 import { alignColumns, printTable } from './with-accounts.ts';
 

@@ -10,14 +10,14 @@ import type { PublishedPriceBook } from '../../billing/price-books/price-book-st
 import { createPublishedBook } from '../../billing/price-books/published-book.ts';
 import { parsePriceBook } from '../../billing/rating/parse-price-book.ts';
 import type { PriceBasis } from '../../billing/rating/price-basis.ts';
-import { plainEntry } from '../../billing/rating/price-book-kit.ts';
+import { plainEntry } from '../../billing/rating/testing/price-book-kit.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { priceBasisOf } from '../config/build-price-book.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { joinLayers, sharedLayers } from '../config/price-layers.ts';
 import { readEnvironment } from '../environment.ts';
-import { openDatabase } from '../open-data-directory.ts';
+import { openDatabase } from '../assembly/open-data-directory.ts';
 import { addPriceCommands } from './prices.ts';
 import { findNewest } from './stored-prices.ts';
 

@@ -11,7 +11,7 @@ import { findHidden, joinLayers, sharedLayers } from '../config/price-layers.ts'
 import { pricesOf } from '../config/prices-schema.ts';
 import { readPriceBook } from '../config/read-price-book.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
+import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directory.ts';
 import { findNewest } from './stored-prices.ts';
 import { replaceFile } from './replace-file.ts';
 

@@ -9,10 +9,10 @@ import { Command } from 'commander';
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
 import { loadConfig } from '../config/load-config.ts';
-import { plainEntry } from '../../billing/rating/price-book-kit.ts';
+import { plainEntry } from '../../billing/rating/testing/price-book-kit.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { readEnvironment } from '../environment.ts';
-import { openDatabase } from '../open-data-directory.ts';
+import { openDatabase } from '../assembly/open-data-directory.ts';
 import { addPriceCommands } from './prices.ts';
 
 const bookText = (version: string, ...entries: Record<string, unknown>[]): string => JSON.stringify({ version, currency: 'USD', entries });

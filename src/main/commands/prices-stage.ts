@@ -18,7 +18,7 @@ import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { buildPriceBook } from '../config/build-price-book.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { inert } from '../usage/terminal-text.ts';
+import { inert } from './usage/terminal-text.ts';
 import { findUrl, type UrlOption, urlText } from './database.ts';
 import { nameActor } from './name-actor.ts';
 import { dayOf } from './prices-list.ts';

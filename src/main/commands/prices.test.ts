@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 
 import { Command } from 'commander';
 
-import { plainEntry } from '../../billing/rating/price-book-kit.ts';
+import { plainEntry } from '../../billing/rating/testing/price-book-kit.ts';
 import { readEnvironment } from '../environment.ts';
 import { addPriceCommands } from './prices.ts';
 

@@ -10,7 +10,7 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../../billing/rating/price-book.ts';
 import { readEnvironment, StartError } from '../environment.ts';
-import { openDatabase } from '../open-data-directory.ts';
+import { openDatabase } from '../assembly/open-data-directory.ts';
 import { addReceiptCommands } from './receipt.ts';
 
 const book = createPriceBook({ book: loadShippedPriceBook() });

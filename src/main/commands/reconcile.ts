@@ -10,7 +10,7 @@ import { vendorExports } from '../../billing/reconciliation/vendor-exports.ts';
 import type { VendorCosts } from '../../billing/reconciliation/vendor-costs.ts';
 import { ExportError, startOfDay, type VendorUsage } from '../../billing/reconciliation/vendor-usage.ts';
 import type { LedgerStore } from '../../billing/ledger/ledger-store.ts';
-import { describeFailure } from '../describe-failure.ts';
+import { describeFailure } from '../programs/describe-failure.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { describeCosts, isCostOver, writeCosts } from './describe-costs.ts';
 import { loadConfigAndPrices, readNamedBook } from './stored-prices.ts';

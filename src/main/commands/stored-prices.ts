@@ -7,8 +7,8 @@ import { parsePriceBasis } from '../../billing/rating/price-basis.ts';
 import { readDatabaseConfig } from '../config/find-config.ts';
 import { type LoadedConfig, loadConfig } from '../config/load-config.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { readKeptPrices } from '../kept-prices.ts';
-import { databasePath } from '../open-data-directory.ts';
+import { readKeptPrices } from '../assembly/kept-prices.ts';
+import { databasePath } from '../assembly/open-data-directory.ts';
 import { readPriceFile } from './read-price-file.ts';
 import { readStore } from './with-accounts.ts';
 

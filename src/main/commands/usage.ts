@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 
 import { granularityNames } from '../../billing/statistics/granularity.ts';
 import type { Environment } from '../environment.ts';
-import type { DisputedOptions } from '../usage/list-disputed.ts';
-import type { UsageOptions } from '../usage/show-usage.ts';
+import type { DisputedOptions } from './usage/list-disputed.ts';
+import type { UsageOptions } from './usage/show-usage.ts';
 
 /** Adds `weir usage`: the statistics of the monitor in a terminal, and what is to be decided of impossible figures. */
 export function addUsageCommand(program: Command, readEnvironment: () => Environment): void {
@@ -23,14 +23,14 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
     .option('--all', 'with --disputed: those too that are settled')
     .action(async (options: UsageOptions & DisputedOptions & { readonly unpriced?: true }) => {
       if (options.disputed === true) {
-        const { listDisputed } = await import('../usage/list-disputed.ts');
+        const { listDisputed } = await import('./usage/list-disputed.ts');
         return await listDisputed(readEnvironment(), options);
       }
       if (options.unpriced === true) {
-        const { listUnpriced } = await import('../usage/list-unpriced.ts');
+        const { listUnpriced } = await import('./usage/list-unpriced.ts');
         return await listUnpriced(readEnvironment(), options);
       }
-      const { showUsage } = await import('../usage/show-usage.ts');
+      const { showUsage } = await import('./usage/show-usage.ts');
       return await showUsage(readEnvironment(), options);
     });
   usage
@@ -39,7 +39,7 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
     .argument('<row>', 'id of the disputed row, as weir usage --disputed shows it')
     .option('--note <text>', 'why; the receipt shows it')
     .action(async (rowId: string, { note }: { readonly note?: string }) => {
-      const { acceptDisputed } = await import('../usage/settle-disputed.ts');
+      const { acceptDisputed } = await import('./usage/settle-disputed.ts');
       await acceptDisputed(readEnvironment(), rowId, note);
     });
   usage
@@ -51,7 +51,7 @@ export function addUsageCommand(program: Command, readEnvironment: () => Environ
     .argument('[counts...]', 'for example output_tokens=40, by the names of the receipt')
     .option('--note <text>', 'why; the receipt shows it')
     .action(async (rowId: string, counts: readonly string[], { note }: { readonly note?: string }) => {
-      const { correctDisputed } = await import('../usage/settle-disputed.ts');
+      const { correctDisputed } = await import('./usage/settle-disputed.ts');
       await correctDisputed(readEnvironment(), rowId, counts, note);
     });
 }

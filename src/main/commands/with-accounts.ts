@@ -4,7 +4,7 @@ import { type Accounts, createAccounts } from '../../accounts/create-accounts.ts
 import { systemClock } from '../../platform/clock.ts';
 import type { Store } from '../../store/store.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { ensureDataDirectory, openDatabase } from '../open-data-directory.ts';
+import { ensureDataDirectory, openDatabase } from '../assembly/open-data-directory.ts';
 
 /** Opens the store of the data directory for one command, and closes it whatever becomes of that. */
 export async function withStore<Result>(environment: Environment, use: (store: Store) => Promise<Result>): Promise<Result> {

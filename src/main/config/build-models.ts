@@ -1,5 +1,5 @@
-import type { ConfiguredModel, Target, Upstream } from '../../gateway/routing/routing-table.ts';
-import type { TimeoutRule } from '../../gateway/routing/target-timeouts.ts';
+import type { ConfiguredModel, Target, Upstream } from '../../gateway/attempts/routing/routing-table.ts';
+import type { TimeoutRule } from '../../gateway/attempts/routing/target-timeouts.ts';
 import { buildToolModes } from './build-tools.ts';
 import type { Config } from './config-schema.ts';
 import type { ConfiguredTarget } from './routing-schema.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { loadShippedPriceBook } from '../../billing/rating/load-shipped-price-book.ts';
-import { defaultLimits, defaultTimeouts } from '../../gateway/limits.ts';
+import { defaultLimits, defaultTimeouts } from '../../gateway/settings/limits.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { buildSettings, findBrokenTargets, findModelLists, findUpstreams } from './build-settings.ts';

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox';
 
-import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } from '../../gateway/limits.ts';
-import { defaultOverload } from '../../gateway/overload/overload-settings.ts';
+import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } from '../../gateway/settings/limits.ts';
+import { defaultOverload } from '../../gateway/admission/overload/overload-settings.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
-import { defaultDrainTimes } from '../drain-times.ts';
+import { defaultDrainTimes } from '../programs/drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import type { Upstream } from '../../gateway/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
 import type { ConfiguredUpstream } from './config-schema.ts';
 
 /** The credentials of an upstream, in the order of the configuration; none where it is sent none. */

@@ -4,7 +4,7 @@ import type { GatewaySettings } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
-import { createModelDiscovery, type ModelDiscoveryOptions } from '../discovery/model-discovery.ts';
+import { createModelDiscovery, type ModelDiscoveryOptions } from '../assembly/discovery/model-discovery.ts';
 import { priceBasisOf } from './build-price-book.ts';
 import {
   buildSettings,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
-import { plainEntry } from '../../billing/rating/price-book-kit.ts';
+import { plainEntry } from '../../billing/rating/testing/price-book-kit.ts';
 import { formatCredits } from '../../billing/rating/format-credits.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createLiveSettings } from './live-settings.ts';

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import { parse } from 'yaml';
 
-import type { Upstream } from '../../gateway/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';

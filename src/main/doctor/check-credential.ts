@@ -1,4 +1,4 @@
-import { createUpstreamHeaders } from '../../gateway/prepare-request.ts';
+import { createUpstreamHeaders } from '../../gateway/attempts/exchange/prepare-request.ts';
 import { filledText, objectsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { type Answer, AskError, askUpstream, type AskLimits } from '../../platform/http/ask-upstream.ts';
 import { baseUrlHint, explainAnswer, explainSilence, mediaTypeOf, parseBody } from './explain-failure.ts';

@@ -1,5 +1,5 @@
 import { createS3Storage } from '../../store/media/s3-storage.ts';
-import { checkMediaStorage } from '../check-media-storage.ts';
+import { checkMediaStorage } from '../assembly/check-media-storage.ts';
 import type { MediaStorageConfig } from '../config/media-storage-schema.ts';
 import { type Finding, tidyWords } from './finding.ts';
 

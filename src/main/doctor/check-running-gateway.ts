@@ -2,7 +2,7 @@ import { filledText, membersOf, numberOf, objectsOf } from '../../platform/json/
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Environment } from '../environment.ts';
-import { formatUrl } from '../listen.ts';
+import { formatUrl } from '../programs/listen.ts';
 import { type Answer, AskError, askUpstream } from '../../platform/http/ask-upstream.ts';
 import { parseBody } from './explain-failure.ts';
 import { type Finding, tidyWords } from './finding.ts';

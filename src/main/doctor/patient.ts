@@ -1,4 +1,4 @@
-import type { Upstream } from '../../gateway/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
 
 /** An upstream that is examined, with what advice about it has to name. */
 export type Patient = {

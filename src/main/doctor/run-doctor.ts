@@ -1,11 +1,11 @@
 import { createIds } from '../../platform/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
-import type { Upstream } from '../../gateway/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
 import { baseUrlOf } from '../config/build-settings.ts';
 import type { ConfiguredUpstream } from '../config/config-schema.ts';
 import { type Environment, StartError } from '../environment.ts';
-import { startSimulatedUpstreams } from '../start-simulated-upstreams.ts';
+import { startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
 import { checkClock } from './check-clock.ts';
 import { checkConfiguration, describeKeySource, type UsableConfiguration } from './check-configuration.ts';
 import { checkDataDirectory } from './check-data-directory.ts';

@@ -10,7 +10,7 @@ import readXlsxFile from 'read-excel-file/node';
 import type { BilledCallRecord } from '../../billing/statistics/billed-call-record.ts';
 import { exactNumber } from '../../billing/statistics/exact-number.ts';
 import { billingRecordFields, encodeBillingRecords } from '../../billing/statistics/billing-record.ts';
-import { fakeRow } from '../../billing/statistics/fake-row.ts';
+import { fakeRow } from '../../billing/statistics/testing/fake-row.ts';
 import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { createWorkbookStream } from './workbook-stream.ts';
 

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { serveMedia } from './fake-media-server.ts';
+import { serveMedia } from './testing/fake-media-server.ts';
 import { fetchGuarded } from './fetch-guarded.ts';
 import type { LookUpHost } from './fetch-guarded.ts';
 import { fetchMedia } from './fetch-media.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from '
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
 
-import { serveMedia } from './fake-media-server.ts';
+import { serveMedia } from './testing/fake-media-server.ts';
 import { openGuarded, type OpenGuardedOptions } from './open-guarded.ts';
 
 const { signal } = new AbortController();

@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { headerBytesMax, scenarios } from './reply-arbitraries.ts';
+import { headerBytesMax, scenarios } from './testing/reply-arbitraries.ts';
 import { createUpstreamClient, type UpstreamClient } from './upstream-client.ts';
 
 /** What a client made of a reply: `ok` when it took it for whole. */

@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer as createTcpServer, type Socket
 import { after, before, test } from 'node:test';
 import { createServer, getCACertificates, type Server, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 
-import { cert, key } from './fake-certificate.ts';
+import { cert, key } from './testing/fake-certificate.ts';
 import { createUpstreamClient, type UpstreamClient } from './upstream-client.ts';
 
 let server: Server;

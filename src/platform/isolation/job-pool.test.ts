@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 
-import type * as HostileJob from './fake-hostile-job.ts';
-import type { Hostility } from './fake-hostile-job.ts';
+import type * as HostileJob from './testing/fake-hostile-job.ts';
+import type { Hostility } from './testing/fake-hostile-job.ts';
 import { isolatedJob, JobError, type JobFailure } from './isolated-job.ts';
 import { createJobPool, type JobPool, type JobPoolOptions } from './job-pool.ts';
 import { readPoolFigures } from './pool-figures.ts';
 
-const hostileJob = isolatedJob<typeof HostileJob>('hostile', new URL('./fake-hostile-job.ts', import.meta.url));
+const hostileJob = isolatedJob<typeof HostileJob>('hostile', new URL('./testing/fake-hostile-job.ts', import.meta.url));
 const never = new AbortController().signal;
 
 function openPool(context: TestContext, options: Partial<JobPoolOptions> = {}): JobPool {

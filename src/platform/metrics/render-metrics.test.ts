@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { createMetricRegistry } from './metric-registry.ts';
-import { readExposition, sumSamples } from './read-exposition.ts';
+import { readExposition, sumSamples } from './testing/read-exposition.ts';
 import { renderMetrics } from './render-metrics.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 20 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { entries } from '../../billing/ledger/entry-arbitrary.ts';
+import { entries } from '../../billing/ledger/testing/entry-arbitrary.ts';
 import { encodeEntry } from '../../billing/ledger/entry-json.ts';
 import { encodeForLedger } from '../../billing/ledger/ledger-form.ts';
 import { type CallRow, readCallRow } from './call-entry-row.ts';

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 
 import { Webhook } from 'standardwebhooks';
 
-import { startReceiver, type Received } from './callback-receiver.ts';
-import { createSenderBench, userName } from './sender-bench.ts';
+import { startReceiver, type Received } from './testing/callback-receiver.ts';
+import { createSenderBench, userName } from './testing/sender-bench.ts';
 
 const second = 1000;
 const minute = 60 * second;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { createCallbackVault } from './callback-vault.ts';
 import { createCallbacks } from './create-callbacks.ts';
-import { createFakeCallbackStore } from './fake-callback-store.ts';
+import { createFakeCallbackStore } from './testing/fake-callback-store.ts';
 import { createResponseWatch } from './watch-response.ts';
 
 const userName = 'anna';

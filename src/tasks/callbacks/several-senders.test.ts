@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { startReceiver } from './callback-receiver.ts';
+import { startReceiver } from './testing/callback-receiver.ts';
 import { watchedEventType } from './create-event.ts';
-import { createSenderBench, userName } from './sender-bench.ts';
+import { createSenderBench, userName } from './testing/sender-bench.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;

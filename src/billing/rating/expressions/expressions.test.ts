@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { meterNames, meters } from '../../../inference/meters.ts';
 import { compileExpression } from './compile-expression.ts';
-import { amount, bounds, holds } from './expression-kit.ts';
+import { amount, bounds, holds } from './testing/expression-kit.ts';
 import { ExpressionError } from './expression-node.ts';
 
 const request = {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { Usage } from '../../../inference/usage.ts';
 import { compare } from '../fraction.ts';
 import { compileExpression, scopeOfCall, scopeOfPlan } from './compile-expression.ts';
-import { bounds } from './expression-kit.ts';
+import { bounds } from './testing/expression-kit.ts';
 
 const numbers = [
   '(output_tokens > 5 ? size(/images) : 2) ?? 7',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { amount, holds } from './expression-kit.ts';
+import { amount, holds } from './testing/expression-kit.ts';
 
 test('a value is true or false where a lenient server takes it for that, and neither where none does', () => {
   for (const [value, isTrue, isFalse] of [

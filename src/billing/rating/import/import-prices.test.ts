@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { importOptions as options, importSound as read } from './import-kit.ts';
+import { importOptions as options, importSound as read } from './testing/import-kit.ts';
 import { detectFormat, importPrices } from './import-prices.ts';
 
 describe('LiteLLM', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { JsonValue } from '../../../platform/json/json-value.ts';
-import { importOptions, importSound } from './import-kit.ts';
+import { importOptions, importSound } from './testing/import-kit.ts';
 import { importPrices } from './import-prices.ts';
 
 /** One model of a vendor as LiteLLM lists it. */

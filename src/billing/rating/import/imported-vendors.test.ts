@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { importOptions, importSound } from './import-kit.ts';
+import { importOptions, importSound } from './testing/import-kit.ts';
 import { importPrices } from './import-prices.ts';
 
 test('providers of LiteLLM and genai-prices are our vendors by the names that they have there', () => {

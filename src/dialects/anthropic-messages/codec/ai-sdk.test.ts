@@ -7,7 +7,7 @@ import { generateText, streamText } from 'ai';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import { encodeReply } from './encode-reply.ts';
-import { createWriting, encodeStream } from './test-kit.ts';
+import { createWriting, encodeStream } from './testing/test-kit.ts';
 
 /**
  * Everything that a reply of another vendor can put into this dialect. The AI SDK rejects a whole reply for one member that it does not

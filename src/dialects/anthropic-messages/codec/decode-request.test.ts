@@ -6,7 +6,7 @@ import { wrapProof } from '../../../inference/proof.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import { codec } from './codec.ts';
 import { writeCallProof, writeSignature } from './proof-fields.ts';
-import { decode, headers } from './test-kit.ts';
+import { decode, headers } from './testing/test-kit.ts';
 
 const partsOf = (role: string, content: JsonValue): readonly unknown[] => {
   const [turn] = decode({ messages: [{ role, content }] }).turns;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { assistant, text, user } from '../../../inference/fake-turns.ts';
+import { assistant, text, user } from '../../../inference/testing/fake-turns.ts';
 import type { MediaPart, Part, Turn } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { createFakeRequest } from '../../fake-translation.ts';
+import { createFakeRequest } from '../../testing/fake-translation.ts';
 import { codec } from './codec.ts';
-import { createFit, decode, encode } from './test-kit.ts';
+import { createFit, decode, encode } from './testing/test-kit.ts';
 
 const call = (id: string, args = '{}'): Part => ({ kind: 'tool-call', id, name: 'f', arguments: args, path: `call ${id}` });
 const result = (callId: string, said = 'ok', isError = false): Part => ({

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { TraitDifferences } from '../../../inference/fake-traits.ts';
+import type { TraitDifferences } from '../../../inference/testing/fake-traits.ts';
 import type { InferenceRequest, Turn } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { createFakeRequest } from '../../fake-translation.ts';
+import { createFakeRequest } from '../../testing/fake-translation.ts';
 import { codec } from './codec.ts';
-import { createFit, effortTraits, encode } from './test-kit.ts';
+import { createFit, effortTraits, encode } from './testing/test-kit.ts';
 
 const tools = [{ kind: 'function', name: 'f', parameters: { type: 'object' } }] as const;
 

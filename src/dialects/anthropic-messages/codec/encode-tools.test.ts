@@ -4,9 +4,9 @@ import { test } from 'node:test';
 import type { OutputFormat, Tool, Turn } from '../../../inference/inference-request.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import type { NotedRequest } from '../../fake-translation.ts';
+import type { NotedRequest } from '../../testing/fake-translation.ts';
 import { fitAnswerSchema } from './fit-schema.ts';
-import { encode } from './test-kit.ts';
+import { encode } from './testing/test-kit.ts';
 
 const f: Tool = { kind: 'function', name: 'f', parameters: { type: 'object' }, path: 'tools.0' };
 const g: Tool = { kind: 'function', name: 'g', parameters: { type: 'object' }, path: 'tools.1' };

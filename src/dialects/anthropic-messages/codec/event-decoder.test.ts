@@ -7,9 +7,9 @@ import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { openFixtures } from '../../fixture-suite.ts';
+import { openFixtures } from '../../testing/fixture-suite.ts';
 import { codec } from './codec.ts';
-import { createReading, decodeStream } from './test-kit.ts';
+import { createReading, decodeStream } from './testing/test-kit.ts';
 
 const fixtures = openFixtures(join(import.meta.dirname, '../fixtures'));
 

@@ -8,10 +8,10 @@ import type { InferenceReply, ReplyPart } from '../../../inference/inference-rep
 import { unwrapProof } from '../../../inference/proof.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { openFixtures } from '../../fixture-suite.ts';
+import { openFixtures } from '../../testing/fixture-suite.ts';
 import { codec } from './codec.ts';
 import { readSignature } from './proof-fields.ts';
-import { createReading, createWriting, dataOf, decodeStream, encodeStream, readWithSdk } from './test-kit.ts';
+import { createReading, createWriting, dataOf, decodeStream, encodeStream, readWithSdk } from './testing/test-kit.ts';
 
 const usageReport = {
   usage: { inputTokens: 100, cacheReadTokens: 20, cacheWrite5mTokens: 7, outputTokens: 30, reasoningTokens: 5, webSearches: 1 },

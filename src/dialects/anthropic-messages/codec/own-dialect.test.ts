@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { objectsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { encodeRequest } from './encode-request.ts';
-import { createFit, decode, effortTraits } from './test-kit.ts';
+import { createFit, decode, effortTraits } from './testing/test-kit.ts';
 
 const mark = { type: 'ephemeral' };
 

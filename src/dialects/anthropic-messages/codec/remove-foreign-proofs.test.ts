@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform
 import { encodeReply } from './encode-reply.ts';
 import { writeCallProof, writeSignature } from './proof-fields.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
-import { createWriting } from './test-kit.ts';
+import { createWriting } from './testing/test-kit.ts';
 
 const foreign: JsonObject = { type: 'thinking', thinking: 'Hm', signature: writeSignature({ origin: 'openai', blob: 'B' }) };
 const native: JsonObject = { type: 'thinking', thinking: 'Hm', signature: 'EqQB' };

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { createEventEncoder } from './event-encoder.ts';
-import { createReading, createWriting, dataOf, decode, decodeStream, encodeStream, readWithSdk } from './test-kit.ts';
+import { createReading, createWriting, dataOf, decode, decodeStream, encodeStream, readWithSdk } from './testing/test-kit.ts';
 
 type Tool = { readonly tool: BuiltInToolKind; readonly input: readonly string[] };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { wrapProof } from '../../../inference/proof.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { decode } from './test-kit.ts';
+import { decode } from './testing/test-kit.ts';
 import { writeSignature } from './thought-signature.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeRequest } from './decode-request.ts';
-import { decode } from './test-kit.ts';
+import { decode } from './testing/test-kit.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { decode } from './test-kit.ts';
+import { decode } from './testing/test-kit.ts';
 
 test('tools of every kind, one search for several of its forms', () => {
   const { tools, vendorFields } = decode({

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assistant, call, result, text, user } from '../../../inference/fake-turns.ts';
+import { assistant, call, result, text, user } from '../../../inference/testing/fake-turns.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest, Part, Turn } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { validateRequest } from '../validate-request.ts';
-import { encode } from './test-kit.ts';
+import { encode } from './testing/test-kit.ts';
 
 const gemini = { origin: 'gemini', blob: 'AbCd' };
 const foreign = { origin: 'anthropic', blob: 'sig' };

@@ -17,7 +17,7 @@ import { createJsonArrayFrameReader } from '../../../platform/sse/json-array-fra
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { createEventEncoder } from './event-encoder.ts';
-import { chunksOf, createReading, createWriting, decode, decodeStream, encodeStream, thoughtfulRequest } from './test-kit.ts';
+import { chunksOf, createReading, createWriting, decode, decodeStream, encodeStream, thoughtfulRequest } from './testing/test-kit.ts';
 
 const anthropic: Proof = { origin: 'anthropic', blob: 'c2ln' };
 const hidden: Proof = { origin: 'openai', blob: 'enc', hidden: true };

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assistant, text, user } from '../../../inference/fake-turns.ts';
+import { assistant, text, user } from '../../../inference/testing/fake-turns.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ReasoningRequest } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { createFakeRequest } from '../../fake-translation.ts';
+import { createFakeRequest } from '../../testing/fake-translation.ts';
 import { validateRequest } from '../validate-request.ts';
 import { codec } from './codec.ts';
 import { encodeRequest } from './encode-request.ts';
-import { createFit, decode, encode } from './test-kit.ts';
+import { createFit, decode, encode } from './testing/test-kit.ts';
 
 test('thinking: a level or a budget, never both, and thoughts where they are to be shown', () => {
   const thinkingOf = (reasoning: ReasoningRequest, differences: Partial<ModelTraits>): unknown =>

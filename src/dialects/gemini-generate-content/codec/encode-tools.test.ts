@@ -5,7 +5,7 @@ import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { validateRequest } from '../validate-request.ts';
 import { encodeSchema } from './encode-schema.ts';
-import { encode } from './test-kit.ts';
+import { encode } from './testing/test-kit.ts';
 
 const tool = (name: string, parameters?: JsonObject): FunctionTool => ({
   kind: 'function',

@@ -6,9 +6,9 @@ import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { openFixtures } from '../../fixture-suite.ts';
+import { openFixtures } from '../../testing/fixture-suite.ts';
 import { decodeReply } from './decode-reply.ts';
-import { createReading, decodeStream } from './test-kit.ts';
+import { createReading, decodeStream } from './testing/test-kit.ts';
 
 const { casesOf, readBytes, readJson, files } = openFixtures(join(import.meta.dirname, '..', 'fixtures'));
 

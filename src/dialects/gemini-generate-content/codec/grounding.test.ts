@@ -7,7 +7,7 @@ import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
-import { createReading, createWriting, decodeStream, encodeStream } from './test-kit.ts';
+import { createReading, createWriting, decodeStream, encodeStream } from './testing/test-kit.ts';
 import { createTextOffsets } from './text-offsets.ts';
 
 // One to four bytes a character, a combining mark, a family of seven code points.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { decode, encode } from './test-kit.ts';
+import { decode, encode } from './testing/test-kit.ts';
 
 const contents = [{ role: 'user', parts: [{ text: 'Hi' }] }];
 

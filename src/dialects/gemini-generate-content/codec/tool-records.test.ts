@@ -9,7 +9,7 @@ import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
-import { chunksOf, createReading, createWriting, decode, encodeStream } from './test-kit.ts';
+import { chunksOf, createReading, createWriting, decode, encodeStream } from './testing/test-kit.ts';
 
 const tool = (kind: ServerToolPart['tool'], more: Partial<ServerToolPart> = {}): ServerToolPart => ({
   kind: 'server-tool',

@@ -5,8 +5,8 @@ import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
 import { createEventDecoder } from './event-decoder.ts';
-import { call, chunk, madeCall, partsOf, stop } from './fake-chunks.ts';
-import { createReading, decodeChunks, frameOf } from './test-kit.ts';
+import { call, chunk, madeCall, partsOf, stop } from './testing/fake-chunks.ts';
+import { createReading, decodeChunks, frameOf } from './testing/test-kit.ts';
 
 test('tool calls of odd servers', () => {
   const cases: readonly [name: string, chunks: readonly unknown[], expected: readonly object[]][] = [

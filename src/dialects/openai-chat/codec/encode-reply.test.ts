@@ -8,12 +8,12 @@ import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { InferenceReply, ReplyPart, StopReason } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
-import { readFrames } from '../../fake-translation.ts';
+import { readFrames } from '../../testing/fake-translation.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { createEventDecoder } from './event-decoder.ts';
 import { createEventEncoder } from './event-encoder.ts';
-import { createReading, createWriting, origin } from './test-kit.ts';
+import { createReading, createWriting, origin } from './testing/test-kit.ts';
 
 const wantsUsage = { stream: true, stream_options: { include_usage: true } };
 

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assistant, call, result, text, user } from '../../../inference/fake-turns.ts';
+import { assistant, call, result, text, user } from '../../../inference/testing/fake-turns.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest, Part, Turn } from '../../../inference/inference-request.ts';
 import { objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { createFakeRequest } from '../../fake-translation.ts';
+import { createFakeRequest } from '../../testing/fake-translation.ts';
 import { validateRequest } from '../validate-request.ts';
 import { decodeRequest } from './decode-request.ts';
-import { createFit, encode, origin } from './test-kit.ts';
+import { createFit, encode, origin } from './testing/test-kit.ts';
 
 type Written = ReturnType<typeof encode>;
 

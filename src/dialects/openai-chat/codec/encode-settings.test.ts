@@ -4,7 +4,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest, Tool, ToolChoice } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { validateRequest } from '../validate-request.ts';
-import { encode } from './test-kit.ts';
+import { encode } from './testing/test-kit.ts';
 
 type Differences = Parameters<typeof encode>[1];
 

@@ -6,12 +6,12 @@ import { assertEventGrammar } from '../../../inference/assert-event-grammar.ts';
 import { foldEvents } from '../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import { serializeBlocks } from '../../../inference/serialize-blocks.ts';
-import { readFrames } from '../../fake-translation.ts';
-import { openFixtures } from '../../fixture-suite.ts';
+import { readFrames } from '../../testing/fake-translation.ts';
+import { openFixtures } from '../../testing/fixture-suite.ts';
 import { decodeReply } from './decode-reply.ts';
 import { createEventDecoder } from './event-decoder.ts';
-import { call, chunk, madeCall, partsOf, stop } from './fake-chunks.ts';
-import { createReading, decodeChunks, frameOf, origin } from './test-kit.ts';
+import { call, chunk, madeCall, partsOf, stop } from './testing/fake-chunks.ts';
+import { createReading, decodeChunks, frameOf, origin } from './testing/test-kit.ts';
 
 const shown = { origin, blob: '' };
 

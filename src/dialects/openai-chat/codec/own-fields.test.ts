@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeRequest } from './decode-request.ts';
-import { encode } from './test-kit.ts';
+import { encode } from './testing/test-kit.ts';
 
 const messages = [{ role: 'user', content: 'Hi' }];
 

@@ -4,7 +4,7 @@ import { wrapProof } from '../../../inference/proof.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import { writeCallProof } from './call-proofs.ts';
-import { decode, withoutPaths } from './test-kit.ts';
+import { decode, withoutPaths } from './testing/test-kit.ts';
 
 const turnsOf = (input: JsonValue): unknown => withoutPaths(decode({ input }).turns);
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
-import { callItem, createReading, messageItem, outputText, responseOf } from './test-kit.ts';
+import { callItem, createReading, messageItem, outputText, responseOf } from './testing/test-kit.ts';
 
 const read = (output: readonly JsonObject[], more: JsonObject = {}): InferenceReply =>
   decodeReply(responseOf(output, more), createReading());

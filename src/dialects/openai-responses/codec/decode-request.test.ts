@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { decode } from './test-kit.ts';
+import { decode } from './testing/test-kit.ts';
 
 describe('state that the vendor keeps is refused with the way around it', () => {
   const cases: readonly (readonly [param: string, fields: JsonObject])[] = [

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Tool } from '../../../inference/inference-request.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
-import { decode, encode, withoutPaths } from './test-kit.ts';
+import { decode, encode, withoutPaths } from './testing/test-kit.ts';
 
 describe('tools', () => {
   const parameters = { type: 'object', properties: {} };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { assistant, result, text, user } from '../../../inference/fake-turns.ts';
+import { assistant, result, text, user } from '../../../inference/testing/fake-turns.ts';
 import type { Part, Turn } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { call, encode, input, media, png, refusalOf, says } from './test-kit.ts';
+import { call, encode, input, media, png, refusalOf, says } from './testing/test-kit.ts';
 
 const inputOf = (turns: readonly Turn[], traits: Partial<ModelTraits> = {}): unknown => encode({ turns }, traits).body.input;
 

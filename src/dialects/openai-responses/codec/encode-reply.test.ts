@@ -11,8 +11,8 @@ import {
   proofsWanted,
   replyOf as reply,
   sampleUsage as usageReport,
-} from './sample-replies.ts';
-import { createWriting } from './test-kit.ts';
+} from './testing/sample-replies.ts';
+import { createWriting } from './testing/test-kit.ts';
 
 describe('the response object', () => {
   const written = (said: InferenceReply, request: JsonObject = {}): any => encodeReply(said, createWriting(request));

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { assistant, result, text, user } from '../../../inference/fake-turns.ts';
+import { assistant, result, text, user } from '../../../inference/testing/fake-turns.ts';
 import type { InferenceRequest, Part, Turn } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
-import { call, createFit, createRequest, encode, input, media, png, refusalOf, says } from './test-kit.ts';
+import { call, createFit, createRequest, encode, input, media, png, refusalOf, says } from './testing/test-kit.ts';
 
 describe('the frame of a request', () => {
   test('nothing is stored, reasoning comes back encrypted, and nothing is said that was not asked', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { InferenceRequest, Tool } from '../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { encode, refusalOf } from './test-kit.ts';
+import { encode, refusalOf } from './testing/test-kit.ts';
 
 describe('tools', () => {
   const parameters = { type: 'object', properties: { a: { type: 'string' } } };

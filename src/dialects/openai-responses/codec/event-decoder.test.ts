@@ -18,7 +18,7 @@ import {
   readJsonFixture,
   responseOf,
   streamOf,
-} from './test-kit.ts';
+} from './testing/test-kit.ts';
 
 const fixtures = readdirSync(join(import.meta.dirname, '../fixtures'));
 const namesOf = (ending: string): readonly string[] =>

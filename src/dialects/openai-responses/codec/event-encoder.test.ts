@@ -11,8 +11,8 @@ import { createSseFrameReader } from '../../../platform/sse/sse-frame-reader.ts'
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
-import { anthropicProof as anthropic, citedPage as page, replyOf as reply, samples } from './sample-replies.ts';
-import { createReading, createWriting, decodeStream, encodeStream } from './test-kit.ts';
+import { anthropicProof as anthropic, citedPage as page, replyOf as reply, samples } from './testing/sample-replies.ts';
+import { createReading, createWriting, decodeStream, encodeStream } from './testing/test-kit.ts';
 
 type WireEvent = { readonly event: string | undefined; readonly data: any };
 

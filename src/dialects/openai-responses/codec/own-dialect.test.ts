@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { objectsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { encodeRequest } from './encode-request.ts';
-import { createFit, decode } from './test-kit.ts';
+import { createFit, decode } from './testing/test-kit.ts';
 
 /** The body that goes to an upstream of this dialect for a client of this dialect, and what was noted. */
 function pass(fields: JsonObject, traits = {}): { readonly body: JsonObject; readonly notes: readonly string[] } {

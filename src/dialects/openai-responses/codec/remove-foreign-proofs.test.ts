@@ -5,8 +5,8 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { writeCallProof } from './call-proofs.ts';
 import { encodeReply } from './encode-reply.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
-import { anthropicProof, replyOf } from './sample-replies.ts';
-import { createWriting } from './test-kit.ts';
+import { anthropicProof, replyOf } from './testing/sample-replies.ts';
+import { createWriting } from './testing/test-kit.ts';
 
 const message = { role: 'user', content: 'Hi' };
 const reasoning = (more: JsonObject): JsonObject => ({ type: 'reasoning', summary: [], ...more });

@@ -7,7 +7,7 @@ import { membersOf, objectsOf, textOf } from '../../../platform/json/json-reader
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { createEventEncoder } from './event-encoder.ts';
 import { decodeServerTool } from './decode-server-tool.ts';
-import { createWriting, readFrameEvents } from './test-kit.ts';
+import { createWriting, readFrameEvents } from './testing/test-kit.ts';
 
 type Tool = { readonly tool: BuiltInToolKind; readonly input: readonly string[] };
 

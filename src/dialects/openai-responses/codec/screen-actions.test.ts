@@ -7,9 +7,9 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decodeReply } from './decode-reply.ts';
 import { encodeReply } from './encode-reply.ts';
 import { decodeAction, encodeAction } from './screen-actions.ts';
-import { createReading, createWriting, decodeStream, encodeStream, responseOf } from './test-kit.ts';
+import { createReading, createWriting, decodeStream, encodeStream, responseOf } from './testing/test-kit.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
-import { replyOf } from './sample-replies.ts';
+import { replyOf } from './testing/sample-replies.ts';
 
 /** Actions of this dialect, and the arguments by which they are carried. Both directions. */
 const both: readonly (readonly [JsonObject, JsonObject])[] = [

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { VideoForm, VideoRequest } from '../../../inference/video.ts';
 import type { VideoProtocolId, VideoSubmission } from '../video-protocol.ts';
 import { videoProtocols } from '../video-protocols.ts';
-import { read, refusalOf } from '../test-kit.ts';
+import { read, refusalOf } from '../testing/test-kit.ts';
 
 const image = 'https://media.example/a.png';
 const png = 'data:image/png;base64,iVBORw0KGgo=';

@@ -1,0 +1,91 @@
+import { type AccessLimitsChange, changeLimits } from '../access-limits.ts';
+import type { AccountsStore } from '../accounts-store.ts';
+import type { StoredApiKey, User } from '../api-key.ts';
+import { createFakeBillingTokens } from './fake-billing-tokens.ts';
+
+/** A store in memory for tests: it counts what it is asked and can be made to fail or to hang. */
+export type FakeAccountsStore = AccountsStore & {
+  readonly calls: Record<string, number>;
+  /** `up`: answers. `down`: every call rejects. `hanging`: no call is ever answered. */
+  mode: 'up' | 'down' | 'hanging';
+  /** Called before each answer, to let something happen in the middle of a call. */
+  before: (method: string) => Promise<void> | void;
+};
+
+export function createFakeAccountsStore(): FakeAccountsStore {
+  let users: User[] = [];
+  let keys: StoredApiKey[] = [];
+  let version = 0;
+
+  const update = (keyId: string, change: (key: StoredApiKey) => StoredApiKey[]): boolean => {
+    const found = keys.some((key) => key.id === keyId);
+    keys = keys.flatMap((key) => (key.id === keyId ? change(key) : [key]));
+    if (found) version += 1;
+    return found;
+  };
+
+  const methods: {
+    readonly [Name in keyof AccountsStore]: (...parameters: Parameters<AccountsStore[Name]>) => Awaited<ReturnType<AccountsStore[Name]>>;
+  } = {
+    pepper: () => 'pepper',
+    ensureUser: (user) => {
+      const known = users.find((candidate) => candidate.name === user.name);
+      if (known === undefined) users.push(user);
+      return known ?? user;
+    },
+    listUsers: () => [...users],
+    changeUserLimits: (userName, change) => {
+      const known = users.find(({ name }) => name === userName);
+      if (known === undefined) return false;
+      users = users.map((user) => (user === known ? withChangedLimits(user, change) : user));
+      version += 1;
+      return true;
+    },
+    insertApiKey: ({ userLimits: _of, ...key }) => {
+      if (keys.some((other) => other.hash === key.hash || (other.userId === key.userId && other.name === key.name))) return false;
+      keys.push(key);
+      version += 1;
+      return true;
+    },
+    listApiKeys: () => keys.map((key) => withLimitsOf(users, key)),
+    findApiKeyByHash: (hash) => keys.filter((key) => key.hash === hash).map((key) => withLimitsOf(users, key))[0],
+    setApiKeyDisabled: (keyId, disabledAtMs) =>
+      update(keyId, ({ disabledAtMs: _before, ...key }) => [disabledAtMs === undefined ? key : { ...key, disabledAtMs }]),
+    setApiKeyDisconnect: (keyId, policy) =>
+      update(keyId, ({ disconnectPolicy: _before, ...key }) => [policy === undefined ? key : { ...key, disconnectPolicy: policy }]),
+    setApiKeyRetention: (keyId, days) => update(keyId, (key) => [withRetention(key, days)]),
+    setApiKeyStrictTranslation: (keyId, strictTranslation) => update(keyId, (key) => [{ ...key, strictTranslation }]),
+    changeApiKeyLimits: (keyId, change) => update(keyId, (key) => [withChangedLimits(key, change)]),
+    deleteApiKey: (keyId) => update(keyId, () => []),
+    keysVersion: () => version,
+    ...createFakeBillingTokens(),
+  };
+
+  const control: Pick<FakeAccountsStore, 'calls' | 'mode' | 'before'> = { calls: {}, mode: 'up', before: () => {} };
+  const answering = Object.entries(methods).map(([name, method]) => [
+    name,
+    async (...parameters: unknown[]): Promise<unknown> => {
+      control.calls[name] = (control.calls[name] ?? 0) + 1;
+      if (control.mode === 'down') throw new Error('the store is down');
+      if (control.mode === 'hanging') return new Promise(() => {});
+      const result = (method as (...given: unknown[]) => unknown)(...parameters);
+      await control.before(name);
+      return result;
+    },
+  ]);
+  return Object.assign(control, Object.fromEntries(answering) as AccountsStore);
+}
+
+function withChangedLimits<Owner extends User | StoredApiKey>({ limits: before, ...rest }: Owner, change: AccessLimitsChange): Owner {
+  const limits = changeLimits(before, change);
+  return { ...rest, ...(limits === undefined ? {} : { limits }) } as Owner;
+}
+
+function withLimitsOf(users: readonly User[], key: StoredApiKey): StoredApiKey {
+  const userLimits = users.find(({ id }) => id === key.userId)?.limits;
+  return userLimits === undefined ? key : { ...key, userLimits };
+}
+
+function withRetention({ responseRetentionDays: _before, ...key }: StoredApiKey, days: number | undefined): StoredApiKey {
+  return days === undefined ? key : { ...key, responseRetentionDays: days };
+}

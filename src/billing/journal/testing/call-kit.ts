@@ -1,0 +1,31 @@
+import type { CallEntry, CallOpening } from '../../ledger/call-entry.ts';
+
+// For tests: calls as a journal gets them.
+
+/** How a call begins. */
+export const opening = (callId: string): CallOpening => ({
+  callId,
+  acceptedAtMs: 1,
+  userName: 'alice',
+  keyId: 'key_1',
+  keyName: 'ci',
+  dialect: 'openai-chat',
+  requestedModel: 'm',
+  upstream: 'one',
+  vendor: 'acme',
+  upstreamModel: 'm',
+  stream: false,
+  inputCharacters: 4,
+  priceVersion: 'test',
+});
+
+/** How the same call ends well. */
+export const entry = (callId: string): CallEntry => ({
+  ...opening(callId),
+  end: 'finished',
+  upstreamStatus: 200,
+  usage: { outputTokens: 1 },
+  estimated: false,
+  durationMs: 1,
+  charge: { amountNanoUsd: 5n, lines: [] },
+});

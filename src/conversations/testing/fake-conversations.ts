@@ -1,0 +1,15 @@
+import { randomBytes } from 'node:crypto';
+
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import type { ConversationLimits } from '../conversation-limits.ts';
+import { createConversations } from '../create-conversations.ts';
+import { createFakeConversationStore } from './fake-conversation-store.ts';
+import type { Conversations } from '../response-store.ts';
+
+/** Conversations in memory for tests: all of the domain, on a store that needs no database. */
+export function createFakeConversations(
+  options: { readonly clock?: Clock; readonly limits?: Partial<ConversationLimits> } = {},
+): Conversations {
+  const { clock = systemClock, limits = {} } = options;
+  return createConversations({ store: createFakeConversationStore(), key: randomBytes(32), clock, limits });
+}

@@ -1,0 +1,98 @@
+import { createFakeTraits, type TraitDifferences } from '../../inference/testing/fake-traits.ts';
+import type { InferenceEvent } from '../../inference/inference-event.ts';
+import type { InferenceRequest } from '../../inference/inference-request.ts';
+import { createTranslationNotes, type FieldNames } from '../../inference/translation-notes.ts';
+import type { Frame, StreamFraming } from '../../platform/frames.ts';
+import type { JsonObject } from '../../platform/json/json-value.ts';
+import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
+import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
+import type { EncodedRequest, EventDecoder, EventEncoder, ReplyReading, ReplyWriting, RequestFit } from '../chat-codec.ts';
+
+/** What the tests of a codec take for granted. */
+type FakeTranslationOptions = {
+  /** How notes name the fields. */
+  readonly fieldNames: FieldNames;
+  readonly upstreamModel: string;
+  readonly traits?: TraitDifferences;
+  readonly proofOrigin: string;
+  /** What stands between the prefix of a new id and its number. */
+  readonly idSeparator?: string;
+  readonly writing?: Partial<ReplyWriting>;
+};
+
+type FakeTranslation = {
+  /** A fit for a model that differs in these traits from the usual one of the tests. */
+  readonly createFit: (differences?: TraitDifferences, strict?: boolean) => RequestFit;
+  /** Reading with ids that count up, so that two runs give the same. */
+  readonly createReading: () => ReplyReading;
+  /** Writing for a client that sent this request. */
+  readonly createWriting: (request?: JsonObject) => ReplyWriting;
+};
+
+/** What codecs are given by the gateway, for tests. */
+export function createFakeTranslation(options: FakeTranslationOptions): FakeTranslation {
+  const { fieldNames, upstreamModel, traits = {}, proofOrigin, idSeparator = '', writing } = options;
+  const countIds = (): ((prefix: string) => string) => {
+    let count = 0;
+    return (prefix) => `${prefix}${idSeparator}${++count}`;
+  };
+  return {
+    createFit: (differences = {}, strict = false) => ({
+      upstreamModel,
+      traits: createFakeTraits(traits, differences),
+      proofOrigin,
+      notes: createTranslationNotes(fieldNames, strict),
+    }),
+    createReading: () => ({ proofOrigin, newId: countIds(), notes: createTranslationNotes(fieldNames, false) }),
+    createWriting: (request = {}) => ({
+      requestId: 'req_1',
+      requestedModel: 'asked',
+      request,
+      createdAtMs: 1_794_000_000_500,
+      nowMs: () => 1_794_000_000_500 + 2000,
+      inputTokensEstimate: 7,
+      newId: countIds(),
+      notes: createTranslationNotes(fieldNames, false),
+      ...writing,
+    }),
+  };
+}
+
+/** A request that says nothing but what is given. */
+export function createFakeRequest(members: Partial<InferenceRequest> = {}): InferenceRequest {
+  return {
+    model: 'asked',
+    stream: false,
+    instructions: [],
+    turns: [{ role: 'user', parts: [{ kind: 'text', text: 'Hi' }] }],
+    tools: [],
+    sampling: {},
+    vendorFields: [],
+    ...members,
+  };
+}
+
+/** A written request, and the notes on it as `kind field`. */
+export type NotedRequest = EncodedRequest & { readonly notes: readonly string[] };
+
+/** Lists the notes of a fit as `kind field`. */
+export const listNotes = ({ notes }: RequestFit): readonly string[] => notes.list().map(({ kind, field }) => `${kind} ${field}`);
+
+/** The frames of a body that comes in chunks of so many bytes. */
+export function readFrames(body: Buffer | string, framing: StreamFraming = 'sse', chunkBytes = Number.MAX_SAFE_INTEGER): readonly Frame[] {
+  const bytes = Buffer.from(body);
+  const reader = (framing === 'sse' ? createSseFrameReader : createJsonArrayFrameReader)({ frameBytesMax: 10_000_000 });
+  const frames: Frame[] = [];
+  for (let at = 0; at < bytes.length; at += chunkBytes) frames.push(...reader.push(Buffer.from(bytes.subarray(at, at + chunkBytes))));
+  return frames;
+}
+
+/** All that a decoder makes of frames. */
+export const decodeFrames = (decoder: EventDecoder, frames: readonly Frame[]): readonly InferenceEvent[] => [
+  ...frames.flatMap((frame) => decoder.read(frame)),
+  ...decoder.end(),
+];
+
+/** All that an encoder makes of events. */
+export const encodeEvents = (encoder: EventEncoder, events: readonly InferenceEvent[]): string =>
+  events.map((event) => encoder.write(event)).join('');

@@ -1,0 +1,136 @@
+import type { RateLimits } from '../../../accounts/access-limits.ts';
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import { statisticsCounts } from '../../../billing/ledger/call-entry.ts';
+import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { estimateTokens } from '../../../inference/count-text-characters.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Usage } from '../../../inference/usage.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { ExchangeObserver } from '../../attempts/exchange/exchange-context.ts';
+import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
+import type { Target } from '../../attempts/routing/routing-table.ts';
+import { type LimitedSubject, type Limiter, type LimitRefusal, type Reservation, roundUpMs, type SharedLimiter } from './limiter.ts';
+import type { ClientReply } from '../../replies/client-reply.ts';
+
+/** Output that is reserved for a call whose client sets no bound. What it writes beyond is counted when it is known. */
+const defaultOutputTokens = 1024;
+
+/** What was taken for a call, and the headers by which its client is told where it stands. */
+export type TakenLimits = { readonly reservation: Reservation; readonly headers: Readonly<Record<string, string>> };
+
+type ReserveOptions = {
+  readonly limiter: SharedLimiter;
+  readonly clock: Clock;
+  readonly dialect: ChatDialect;
+  readonly caller: ApiKey;
+  readonly perKey: RateLimits | undefined;
+  readonly facts: CallFacts;
+  /** The best of its targets: all of a model's have the same limits. */
+  readonly target: Target | undefined;
+};
+
+/**
+ * Takes what a call needs of all the limits that concern it: those of its key, of the key's owner and of the model. Undefined when none does; a promise where another
+ * process counts.
+ * @param perKey what keys may use that have no limit of their own
+ * @throws GatewayError `rate_limited` (429); then nothing was taken
+ */
+export function reserveCall(options: ReserveOptions & { readonly limiter: Limiter }): TakenLimits | undefined;
+export function reserveCall(options: ReserveOptions): TakenLimits | Promise<TakenLimits> | undefined;
+export function reserveCall(options: ReserveOptions): TakenLimits | Promise<TakenLimits> | undefined {
+  const { caller, perKey, facts, target } = options;
+  if (caller.limits === undefined && caller.userLimits === undefined && perKey === undefined && target?.model === undefined)
+    return undefined;
+  const subjects: LimitedSubject[] = [];
+  const ofKey = withDefaults(caller.limits, perKey);
+  if (isRate(ofKey)) subjects.push({ scope: 'key', id: caller.id, limits: ofKey });
+  if (isRate(caller.userLimits)) subjects.push({ scope: 'user', id: caller.userId, limits: caller.userLimits });
+  if (target?.model !== undefined) subjects.push({ scope: 'model', id: target.model.name, limits: target.model.limits });
+  if (subjects.length === 0) return undefined;
+  const tokens = estimateTokens(facts.inputCharacters) + (facts.outputTokensMax ?? defaultOutputTokens);
+  const taken = options.limiter.reserve(subjects, tokens);
+  const conclude = (answer: Reservation | LimitRefusal): TakenLimits => {
+    const headers = options.dialect.rateLimitHeaders(answer.standing, options.clock.nowMs());
+    if (answer.admitted) return { reservation: answer, headers };
+    throw describeRefusal(answer, tokens, headers);
+  };
+  return taken instanceof Promise ? taken.then(conclude) : conclude(taken);
+}
+
+function withDefaults(own: RateLimits | undefined, perKey: RateLimits | undefined): RateLimits | undefined {
+  if (own === undefined || perKey === undefined) return own ?? perKey;
+  return { ...perKey, ...own };
+}
+
+function isRate(limits: RateLimits | undefined): limits is RateLimits {
+  if (limits === undefined) return false;
+  return limits.requestsPerMinute !== undefined || limits.tokensPerMinute !== undefined || limits.concurrency !== undefined;
+}
+
+const whose = { key: 'this API key', user: 'this user', model: 'this model' } as const;
+const units = { requests: 'requests per minute', tokens: 'tokens per minute', concurrency: 'requests at a time' } as const;
+
+function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readonly<Record<string, string>>): GatewayError {
+  const { scope, of, limit, waitMs } = refusal;
+  const reached = `Rate limit reached for ${whose[scope]}: ${limit} ${units[of]}.`;
+  if (waitMs === Infinity) {
+    // No time would be a true one, and clients that obey are told not to try again.
+    const message = `Request too large for ${whose[scope]}: it may use ${tokens} tokens and the limit is ${limit} tokens per minute. Shorten the input or ask for less output.`;
+    return new GatewayError('rate_limited', message, {
+      exceededLimit: { scope, of, limit },
+      headers: { ...standing, 'x-should-retry': 'false' },
+    });
+  }
+  const seconds = Math.max(1, Math.ceil(roundUpMs(waitMs) / 1000));
+  return new GatewayError('rate_limited', `${reached} Please try again in ${seconds}s.`, {
+    exceededLimit: { scope, of, limit },
+    retryAfterSeconds: seconds,
+    headers: standing,
+  });
+}
+
+/** Whether a header of an upstream is about the limits of the operator's account there. */
+export function isUpstreamLimit(name: string): boolean {
+  return name.startsWith('x-ratelimit-') || name.startsWith('anthropic-ratelimit-') || name.startsWith('anthropic-priority-');
+}
+
+/**
+ * The same relay, whose replies say where the caller stands instead of where the operator does at the upstream: what is left of the operator's account is no client's business
+ * where limits of ours apply.
+ */
+export function withOwnLimits(relay: ReplyRelay, { headers: own }: TakenLimits): ReplyRelay {
+  return {
+    ...relay,
+    replyHeaders: (received) => {
+      const passed = relay.replyHeaders(received);
+      const headers: Record<string, string> = {};
+      for (const name in passed) if (!isUpstreamLimit(name)) headers[name] = passed[name] ?? '';
+      return Object.assign(headers, own);
+    },
+  };
+}
+
+/** All tokens of a call, input from caches included: what the limits count. */
+export function countUsedTokens(usage: Usage): number {
+  const { promptTokens, completionTokens } = statisticsCounts(usage);
+  return promptTokens + completionTokens;
+}
+
+/**
+ * The same observer, which ends what was taken with the call, whatever happens while it is settled. Where the call fails, the gateway may write the reply
+ * itself: it says where the caller stands as well.
+ */
+export function endWithCall(observer: ExchangeObserver, { reservation, headers }: TakenLimits, response: ClientReply): ExchangeObserver {
+  return {
+    ...observer,
+    settled: (outcome, then) => {
+      try {
+        if (outcome.error !== undefined && !response.headersSent) for (const name in headers) response.setHeader(name, headers[name] ?? '');
+        observer.settled(outcome, then);
+      } finally {
+        reservation.finish();
+      }
+    },
+  };
+}

@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+
+import { GatewayError } from '../../inference/gateway-error.ts';
+import { BodyError, contentCodings, decodeBody, readBody } from '../../platform/http/read-body.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { parseJsonInTurns } from '../../platform/json/parse-in-turns.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
+import { largeBodyBytes, WorkTurns } from '../../platform/turn-queue.ts';
+import type { GatewayLimits } from '../settings/limits.ts';
+
+export type ReadRequest = { readonly bytes: Buffer; readonly body: JsonObject };
+
+function describeBodyError(error: BodyError, limits: GatewayLimits): GatewayError {
+  switch (error.problem) {
+    case 'too-large':
+      return new GatewayError('request_too_large', `request body is too large: at most ${limits.requestBytesMax} bytes are accepted`);
+    case 'no-room':
+      return new GatewayError(
+        'overloaded',
+        'The gateway is overloaded: it holds as many request bodies as it can. Please try again in 1s.',
+        {
+          retryAfterSeconds: 1,
+        },
+      );
+    case 'incomplete':
+      return new GatewayError('body_incomplete', 'request body ended before its declared length');
+    case 'unsupported-encoding':
+      return new GatewayError('unsupported_content_encoding', `${error.message}; send one of ${contentCodings.join(', ')}`);
+    case 'invalid-encoding':
+      return new GatewayError('invalid_json', `${error.message}, although its content-encoding says so`);
+  }
+}
+
+function describeJsonProblem(error: JsonProblemError): GatewayError {
+  if (error.kind === 'duplicate-key') return new GatewayError('duplicate_key', error.message);
+  if (error.kind === 'depth' || error.kind === 'tokens' || error.kind === 'part-length')
+    return new GatewayError('body_too_deep', error.message);
+  return new GatewayError('invalid_json', `invalid JSON: ${error.message}`);
+}
+
+function requireJsonType(contentType: string | undefined): void {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase();
+  if (type === 'application/json' || (type?.startsWith('application/') === true && type.endsWith('+json'))) return;
+  const sent = type === undefined || type === '' ? 'none was sent' : `got "${type.slice(0, 80)}"`;
+  throw new GatewayError('unsupported_media_type', `content-type must be application/json, but ${sent}`);
+}
+
+/** @throws GatewayError for what is no JSON, or too much of it */
+function readTree(bytes: Buffer, limits: GatewayLimits): JsonValue {
+  try {
+    scanJson(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
+  } catch (error) {
+    throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
+  }
+  return parseJson(bytes);
+}
+
+/** The same between other work. What was done before, and what follows, have turns of their own. */
+async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<JsonValue> {
+  const turns = new WorkTurns();
+  await turns.giveWay();
+  try {
+    return await parseJsonInTurns(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax }, { turns });
+  } catch (error) {
+    throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
+  } finally {
+    await turns.giveWay();
+  }
+}
+
+/**
+ * Reads a request's JSON object: its bytes, which go on as they are, and the parsed tree, which is only looked at. The structural scan
+ * comes first, so that nothing hostile reaches the parser: depth, size, duplicate keys and encoding are settled on the raw bytes.
+ * @param mayHold whether this process has room for so much of the body
+ */
+export async function readRequest(
+  request: IncomingMessage,
+  limits: GatewayLimits,
+  mayHold?: (bytes: number) => boolean,
+): Promise<ReadRequest> {
+  requireJsonType(request.headers['content-type']);
+  let bytes: Buffer;
+  try {
+    bytes = await readBody(request, limits.requestBytesMax, mayHold);
+    const coding = request.headers['content-encoding'];
+    if (coding !== undefined) bytes = await decodeBody(bytes, coding, limits.requestBytesMax);
+  } catch (error) {
+    throw error instanceof BodyError ? describeBodyError(error, limits) : error;
+  }
+  return { bytes, body: await readJsonObject(bytes, limits) };
+}
+
+/**
+ * Reads the JSON object that a body is.
+ * @throws GatewayError for what is none, or too much of it
+ */
+export async function readJsonObject(bytes: Buffer, limits: GatewayLimits): Promise<JsonObject> {
+  if (bytes.length === 0) throw new GatewayError('invalid_json', 'request body is empty; send a JSON object');
+  const body = bytes.length > largeBodyBytes ? await readLargeTree(bytes, limits) : readTree(bytes, limits);
+  if (!isJsonObject(body)) {
+    throw new GatewayError(
+      'invalid_json',
+      `request body must be a JSON object, but it is ${Array.isArray(body) ? 'an array' : typeof body}`,
+    );
+  }
+  return body;
+}

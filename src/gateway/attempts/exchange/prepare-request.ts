@@ -1,0 +1,88 @@
+import type { ChatDialect, DialectId, WireRequest } from '../../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import type { StreamFraming } from '../../../platform/frames.ts';
+import { compileHeaderList } from '../../../platform/http/header-list.ts';
+import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
+import { applyJsonEdits } from '../../../platform/json/json-edits.ts';
+import { identityHeaders } from '../../../upstreams/header-lists.ts';
+import type { Target } from '../routing/routing-table.ts';
+
+/** Joins what is sent under two names of one header, each value once. */
+function joinValues(first: string | undefined, second: string): string {
+  if (first === undefined) return second;
+  const values = `${first},${second}`.split(',').map((value) => value.trim());
+  return [...new Set(values)].filter((value) => value !== '').join(',');
+}
+
+/** Never passed on, however generous a configured list is: callers' credentials and idempotency keys, and what belongs to one connection or one encoding. */
+const keptHere = compileHeaderList([
+  ...identityHeaders.never,
+  'host',
+  'connection',
+  'keep-alive',
+  'content-*',
+  'transfer-encoding',
+  'te',
+  'expect',
+  'upgrade',
+]);
+
+/**
+ * The headers of an upstream request: what may pass of the client's, what the exchange needs, and the operator's credential.
+ * @param dialects those of the client and of the upstream
+ */
+export function createUpstreamHeaders(
+  request: WireRequest,
+  target: Target,
+  dialects: { readonly client: DialectId; readonly upstream: DialectId },
+  framing: StreamFraming | undefined,
+): Record<string, string> {
+  const { upstream } = target;
+  const isTranslated = dialects.client !== dialects.upstream;
+  const passes = isTranslated ? upstream.passesForeignHeader : upstream.passesRequestHeader;
+  const headers: Record<string, string> = {};
+  for (const name in request.headers) {
+    const value = request.headers[name];
+    if (value !== undefined && passes(name) && !keptHere(name)) headers[name] = value;
+  }
+  const aliases = isTranslated ? undefined : upstream.vendor.headerAliases;
+  for (const alias in aliases) {
+    const name = aliases[alias];
+    const value = request.headers[alias];
+    if (name !== undefined && value !== undefined) headers[name] = joinValues(headers[name], value);
+  }
+  for (const [name, value] of Object.entries(upstream.vendor.requiredHeaders ?? {})) headers[name] ??= value;
+  headers['content-type'] = 'application/json';
+  headers['accept'] = framing === 'sse' ? 'text/event-stream' : 'application/json';
+  // Replies are read as they pass, so they must come uncompressed.
+  headers['accept-encoding'] = 'identity';
+  if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.authorize(upstream.apiKey, dialects.upstream));
+  return headers;
+}
+
+/**
+ * Fits a validated request to its target: the address, the headers that may pass, the operator's credential, and the few bytes of the
+ * body that the dialect has to change. Returns undefined where the upstream has no such route.
+ */
+export function prepareRequest(options: {
+  readonly dialect: ChatDialect;
+  readonly request: WireRequest;
+  readonly bytes: Buffer;
+  readonly facts: CallFacts;
+  readonly target: Target;
+  readonly framing: StreamFraming | undefined;
+}): UpstreamRequest | undefined {
+  const { dialect, request, bytes, facts, target, framing } = options;
+  const { upstream, upstreamModel } = target;
+  const route = { dialect: dialect.id, operation: request.operation, upstreamModel };
+  const path = upstream.vendor.locate(framing === undefined ? route : { ...route, framing });
+  if (path === undefined) return undefined;
+  const { acceptsStreamOptions, takesOwnSpellings } = upstream;
+  const fit = { requestedModel: facts.requestedModel, upstreamModel, acceptsStreamOptions, takesOwnSpellings };
+  return {
+    path: upstream.basePath + path,
+    method: 'POST',
+    headers: createUpstreamHeaders(request, target, { client: dialect.id, upstream: dialect.id }, framing),
+    body: applyJsonEdits(bytes, dialect.editRequest(request, bytes, fit)),
+  };
+}

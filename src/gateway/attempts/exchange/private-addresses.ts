@@ -1,0 +1,75 @@
+import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { leadsToPrivateNetwork } from '../../../platform/http/public-address.ts';
+import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+
+/** Members of the four chat interfaces that lead to media. Arguments and results of functions are not among them: their addresses are text. */
+const mediaPaths: ReadonlySet<string> = new Set([
+  'messages',
+  'contents',
+  'content',
+  'parts',
+  'source',
+  'fileData',
+  'file_data',
+  'file',
+  'functionResponse',
+  'function_response',
+  'output',
+  'tools',
+  'input_image_mask',
+]);
+
+/** Members that hold an address, or an object whose `url` is one. */
+const addresses: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file_url', 'fileUri', 'file_uri']);
+
+const depthMax = 12;
+
+/**
+ * Refuses a request to a chat interface that names an image, document, sound or video in a private network. An upstream fetches what a request names: one that the
+ * operator runs would fetch it from inside the operator's network.
+ * @throws GatewayError `invalid_value`, with the field
+ */
+export function refusePrivateAddresses(dialect: DialectId, body: JsonValue): void {
+  if (!isJsonObject(body)) return;
+  // Messages writes the path of a field with dots alone.
+  const itemPath = dialect === 'anthropic-messages' ? dotted : bracketed;
+  for (const name in body) if (mediaPaths.has(name) || name === 'input') findIn(body[name], name, itemPath);
+}
+
+type ItemPath = (path: string, index: number) => string;
+const dotted: ItemPath = (path, index) => `${path}.${index}`;
+const bracketed: ItemPath = (path, index) => `${path}[${index}]`;
+
+function findIn(value: JsonValue | undefined, path: string, itemPath: ItemPath, depth = 0): void {
+  if (typeof value !== 'object' || value === null || depth > depthMax) return;
+  if (Array.isArray(value)) {
+    for (const [index, item] of (value as readonly JsonValue[]).entries())
+      if (typeof item === 'object') findIn(item, itemPath(path, index), itemPath, depth + 1);
+    return;
+  }
+  if (!isJsonObject(value)) return;
+  for (const name in value) {
+    const member = value[name];
+    if (addresses.has(name)) {
+      const isText = typeof member === 'string';
+      checkAddress(isText ? member : isJsonObject(member) ? member.url : undefined, isText ? `${path}.${name}` : `${path}.${name}.url`);
+    } else if (name === 'url' && path.endsWith('.source')) checkAddress(member, `${path}.url`);
+    else if (mediaPaths.has(name)) findIn(member, `${path}.${name}`, itemPath, depth + 1);
+  }
+}
+
+/**
+ * Refuses an address of a medium that leads into a private network, or to a file of the machine that reads it.
+ * @param param the field, for the error
+ * @throws GatewayError `invalid_value`
+ */
+export function checkAddress(url: JsonValue | undefined, param: string): void {
+  if (typeof url !== 'string' || !/^\s*(?:https?|ftp|file):/i.test(url)) return;
+  if (!/^\s*file:/i.test(url) && !leadsToPrivateNetwork(url.trim())) return;
+  throw new GatewayError(
+    'invalid_value',
+    `Invalid '${param}': the address leads into a private network. Name a public address, send the data itself, or ask the operator to allow private addresses (media.privateAddresses).`,
+    { param },
+  );
+}

@@ -1,0 +1,210 @@
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Watched } from '../../../platform/http/deadlines.ts';
+import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
+import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../platform/http/upstream-client.ts';
+import { writeFailure } from '../../replies/write-reply.ts';
+import { createErrorReply } from './error-reply.ts';
+import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import { readUpstreamRequestId, receiptHeader } from '../../replies/reply-headers.ts';
+import { StreamReply } from './stream-reply.ts';
+import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
+import { createWholeReply } from './whole-reply.ts';
+
+const stopped = new Error('the gateway stopped the upstream call');
+
+/**
+ * One call's exchange with its upstream. What becomes of the bytes is the relay's business: passed on as they are, or translated. The exchange listens to the
+ * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
+ */
+export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched {
+  readonly #context: ExchangeContext;
+  readonly #startedMs: number;
+  #controller: UpstreamController | undefined;
+  #sink: ReplySink | undefined;
+  /** Set when nothing more is wanted from the upstream: late events of its connection are then ignored. */
+  #stopped = false;
+  #headersArrived = false;
+  #readerLimited = false;
+  /** Set while the reply is read on although its client has left: gives its place back. */
+  #leaveDrain: (() => void) | undefined;
+
+  constructor(context: ExchangeContext) {
+    this.#context = context;
+    this.#startedMs = context.clock.monotonicMs();
+  }
+
+  /** @param onClosed called once, when the client's reply is over one way or the other; never when the client had gone before the start */
+  start(request: UpstreamRequest, onClosed?: () => void): void {
+    // A client may leave while its call is written down.
+    if (this.#context.response.destroyed) return this.#leaveUnanswered();
+    this.#context.response.on('close', () => {
+      onClosed?.();
+      this.#onClientClose();
+    });
+    this.#context.target.upstream.client.send(request, this);
+  }
+
+  onRequestStart(controller: UpstreamController): void {
+    this.#controller = controller;
+    if (this.#stopped) controller.abort(stopped);
+  }
+
+  onResponseStart(_controller: UpstreamController, status: number, headers: ReplyHeaders): void {
+    // Early hints and the like announce an answer and are none.
+    if (this.#stopped || status < 200) return;
+    this.#headersArrived = true;
+    this.#guard(() => {
+      this.#context.observer.head(status, readUpstreamRequestId(headers, this.#context.target.upstream));
+      this.#sink = this.#chooseSink(status, headers);
+      if (this.#leaveDrain !== undefined) this.#sink?.clientLeft(true);
+    });
+  }
+
+  #chooseSink(status: number, headers: ReplyHeaders): ReplySink | undefined {
+    const context = this.#context;
+    const { framing } = context;
+    const coding = headers['content-encoding'] ?? 'identity';
+    if (coding !== 'identity' && status >= 200 && status < 300) {
+      this.#abandon(
+        new GatewayError(
+          'upstream_invalid_reply',
+          `Upstream connection error: the model service answered with content-encoding ${String(coding)}, which was not asked for.`,
+        ),
+      );
+      return undefined;
+    }
+    const { relay } = context;
+    const passed = relay.replyHeaders(headers);
+    if (status < 200 || status > 299) return createErrorReply(context, this, { status, headers: passed, received: headers });
+    if (context.receipt !== undefined) passed[receiptHeader] = context.receipt;
+    if (framing === undefined) return createWholeReply(context, this, passed, true);
+    const type = String(headers['content-type'] ?? '');
+    const streams = relay.upstreamFraming === 'sse' ? !/json|html/.test(type) : !/html/.test(type);
+    return streams ? new StreamReply(context, this, passed, framing) : createWholeReply(context, this, passed, relay.streamsWholeReplies);
+  }
+
+  onResponseData(_controller: UpstreamController, chunk: Buffer): void {
+    if (this.#stopped) return;
+    try {
+      this.#sink?.data(chunk);
+    } catch (cause) {
+      this.#endBroken(cause);
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#stopped) return;
+    try {
+      this.#sink?.end();
+    } catch (cause) {
+      this.#endBroken(cause);
+    }
+    this.#stopped = true;
+    this.#leaveDrain?.();
+  }
+
+  /** A defect while reading one reply ends that call and no other. */
+  #guard(step: () => void): void {
+    try {
+      step();
+    } catch (cause) {
+      this.#endBroken(cause);
+    }
+  }
+
+  #endBroken(cause: unknown): void {
+    // What a relay finds wrong with the reply.
+    if (cause instanceof GatewayError) return this.terminate(cause);
+    const { logger, requestId } = this.#context;
+    logger.error({ callId: requestId, err: cause }, 'a reply could not be read');
+    this.terminate(
+      new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`, {
+        cause,
+      }),
+    );
+  }
+
+  onResponseError(_controller: UpstreamController, error: Error): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#leaveDrain?.();
+    const failure = describeUpstreamFailure(error, this.#context.target, this.#headersArrived);
+    this.#guard(() => (this.#sink === undefined ? this.#abandon(failure) : this.#sink.fail(failure)));
+  }
+
+  #onClientClose(): void {
+    const { response } = this.#context;
+    if (response.writableFinished || this.#stopped) return;
+    const { policy = 'abort', slots } = this.#context.leaving ?? {};
+    if (policy === 'drain') this.#leaveDrain = slots?.take(() => this.#leave(false));
+    this.#leave(this.#leaveDrain !== undefined);
+  }
+
+  /** @param drains whether the reply is read on, for what it says of its usage */
+  #leave(drains: boolean): void {
+    if (this.#stopped) return;
+    if (this.#sink !== undefined) return this.#guard(() => this.#sink?.clientLeft(drains));
+    this.#context.observer.left?.({ policy: this.#context.leaving?.policy ?? 'abort', deliveredCharacters: 0 });
+    if (!drains) this.#leaveUnanswered();
+  }
+
+  /** Nothing had been answered, so nothing was delivered and nothing is charged. */
+  #leaveUnanswered(): void {
+    this.stop();
+    this.#context.observer.settled({ end: 'failed', complete: false });
+  }
+
+  /** Ends an attempt for which no reply has begun. */
+  #abandon(own: GatewayError): void {
+    const { observer, response, dialect, requestId, framing, handOver } = this.#context;
+    this.stop();
+    const answer = (error = own): void => {
+      observer.settled({ end: 'failed', complete: false, error });
+      writeFailure(response, dialect, error, requestId, framing);
+    };
+    if (!handOver({ error: own, answer })) answer();
+  }
+
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  resume(): void {
+    this.#controller?.resume();
+  }
+
+  stop(): void {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#leaveDrain?.();
+    this.#controller?.abort(stopped);
+  }
+
+  /** Ends the call from outside, at shutdown: a running stream gets its error event. */
+  terminate(error: GatewayError): void {
+    if (this.#stopped) return;
+    this.stop();
+    if (this.#sink === undefined) this.#abandon(error);
+    else this.#sink.fail(error);
+  }
+
+  /**
+   * A client that does not read the end of its reply would hold it in memory for as long as it likes. The socket's own time limit starts
+   * anew whenever bytes leave, so that a slow reader is left alone.
+   */
+  #limitReader(): void {
+    const { response, timeouts } = this.#context;
+    if (this.#readerLimited || response.writableFinished || response.destroyed) return;
+    this.#readerLimited = true;
+    response.setTimeout(timeouts.stalledReaderMs, () => response.destroy());
+  }
+
+  check(nowMs: number): void {
+    if (this.#stopped) return this.#limitReader();
+    const { timeouts, target, endsByMs } = this.#context;
+    const elapsedMs = nowMs - this.#startedMs;
+    if (nowMs >= endsByMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
+    if (this.#sink !== undefined) return this.#guard(() => this.#sink?.check(nowMs));
+    if (elapsedMs >= timeouts.firstByteMs) this.#abandon(upstreamTimeout(target, 'reply', timeouts.firstByteMs));
+  }
+}

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { content, ending, opening, startAttempts } from './testing/fake-attempts.ts';
+import type { KnownCall } from './known-call.ts';
+
+describe('between two attempts', () => {
+  test('the client leaves: the call is settled once, and nothing more is sent', async () => {
+    const call = await startAttempts(['a']);
+    call.refuse(503);
+    call.response.close();
+    await call.settle(60_000);
+    assert.equal(call.wire(), 'a');
+    assert.deepEqual(
+      call.entries.map(({ end }) => end),
+      ['failed'],
+    );
+  });
+
+  for (const policy of ['abort', 'drain', 'deliver'] as const) {
+    const enrich = (known: KnownCall): KnownCall => ({ ...known, disconnect: policy });
+
+    test(`${policy}: an attempt whose client has left is its call's last, and costs nothing where nothing came of it`, async () => {
+      const call = await startAttempts(['a', 'b'], { enrich });
+      call.response.close();
+      call.refuse(503);
+      await call.settle(60_000);
+      assert.equal(call.wire(), 'a');
+      assert.deepEqual(
+        call.entries.map(({ end, charge, disconnect }) => [end, charge.amountNanoUsd, disconnect?.policy]),
+        [['failed', 0n, policy]],
+      );
+      assert.equal(call.gateway.drainSlots?.taken, 0);
+    });
+
+    test(`${policy}: the client leaves the second attempt, which is charged by the policy and tells of the first`, async () => {
+      const call = await startAttempts(['a', 'b'], { enrich });
+      call.refuse(503);
+      await call.settle();
+      call.answer(200);
+      call.data(opening + content);
+      call.response.close();
+      assert.equal(call.sent.at(-1)?.aborted, policy !== 'drain');
+      call.data(ending);
+      call.end();
+      await call.settle();
+      assert.equal(call.wire(), 'a b');
+      const [entry, ...others] = call.entries;
+      assert.deepEqual(others, []);
+      assert.deepEqual([entry?.end, entry?.failedAttempts?.length], ['client-left', 1]);
+      assert.deepEqual([entry?.disconnect?.policy, entry?.disconnect?.usageReported], [policy, policy === 'drain']);
+      assert.deepEqual(
+        [entry?.usage.inputTokens, entry?.usage.outputTokens, entry?.estimated],
+        policy === 'drain' ? [5, 1, false] : [2, 1, true],
+      );
+    });
+  }
+
+  test('the gateway shuts down: the client is told so', async () => {
+    const call = await startAttempts(['a']);
+    call.refuse(503);
+    call.attempts.terminate(new GatewayError('shutting_down', 'stop'));
+    await call.settle(60_000);
+    assert.equal(call.wire(), 'a');
+    assert.equal(call.entries.length, 1);
+    assert.match(call.response.text(), /stop/);
+  });
+
+  test('the books cannot be kept: the failure of the former attempt is the answer', async () => {
+    const call = await startAttempts(['a', 'b'], { refusesOpening: (attempt) => attempt === 2 });
+    call.refuse(529);
+    await call.settle();
+    assert.equal(call.wire(), 'a');
+    assert.equal(call.response.status, 529);
+    assert.equal(call.entries.length, 1);
+    assert.equal(call.entries[0]?.upstream, 'a');
+  });
+
+  test('another target refuses what the first would have taken: the first failure is the truth', async () => {
+    const call = await startAttempts();
+    call.refuse(503);
+    await call.settle();
+    call.refuse(400);
+    await call.settle();
+    assert.equal(call.response.status, 503);
+    assert.equal(call.entries.length, 1);
+  });
+});
+
+test('whatever happens in whatever order, a call is settled once, answered once, and sent at most three times', async () => {
+  const step = fc.constantFrom('reset', '503', '429', '401', '400', 'open', 'content', 'end', 'leave', 'wait', 'tick', 'error', 'stop');
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 3 }), async (steps, count) => {
+      const call = await startAttempts(['a', 'b', 'c'].slice(0, count));
+      const live = (): boolean => !call.response.writableEnded && !call.response.destroyed;
+      let opened = 0;
+      for (const each of steps) {
+        const isFresh = opened < call.sent.length;
+        if (each === 'leave') call.response.close();
+        else if (each === 'stop') call.attempts.terminate(new GatewayError('shutting_down', 'stop'));
+        else if (each === 'wait') await call.settle(20_000);
+        else if (each === 'tick') await call.settle(1);
+        else if (!live()) continue;
+        else if (each === 'reset') call.breakOff('ECONNRESET');
+        else if (/^\d/.test(each) && isFresh) call.refuse(Number(each));
+        else if (each === 'open' && isFresh) {
+          opened = call.sent.length;
+          call.answer(200);
+          call.data(opening);
+        } else if (!isFresh && each === 'content') call.data(content);
+        else if (!isFresh && each === 'error') call.data('data: {"error":{"message":"busy","code":503}}\n\n');
+        else if (!isFresh && each === 'end') call.end();
+        await call.settle();
+      }
+      call.response.close();
+      await call.settle(4_000_000);
+      assert.equal(call.entries.length, 1);
+      assert.ok(call.sent.length <= 3, call.wire());
+      const heads = call.happened.filter((each) => each.startsWith('head')).length;
+      assert.ok(heads <= 1);
+    }),
+    { numRuns: 300 },
+  );
+});

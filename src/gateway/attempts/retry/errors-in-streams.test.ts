@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import type { Frame } from '../../../platform/frames.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { createFakeUpstream } from '../exchange/testing/fake-exchange.ts';
+import { describeErrorInReply } from '../exchange/upstream-failure.ts';
+import { decideRetry, type RetryDecision } from './retry-policy.ts';
+
+const target = {
+  upstream: createFakeUpstream({}, { send: () => {}, close: () => Promise.resolve() }),
+  upstreamModel: 'm',
+};
+
+const frame = (value: object, event?: string): Frame => {
+  const data = JSON.stringify(value);
+  return { data, event, bytes: Buffer.from(`data: ${data}\n\n`) };
+};
+
+/** An error as an event of the dialect's stream says it. */
+const said: Readonly<Record<DialectId, (error: object) => Frame>> = {
+  'anthropic-messages': (error) => frame({ type: 'error', error }, 'error'),
+  'openai-chat': (error) => frame({ error }),
+  'openai-responses': (error) => frame({ type: 'response.failed', response: { status: 'failed', error } }, 'response.failed'),
+  'gemini-generate-content': (error) => frame({ error }),
+};
+
+/** What an error event is, and the status line that says the same. */
+const table: readonly (readonly [error: object, status: number])[] = [
+  [{ type: 'invalid_request_error', message: 'no' }, 400],
+  [{ type: 'invalid_request_error', code: 'tool_use_failed', message: 'no' }, 400],
+  [{ type: 'tool_use_failed', message: 'no' }, 400],
+  [{ code: 'content_filter', message: 'no' }, 400],
+  [{ code: 'context_length_exceeded', type: 'invalid_request_error', message: 'no' }, 400],
+  [{ status: 'INVALID_ARGUMENT', message: 'no' }, 400],
+  [{ type: 'authentication_error', message: 'no' }, 401],
+  [{ type: 'permission_error', message: 'no' }, 403],
+  [{ type: 'not_found_error', message: 'no' }, 404],
+  [{ code: 'rate_limit_exceeded', type: 'tokens', message: 'no' }, 429],
+  [{ type: 'rate_limit_error', message: 'no' }, 429],
+  [{ status: 'RESOURCE_EXHAUSTED', message: 'no' }, 429],
+  [{ type: 'api_error', message: 'no' }, 500],
+  [{ code: 'server_error', message: 'no' }, 500],
+  [{ type: 'overloaded_error', message: 'no' }, 529],
+  [{ status: 'UNAVAILABLE', message: 'no' }, 503],
+  [{ type: 'api_error', status_code: 400, message: 'no' }, 400],
+  [{ type: 'invalid_request_error', code: 503, message: 'no' }, 503],
+  [{ type: 'x', code: '429', message: 'no' }, 429],
+];
+
+/** Whether it is tried again, and what it says of health. */
+const summary = ({ retry, verdict }: RetryDecision): object => ({ retry, verdict: verdict.type });
+
+describe('A3: an error inside a stream decides about retries and health as a status line does', () => {
+  for (const dialect of Object.values(chatDialects)) {
+    for (const [error, status] of table) {
+      test(`${dialect.id}: ${JSON.stringify(error)} is a ${status}`, () => {
+        const tap = dialect.createStreamTap({ framing: 'sse', request: {} });
+        tap.read(said[dialect.id](error));
+        assert.equal(tap.state(), 'failed');
+        const known = { attempt: 1, isDelivered: false, hasClientLeft: false };
+        const inStream = decideRetry({ ...known, error: describeErrorInReply(tap.report().error, target) }, () => 0);
+        const asStatus = decideRetry(
+          { ...known, error: new GatewayError('upstream_error', '', { status }), upstreamStatus: status },
+          () => 0,
+        );
+        assert.deepEqual(summary(inStream), summary(asStatus));
+      });
+    }
+
+    test(`${dialect.id}: an account without credit is the operator's, and no rate limit that passes`, () => {
+      const tap = dialect.createStreamTap({ framing: 'sse', request: {} });
+      tap.read(
+        said[dialect.id]({
+          code: 'insufficient_quota',
+          type: 'insufficient_quota',
+          message: 'You exceeded your current quota of org-secret1',
+        }),
+      );
+      const error = describeErrorInReply(tap.report().error, target);
+      assert.equal(error.code, 'upstream_quota_exhausted');
+      assert.doesNotMatch(error.message, /org-secret1/);
+    });
+  }
+});

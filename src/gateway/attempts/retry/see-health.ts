@@ -1,0 +1,37 @@
+import type { Gateway, GatewaySettings } from '../../gateway.ts';
+import type { AskingCall } from '../health/asking-call.ts';
+import type { Availability } from '../health/health.ts';
+import { alwaysHealthy } from '../routing/always-healthy.ts';
+import { subjectOf } from '../routing/route.ts';
+import type { Target } from '../routing/routing-table.ts';
+
+/** A target as a call that has failed once sees it. */
+export type SeenTarget = {
+  readonly availability: Availability;
+  /** Whether a second attempt of the call has a chance there. */
+  readonly isWorthRetry: boolean;
+};
+
+/** What is known of a target, for one call; nothing bad where the operator does not want it heeded. */
+export function seeHealth(
+  { health, clock }: Pick<Gateway, 'health' | 'clock'>,
+  { retries }: Pick<GatewaySettings, 'retries'>,
+  { caller }: Pick<AskingCall, 'caller'>,
+): (target: Target) => SeenTarget {
+  const nowMs = clock.monotonicMs();
+  const heeded = retries.avoidFailing ? health : alwaysHealthy;
+  return (target) => {
+    const known = heeded.of(subjectOf(target));
+    return { availability: known.availability(nowMs, caller), isWorthRetry: known.isWorthRetry?.(caller) ?? true };
+  };
+}
+
+/** Whether a call that failed elsewhere is to be tried at a target. */
+export function isWorthTrying({ availability, isWorthRetry }: SeenTarget): boolean {
+  return availability.usable && isWorthRetry;
+}
+
+/** Whether a target that has just failed is to be tried once more: one that wants fewer calls takes them again after a while. */
+export function mayRepeat({ availability, isWorthRetry }: SeenTarget): boolean {
+  return isWorthRetry && (availability.usable || availability.reason === 'rate-limited');
+}

@@ -1,0 +1,72 @@
+import { loadShippedPriceBook } from '../../../../billing/rating/load-shipped-price-book.ts';
+import { createPriceBook } from '../../../../billing/rating/price-book.ts';
+import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../../../dialects/registry.ts';
+import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
+import { createFakeUpstream } from '../../exchange/testing/fake-exchange.ts';
+import type { Availability } from '../../health/health.ts';
+import { alwaysHealthy, type KnownHealth } from '../always-healthy.ts';
+import { type RankedCall, rankTargets } from '../rank-targets.ts';
+import { type ConfiguredModel, createRoutingTable, type RoutingTable, type Target, type Upstream } from '../routing-table.ts';
+
+const priceBook = createPriceBook({ book: loadShippedPriceBook() });
+
+/** An upstream for tests; it speaks what its vendor speaks unless told otherwise. */
+export function fakeUpstream(id: string, vendor: VendorId = 'openai-compatible', dialects?: readonly DialectId[]): Upstream {
+  const made = createFakeUpstream({ vendor }, { send: () => {}, close: () => Promise.resolve() });
+  return { ...made, id, credentialId: id, dialects: dialects ?? made.vendor.dialects };
+}
+
+/** A target of model `m` at an upstream of that name. */
+export function fakeTarget(id: string, more: Partial<Target> = {}): Target {
+  return { upstream: fakeUpstream(id), upstreamModel: 'm', ...more };
+}
+
+/** A table with one model, `m`. */
+export function fakeTable(targets: readonly Target[], more: Partial<ConfiguredModel> = {}): RoutingTable {
+  const upstreams = targets.map(({ upstream }) => upstream);
+  return createRoutingTable({ upstreams, models: [{ name: 'm', targets, ordered: true, ...more }], priceBook, configuredAtMs: 0 });
+}
+
+/** What is known of a target: its state, how many calls are under way, and when one was last sent. */
+export type FakeHealthState = { readonly availability?: Availability; readonly inFlight?: number; readonly lastSentMs?: number };
+
+/** Health by credential id; of others nothing bad is known. */
+export function fakeHealth(states: Readonly<Record<string, FakeHealthState>>): KnownHealth {
+  return {
+    of: ({ credentialId }) => {
+      const { availability = { usable: true, state: 'healthy' }, inFlight = 0, lastSentMs = 0 } = states[credentialId] ?? {};
+      return { availability: () => availability, inFlight: () => inFlight, lastSentMs: () => lastSentMs };
+    },
+  };
+}
+
+/** What a call for `m` is like: a chat completion that says `hello`, unless told otherwise. */
+export type FakeCall = Partial<Omit<RankedCall, 'dialect' | 'facts'>> & {
+  readonly dialect?: DialectId;
+  readonly facts?: Partial<RankedCall['facts']>;
+};
+
+/** Ranks a call. */
+export function rankFake(table: RoutingTable, call: FakeCall = {}): readonly Target[] {
+  const { dialect = 'openai-chat', facts, ...more } = call;
+  return rankTargets({
+    table,
+    dialect: chatDialects[dialect],
+    facts: { requestedModel: 'm', stream: false, inputCharacters: 0, needs: [], ...facts },
+    request: { operation: 'generate', body: { model: 'm', messages: [{ role: 'user', content: 'hello' }] }, headers: {} },
+    caller: { userId: 'user' },
+    health: alwaysHealthy,
+    nowMs: 0,
+    random: () => 0.5,
+    ...more,
+  });
+}
+
+/** The credentials of ranked targets, in their order. */
+export const idsOf = (targets: readonly Target[]): readonly string[] => targets.map(({ upstream }) => upstream.credentialId);
+
+/** A call of the session `id`. */
+export const inSession = (id: string): Pick<RankedCall, 'request'> => ({
+  request: { operation: 'generate', body: {}, headers: { 'x-weir-session': id } },
+});

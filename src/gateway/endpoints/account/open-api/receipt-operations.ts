@@ -1,0 +1,32 @@
+import { receiptSchema } from '../../../../billing/receipts/receipt.ts';
+import { carriers, content, object, ref, refusals } from '../../open-api/describe.ts';
+
+export const receiptSchemas = {
+  Receipt: receiptSchema,
+  ReceiptInProgress: object({ object: { const: 'receipt' }, request_id: { type: 'string' }, status: { const: 'in_progress' } }, [
+    'object',
+    'request_id',
+    'status',
+  ]),
+};
+
+/** The header that leads from an answer to its receipt. */
+export const receiptHeaders = {
+  'x-weir-receipt': { description: 'The path of the receipt of this call.', schema: { type: 'string' } },
+};
+
+/** Describes the route of receipts for OpenAPI. */
+export function receiptOperation(): object {
+  return {
+    summary: 'What a call cost and why, line by line, for the user whose key made it; docs/reference/receipt.md describes it',
+    security: carriers,
+    responses: {
+      200: {
+        description: 'The receipt. It does not change any more, except that `booked` becomes true.',
+        content: content('application/json', ref('Receipt')),
+      },
+      202: { description: 'The call is under way.', content: content('application/json', ref('ReceiptInProgress')) },
+      ...refusals([401, 403, 404, 500, 503], 'Problem'),
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import type { UsageBounds } from '../../../../billing/metering/estimate-usage.ts';
+import type { AudioOperation } from '../../../../dialects/openai-audio/audio-formats.ts';
+import { transcriptionModelOf } from '../../../../dialects/openai-audio/audio-models.ts';
+import { billedAudioMs } from '../../../../dialects/openai-audio/audio-usage.ts';
+import { readSpeechRequest } from '../../../../dialects/openai-audio/speech-request.ts';
+import { readTranscriptionForm } from '../../../../dialects/openai-audio/transcription-form.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import { isJsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
+import { estimateAudioMs } from '../../audio/measure-sound.ts';
+import { createSpeechJob } from '../../audio/speech-job.ts';
+import { boundTranscript } from '../../audio/transcription-job.ts';
+import { fitTargets } from './fit-targets.ts';
+import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
+import { rankRouted } from './rank-routed.ts';
+
+const dialect = 'openai-audio';
+
+/** Reads a request for sound as a call of it would be read. @throws GatewayError */
+export function quoteSound(asked: Asked, operation: AudioOperation): QuotedCall {
+  return operation === 'speech' ? quoteSpeech(asked) : quoteTranscription(asked, operation);
+}
+
+function quoteSpeech(asked: Asked): QuotedCall {
+  const { body, bytes, headers, settings } = asked;
+  const job = createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers });
+  const targets = fitTargets(rankSound(asked, job.facts, 'speech'), (target) => ({
+    target,
+    usage: job.prepare(target).bounds(),
+  }));
+  return { dialect, requestedModel: job.facts.requestedModel, targets, roundsMax: 1 };
+}
+
+/** The form of an upload, written as JSON: its fields, and under `file` how long or how large the recording is. */
+function quoteTranscription(asked: Asked, operation: Exclude<AudioOperation, 'speech'>): QuotedCall {
+  const { file, ...fields } = asked.body;
+  const task = operation === 'translations' ? 'translate' : 'transcribe';
+  const facts = readTranscriptionForm(Object.entries(fields).flatMap(toFields), task, asked.settings.validation);
+  const audioMs = readLength(file);
+  const { requestedModel, stream, promptCharacters: inputCharacters } = facts;
+  const called = { requestedModel, stream, inputCharacters, needs: [], outputTokensMax: 0 };
+  const bound = ({ upstream, upstreamModel }: QuotedTarget['target']): UsageBounds =>
+    boundTranscript(transcriptionModelOf(upstreamModel, upstream.audioTraits.transcriptFormats), audioMs, inputCharacters);
+  const targets = rankSound(asked, called, operation).map((target) => ({ target, usage: bound(target) }));
+  return { dialect, requestedModel, targets, roundsMax: 1 };
+}
+
+function rankSound(asked: Asked, facts: CallFacts, operation: AudioOperation) {
+  const does = { speech: 'makes speech', transcriptions: 'transcribes speech', translations: 'translates speech' }[operation];
+  const kind = operation === 'speech' ? 'speech' : 'transcription';
+  return rankRouted(asked, facts, kind, ({ upstream }) => upstream.audioPaths[operation] !== undefined, does);
+}
+
+/** A member as the form would have it: lists are repeated fields, and everything is text. */
+function toFields([name, value]: [string, JsonValue | undefined]): { readonly name: string; readonly value: string }[] {
+  const values = Array.isArray(value) ? (value as readonly JsonValue[]) : [value];
+  return values.map((one) => ({ name, value: typeof one === 'string' ? one : JSON.stringify(one) }));
+}
+
+const secondsMax = 86_400;
+const bytesMax = 1024 ** 4;
+
+/** How long the recording is: as it is said, else as its size tells. @throws GatewayError `invalid_value` */
+function readLength(file: JsonValue | undefined): number {
+  const { duration_seconds: seconds, bytes } = isJsonObject(file) ? file : {};
+  if (typeof seconds === 'number' && seconds > 0 && seconds <= secondsMax) return billedAudioMs(seconds);
+  if (seconds === undefined && typeof bytes === 'number' && Number.isInteger(bytes) && bytes > 0 && bytes <= bytesMax)
+    return estimateAudioMs(bytes, 'mp3');
+  const message = `Invalid 'file': for a quote it is an object with 'duration_seconds' (up to ${secondsMax}) or 'bytes'.`;
+  throw new GatewayError('invalid_value', message, { param: 'file' });
+}

@@ -1,0 +1,76 @@
+import { readVideoRequest } from '../../../../dialects/video-tasks/read-video-request.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { VideoRequest } from '../../../../inference/video.ts';
+import type { VideoTask } from '../../../../tasks/video-task.ts';
+import { unknownModel } from '../../../attempts/routing/rank-targets.ts';
+import { mayCall } from '../../../admission/check-caller.ts';
+import type { Target } from '../../../attempts/routing/routing-table.ts';
+import { rankVideoTargets } from '../../videos/create/rank-video-targets.ts';
+import { type CreationPath, formOf } from '../../videos/create/read-creation.ts';
+import { isKept, mediaOf } from '../../videos/create/video-source.ts';
+import { unknownVideo, type VideoService } from '../../videos/video-context.ts';
+import { fitTargets } from './fit-targets.ts';
+import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
+
+/** What stands for a file of ours that would be sent within the request: what a video costs does not depend on its bytes. */
+const standIn = 'https://video.invalid/';
+
+/**
+ * Reads a request for a video as a call of it would be read. What it costs is read from the body that would be sent.
+ * @param remixed the video in the path of a remix
+ * @throws GatewayError
+ */
+export async function quoteVideo(asked: Asked, path: CreationPath, remixed: string | undefined): Promise<QuotedCall> {
+  const { gateway, settings, caller, bytes, body } = asked;
+  const { videos } = gateway;
+  if (videos === undefined) throw new GatewayError('route_not_found', 'videos are not made by this gateway');
+  const remixedTask = remixed === undefined ? undefined : await findTask(asked, videos, remixed);
+  const form = formOf(path, body, false);
+  const source = remixedTask === undefined ? {} : { source: { taskId: remixedTask.id, model: remixedTask.requestedModel } };
+  const { request } = readVideoRequest(
+    { form, bytes, body, ...(path.action === undefined ? {} : { action: path.action }), ...source },
+    settings.validation,
+  );
+  const { requestedModel, video, prompt } = request;
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, settings.routing, (model) => mayCall(caller, model));
+  const task = video?.kind === 'task' ? (remixedTask ?? (await findTask(asked, videos, video.taskId))) : undefined;
+  if (task !== undefined) mediaOf(task);
+  const facts = { requestedModel, stream: false, inputCharacters: prompt.length, needs: [], outputTokensMax: 0 };
+  const steady = { ...settings, retries: { ...settings.retries, avoidFailing: false } };
+  const targets = rankVideoTargets({ gateway, settings: steady, caller, request: { headers: asked.headers } }, facts, undefined);
+  return {
+    dialect: form,
+    requestedModel,
+    targets: fitTargets(targets, (target) => quoteTarget(videos, target, request, task)),
+    roundsMax: 1,
+  };
+}
+
+async function findTask({ caller }: Asked, { tasks }: VideoService, id: string): Promise<VideoTask> {
+  const task = await tasks.find(caller.userName, id);
+  if (task === undefined) throw unknownVideo(id);
+  return task;
+}
+
+/** What the body costs that a target would be sent. */
+function quoteTarget({ protocols }: VideoService, target: Target, request: VideoRequest, task: VideoTask | undefined): QuotedTarget {
+  const { upstream, upstreamModel } = target;
+  if (upstream.videoProtocol === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
+  const { billing, body } = protocols[upstream.videoProtocol].encodeSubmission(withSource(request, task, target), upstreamModel);
+  const { usage, parameters } = billing;
+  return { target, usage: { expected: usage, most: usage }, pricingParameters: parameters, sent: body };
+}
+
+/** The request as a target is told of a video of ours: by its id where the target keeps it, and as long and large as that is; else by the file. */
+function withSource(request: VideoRequest, task: VideoTask | undefined, { upstream }: Target): VideoRequest {
+  if (task === undefined) return request;
+  if (!isKept(task, upstream.id, upstream.videoProtocol)) return { ...request, video: { kind: 'url', url: standIn } };
+  const { durationMs, pricingParameters, upstreamTaskId = '' } = task;
+  const { resolution } = pricingParameters;
+  return {
+    ...request,
+    ...(request.mode === 'remix' && durationMs !== undefined ? { durationSeconds: Math.ceil(durationMs / 1000) } : {}),
+    ...(request.mode === 'remix' && resolution !== undefined ? { resolution } : {}),
+    video: { kind: 'task', taskId: upstreamTaskId },
+  };
+}

@@ -1,0 +1,94 @@
+import type { IncomingMessage } from 'node:http';
+
+import { chatDialects } from '../../../dialects/registry.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Delivery } from '../../../tasks/callbacks/callback-store.ts';
+import type { Callbacks } from '../../../tasks/callbacks/create-callbacks.ts';
+import { authenticate } from '../../admission/authenticate.ts';
+import type { ClientReply } from '../../replies/client-reply.ts';
+import { requestIdHeader } from '../../replies/reply-headers.ts';
+import type { Gateway } from '../../gateway.ts';
+import { checkCaller } from '../../admission/check-caller.ts';
+import { enterGate } from '../../admission/overload/enter-gate.ts';
+import type { RequestTarget } from '../../admission/request-target.ts';
+import { writeReply } from '../../replies/write-reply.ts';
+
+/** What is done with callbacks over HTTP. */
+export type CallbackAction = 'list' | 'send-again' | 'rotate-secret';
+
+type Http = {
+  readonly request: IncomingMessage;
+  readonly response: ClientReply;
+  readonly callId: string;
+  readonly target: RequestTarget;
+};
+
+type Asked = { readonly userName: string; readonly id: string; readonly query: URLSearchParams };
+
+const limitDefault = 20;
+const limitMax = 100;
+
+/**
+ * Serves the callbacks of the caller's user: what was sent and what became of it, sending again, and a new secret, which is told this once.
+ * @throws GatewayError `object_not_found` for an event that is not there and for another's, in the same words
+ */
+export async function serveCallbacks(gateway: Gateway, action: CallbackAction, http: Http, id: string): Promise<void> {
+  const { request, response, callId, target } = http;
+  const caller = await authenticate(request, target.queryKeys, gateway.callers);
+  checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
+  const { callbacks } = gateway;
+  if (callbacks === undefined) throw new GatewayError('route_not_found', 'callbacks are not sent by this gateway');
+  const dialect = chatDialects['openai-chat'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  if (admission === undefined) return;
+  const answer = await act(callbacks, action, { userName: caller.userName, id, query: target.query }).catch((cause: unknown) => {
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError('tasks_unavailable', 'callbacks cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
+  });
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', [requestIdHeader]: callId };
+  writeReply(response, 200, headers, Buffer.from(JSON.stringify(answer)));
+}
+
+async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query }: Asked): Promise<object> {
+  switch (action) {
+    case 'list': {
+      const limit = readLimit(query);
+      const subject = query.get('subject');
+      const found = await callbacks.list({ userName, ...(subject === null ? {} : { subject }), limit: limit + 1 });
+      return { object: 'list', data: found.slice(0, limit).map(describeDelivery), has_more: found.length > limit };
+    }
+    case 'send-again':
+      if (!(await callbacks.sendAgain(userName, id)))
+        throw new GatewayError('object_not_found', `Callback with id '${id.slice(0, 100)}' not found.`);
+      return { id, object: 'callback', status: 'waiting' };
+    case 'rotate-secret':
+      return { object: 'callback.secret', secret: await callbacks.rotateSecret(userName) };
+  }
+}
+
+/** @throws GatewayError `invalid_value` */
+function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? String(limitDefault);
+  const limit = Number(text);
+  if (/^\d{1,3}$/.test(text) && limit >= 1 && limit <= limitMax) return limit;
+  throw new GatewayError('invalid_value', `Invalid 'limit': expected a whole number from 1 to ${limitMax}.`, { param: 'limit' });
+}
+
+/** A delivery as its user sees it: not its address, which may hold a credential. Times are Unix seconds. */
+function describeDelivery(delivery: Delivery): object {
+  const { id, subject, eventType, status, attempts, createdAtMs, nextAttemptAtMs, deliveredAtMs, lastStatus, lastProblem } = delivery;
+  const seconds = (timeMs: number | undefined): number | null => (timeMs === undefined ? null : Math.floor(timeMs / 1000));
+  return {
+    id,
+    object: 'callback',
+    type: eventType,
+    subject,
+    status: status.replace('-', '_'),
+    attempts,
+    created_at: seconds(createdAtMs),
+    next_attempt_at: status === 'waiting' ? seconds(nextAttemptAtMs) : null,
+    delivered_at: seconds(deliveredAtMs),
+    last_status: lastStatus ?? null,
+    last_problem: lastProblem ?? null,
+  };
+}

@@ -1,0 +1,89 @@
+import type { IncomingMessage } from 'node:http';
+
+import { callOfId } from '../../../billing/receipts/call-of-id.ts';
+import type { FoundReceipt } from '../../../billing/receipts/find-receipt.ts';
+import { showCredits } from '../../../billing/receipts/show-credits.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import type { ClientReply } from '../../replies/client-reply.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { authenticate } from '../../admission/authenticate.ts';
+import { requestIdHeader } from '../../replies/reply-headers.ts';
+import type { Gateway } from '../../gateway.ts';
+import { checkCaller } from '../../admission/check-caller.ts';
+import { enterGate } from '../../admission/overload/enter-gate.ts';
+import { siblingId } from '../../../platform/ids.ts';
+import type { RequestTarget } from '../../admission/request-target.ts';
+import { writeReply } from '../../replies/write-reply.ts';
+
+type Http = {
+  readonly request: IncomingMessage;
+  readonly response: ClientReply;
+  readonly callId: string;
+  readonly target: RequestTarget;
+};
+
+/** Nothing else is ever an id, and nothing else reaches the database. */
+const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
+const shownIdCharacters = 100;
+
+/**
+ * Serves `GET /v1/receipts/{id}`: the receipt of a call of the caller's user, by whichever key it was made, by the id of its request, of its reply or of its video. 202 while the call is
+ * under way, or its video in the making. Reading it changes nothing in the books.
+ * @throws GatewayError `object_not_found` for a call that is not there and for another user's, in the same words
+ */
+export async function serveReceipt(gateway: Gateway, http: Http, id: string): Promise<void> {
+  const { request, response, callId, target } = http;
+  const caller = await authenticate(request, target.queryKeys, gateway.callers);
+  checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
+  const dialect = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  if (admission === undefined) return;
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const found = await find(gateway, id, caller.userName, gone.signal);
+  if (response.destroyed) return;
+  if (found === undefined) throw new GatewayError('object_not_found', `Receipt with id '${id.slice(0, shownIdCharacters)}' not found.`);
+  const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-store', [requestIdHeader]: callId };
+  if (found.state === 'ended') {
+    const shown = showCredits(found.receipt, gateway.settings().routing.priceBook.credits);
+    return writeReply(response, 200, headers, Buffer.from(JSON.stringify(shown)));
+  }
+  const waiting = { object: 'receipt', request_id: found.callId, status: 'in_progress' };
+  writeReply(response, 202, { ...headers, 'retry-after': '1' }, Buffer.from(JSON.stringify(waiting)));
+}
+
+/** What there is to tell, and of which call. */
+type Found = { readonly callId: string } & NonNullable<FoundReceipt>;
+
+async function find(gateway: Gateway, id: string, userName: string, signal: AbortSignal): Promise<Found | undefined> {
+  if (!idPattern.test(id)) return undefined;
+  if (gateway.receipts === undefined) throw new GatewayError('route_not_found', 'this gateway shows no receipts');
+  try {
+    const known = await findOfCall(gateway, callOfId(id), userName, signal);
+    if (known !== undefined) return known;
+    // An id of its upstream's, which stands in the rows of replies that are kept there.
+    const kept = await gateway.replyOwners.find(id);
+    return kept?.userName === userName ? await findOfCall(gateway, kept.callId, userName, signal) : undefined;
+  } catch (cause) {
+    if (signal.aborted) return undefined;
+    throw new GatewayError('receipts_unavailable', 'receipts cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
+  }
+}
+
+async function findOfCall(
+  { receipts, deadlines, videos }: Gateway,
+  callId: string,
+  userName: string,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const taskId = siblingId(callId, 'task');
+  const task = taskId === undefined ? undefined : await videos?.tasks.find(userName, taskId);
+  // Its row is written when it ends.
+  if (task !== undefined && task.phase !== 'completed' && task.phase !== 'failed') return { state: 'in-progress', callId };
+  let isUnderWay = false;
+  deadlines.forEach((running) => {
+    isUnderWay ||= running.bookedInParts?.() === callId;
+  });
+  const found = await receipts?.find(callId, userName, isUnderWay, signal);
+  return found === undefined ? undefined : { ...found, callId };
+}

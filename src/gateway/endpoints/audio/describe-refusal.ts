@@ -1,0 +1,47 @@
+import { GatewayError, type GatewayErrorOptions } from '../../../inference/gateway-error.ts';
+import { filledText, membersOf } from '../../../platform/json/json-readers.ts';
+import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
+import { parseIfJson } from '../../../platform/json/parse-if-json.ts';
+import { scrubText } from '../../attempts/exchange/scrub-credential.ts';
+import { parseRetryAfter } from '../../attempts/retry/parse-retry-after.ts';
+import type { Target } from '../../attempts/routing/routing-table.ts';
+
+const refusalCharactersMax = 2000;
+const secondMs = 1000;
+
+export type Refusal = { readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer };
+
+/** Words an upstream's refusal for the client: in the upstream's own words, but for what is no business of the client's. */
+export function describeRefusal({ status, headers, body }: Refusal, { upstream }: Target, nowMs: number): GatewayError {
+  const internal = `${upstream.id} answered ${status}`;
+  if (status === 401 || status === 407) {
+    const message = 'the model service refuses the gateway; its operator has to renew the credential';
+    return new GatewayError('upstream_credentials_rejected', message, { internal });
+  }
+  const answer = membersOf(parseIfJson(body));
+  const error = membersOf(answer['error']);
+  const said = filledText(error['message']) ?? filledText(answer['error']) ?? filledText(answer['detail']) ?? filledText(answer['message']);
+  const words =
+    said === undefined ? `the model service answered ${status}` : scrubText(said, upstream.apiKey).slice(0, refusalCharactersMax);
+  const param = filledText(error['param'])?.slice(0, 80);
+  const code = filledText(error['code'])?.slice(0, 80);
+  const options: GatewayErrorOptions = {
+    internal,
+    ...(param === undefined ? {} : { param }),
+    ...(code === undefined ? {} : { details: { openai_code: scrubText(code, upstream.apiKey) } }),
+  };
+  if (status === 429) return new GatewayError('upstream_rate_limited', words, { ...options, ...retryAdvice(headers, nowMs) });
+  if (status === 404) return new GatewayError('upstream_model_not_found', words, options);
+  if (status === 413) return new GatewayError('request_too_large', words, options);
+  if (status >= 400 && status < 500) return new GatewayError('upstream_refused_request', words, { ...options, status });
+  return new GatewayError('upstream_error', words, {
+    ...options,
+    ...retryAdvice(headers, nowMs),
+    status: status >= 500 && status < 600 ? status : 502,
+  });
+}
+
+function retryAdvice(headers: ReplyHeaders, nowMs: number): { readonly retryAfterSeconds?: number } {
+  const ms = parseRetryAfter(headers, nowMs);
+  return ms === undefined ? {} : { retryAfterSeconds: Math.ceil(ms / secondMs) };
+}

@@ -1,0 +1,151 @@
+import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
+import type { MeteredCall } from '../../../billing/metering/meter-call.ts';
+import { transcriptionModelOf, type TranscriptionModel } from '../../../dialects/openai-audio/audio-models.ts';
+import { billedAudioMs } from '../../../dialects/openai-audio/audio-usage.ts';
+import { type TranscriptPlan, planTranscript } from '../../../dialects/openai-audio/plan-transcript.ts';
+import type { TranscriptionFacts } from '../../../dialects/openai-audio/transcription-form.ts';
+import { estimateTokens } from '../../../inference/count-text-characters.ts';
+import type { Usage, UsageReport } from '../../../inference/usage.ts';
+import { encodeMultipart } from '../../../platform/http/multipart-body.ts';
+import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
+import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { AudioJob, Delivered, Delivery, PreparedAudio } from './audio-job.ts';
+import { deliverEvents } from './deliver-stream.ts';
+import { deliverTranscript } from './deliver-transcript.ts';
+import { LengthOfSound, type MeasureLength } from './length-of-sound.ts';
+import type { ReceivedForm } from './receive-form.ts';
+import { rebuildForm } from './rebuild-form.ts';
+import type { UpstreamReply } from './upstream-reply.ts';
+
+/** A request to write speech down, checked. */
+export type TranscriptionCall = {
+  readonly facts: TranscriptionFacts;
+  readonly form: ReceivedForm;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly measure: MeasureLength;
+};
+
+/** Makes the job of writing speech down, or of translating it. */
+export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
+  const { requestedModel, stream, promptCharacters, task } = call.facts;
+  const { upload, container } = call.form.file;
+  const length = new LengthOfSound(upload, container, call.measure);
+  return {
+    operation: task === 'translate' ? 'translations' : 'transcriptions',
+    facts: { requestedModel, stream, inputCharacters: promptCharacters, needs: [], outputTokensMax: 0 },
+    // The sound may lie on the disk: its length to the byte is as good.
+    digest: () => `${task} ${requestedModel} ${promptCharacters} ${upload.bytes}`,
+    prepare: (target) => new PreparedTranscription(call, length, target),
+  };
+}
+
+/** What a second of sound is in tokens where it is billed by them: one for each tenth of a second, as the vendor's own figures have it. */
+const tokensPerSecond = 10;
+const secondMs = 1000;
+/** What people usually say, and what nobody exceeds; and what the count of sound in tokens may differ from its vendor's. */
+const textTokensPerSecond = 3;
+const textTokensPerSecondMax = 10;
+const textTokensMin = 64;
+const slack = 2;
+
+/** What writing so much sound down may use. What is said in it, and how its vendor counts the sound, is only known afterwards. */
+export function boundTranscript({ billedBy }: TranscriptionModel, inputAudioMs: number, promptCharacters: number): UsageBounds {
+  if (billedBy === 'duration') return { expected: { inputAudioMs }, most: { inputAudioMs } };
+  const seconds = inputAudioMs / secondMs;
+  const inputAudioTokens = Math.ceil(seconds * tokensPerSecond);
+  const inputTokens = inputAudioTokens + estimateTokens(promptCharacters);
+  return {
+    expected: { inputTokens, inputAudioTokens, outputTokens: Math.ceil(seconds * textTokensPerSecond) },
+    most: {
+      inputTokens: inputTokens * slack,
+      inputAudioTokens: inputAudioTokens * slack,
+      outputTokens: Math.ceil(seconds * textTokensPerSecondMax) + textTokensMin,
+    },
+  };
+}
+
+/** No vendor counts a second of sound as more, and nobody says more in it. */
+const soundTokensPerSecondMax = 100;
+const writtenTokensPerSecondMax = 40;
+const ownTokensMax = 4096;
+
+function possibleTranscript(inputAudioMs: number, promptCharacters: number) {
+  const seconds = Math.ceil(inputAudioMs / secondMs);
+  const inputTokens = seconds * soundTokensPerSecondMax + promptCharacters + ownTokensMax;
+  return { inputTokens, inputAudioTokens: inputTokens, outputTokens: seconds * writtenTokensPerSecondMax + ownTokensMax };
+}
+
+class PreparedTranscription implements PreparedAudio {
+  readonly request: PreparedAudio['request'];
+  readonly #call: TranscriptionCall;
+  readonly #length: LengthOfSound;
+  readonly #model: TranscriptionModel;
+  readonly #plan: TranscriptPlan;
+  #durationSeconds: number | undefined;
+
+  /** @throws GatewayError where the model does not answer in the form that is wanted */
+  constructor(call: TranscriptionCall, length: LengthOfSound, target: Target) {
+    const { facts, form } = call;
+    const { upstream, upstreamModel } = target;
+    this.#call = call;
+    this.#length = length;
+    this.#model = transcriptionModelOf(upstreamModel, upstream.audioTraits.transcriptFormats);
+    this.#plan = planTranscript(facts, this.#model);
+    const { contentType, body } = encodeMultipart(
+      rebuildForm(form, { facts, plan: this.#plan, upstreamModel, traits: upstream.audioTraits }),
+    );
+    const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
+    const headers = createUpstreamHeaders({ operation: 'generate', body: {}, headers: call.headers }, target, dialects, undefined);
+    Object.assign(headers, { 'content-type': contentType, accept: facts.stream ? 'text/event-stream, */*' : '*/*' });
+    const path = facts.task === 'translate' ? upstream.audioPaths.translations : upstream.audioPaths.transcriptions;
+    this.request = { path: `${upstream.basePath}${path ?? ''}`, method: 'POST', headers, body: undefined, streamedBody: body };
+  }
+
+  bounds(): UsageBounds {
+    return boundTranscript(this.#model, this.#length.known.audioMs, this.#call.facts.promptCharacters);
+  }
+
+  possible(): Usage {
+    const inputAudioMs = this.#length.longestMs();
+    return { inputAudioMs, ...possibleTranscript(inputAudioMs, this.#call.facts.promptCharacters) };
+  }
+
+  usageAtHead(): Usage {
+    return this.#usageOf(this.#length.known.audioMs, 0).usage;
+  }
+
+  async learnMore(): Promise<void> {
+    await this.#length.measureUnlessQuick();
+  }
+
+  deliver(reply: UpstreamReply, delivery: Delivery): Promise<Delivered> {
+    const { facts } = this.#call;
+    // A model that makes no streams answers as if it had not been asked for one.
+    if (facts.stream && String(delivery.received['content-type'] ?? '').startsWith('text/event-stream'))
+      return deliverEvents(reply, delivery);
+    return deliverTranscript(reply, delivery, facts, this.#plan, ({ durationSeconds }) => (this.#durationSeconds = durationSeconds));
+  }
+
+  /** The vendor's own count; else what the recording is long; else what its server says of that; else what its size tells. */
+  async meter(report: UsageReport | undefined, textCharacters: number): Promise<MeteredCall> {
+    const evidence = report === undefined ? {} : { rawUsage: report.raw };
+    if (report?.trustworthy === true && this.#countsWhatIsBilled(report)) return { usage: report.usage, ...evidence, estimated: false };
+    const { audioMs, measured } = await this.#length.measure();
+    const saidMs = this.#durationSeconds === undefined ? undefined : billedAudioMs(this.#durationSeconds);
+    const { usage, estimated } = this.#usageOf(measured ? audioMs : (saidMs ?? audioMs), textCharacters);
+    return { usage: { ...usage, ...report?.usage }, ...evidence, estimated: estimated || !(measured || saidMs !== undefined) };
+  }
+
+  /** Servers of one's own report tokens for models that are billed by the minute, too: such a report has nothing that the minutes could be charged by. */
+  #countsWhatIsBilled({ usage }: UsageReport): boolean {
+    return this.#model.billedBy === 'tokens' || usage.inputAudioMs !== undefined;
+  }
+
+  /** What so much sound comes to: tokens are a guess. Models that are billed by them may have a price for minutes too, and the same sound is not charged twice. */
+  #usageOf(inputAudioMs: number, textCharacters: number): { readonly usage: Usage; readonly estimated: boolean } {
+    if (this.#model.billedBy === 'duration') return { usage: { inputAudioMs }, estimated: false };
+    const inputAudioTokens = (inputAudioMs / secondMs) * tokensPerSecond;
+    const inputTokens = inputAudioTokens + estimateTokens(this.#call.facts.promptCharacters);
+    return { usage: { inputTokens, inputAudioTokens, outputTokens: estimateTokens(textCharacters) }, estimated: true };
+  }
+}

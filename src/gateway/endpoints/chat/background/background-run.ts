@@ -1,0 +1,294 @@
+import type { Conversations, ResponseStatus, StoredResponse } from '../../../../conversations/response-store.ts';
+import type { Clock } from '../../../../platform/clock.ts';
+import { membersOf, objectOf, objectsOf, textOf } from '../../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
+import type { Logger } from '../../../../platform/log.ts';
+import { FrameReply, type WholeAnswer } from '../../../replies/frame-reply.ts';
+import { EventLog } from './event-log.ts';
+import { OutputSoFar } from '../../../../dialects/openai-responses/output-so-far.ts';
+import { endEvent, isTerminal, writeEvent } from './response-events.ts';
+
+/** What is known of a background response before it is generated. */
+export type RunRecord = Omit<StoredResponse, 'status' | 'response' | 'leaseUntilMs'>;
+
+/** What a run needs of the store. */
+export type RunStore = Pick<Conversations, 'saveResponse' | 'extendLease' | 'appendEvents'>;
+
+export type RunOptions = {
+  readonly record: RunRecord;
+  /** The response object as it is answered at once. */
+  readonly queued: JsonObject;
+  readonly store: RunStore;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'warn' | 'error'>;
+  /** The most bytes that one event may have. */
+  readonly eventBytesMax: number;
+  /** What follows when its end is stored, before anybody is told. Never rejects. */
+  readonly conclude?: ((response: JsonObject) => Promise<void>) | undefined;
+  readonly onOver: (run: BackgroundRun) => void;
+};
+
+/** How far ahead a run says that it lives, and how often. A process that dies is noticed when the time has passed. */
+const leaseMs = 20_000;
+const renewMs = 5000;
+const tickMs = 200;
+const retryMs = 500;
+/** While more than this waits for the store, the upstream waits too. */
+const unstoredBytesMax = 4 * 1024 * 1024;
+
+const openingTypes: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress']);
+
+/**
+ * A response that is generated without a client: it reads its own call's reply, keeps its events and its state in the store, and says there every few
+ * seconds that it lives. Whatever ends first ends it: its reply, a cancellation, the end of the process.
+ */
+export class BackgroundRun {
+  readonly record: RunRecord;
+  readonly log = new EventLog();
+  /** Where the call writes its reply. */
+  readonly reply: FrameReply;
+  readonly #options: RunOptions;
+  readonly #output = new OutputSoFar();
+  readonly #over = Promise.withResolvers<void>();
+  #response: JsonObject;
+  #hasBegun = false;
+  #isPaused = false;
+  #isLost = false;
+  #ending: Promise<void> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** Steps at the store, one after the other. */
+  #work: Promise<void> = Promise.resolve();
+  #isStoring = false;
+  #batch: ReturnType<EventLog['unstored']> | undefined;
+  /** Wall-clock time up to which everybody takes it that this run lives, and the next renewal on the monotonic clock. */
+  #leaseUntilMs = 0;
+  #renewAtMs = 0;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    this.record = options.record;
+    this.#response = options.queued;
+    const reader = {
+      event: (data: string) => this.#read(data),
+      whole: (answer: WholeAnswer) => this.#fail(describeRefusal(answer)),
+      ended: () => this.#replyEnded(),
+      isFull: () => this.#isFull(),
+      destroyed: () => this.#fail({ code: 'server_error', message: 'The response could not be stored while it was generated.' }),
+    };
+    this.reply = new FrameReply(reader, options.eventBytesMax);
+  }
+
+  /** True when another process has ended the response: what is stored is what counts. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Resolves when the response has ended, and its end is stored. */
+  get over(): Promise<void> {
+    return this.#over.promise;
+  }
+
+  /** The response as it stands. */
+  get response(): JsonObject {
+    return this.#response;
+  }
+
+  /** Stores the queued response and begins to say that it lives. Rejects as the store does. */
+  async begin(): Promise<void> {
+    const { store, queued } = this.#options;
+    const leaseUntilMs = this.#nextLease();
+    await store.saveResponse({ ...this.record, status: 'queued', response: queued, leaseUntilMs });
+    this.#leaseUntilMs = leaseUntilMs;
+    this.#add('response.created', { response: queued });
+    this.#add('response.queued', { response: queued });
+    this.#timer = setInterval(() => this.#tick(), tickMs);
+  }
+
+  /** Ends the response as cancelled, with the output so far, unless it has ended; resolves with what it is. */
+  async cancel(): Promise<JsonObject> {
+    this.#end({ ...this.#response, status: 'cancelled', output: this.#output.items() });
+    this.reply.leave();
+    await this.over;
+    return this.#response;
+  }
+
+  /** Ends the response as failed, with the output so far, unless it has ended. */
+  async abort(code: string, message: string): Promise<void> {
+    this.#fail({ code, message });
+    this.reply.leave();
+    await this.over;
+  }
+
+  #nextLease(): number {
+    this.#renewAtMs = this.#options.clock.monotonicMs() + renewMs;
+    return this.#options.clock.nowMs() + leaseMs;
+  }
+
+  #add(type: string, members: JsonObject): void {
+    this.log.add(writeEvent(type, this.log.next, members));
+  }
+
+  #isFull(): boolean {
+    this.#isPaused ||= this.log.unstoredBytes > unstoredBytesMax;
+    return this.#isPaused;
+  }
+
+  #read(data: string): void {
+    const event = parseJsonObject(data);
+    const type = textOf(event?.type);
+    if (event === undefined || type === undefined || this.#ending !== undefined) return;
+    const told = objectOf(event.response);
+    if (told !== undefined) this.#response = this.#own(told);
+    if (!this.#hasBegun) this.#markBegun();
+    if (openingTypes.has(type)) return;
+    if (isTerminal(type)) return this.#endAs(type.slice('response.'.length) as ResponseStatus);
+    this.#output.read(type, event);
+    this.#add(type, told === undefined ? event : { ...event, response: this.#response });
+  }
+
+  /** A response of the call as this one: its id and what the call was not told. */
+  #own(told: JsonObject): JsonObject {
+    const { queued } = this.#options;
+    const { id, created_at, previous_response_id, background, store, conversation } = queued;
+    const own = { id, created_at, previous_response_id, background, store };
+    return { ...queued, ...told, ...own, ...(conversation === undefined ? {} : { conversation }) };
+  }
+
+  #markBegun(): void {
+    this.#hasBegun = true;
+    this.#response = { ...this.#response, status: 'in_progress' };
+    const response = { ...this.#response, output: [], usage: null };
+    this.#add('response.in_progress', { response });
+    this.#enqueue(async () => {
+      const leaseUntilMs = this.#nextLease();
+      const { store } = this.#options;
+      this.#noteLease(await store.saveResponse({ ...this.record, status: 'in_progress', response, leaseUntilMs }), leaseUntilMs);
+    });
+  }
+
+  #endAs(status: ResponseStatus): void {
+    const response: JsonObject = { ...this.#response, status };
+    // A reply that broke off does not repeat what it had said.
+    const output = objectsOf(response.output);
+    this.#end(status === 'failed' && output.length === 0 ? { ...response, output: this.#output.items() } : response);
+  }
+
+  #replyEnded(): void {
+    if (this.#ending === undefined) this.#fail({ code: 'server_error', message: 'The reply ended before the response had.' });
+    this.reply.finish();
+  }
+
+  #fail(error: { readonly code: string; readonly message: string }): void {
+    this.#end({ ...this.#response, status: 'failed', error, output: this.#output.items() });
+  }
+
+  #end(response: JsonObject): void {
+    if (this.#ending !== undefined) return;
+    this.#response = response;
+    this.#ending = this.#settle(response);
+  }
+
+  /** Stores the end, and only then tells it. */
+  async #settle(response: JsonObject): Promise<void> {
+    const { store, clock, logger } = this.#options;
+    const { userName, id } = this.record;
+    const giveUpMs = clock.monotonicMs() + leaseMs;
+    await this.#work;
+    for (;;) {
+      try {
+        while (this.log.unstored().events.length > 0) await this.#storeEvents();
+        const status = textOf(response.status) as ResponseStatus;
+        if (await store.saveResponse({ ...this.record, status, response })) break;
+        // Another has ended it: what is stored is what counts.
+        this.#isLost = true;
+        return this.#stop();
+      } catch (error) {
+        if (clock.monotonicMs() < giveUpMs) {
+          await new Promise((resolve) => setTimeout(resolve, retryMs));
+          continue;
+        }
+        logger.error(
+          { userName, responseId: id, err: error },
+          'the end of a background response could not be stored: it will be seen as failed',
+        );
+        this.#isLost = true;
+        return this.#stop();
+      }
+    }
+    await this.#options.conclude?.(response);
+    this.log.add(endEvent(response, this.log.next));
+    this.log.end();
+    // Whoever reads the store finds the end in the response, if not in its events.
+    await this.#storeEvents().catch((error: unknown) => logger.warn({ responseId: id, err: error }, 'a last event could not be stored'));
+    this.#stop();
+  }
+
+  #stop(): void {
+    clearInterval(this.#timer);
+    this.log.end();
+    this.reply.leave();
+    this.#options.onOver(this);
+    this.#over.resolve();
+  }
+
+  #tick(): void {
+    if (this.#ending !== undefined) return;
+    const { clock } = this.#options;
+    if (clock.nowMs() > this.#leaseUntilMs) {
+      // Everybody else has it for failed by now.
+      this.#fail({ code: 'server_error', message: 'The response could not be stored while it was generated.' });
+      this.reply.leave();
+      return;
+    }
+    if (this.#isStoring) return;
+    if (clock.monotonicMs() >= this.#renewAtMs) this.#enqueue(() => this.#renew());
+    if (this.log.unstored().events.length > 0) this.#enqueue(() => this.#storeEvents());
+  }
+
+  #enqueue(step: () => Promise<void>): void {
+    this.#isStoring = true;
+    const { logger } = this.#options;
+    const work = this.#work
+      .then(step)
+      .catch((error: unknown) => logger.warn({ responseId: this.record.id, err: error }, 'a background response is not stored yet'))
+      .then(() => {
+        if (this.#work === work) this.#isStoring = false;
+      });
+    this.#work = work;
+  }
+
+  async #storeEvents(): Promise<void> {
+    // What failed may have been stored all the same: it is sent again as it was, so that storing it twice changes nothing.
+    this.#batch ??= this.log.unstored();
+    const { first, events } = this.#batch;
+    if (events.length > 0) await this.#options.store.appendEvents(this.record.userName, this.record.id, first, events);
+    this.#batch = undefined;
+    this.log.markStored(events.length);
+    if (!this.#isPaused || this.log.unstoredBytes > unstoredBytesMax / 2) return;
+    this.#isPaused = false;
+    this.reply.resume();
+  }
+
+  /** Says that the run lives. */
+  async #renew(): Promise<void> {
+    const untilMs = this.#nextLease();
+    this.#noteLease(await this.#options.store.extendLease(this.record.userName, this.record.id, untilMs), untilMs);
+  }
+
+  /** @param isMine false when the response was ended by another, or deleted: then the run is over */
+  #noteLease(isMine: boolean, untilMs: number): void {
+    if (isMine) this.#leaseUntilMs = untilMs;
+    else if (this.#ending === undefined) {
+      this.#isLost = true;
+      this.#ending = Promise.resolve();
+      this.#stop();
+    }
+  }
+}
+
+/** What an error of HTTP says, as the error of a response. */
+function describeRefusal({ body }: WholeAnswer): { readonly code: string; readonly message: string } {
+  const error = membersOf(parseJsonObject(body)?.error);
+  return { code: textOf(error.code) ?? 'server_error', message: textOf(error.message) ?? 'The response could not be generated.' };
+}

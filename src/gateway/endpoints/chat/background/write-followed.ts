@@ -1,0 +1,64 @@
+import type { Clock } from '../../../../platform/clock.ts';
+import { encodeSse } from '../../../../platform/sse/encode-sse.ts';
+import type { ClientReply } from '../../../replies/client-reply.ts';
+import { requestIdHeader } from '../../../replies/reply-headers.ts';
+import type { GatewayTimeouts } from '../../../settings/limits.ts';
+import type { EventSource } from './event-source.ts';
+import { typeOfEvent } from './response-events.ts';
+
+export type Following = {
+  readonly source: EventSource;
+  /** The number of the last event that the client has; -1 for none. */
+  readonly after: number;
+  readonly callId: string;
+  readonly timeouts: Pick<GatewayTimeouts, 'heartbeatMs' | 'stalledReaderMs' | 'totalMs'>;
+  readonly heartbeat: Buffer;
+  readonly clock: Clock;
+};
+
+/**
+ * Streams a response's events to a client, at the pace at which it reads, until the last one. A client that leaves or does not read ends this and nothing
+ * else. Rejects as the source does, after the connection was broken off: a stream that ended would look whole.
+ */
+export async function writeFollowed(reply: ClientReply, { source, after, callId, timeouts, heartbeat, clock }: Following): Promise<void> {
+  const left = new AbortController();
+  reply.on('close', () => left.abort());
+  if (reply.destroyed) return;
+  const endsByMs = clock.monotonicMs() + timeouts.totalMs;
+  reply.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache', [requestIdHeader]: callId });
+  let at = after;
+  let writtenMs = clock.monotonicMs();
+  try {
+    for (;;) {
+      const { events, ended } = await source.next(at, left.signal);
+      if (left.signal.aborted || reply.destroyed) return;
+      at += events.length;
+      const nowMs = clock.monotonicMs();
+      const isQuiet = events.length === 0;
+      if (!isQuiet || nowMs - writtenMs >= timeouts.heartbeatMs) {
+        writtenMs = nowMs;
+        const bytes = isQuiet ? heartbeat : Buffer.concat(events.map((data) => encodeSse({ event: typeOfEvent(data), data })));
+        if (!reply.write(bytes) && !(await drained(reply, timeouts.stalledReaderMs, left.signal))) return void reply.destroy();
+      }
+      if (ended) return void reply.end();
+      if (nowMs >= endsByMs) return void reply.destroy();
+    }
+  } catch (error) {
+    reply.destroy();
+    throw error;
+  }
+}
+
+/** Whether the client reads on in time. */
+function drained(reply: ClientReply, waitMs: number, left: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (reads: boolean): void => {
+      clearTimeout(timer);
+      resolve(reads);
+    };
+    const timer = setTimeout(() => settle(false), waitMs);
+    reply.once('drain', () => settle(true));
+    left.addEventListener('abort', () => settle(false), { once: true });
+    if (left.aborted) settle(false);
+  });
+}

@@ -1,0 +1,155 @@
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import type { WireRequest } from '../../../dialects/chat-dialect.ts';
+import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { measureInput } from '../../../inference/measure-input.ts';
+import type { PricingParameters, Usage } from '../../../inference/usage.ts';
+import { textOf } from '../../../platform/json/json-readers.ts';
+import type { StreamFraming } from '../../../platform/frames.ts';
+import type { Gateway, GatewaySettings } from '../../gateway.ts';
+import type { Translation } from './translate/translation.ts';
+import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { ResponseTurn } from './responses/response-turn.ts';
+import {
+  boundAtTarget,
+  boundDearest,
+  forecastUsage,
+  largestWindowTokens,
+  outputTokensAtFirst,
+  type Purchase,
+  withWholeWindow,
+} from '../../attempts/books/bound-call.ts';
+import { type CallCredit, type HeldPlan, takeCredit } from '../../admission/credits/call-credit.ts';
+import { defaultCredits } from '../../admission/credits/credit-settings.ts';
+import { withSentBound } from '../../attempts/books/sent-bound.ts';
+import { StreamBudget } from '../../attempts/books/stream-budget.ts';
+
+/** A chat whose targets are known. */
+export type ChatPurchase = {
+  readonly settings: Pick<GatewaySettings, 'routing' | 'credits' | 'tools' | 'replyCheck'>;
+  readonly caller: ApiKey;
+  readonly facts: CallFacts;
+  readonly targets: readonly Target[];
+  /** How its targets are asked for streams; undefined where they are asked for whole replies. */
+  readonly framing: StreamFraming | undefined;
+  readonly acceptedAtMs: number;
+};
+
+/** A chat for which something is held, where anything limits what its caller spends. */
+export type HeldChat = Omit<ChatPurchase, 'targets'> & { readonly credit?: CallCredit | undefined };
+
+/** Sets aside what a chat may cost at most, by the whole conversation that its model may have to read. @throws GatewayError as `takeCredit` does */
+export function takeChatCredit(
+  gateway: Pick<Gateway, 'credits' | 'clock'>,
+  call: ChatPurchase & { readonly request: WireRequest; readonly turn: ResponseTurn | undefined; readonly isLoop: () => boolean },
+): CallCredit | undefined | Promise<CallCredit | undefined> {
+  const { request, turn, caller, isLoop } = call;
+  let plan: HeldPlan | undefined;
+  const bound = ({ body }: WireRequest): bigint => {
+    plan = { input: measureInput(body), serviceTier: textOf(request.body.service_tier) };
+    // Each round of a loop is a stream, whatever its client wants.
+    return boundChat({ ...call, framing: call.framing ?? (isLoop() ? 'sse' : undefined) }, plan);
+  };
+  const taken = takeCredit(gateway, caller, call.acceptedAtMs, () => {
+    const whole = turn === undefined ? request : turn.whole();
+    return whole instanceof Promise ? whole.then(bound) : bound(whole);
+  });
+  const remember = (credit: CallCredit | undefined): CallCredit | undefined => {
+    if (credit !== undefined) credit.plan = plan;
+    return credit;
+  };
+  return taken instanceof Promise ? taken.then(remember) : remember(taken);
+}
+
+/** What asking for a chat once costs at most, wherever of its targets it is answered. */
+export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
+  return boundDearest(purchaseOf(call, plan), call.targets, (target) => forecastChat(call, plan, target));
+}
+
+/** An attempt at a chat: where it goes, what it sends, and what of that its price depends on. */
+export type ChatAttempt = {
+  readonly target: Target;
+  readonly plan: { readonly translation?: Pick<Translation, 'upstream' | 'encoded'> };
+  readonly pricingParameters: PricingParameters | undefined;
+};
+
+/**
+ * Sees to it that what is held covers an attempt whose price depends on what is in its body, or whose request was translated: only now is known what is sent.
+ * @returns the reason why it does not
+ */
+export function coverAttempt(call: HeldChat, attempt: ChatAttempt): ReturnType<CallCredit['cover']> {
+  const { credit } = call;
+  const { target, plan, pricingParameters } = attempt;
+  if (credit?.plan === undefined) return undefined;
+  if (pricingParameters === undefined && plan.translation === undefined && !mayHaveBeenLoop(call)) return undefined;
+  return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, boundAttempt(call, credit.plan, attempt)));
+}
+
+/** A call whose tools nobody can run is made once after all: as a whole reply, where it was held for as streams. */
+function mayHaveBeenLoop({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>): boolean {
+  return framing === undefined && (facts.builtInTools !== undefined || facts.strictSchema === true);
+}
+
+/** What an attempt may use. */
+function boundAttempt(call: HeldChat, held: HeldPlan, { target, plan, pricingParameters }: ChatAttempt) {
+  return { ...forecastChat({ ...call, facts: factsAsSent(call, plan) }, held, target), pricingParameters };
+}
+
+/** A stream that its client has not bounded is followed, whatever its upstream is told. */
+function factsAsSent({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>, { translation }: ChatAttempt['plan']): CallFacts {
+  if (translation === undefined || (facts.outputTokensMax === undefined && framing !== undefined)) return facts;
+  return withSentBound(facts, { dialect: translation.upstream, body: translation.encoded.body });
+}
+
+/**
+ * The most that an attempt can use by its own request, and what that costs: within what is held for it, where anything is.
+ * @param measured what it is reckoned by where nothing is held
+ * @param readsMore whether its model may read what its request only names
+ */
+export function boundOfAttempt(
+  call: HeldChat,
+  attempt: ChatAttempt,
+  measured: HeldPlan,
+  readsMore: boolean,
+): { readonly most: Usage; readonly nanoUsd: bigint } {
+  const { target } = attempt;
+  const facts = factsAsSent(call, attempt.plan);
+  const known = forecastUsage({ facts, input: measured.input, outputTokensDefault: undefined }, target);
+  const { most } = readsMore ? withWholeWindow(known, target, largestWindowTokens) : known;
+  return { most, nanoUsd: boundAtTarget(purchaseOf(call, measured), target, { most, pricingParameters: attempt.pricingParameters }) };
+}
+
+/** Watches what a stream of a chat costs; undefined where nothing is held for it. */
+export function createStreamBudget(call: HeldChat, attempt: ChatAttempt): StreamBudget | undefined {
+  const { credit } = call;
+  if (credit?.plan === undefined) return undefined;
+  const { target } = attempt;
+  const bounds = boundAttempt(call, credit.plan, attempt);
+  const settings = call.settings.credits ?? defaultCredits;
+  return new StreamBudget({
+    credit,
+    settings,
+    purchase: purchaseOf(call, credit.plan),
+    target,
+    bounds,
+    isBounded: call.facts.outputTokensMax !== undefined,
+  });
+}
+
+function forecastChat({ facts, settings, framing }: Omit<ChatPurchase, 'targets'>, { input }: HeldPlan, target: Target): UsageBounds {
+  const outputTokensDefault = outputTokensAtFirst(settings.credits ?? defaultCredits, framing !== undefined, target);
+  const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
+  // A reply that only the upstream keeps may be as long as its model can read.
+  return facts.continues === undefined ? bounds : withWholeWindow(bounds, target);
+}
+
+function purchaseOf({ settings, caller, facts, acceptedAtMs }: Omit<ChatPurchase, 'targets'>, { serviceTier }: HeldPlan): Purchase {
+  return {
+    priceBook: settings.routing.priceBook,
+    requestedModel: facts.requestedModel,
+    acceptedAtMs,
+    userName: caller.userName,
+    keyId: caller.id,
+    serviceTier,
+  };
+}

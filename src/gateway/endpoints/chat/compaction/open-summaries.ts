@@ -1,0 +1,31 @@
+import { openCompactions } from '../../../../dialects/openai-responses/compaction.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import type { CompactionSealer } from './compaction-sealer.ts';
+
+/**
+ * Puts the summaries that were sealed here in place of the items that hold them, so that any upstream can read them. A vendor's own compactions stay as they are.
+ * @param param what an error is about, where it is not a place of this body
+ * @throws GatewayError `invalid_value` for a summary of another user, and for one that was changed
+ */
+export function openSummaries(
+  body: JsonObject,
+  {
+    sealer,
+    userName,
+    param,
+  }: { readonly sealer: CompactionSealer | undefined; readonly userName: string; readonly param?: string | undefined },
+): JsonObject {
+  if (sealer === undefined) return body;
+  return openCompactions(body, (sealed, place) => {
+    if (!sealer.isSealed(sealed)) return undefined;
+    const summary = sealer.open(userName, sealed);
+    if (summary !== undefined) return summary;
+    const at = param ?? place;
+    throw new GatewayError(
+      'invalid_value',
+      `Invalid '${at}': the content was not sealed for this user, or has been changed. Send the item exactly as it was returned.`,
+      { param: at },
+    );
+  });
+}

@@ -1,0 +1,197 @@
+import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import { formatPath } from '../../../dialects/format-path.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { WorkTurns } from '../../../platform/turn-queue.ts';
+import { ExtractionError } from '../../../tools/file-search/extraction/extraction-error.ts';
+import { decodeText } from '../../../tools/file-search/extraction/read-text.ts';
+import { FileProblem } from '../../../tools/file-search/file-library.ts';
+import type { StoredFile } from '../../../tools/file-search/file-objects.ts';
+import type { FileService } from '../../../tools/file-search/file-service.ts';
+import { type FileDialect, fileDialects, type FilePlace, type LoadedFile } from '../files/place-file.ts';
+
+/** What names a file, and what an escaped letter of such a name begins with. */
+const fileNames = ['"file_id', '\\u00'] as const;
+const longestName = Math.max(...fileNames.map((name) => name.length));
+
+/** What is looked at in one step: some milliseconds, for what is full of beginnings. */
+const stepBytes = 1024 * 1024;
+
+/**
+ * Whether a body can name files at all. Almost none does, and this costs a look at its bytes; at a large one in steps, between which others have their turn. An escaped letter
+ * may hide a name from such a look; what has one is read in full.
+ */
+export function mayNameFiles(bytes: Buffer): boolean | Promise<boolean> {
+  return bytes.length > stepBytes ? mayNameFilesInTurns(bytes) : hasFileName(bytes);
+}
+
+const hasFileName = (bytes: Buffer): boolean => fileNames.some((name) => bytes.includes(name));
+
+async function mayNameFilesInTurns(bytes: Buffer): Promise<boolean> {
+  const turns = new WorkTurns();
+  for (let at = 0; at < bytes.length; at += stepBytes) {
+    // A name may begin in one step and end in the next.
+    if (hasFileName(bytes.subarray(at, at + stepBytes + longestName))) return true;
+    if (turns.isOver) await turns.giveWay();
+  }
+  return false;
+}
+
+/**
+ * Puts the user's own files in place of their ids; the body itself where it names none.
+ * @param param what an error is about, where it is not a place of this body
+ * @throws GatewayError `object_not_found` for any id that is not one of the user's files, `invalid_value` for a file of the wrong kind,
+ *   `request_too_large`, `overloaded`, `responses_unavailable`
+ */
+export type InlineFiles = (body: JsonObject, param?: string) => Promise<JsonObject>;
+
+type InlineOptions = {
+  /** Absent: nothing is kept here, and no id is known. */
+  readonly files: Pick<FileService, 'store' | 'library'> | undefined;
+  readonly clock: Clock;
+  readonly userName: string;
+  readonly dialect: DialectId;
+  /** What the files of one request may have together, as they stand in it. */
+  readonly bytesMax: number;
+  /** Whether the process has room for so much more of the request. */
+  readonly mayHold: (bytes: number) => boolean;
+};
+
+/** Places that one request may name files in: as many pictures as the vendors take. */
+const placesMax = 500;
+
+const textTypes = /^text\/|^application\/(?:json|jsonl|xml)$/;
+
+/** Creates what inlines the files of one call. A file that is named again is not read again. */
+export function createInlineFiles(options: InlineOptions): InlineFiles {
+  const loaded = new Map<string, Promise<LoadedFile>>();
+  const load = (file: StoredFile, param: string): Promise<LoadedFile> => {
+    const found = loaded.get(file.id) ?? loadFile(options, file, param);
+    loaded.set(file.id, found);
+    return found;
+  };
+  return async (body, param) => {
+    const dialect = fileDialects[options.dialect];
+    const named = dialect === undefined ? [] : findPlaces(body, dialect, param);
+    if (named.length === 0) return body;
+    if (named.length > placesMax) throw tooLarge(`names files in more than ${placesMax} places`, named[0]?.param);
+    const stored = await findFiles(options, named);
+    reserve(options, named, stored);
+    const filled = new Map<JsonObject, JsonObject>();
+    for (const place of named) {
+      const { fill, object, fileId } = place;
+      const file = stored.get(fileId);
+      if (fill === undefined || file === undefined) continue;
+      filled.set(object, fill(await load(file, place.param), place.param));
+    }
+    return replaceMembers(body, filled);
+  };
+}
+
+type NamedFile = FilePlace & { readonly object: JsonObject; readonly param: string };
+
+function findPlaces(body: JsonObject, { roots, opaque, readPlaces }: FileDialect, param: string | undefined): readonly NamedFile[] {
+  const named: NamedFile[] = [];
+  // Written out only where something is found: a large body has a million values.
+  const path: (string | number)[] = [];
+  const look = (value: JsonValue | undefined, key: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (!isJsonObject(value)) {
+      for (let index = 0; index < value.length; index++) {
+        path.push(index);
+        look(value[index], key);
+        path.pop();
+      }
+      return;
+    }
+    for (const place of readPlaces(value, key))
+      named.push({ ...place, object: value, param: param ?? formatPath([...path, ...place.steps]) });
+    for (const member of Object.keys(value)) {
+      if (opaque.has(member)) continue;
+      path.push(member);
+      look(value[member], member);
+      path.pop();
+    }
+  };
+  for (const root of roots) {
+    path.push(root);
+    look(body[root], root);
+    path.pop();
+  }
+  return named;
+}
+
+/** The same words for an id that nobody has, and for one that another user has: neither tells anybody anything. */
+function noSuchFile(fileId: string, param: string): GatewayError {
+  return new GatewayError('object_not_found', `No such File object: ${fileId.slice(0, 100)}`, { param });
+}
+
+function tooLarge(reason: string, param: string | undefined): GatewayError {
+  return new GatewayError('request_too_large', `this request ${reason}`, param === undefined ? {} : { param });
+}
+
+async function findFiles({ files, clock, userName }: InlineOptions, named: readonly NamedFile[]): Promise<ReadonlyMap<string, StoredFile>> {
+  const stored = new Map<string, StoredFile>();
+  for (const { fileId, param } of named) {
+    if (stored.has(fileId)) continue;
+    const file = await answered(files?.store.findFile({ userName, fileId, nowMs: clock.nowMs() }));
+    if (file === undefined) throw noSuchFile(fileId, param);
+    stored.set(fileId, file);
+  }
+  const unfit = named.find(({ fill }) => fill === undefined);
+  if (unfit === undefined) return stored;
+  const { param } = unfit;
+  throw new GatewayError('invalid_value', `${param}: files kept here cannot be put into a container; give the file to the model instead`, {
+    param,
+  });
+}
+
+/** What cannot be asked at the moment is no answer. */
+async function answered<Answer>(answer: Promise<Answer> | undefined): Promise<Answer | undefined> {
+  try {
+    return await answer;
+  } catch (cause) {
+    if (cause instanceof FileProblem) throw cause;
+    throw new GatewayError('responses_unavailable', 'files cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
+  }
+}
+
+/** Sizes are known before anything is read: what does not fit costs nothing. */
+function reserve({ bytesMax, mayHold }: InlineOptions, named: readonly NamedFile[], stored: ReadonlyMap<string, StoredFile>): void {
+  let total = 0;
+  for (const { fileId, param } of named) {
+    total += Math.ceil((stored.get(fileId)?.bytes ?? 0) / 3) * 4;
+    if (total > bytesMax) throw tooLarge(`is too large with its files: they may have ${bytesMax} bytes together, as base64`, param);
+  }
+  if (mayHold(total)) return;
+  const words = 'The gateway is overloaded: it has no room for the files of this request. Please try again in 1s.';
+  throw new GatewayError('overloaded', words, { retryAfterSeconds: 1 });
+}
+
+async function loadFile({ files }: InlineOptions, file: StoredFile, param: string): Promise<LoadedFile> {
+  const { filename, mediaType } = file;
+  try {
+    const bytes = (await answered(files?.library.readWhole(file))) ?? new Uint8Array();
+    const text = textTypes.test(mediaType) ? decodeText(bytes) : undefined;
+    const base64 = (text === undefined ? Buffer.from(bytes.buffer) : Buffer.from(text)).toString('base64');
+    return { filename, mediaType, text, base64 };
+  } catch (error) {
+    if (error instanceof FileProblem && error.problem === 'gone') throw noSuchFile(file.id, param);
+    if (!(error instanceof ExtractionError)) throw error;
+    throw new GatewayError('invalid_value', `${param}: ${error.message}`, { param, cause: error });
+  }
+}
+
+/** The value with some of its objects exchanged. What holds none of them stays the same object. */
+function replace(value: JsonValue | undefined, filled: ReadonlyMap<JsonObject, JsonObject>): JsonValue | undefined {
+  if (typeof value !== 'object' || value === null) return value;
+  if (isJsonObject(value)) return filled.get(value) ?? replaceMembers(value, filled);
+  const items = value.map((item) => replace(item, filled) ?? null);
+  return items.every((item, index) => item === value[index]) ? value : items;
+}
+
+function replaceMembers(object: JsonObject, filled: ReadonlyMap<JsonObject, JsonObject>): JsonObject {
+  const members = Object.entries(object).map(([name, member]) => [name, replace(member, filled)] as const);
+  return members.every(([name, member]) => member === object[name]) ? object : Object.fromEntries(members);
+}

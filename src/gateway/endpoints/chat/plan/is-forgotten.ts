@@ -1,0 +1,16 @@
+import type { UndeliveredFailure } from '../../../attempts/exchange/exchange-context.ts';
+import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { ResponseTurn } from '../responses/response-turn.ts';
+
+/**
+ * Whether an upstream does not know the response that it was to go on from: its memory is shorter than ours, or its account keeps nothing. From then on the
+ * turn tells this target the whole conversation.
+ */
+export function isForgotten(
+  { upstreamStatus, upstreamWords }: UndeliveredFailure,
+  turn: ResponseTurn | undefined,
+  target: Target,
+): boolean {
+  if (turn === undefined || (upstreamStatus !== 400 && upstreamStatus !== 404)) return false;
+  return /previous[ _]response.*not[ _]found/i.test(upstreamWords ?? '') && turn.forgetKeeper(target);
+}

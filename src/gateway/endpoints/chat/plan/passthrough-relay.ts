@@ -1,0 +1,80 @@
+import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { ErrorCode, GatewayError } from '../../../../inference/gateway-error.ts';
+import type { StreamFraming } from '../../../../platform/frames.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import type { Target } from '../../../attempts/routing/routing-table.ts';
+import { passReplyHeaders } from '../../../replies/reply-headers.ts';
+import type { ReplyRelay, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
+import { scrubBytes } from '../../../attempts/exchange/scrub-credential.ts';
+
+export type PassthroughOptions = {
+  readonly dialect: ChatDialect;
+  /**
+   * The request's body, for streams: nothing else reads it, and a large one that stays until the reply comes is copied by every collection.
+   */
+  readonly streamRequest: JsonObject;
+  readonly requestId: string;
+  readonly target: Target;
+  readonly framing: StreamFraming | undefined;
+  /** Whether replies get what the contract writes and the vendor does not send. Otherwise bytes out are bytes in. */
+  readonly isDocumented?: boolean;
+};
+
+/** Client and upstream speak the same dialect: bytes out are bytes in, and a tap reads the usage. */
+export function createPassthroughRelay(options: PassthroughOptions): ReplyRelay {
+  const { dialect, framing, target, requestId, isDocumented } = options;
+  return {
+    upstreamFraming: framing,
+    streamsWholeReplies: false,
+    replyHeaders: (headers) => passReplyHeaders(target.upstream, headers, requestId),
+    readReply: dialect.readReply,
+    writeReply: (_reply, bytes) => dialect.editReply(bytes),
+    openStream: (_limits, mayBeCut) => openStream(options, framing ?? 'sse', mayBeCut === true),
+    readError: ({ status, body }) => findOperatorsError(dialect, status, body),
+    ...(isDocumented === true && { editError: dialect.contractReply?.editError }),
+  };
+}
+
+/** Refusals that are none of the client's business: of the operator's credential and of the operator's account. */
+const operatorsCodes: ReadonlySet<ErrorCode> = new Set(['upstream_credentials_rejected', 'upstream_quota_exhausted']);
+
+function findOperatorsError(dialect: ChatDialect, status: number, body: unknown): GatewayError | undefined {
+  if (status >= 500) return undefined;
+  const error = dialect.codec.decodeError({ status, body });
+  return operatorsCodes.has(error.code) ? error : undefined;
+}
+
+function openStream(
+  { dialect, streamRequest, target, isDocumented }: PassthroughOptions,
+  framing: StreamFraming,
+  mayBeCut: boolean,
+): StreamRelay {
+  const tap = dialect.createStreamTap({ framing, request: streamRequest });
+  const cutter = mayBeCut ? dialect.createStreamCutter({ framing, request: streamRequest }) : undefined;
+  const edit = isDocumented === true ? dialect.contractReply?.createFrameEditor() : undefined;
+  const { apiKey } = target.upstream;
+  let framesSent = 0;
+  return {
+    read: (frame) => {
+      const verdict = tap.read(frame);
+      if (verdict === 'hide') return undefined;
+      framesSent += 1;
+      cutter?.pass(frame);
+      const bytes = edit?.(frame) ?? (verdict === 'forward' ? frame.bytes : verdict.bytes);
+      return tap.state() === 'failed' ? scrubBytes(bytes, apiKey) : bytes;
+    },
+    end: (rest) => rest,
+    cut: (usage) => {
+      if (cutter === undefined) throw new Error('a stream was cut that nobody followed');
+      return cutter.end(usage);
+    },
+    state: tap.state,
+    hasContent: tap.hasContent,
+    report: tap.report,
+    endedEarly: () => false,
+    hasEndMark: dialect.hasEndMark(framing),
+    // An array stream that is nothing but an error can still be answered with a status.
+    passesErrors: (headersSent) => framing === 'sse' || headersSent || tap.report().outputCharacters > 0,
+    position: () => ({ ...tap.report(), framesSent }),
+  };
+}

@@ -1,0 +1,96 @@
+import type { ProofStore, SealedProof } from '../../../../inference/proof-store.ts';
+import type { Clock } from '../../../../platform/clock.ts';
+import type { Logger } from '../../../../platform/log.ts';
+import type { ProofSealer } from './proof-sealer.ts';
+import type { ProofVaultLimits } from './proof-vault-limits.ts';
+import type { StoreHealth } from './store-health.ts';
+import { encodeRecord } from './vaulted-turn.ts';
+import { createWaitingTurns } from './waiting-turns.ts';
+import type { WaitingTurn } from './waiting-turns.ts';
+
+/** Writes turns behind the calls that made them: one batch at a time, again after a failure. */
+export type ProofWriter = {
+  /** Never throws and does no work of its own beyond a queue. */
+  readonly add: (turn: Omit<WaitingTurn, 'expiresAtMs'>) => void;
+  /** Writes what waits now. Never rejects. */
+  readonly flush: () => Promise<void>;
+  /** Tries once more to write everything, and stops. Never rejects. */
+  readonly close: () => Promise<void>;
+};
+
+export function createProofWriter(options: {
+  readonly store: ProofStore;
+  readonly sealer: ProofSealer;
+  readonly health: StoreHealth;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly limits: Pick<ProofVaultLimits, 'keptMs' | 'queueBytesMax' | 'writeDelayMs' | 'retryMs'>;
+}): ProofWriter {
+  const { store, sealer, health, clock, logger, limits } = options;
+  const waiting = createWaitingTurns(limits.queueBytesMax);
+  let overflowing = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running: Promise<void> | undefined;
+  let closed = false;
+
+  function schedule(delayMs: number): void {
+    if (timer !== undefined || running !== undefined || closed) return;
+    // What is lost when the process ends without closing can be lost at any moment: no reason to stay alive.
+    timer = setTimeout(() => {
+      timer = undefined;
+      void run();
+    }, delayMs).unref();
+  }
+
+  function run(): Promise<void> {
+    running ??= writeAll().then((written) => {
+      running = undefined;
+      if (!waiting.isEmpty()) schedule(written ? limits.writeDelayMs : limits.retryMs);
+    });
+    return running;
+  }
+
+  /** False when the store failed; the turns then wait on. */
+  async function writeAll(): Promise<boolean> {
+    while (!waiting.isEmpty()) {
+      const batch = waiting.take();
+      try {
+        await store.putProofs(batch.flatMap((turn) => sealTurn(sealer, turn)));
+        health.worked();
+      } catch (error) {
+        health.failed(error);
+        waiting.putBack(batch);
+        return false;
+      }
+    }
+    overflowing = false;
+    return true;
+  }
+
+  return {
+    add: (turn) => {
+      if (closed) return;
+      const dropped = waiting.add({ ...turn, expiresAtMs: clock.nowMs() + limits.keptMs });
+      if (dropped > 0 && !overflowing) {
+        logger.error({ bytesMax: limits.queueBytesMax }, 'too many reasoning proofs wait for the store: the oldest are not stored');
+      }
+      overflowing ||= dropped > 0;
+      schedule(limits.writeDelayMs);
+    },
+    flush: run,
+    close: async () => {
+      closed = true;
+      clearTimeout(timer);
+      await running;
+      await run();
+    },
+  };
+}
+
+function sealTurn(sealer: ProofSealer, { userName, turn, expiresAtMs }: WaitingTurn): readonly SealedProof[] {
+  const [firstCallId] = turn.callIds;
+  return turn.callIds.map((callId) => {
+    const text = encodeRecord(firstCallId === undefined || callId === firstCallId ? { turn } : { firstCallId });
+    return { lookup: sealer.lookup(userName, callId), sealed: sealer.seal(userName, callId, text), expiresAtMs };
+  });
+}

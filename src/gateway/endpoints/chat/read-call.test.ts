@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { test } from 'node:test';
+
+import { readRequestTarget } from '../../admission/request-target.ts';
+import { readCall } from './read-call.ts';
+
+const http = { callId: 'req_1', request: {} as IncomingMessage, response: {} as ServerResponse };
+
+function read(rest: string, query = '') {
+  const target = readRequestTarget(`/v1beta/models/${rest}${query}`);
+  assert.ok(target);
+  const { dialect, operation, pathModel, pathFraming } = readCall({ type: 'generate-content' }, rest, target, http);
+  return { dialect: dialect.id, operation, pathModel, pathFraming };
+}
+
+test('the path says model, operation and framing', () => {
+  const dialect = 'gemini-generate-content';
+  const generate = { dialect, operation: 'generate', pathModel: 'x' };
+  assert.deepEqual(read('x:generateContent', '?alt=sse'), { ...generate, pathFraming: undefined });
+  assert.deepEqual(read('x:streamGenerateContent', '?alt=sse'), { ...generate, pathFraming: 'sse' });
+  assert.deepEqual(read('models/x:streamGenerateContent'), { ...generate, pathFraming: 'json-array' });
+  assert.deepEqual(read('x:countTokens'), { ...generate, operation: 'count-tokens', pathFraming: undefined });
+});
+
+test('an unknown method is a 404 that names those there are', () => {
+  for (const rest of ['x:batchGenerateContent', 'x:generatecontent', 'x:', 'x', 'x:constructor'])
+    assert.throws(() => read(rest), {
+      code: 'route_not_found',
+      status: 404,
+      message: /generateContent, streamGenerateContent and countTokens/,
+    });
+});
+
+test('a path without a model is a 404', () => {
+  for (const rest of [':generateContent', 'models/:generateContent', '%zz:generateContent'])
+    assert.throws(() => read(rest), { code: 'route_not_found', message: /names no model/ });
+});
+
+test('a long method name is not repeated whole', () => {
+  assert.throws(
+    () => read(`x:${'y'.repeat(5000)}`),
+    (error: Error) => error.message.length < 300,
+  );
+});
+
+test('other chat routes take nothing from the path, and keep the keys of the query', () => {
+  const target = readRequestTarget('/v1/messages?key=k');
+  assert.ok(target);
+  const call = readCall({ type: 'chat', dialect: 'anthropic-messages', operation: 'count-tokens' }, '', target, http);
+  assert.equal(call.dialect.id, 'anthropic-messages');
+  assert.equal(call.operation, 'count-tokens');
+  assert.deepEqual(call.queryKeys, ['k']);
+  assert.equal(call.pathModel, undefined);
+});

@@ -1,0 +1,267 @@
+import type { ApiKey } from '../../../../accounts/api-key.ts';
+import { isItemReference } from '../../../../conversations/to-stored-item.ts';
+import type { Conversations, ResponseKeeper, StoredResponse } from '../../../../conversations/response-store.ts';
+import { sinceCompaction } from '../../../../dialects/openai-responses/compaction.ts';
+import type { WireRequest } from '../../../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import { siblingId } from '../../../../platform/ids.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
+import { writeJson } from '../../../../platform/json/write-json.ts';
+import type { IncomingCall } from '../run-call.ts';
+import type { InlineFiles } from '../inline-files.ts';
+import type { Gateway, GatewaySettings } from '../../../gateway.ts';
+import { describeUnknownReply } from './reply-owners.ts';
+import type { ResponseState } from '../../../attempts/routing/route.ts';
+import type { Target } from '../../../attempts/routing/routing-table.ts';
+import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
+import { createRecorder, type Recorder } from './record-response.ts';
+import type { ResponseTurn, TurnRequest } from './response-turn.ts';
+
+export type OpenTurn = {
+  readonly gateway: Pick<Gateway, 'conversations' | 'clock' | 'newId' | 'logger'>;
+  readonly call: IncomingCall;
+  readonly settings: GatewaySettings;
+  readonly caller: ApiKey;
+  /** With the files that it names. */
+  readonly request: WireRequest;
+  readonly bytes: Buffer;
+  /** The request as the client wrote it. That is what is kept: a file is named by its id, also later. */
+  readonly asked: WireRequest;
+  readonly inlineFiles: InlineFiles;
+  readonly facts: CallFacts;
+  /** Whether it runs in the background: then the gateway alone keeps it, and whoever runs it sees to that. */
+  readonly isBackground: boolean;
+  readonly state: ResponseState;
+  /** All targets of the model, whatever their health. */
+  readonly targets: readonly Target[];
+};
+
+/** What a request goes on from. */
+type Continued = {
+  readonly previous: StoredResponse | undefined;
+  readonly conversationId: string | undefined;
+  /** Its own input, with the items in place of references to them. */
+  readonly input: readonly JsonObject[];
+  readonly hasReferences: boolean;
+};
+
+/**
+ * Opens the turn of a call of the response-style interface. Undefined where nothing kept here concerns it: it goes its way as any other call.
+ * @throws GatewayError `reply_not_found`, `object_not_found`, `conversation_locked`, `invalid_value` and `responses_unavailable`
+ */
+export function openTurn(asked: OpenTurn): Promise<ResponseTurn> | undefined {
+  const open: OpenTurn = asked.isBackground ? { ...asked, state: 'gateway' } : asked;
+  const { request, state, call } = open;
+  if (call.dialect.id !== 'openai-responses' || state === 'upstream') return undefined;
+  const { body } = request;
+  const continues = isPresent(body.previous_response_id) || isPresent(body.conversation);
+  if (!continues && !keepsReply(open) && !hasReference(body.input)) return undefined;
+  return openKnown(open);
+}
+
+const isPresent = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
+
+function hasReference(input: JsonValue | undefined): boolean {
+  return Array.isArray(input) && input.some((item) => isJsonObject(item) && isItemReference(item));
+}
+
+/** Whose answers are never kept has a retention of nothing. */
+function keepsReply({ request, caller, settings }: OpenTurn): boolean {
+  return (
+    request.operation === 'generate' &&
+    request.body.store !== false &&
+    (caller.responseRetentionDays ?? settings.responseRetentionDays) !== 0
+  );
+}
+
+async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
+  const { gateway } = open;
+  const continued = await findContinued(open);
+  // Its call is found by it, and has its receipt.
+  const replyId = siblingId(open.call.callId, 'resp') ?? gateway.newId('resp');
+  const isReply = open.request.operation === 'generate';
+  const recorder = createRecorder(open, isReply ? continued : { ...continued, conversationId: undefined }, replyId);
+  try {
+    return await createTurn(open, continued, { ...recorder, replyId });
+  } catch (error) {
+    recorder.close();
+    throw error;
+  }
+}
+
+async function createTurn(open: OpenTurn, continued: Continued, recorder: Recorder & Pick<ResponseTurn, 'replyId'>): Promise<ResponseTurn> {
+  const { gateway, request, facts, call, caller } = open;
+  const keeper = chooseKeeper(open, continued);
+  let knowing = keeper;
+  const { continues: _continues, ...plainFacts } = facts;
+  const isExpanded = continued.previous !== undefined || continued.conversationId !== undefined || continued.hasReferences;
+  let expanded: Promise<WireRequest> | undefined;
+  const expand = async (): Promise<WireRequest> => {
+    const items = sinceCompaction(await loadHistory(gateway.conversations, caller.userName, continued));
+    requireOutputs(items, continued.input);
+    const body = expandBody(request.body, [...items, ...continued.input]);
+    return { ...request, body: await open.inlineFiles(body, namesHistory(request.body)) };
+  };
+  const ranked = isExpanded && keeper === undefined ? await expand() : request;
+  const whole = (): WireRequest | Promise<WireRequest> => (ranked === request && isExpanded ? (expanded ??= expand()) : ranked);
+  const isStored = keepsReply(open);
+  return {
+    ...recorder,
+    request: ranked,
+    facts: ranked === request ? plainFacts : withoutContinued(call, ranked),
+    keeper,
+    forgetKeeper: (target) => {
+      const knew = isKeeper(target, knowing);
+      if (knew) knowing = undefined;
+      return knew;
+    },
+    whole,
+    requestFor: (target) => requestFor(target, { open, keeper: knowing, isExpanded, whole }),
+    isStored,
+    keeps: isStored && !open.isBackground,
+  };
+}
+
+function withoutContinued({ dialect }: IncomingCall, request: WireRequest): CallFacts {
+  const { continues: _continues, ...facts } = dialect.readFacts(request);
+  return facts;
+}
+
+function requestFor(
+  target: Target,
+  {
+    open,
+    keeper,
+    isExpanded,
+    whole,
+  }: {
+    readonly open: OpenTurn;
+    readonly keeper: ResponseKeeper | undefined;
+    readonly isExpanded: boolean;
+    readonly whole: () => WireRequest | Promise<WireRequest>;
+  },
+): TurnRequest | Promise<TurnRequest> {
+  const { request, bytes, state } = open;
+  const isCompacted = open.facts.compacts === true && target.upstream.vendor.compacts !== true;
+  const passes = state === 'auto' && (!isExpanded || isKeeper(target, keeper)) && !isCompacted;
+  if (passes) return { request, bytes, translate: false };
+  if (!isExpanded) return { request, bytes, translate: true };
+  return writeWhole(whole());
+}
+
+async function writeWhole(asked: WireRequest | Promise<WireRequest>): Promise<TurnRequest> {
+  const request = await asked;
+  return { request, bytes: await writeJson(request.body), translate: true };
+}
+
+function isKeeper({ upstream }: Target, keeper: ResponseKeeper | undefined): boolean {
+  return keeper !== undefined && upstream.id === keeper.upstream && upstream.credentialId === keeper.credential;
+}
+
+/** The upstream that can go on from the response by its id alone: the one that made it, where the model still goes there. */
+function chooseKeeper({ state, targets, call }: OpenTurn, { previous, hasReferences }: Continued): ResponseKeeper | undefined {
+  const keeper = previous?.keeper;
+  if (keeper === undefined || state !== 'auto' || hasReferences) return undefined;
+  const isThere = targets.some((target) => isKeeper(target, keeper) && target.upstream.dialects.includes(call.dialect.id));
+  return isThere ? keeper : undefined;
+}
+
+/** The request's own files are in it already: what cannot be found now is named by what it goes on from. */
+function namesHistory(body: JsonObject): string {
+  if (isPresent(body.conversation)) return 'conversation';
+  return isPresent(body.previous_response_id) ? 'previous_response_id' : 'input';
+}
+
+async function findContinued(open: OpenTurn): Promise<Continued> {
+  const { gateway, asked: request, caller } = open;
+  const { body } = request;
+  const previousId = body.previous_response_id;
+  const previous = typeof previousId === 'string' ? await findPrevious(gateway.conversations, caller.userName, previousId) : undefined;
+  const conversationId = readConversationId(body.conversation);
+  const items = listInputItems(body.input);
+  const resolved = await resolveReferences(gateway.conversations, caller.userName, items);
+  // Only a reply adds to it.
+  if (conversationId !== undefined && request.operation === 'generate') await takeConversation(open, conversationId);
+  return { previous, conversationId, input: nameItems(resolved, gateway.newId), hasReferences: resolved !== items };
+}
+
+function readConversationId(value: JsonValue | undefined): string | undefined {
+  const id = isJsonObject(value) ? value.id : value;
+  return typeof id === 'string' ? id : undefined;
+}
+
+/** Only what has ended has something to go on from. */
+async function findPrevious(conversations: Conversations, userName: string, id: string): Promise<StoredResponse> {
+  const param = 'previous_response_id';
+  const found = await asked(conversations.findResponse(userName, id));
+  if (found === undefined) throw describeUnknownReply({ replyId: id, param });
+  if (found.status === 'completed' || found.status === 'incomplete') return found;
+  throw new GatewayError(
+    'invalid_value',
+    `${param}: the response '${id.slice(0, 100)}' is ${found.status.replace('_', ' ')}; only one that is completed or incomplete can be continued`,
+    { param },
+  );
+}
+
+/** @returns the same list where it holds no references */
+async function resolveReferences(
+  conversations: Conversations,
+  userName: string,
+  items: readonly JsonObject[],
+): Promise<readonly JsonObject[]> {
+  const ids = items.filter(isItemReference).map(({ id }) => id);
+  if (ids.length === 0) return items;
+  const found = await asked(conversations.findItems(userName, ids));
+  return items.map((item) => {
+    if (!isItemReference(item)) return item;
+    const { id } = item;
+    const referred = found.get(id);
+    if (referred !== undefined) return referred;
+    throw new GatewayError('object_not_found', `Item with id '${id.slice(0, 100)}' not found.`, { param: 'input' });
+  });
+}
+
+/** A conversation is gone on from by one response at a time: the next one needs what this one says. */
+async function takeConversation({ gateway, call, caller, settings }: OpenTurn, id: string): Promise<void> {
+  const { conversations, clock } = gateway;
+  const untilMs = clock.nowMs() + settings.timeouts.totalMs;
+  const taken = await asked(conversations.lockConversation(caller.userName, id, call.callId, untilMs));
+  if (taken === true) return;
+  if (taken === undefined)
+    throw new GatewayError('object_not_found', `Conversation with id '${id.slice(0, 100)}' not found.`, { param: 'conversation' });
+  throw new GatewayError(
+    'conversation_locked',
+    'Another process is currently operating on this conversation. Please retry in a few seconds.',
+    { param: 'conversation', retryAfterSeconds: 2 },
+  );
+}
+
+async function loadHistory(
+  conversations: Conversations,
+  userName: string,
+  { previous, conversationId }: Continued,
+): Promise<readonly JsonObject[]> {
+  if (conversationId !== undefined) {
+    const items = await asked(conversations.readConversation(userName, conversationId));
+    if (items !== undefined) return items;
+    throw new GatewayError('object_not_found', `Conversation with id '${conversationId}' not found.`, { param: 'conversation' });
+  }
+  if (previous === undefined) return [];
+  const chain = await asked(conversations.readChain(userName, previous.id));
+  if (chain !== undefined) return chain;
+  throw describeUnknownReply({ replyId: previous.id, param: 'previous_response_id' });
+}
+
+/** What cannot be asked at the moment is no answer: the call is refused before anything was spent. */
+async function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer;
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError('responses_unavailable', 'stored responses cannot be read at the moment; try again', {
+      retryAfterSeconds: 1,
+      cause,
+    });
+  }
+}

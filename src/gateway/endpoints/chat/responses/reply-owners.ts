@@ -1,0 +1,69 @@
+import type { KeptReply, LedgerStore } from '../../../../billing/ledger/ledger-store.ts';
+import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+
+/**
+ * Knows whose a stored reply is. Upstreams keep replies under the operator's one credential, so they would let any tenant continue any other's;
+ * here a reply belongs to the user whose call made it, and to nobody else.
+ */
+export type ReplyOwners = {
+  /** Remembers a kept reply at once, before its row is in the store. */
+  readonly remember: (entry: CallEntry) => void;
+  /**
+   * Refuses a call that continues a reply which is not the user's. Foreign and unknown replies are answered alike. Returns the id of the upstream that keeps
+   * the reply: only there can it be continued.
+   * @throws GatewayError `reply_not_found` (400) or `accounts_unavailable` (503)
+   */
+  readonly check: (continues: NonNullable<CallFacts['continues']>, userName: string) => Promise<string>;
+  /** The kept reply of this id, whoever's it is; undefined where none is known. Rejects as the store does. */
+  readonly find: (replyId: string) => Promise<KeptReply | undefined>;
+};
+
+/** Replies remembered in memory: many times what is under way between a reply and its row in the store. */
+const rememberedMax = 20_000;
+
+export function createReplyOwners({ store }: { readonly store: Pick<LedgerStore, 'findReplyOwner'> }): ReplyOwners {
+  const recent = new Map<string, KeptReply>();
+  return {
+    remember: ({ replyId, userName, callId, upstream }) => {
+      if (replyId === undefined) return;
+      recent.set(replyId, { userName, callId, upstream });
+      if (recent.size <= rememberedMax) return;
+      const [oldest] = recent.keys();
+      if (oldest !== undefined) recent.delete(oldest);
+    },
+    find: async (replyId) => recent.get(replyId) ?? (await store.findReplyOwner(replyId)),
+    check: async (continues, userName) => {
+      const { replyId } = continues;
+      const kept = recent.get(replyId) ?? (await findOwner(store, replyId));
+      if (kept?.userName !== userName) throw describeUnknownReply(continues);
+      return kept.upstream;
+    },
+  };
+}
+
+/** The error for a reply that cannot be continued: it is not there, is another user's, or the model does not go to the upstream that keeps it. */
+export function describeUnknownReply({ replyId, param }: NonNullable<CallFacts['continues']>): GatewayError {
+  return new GatewayError('reply_not_found', wordUnknown(replyId.slice(0, 100), param), {
+    param,
+    // What the stateful client of Messages reads in order to start over with the whole history.
+    ...(param === 'previous_response_id' ? {} : { details: { error_code: 'thread_not_found' } }),
+  });
+}
+
+function wordUnknown(replyId: string, param: string): string {
+  if (param === 'previous_response_id') return `Previous response with id '${replyId}' not found.`;
+  return `${param}: no message '${replyId}' was found; send the whole history instead`;
+}
+
+async function findOwner(store: Pick<LedgerStore, 'findReplyOwner'>, replyId: string): Promise<KeptReply | undefined> {
+  try {
+    return await store.findReplyOwner(replyId);
+  } catch (cause) {
+    throw new GatewayError('accounts_unavailable', 'stored replies cannot be checked at the moment; try again', {
+      retryAfterSeconds: 1,
+      cause,
+    });
+  }
+}

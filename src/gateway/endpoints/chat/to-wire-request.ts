@@ -1,0 +1,14 @@
+import type { WireRequest } from '../../../dialects/chat-dialect.ts';
+import type { IncomingCall } from './run-call.ts';
+
+/** A call's request as its dialect reads it. */
+export function toWireRequest(call: IncomingCall, body: WireRequest['body']): WireRequest {
+  return {
+    operation: call.operation,
+    body,
+    // Node joins repeated headers into one string; only set-cookie, which no client sends, would be a list.
+    headers: call.request.headers as WireRequest['headers'],
+    pathModel: call.pathModel,
+    pathFraming: call.pathFraming,
+  };
+}

@@ -1,0 +1,30 @@
+import type { BuiltInToolKind } from '../../../../inference/inference-request.ts';
+import type { ToolUsage } from '../../../../inference/usage.ts';
+import { pagesPerCallMax } from '../../../../tools/url-context/create-url-context.ts';
+import { searchesPerCallMax } from '../../../../tools/web-search/read-queries.ts';
+import type { ToolCall } from './run-tools.ts';
+
+const meters: Readonly<Record<BuiltInToolKind, keyof ToolUsage>> = {
+  'web-search': 'webSearches',
+  'url-context': 'pagesRead',
+  'file-search': 'fileSearches',
+  'code-execution': 'codeExecutions',
+};
+
+const usesPerCall: Readonly<Record<BuiltInToolKind, number>> = {
+  'web-search': searchesPerCallMax,
+  'url-context': pagesPerCallMax,
+  'file-search': 1,
+  'code-execution': 1,
+};
+
+/** What one call of a tool does at most: one call may search for several things, and read several pages. */
+export function boundToolCall({ tool, arguments: args }: Pick<ToolCall, 'tool' | 'arguments'>): ToolUsage {
+  const { kind } = tool;
+  return { [meters[kind]]: usesPerCall[kind] === 1 ? 1 : tool.readInput(args).length };
+}
+
+/** What so many calls do at most, were they all of one kind: one possibility for each. */
+export function boundToolCalls(kinds: readonly BuiltInToolKind[], calls: number): readonly ToolUsage[] {
+  return kinds.map((kind) => ({ [meters[kind]]: usesPerCall[kind] * calls }));
+}

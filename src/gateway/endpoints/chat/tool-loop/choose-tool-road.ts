@@ -1,0 +1,68 @@
+import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { BuiltInToolKind } from '../../../../inference/inference-request.ts';
+import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { ToolModes } from './tool-settings.ts';
+
+export type ToolRoadOptions = {
+  /** The kinds of tools that the request offers. */
+  readonly kinds: readonly BuiltInToolKind[];
+  readonly dialect: DialectId;
+  /** All targets that may answer. */
+  readonly targets: readonly Target[];
+  /** The modes of the model, and those of the gateway for what the model leaves open. */
+  readonly modes: ToolModes;
+  readonly defaults: ToolModes;
+  /** The kinds that the gateway can run. */
+  readonly runs: readonly BuiltInToolKind[];
+};
+
+const titles: Readonly<Record<BuiltInToolKind, string>> = {
+  'web-search': 'web search',
+  'code-execution': 'code execution',
+  'file-search': 'file search',
+  'url-context': 'reading of pages',
+};
+
+function refuse(kind: BuiltInToolKind, reason: string): never {
+  throw new GatewayError('tool_unavailable', `tools: ${titles[kind]} is not available for this model: ${reason}`, { param: 'tools' });
+}
+
+/**
+ * Whether the vendor of a target runs a tool for the model. Files lie in stores of one vendor: only a call that passes through as it is can
+ * name them.
+ */
+function runsNatively({ upstream, upstreamModel }: Target, kind: BuiltInToolKind, dialect: DialectId): boolean {
+  const traits = upstream.traitsOf(upstreamModel);
+  switch (kind) {
+    case 'web-search':
+      return traits.webSearch;
+    case 'code-execution':
+      return traits.codeExecution;
+    case 'url-context':
+      return traits.urlContext === true;
+    case 'file-search':
+      return upstream.vendor.keepsResponses === true && upstream.dialects.includes(dialect);
+  }
+}
+
+/**
+ * Chooses which built-in tools of a call the gateway runs, in its loop; none where the vendor runs them all, in one exchange. What the vendor
+ * runs stays with it in the loop as well, so that a tool that it lacks takes none of the others from it.
+ * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
+ */
+export function chooseGatewayTools({ kinds, dialect, targets, modes, defaults, runs }: ToolRoadOptions): readonly BuiltInToolKind[] {
+  return kinds.filter((kind) => {
+    const mode = modes[kind] ?? defaults[kind] ?? 'auto';
+    if (mode === 'off') return refuse(kind, 'it is switched off');
+    const running = targets.filter((target) => runsNatively(target, kind, dialect));
+    const native = targets.length > 0 && running.length === targets.length;
+    if (mode === 'native') return native ? false : refuse(kind, 'its service does not offer it');
+    // Where the gateway keeps files, the stores of requests are its own unless the operator says otherwise.
+    if (mode === 'auto' && native && !(kind === 'file-search' && runs.includes(kind))) return false;
+    if (runs.includes(kind)) return true;
+    // What one of several services runs is better than nothing: the others leave it out and say so.
+    if (mode === 'auto' && running.length > 0) return false;
+    return refuse(kind, 'neither its service nor this gateway offers it');
+  });
+}

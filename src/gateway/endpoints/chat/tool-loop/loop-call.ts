@@ -1,0 +1,23 @@
+import type { InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
+import type { KnownCall } from '../../../attempts/retry/known-call.ts';
+import type { SchemaCheck } from './check-reply.ts';
+import type { LoopReply } from './loop-reply.ts';
+import type { OfferedTools } from './offer-tools.ts';
+import type { ToolSettings } from './tool-settings.ts';
+
+/** What a loop works with. */
+export type LoopCall = {
+  readonly known: KnownCall;
+  /** The conversation, with what the model is told of its tools. */
+  readonly request: InferenceRequest;
+  readonly offered: OfferedTools;
+  readonly settings: ToolSettings;
+  /** Runs of tools that client and operator allow for the whole reply. */
+  readonly runsMax: number;
+  readonly reply: LoopReply;
+  /** Absent: the answer is taken as it is. */
+  readonly check?: SchemaCheck | undefined;
+  /** Whether an address stands in the conversation. */
+  readonly knowsAddress: (address: string) => boolean;
+  readonly newToolId: (tool: ServerToolPart['tool']) => string;
+};

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { chatDialects } from '../../../../dialects/registry.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import { createTranslationNotes } from '../../../../inference/translation-notes.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import type { ClientReply } from '../../../replies/client-reply.ts';
+import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exchange.ts';
+import { LoopReply } from './loop-reply.ts';
+
+const dialect = chatDialects['openai-responses'];
+const broken = new GatewayError('upstream_connection_error', 'The second round broke.');
+
+function start(framing: 'sse' | undefined) {
+  const { response } = createFakeExchange({ dialect, framing });
+  const kept: JsonObject[] = [];
+  const reply = new LoopReply({
+    dialect,
+    response: response as unknown as ClientReply,
+    framing,
+    nowMs: () => 0,
+    keep: (one) => {
+      kept.push(one);
+      return new Promise(() => {});
+    },
+    notes: [{ kind: 'adapted', field: 'input', reason: 'it was long' }],
+    writing: {
+      requestId: 'req_1',
+      requestedModel: 'm',
+      request: {},
+      replyId: 'resp_1',
+      createdAtMs: 0,
+      nowMs: () => 2000,
+      inputTokensEstimate: 1,
+      newId: (prefix) => `${prefix}_1`,
+      notes: createTranslationNotes(dialect.codec.fieldNames, false),
+    },
+  });
+  reply.setHeaders({ 'x-gateway-warning': 'dropped top_k (unknown)' });
+  reply.push([
+    { type: 'started' },
+    { type: 'block-started', index: 0, block: { kind: 'text' } },
+    { type: 'delta', index: 0, text: 'Half a ' },
+    { type: 'delta', index: 0, text: 'word' },
+  ]);
+  return { reply, response, kept };
+}
+
+test('a reply of several rounds that breaks is kept as failed, with what it had said, and nobody waits for that', () => {
+  const { reply, response, kept } = start('sse');
+  reply.fail(broken);
+  assert.ok(response.writableEnded);
+  assert.deepEqual([kept.length, kept[0]?.id, kept[0]?.status], [1, 'resp_1', 'failed']);
+  assert.match(JSON.stringify(kept[0]?.output), /"text":"Half a word"/);
+  assert.match(JSON.stringify(kept[0]?.error), /second round broke/);
+});
+
+test('of a whole reply that breaks nothing is kept: its client has seen no id', () => {
+  const { reply, kept } = start(undefined);
+  reply.fail(broken);
+  assert.deepEqual(kept, []);
+});
+
+test('what was done to the request before the first round is told with what was done in it', () => {
+  const { response } = start('sse');
+  assert.equal(response.headers['x-gateway-warning'], 'dropped top_k (unknown), adapted input (it was long)');
+});

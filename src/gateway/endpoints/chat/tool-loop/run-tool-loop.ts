@@ -1,0 +1,216 @@
+import type { ChatDialect, WireRequest } from '../../../../dialects/chat-dialect.ts';
+import { estimateTokens } from '../../../../inference/count-text-characters.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { BuiltInTool, BuiltInToolKind, InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
+import { createTranslationNotes, type TranslationNote } from '../../../../inference/translation-notes.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import type { GatewayTool, ToolOwner, ToolShed } from '../../../../tools/gateway-tool.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import type { Gateway, GatewaySettings } from '../../../gateway.ts';
+import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { KnownCall } from '../../../attempts/retry/known-call.ts';
+import { fitBody } from '../plan/fit-request.ts';
+import { briefModel } from './brief-model.ts';
+import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
+import { gatherAddresses } from './gather-addresses.ts';
+import { LoopReply } from './loop-reply.ts';
+import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
+import { replayTools } from './replay-tools.ts';
+import { ToolLoop } from './tool-loop.ts';
+import { chooseGatewayTools } from './choose-tool-road.ts';
+import { defaultTools } from './tool-settings.ts';
+
+/** What a call with built-in tools brings that the gateway runs. */
+export type ToolLoopOptions = {
+  /** The request with the whole conversation, whatever of it is kept elsewhere. */
+  readonly request: WireRequest;
+  /** The request as the client sent it: replies repeat it. */
+  readonly asked: WireRequest;
+};
+
+/** What decides who runs the tools of a call. */
+type RoadCall = {
+  readonly dialect: ChatDialect;
+  readonly facts: CallFacts;
+  readonly settings: Pick<GatewaySettings, 'routing' | 'tools' | 'replyCheck'>;
+  readonly targets: readonly Target[];
+};
+
+/**
+ * Whether the gateway has to run built-in tools of a call, or to check its reply before the client sees it. Calls without any cost one look.
+ * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
+ */
+export function needsToolLoop(gateway: Pick<Gateway, 'tools'>, call: RoadCall): boolean {
+  return call.facts.builtInTools === undefined ? findReplyCheck(call) !== undefined : listGatewayTools(gateway, call).length > 0;
+}
+
+/** The built-in tools of a call that the gateway runs. */
+function listGatewayTools({ tools }: Pick<Gateway, 'tools'>, { dialect, facts, settings, targets }: RoadCall): readonly BuiltInToolKind[] {
+  const { builtInTools: kinds = [], requestedModel } = facts;
+  const modes = settings.routing.routeOf(requestedModel)?.toolModes ?? {};
+  const runs = kinds.filter((kind) => tools?.[kind] !== undefined);
+  return chooseGatewayTools({ kinds, dialect: dialect.id, targets, modes, defaults: settings.tools?.modes ?? {}, runs });
+}
+
+/**
+ * Answers a call whose built-in tools the gateway runs. Resolves when the model is being asked; the loop ends the call by itself.
+ * @returns false where it turns out that the gateway can run none of them and none is missed: then nothing was done
+ * @throws GatewayError when the request cannot be answered; nothing was spent then
+ */
+export async function runToolLoop(gateway: Gateway, known: KnownCall, options: ToolLoopOptions): Promise<boolean> {
+  const { call, caller } = known;
+  const { request, notes } = await fitToWindow(known, options.request);
+  const decoded = call.dialect.codec.decodeRequest(request);
+  const owner = { userName: caller.userName, keyId: caller.id };
+  const kinds = listGatewayTools(gateway, { ...known, dialect: call.dialect });
+  const run = { ...decoded, tools: decoded.tools.filter((tool) => isBuiltIn(tool) && kinds.includes(tool.kind)) };
+  const tools = await makeTools(run, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
+  const check = createSchemaCheck(decoded, findReplyCheck({ ...known, dialect: call.dialect }), {
+    targets: known.targets,
+    field: call.dialect.codec.fieldNames.outputFormat ?? 'outputFormat',
+    checker: gateway.schemaChecker,
+    tenant: caller.userName,
+  });
+  if (tools.length === 0 && check === undefined) return false;
+  const offered = nameTools(tools, decoded);
+  const settings = known.settings.tools ?? defaultTools;
+  const loop = new ToolLoop(gateway, {
+    known,
+    request: briefModel(replayTools(decoded, offered), offered),
+    offered,
+    settings,
+    runsMax: Math.min(settings.runsMax, readRunsMax(decoded)),
+    reply: createReply(gateway, known, options, notes),
+    check,
+    knowsAddress: gatherAddresses(decoded),
+    newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
+  });
+  try {
+    await loop.start();
+  } catch (error) {
+    closeTools(offered);
+    throw error;
+  }
+  return true;
+}
+
+/** The conversation as the target that is asked first can read it: what is dropped is dropped for all rounds. */
+async function fitToWindow(
+  { call, facts, targets }: KnownCall,
+  request: WireRequest,
+): Promise<{ readonly request: WireRequest; readonly notes: readonly TranslationNote[] }> {
+  const [target] = targets;
+  const contextTokensMax = target?.upstream.traitsOf(target.upstreamModel).contextTokensMax;
+  if (contextTokensMax === undefined) return { request, notes: [] };
+  const { outputTokensMax } = facts;
+  const fitted = await fitBody(call, request.body, {
+    contextTokensMax,
+    ...(outputTokensMax === undefined ? {} : { outputTokensMax }),
+    refusesEstimate: target?.upstream.setsContext === true,
+  });
+  if (fitted.truncated === undefined) return { request, notes: [] };
+  return { request: { ...request, body: fitted.body }, notes: [{ kind: 'adapted', field: 'input', reason: fitted.truncated }] };
+}
+
+/** What the model's own setting, else that for all, makes of the reply's schema. */
+function findReplyCheck({ dialect, facts, settings, targets }: RoadCall): ReturnType<typeof chooseReplyCheck> {
+  if (facts.strictSchema !== true) return undefined;
+  const wanted = settings.routing.routeOf(facts.requestedModel)?.replyCheck ?? settings.replyCheck ?? 'auto';
+  return chooseReplyCheck(facts, dialect.id, targets, wanted);
+}
+
+/**
+ * Whether a client that is not given a tool has to be told so by an error. Agent programs offer the vendors' tools beside their own functions with every request, and an offer is no demand: there it is left
+ * out, and named. A tool that stands alone, that is demanded, or that the operator wants the gateway to run is missed.
+ */
+function isMissed({ tools, toolChoice }: InferenceRequest, kind: BuiltInToolKind, { settings, facts }: KnownCall): boolean {
+  const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
+  const mode = modes[kind] ?? settings.tools?.modes?.[kind] ?? 'auto';
+  const isDemanded = toolChoice?.kind === 'built-in' && toolChoice.tool === kind;
+  return mode !== 'auto' || isDemanded || !tools.some((tool) => tool.kind === 'function');
+}
+
+/** One tool for each kind: a request that offers a kind twice means its first. What cannot be had and is not missed is left out. */
+async function makeTools(
+  request: InferenceRequest,
+  shed: Partial<ToolShed>,
+  owner: ToolOwner,
+  isMissed: (kind: BuiltInToolKind) => boolean,
+): Promise<readonly GatewayTool[]> {
+  const kinds = new Map<BuiltInTool['kind'], BuiltInTool>();
+  for (const tool of request.tools) if (isBuiltIn(tool) && !kinds.has(tool.kind)) kinds.set(tool.kind, tool);
+  const made = await Promise.all(
+    [...kinds.values()].map(async (tool) => {
+      try {
+        return await makeTool(tool, shed, owner);
+      } catch (error) {
+        if (error instanceof GatewayError && error.code === 'tool_unavailable' && !isMissed(tool.kind)) return [];
+        throw error;
+      }
+    }),
+  );
+  return made.flat();
+}
+
+async function makeTool(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): Promise<GatewayTool> {
+  const made = makeOf(tool, shed, owner);
+  if (made !== undefined) return await made;
+  const param = tool.path ?? 'tools';
+  throw new GatewayError('tool_unavailable', `${param}: this gateway does not offer ${tool.kind.replace('-', ' ')}`, { param });
+}
+
+function makeOf(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): GatewayTool | Promise<GatewayTool> | undefined {
+  switch (tool.kind) {
+    case 'web-search':
+      return shed['web-search']?.(tool, owner);
+    case 'code-execution':
+      return shed['code-execution']?.(tool, owner);
+    case 'file-search':
+      return shed['file-search']?.(tool, owner);
+    case 'url-context':
+      return shed['url-context']?.(tool, owner);
+  }
+}
+
+/** The client's own bound of built-in calls in one reply, where its dialect has one. */
+function readRunsMax({ vendorFields }: InferenceRequest): number {
+  const value = vendorFields.find(({ field }) => field === 'max_tool_calls')?.value;
+  if (value === undefined || value === null) return Infinity;
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+  throw new GatewayError('invalid_value', 'max_tool_calls: must be a whole number of at least 0', { param: 'max_tool_calls' });
+}
+
+/** The beginnings of ids by which clients know what they are of. */
+const responsesPrefixes = { 'web-search': 'ws', 'file-search': 'fs', 'code-execution': 'ci', 'url-context': 'ws', other: 'tool' } as const;
+
+function idPrefix({ id }: ChatDialect, tool: ServerToolPart['tool']): string {
+  if (id === 'anthropic-messages') return 'srvtoolu';
+  return id === 'openai-responses' ? responsesPrefixes[tool] : 'tool';
+}
+
+function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOptions, notes: readonly TranslationNote[]): LoopReply {
+  const { call, facts, framing, acceptedAtMs, turn, targets } = known;
+  const [target] = targets;
+  const keep = async (response: JsonObject): Promise<void> => {
+    if (target !== undefined) await turn?.record(response, target, false);
+  };
+  return new LoopReply({
+    dialect: call.dialect,
+    response: call.response,
+    framing,
+    nowMs: () => gateway.clock.monotonicMs(),
+    notes,
+    ...(turn?.keeps === true ? { keep } : {}),
+    writing: {
+      requestId: call.callId,
+      requestedModel: facts.requestedModel,
+      request: asked.body,
+      ...(turn === undefined ? {} : { replyId: turn.replyId }),
+      createdAtMs: acceptedAtMs,
+      nowMs: () => gateway.clock.nowMs(),
+      inputTokensEstimate: estimateTokens(facts.inputCharacters),
+      newId: gateway.newId,
+      notes: createTranslationNotes(call.dialect.codec.fieldNames, false),
+    },
+  });
+}

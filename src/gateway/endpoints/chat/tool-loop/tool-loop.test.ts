@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createFakeTool, findOne, readEvents, settle, startLoop } from './testing/fake-loop.ts';
+
+test('a search and an answer that cites it are one reply, with a row for each round and one for the tools', async () => {
+  const call = await startLoop();
+  await call.call(['web_search', { query: 'cats' }, 'c1']);
+  assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished']);
+  const asked = JSON.stringify(call.asked().messages);
+  assert.match(asked, /"tool_calls"/);
+  assert.match(asked, /【1】 about cats/);
+  await call.say('Cats eat fish.【1】 Really.');
+  assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 finished']);
+  assert.deepEqual(
+    call.entries.map(({ parentCallId }) => parentCallId),
+    [undefined, 'req_1', 'req_1'],
+  );
+  const text = call.response.text();
+  assert.ok(!text.includes('【'), text);
+  assert.match(text, /server_tool_use/);
+  assert.match(text, /https:\/\/example.org\/cats/);
+  const events = readEvents(text);
+  assert.equal(events.filter(({ type }) => type === 'message_start').length, 1);
+  assert.equal(events.filter(({ type }) => type === 'message_stop').length, 1);
+  assert.match(text, /"output_tokens":4/);
+  assert.ok(call.response.writableEnded);
+});
+
+test('a whole reply is written once, at the end', async () => {
+  const call = await startLoop({ stream: false, dialect: 'openai-responses' });
+  await call.call(['web_search', { query: 'cats' }, 'c1']);
+  assert.equal(call.response.headersSent, false);
+  await call.say('Cats eat fish.【1】');
+  const reply = JSON.parse(call.response.text());
+  assert.equal(call.response.status, 200);
+  assert.deepEqual(
+    reply.output.map(({ type }: { type: string }) => type),
+    ['web_search_call', 'message'],
+  );
+  assert.equal(reply.output[1].content[0].text, 'Cats eat fish.');
+  assert.equal(reply.output[1].content[0].annotations[0].url, 'https://example.org/cats');
+  assert.equal(reply.usage.total_tokens, 24);
+  assert.match(String(call.response.headers['content-type']), /application\/json/);
+});
+
+test('calls of one turn run at once and are shown in their order', async () => {
+  const begun: string[] = [];
+  const release: (() => void)[] = [];
+  const tool = createFakeTool({
+    run: async (run) => {
+      begun.push(JSON.stringify(run.arguments.query));
+      await new Promise<void>((resolve) => release.push(resolve));
+      return findOne(run);
+    },
+  });
+  const call = await startLoop({ tools: [tool] });
+  await call.call(['web_search', { query: 'one' }, 'c1'], ['web_search', { query: 'two' }, 'c2']);
+  assert.deepEqual(begun, ['"one"', '"two"']);
+  release[1]?.();
+  await settle();
+  assert.ok(!call.response.text().includes('about two'));
+  release[0]?.();
+  await settle();
+  await call.say('Yes.【1】【101】');
+  const text = call.response.text();
+  assert.ok(text.indexOf('example.org/one') < text.indexOf('example.org/two'));
+  assert.match(text, /"url":"https:\/\/example.org\/two"/);
+});
+
+test('a function of the client ends the reply, after what the tools of the same turn did', async () => {
+  const client = { kind: 'function', name: 'mine', parameters: { type: 'object' } } as const;
+  const call = await startLoop({ request: { tools: [client] } });
+  await call.call(['web_search', { query: 'cats' }, 'c1'], ['mine', { x: 1 }, 'c2']);
+  const text = call.response.text();
+  assert.ok(text.indexOf('server_tool_use') < text.indexOf('"name":"mine"'));
+  assert.match(text, /"stop_reason":"tool_use"/);
+  assert.ok(call.response.writableEnded);
+  assert.equal(call.sent.length, 1);
+});
+
+test('a function of the client that has the name of a tool is another', async () => {
+  const client = { kind: 'function', name: 'web_search', parameters: { type: 'object' } } as const;
+  const call = await startLoop({ request: { tools: [client] } });
+  assert.match(JSON.stringify(call.asked().tools), /"web_search_2"/);
+  await call.call(['web_search', { query: 'mine' }, 'c1']);
+  assert.ok(!call.response.text().includes('server_tool_use'));
+  assert.ok(call.response.writableEnded);
+});
+
+test('a tool that fails, throws or hangs is told to the model, which goes on', async () => {
+  const runs = [
+    () => Promise.reject(new Error('broken')),
+    () => new Promise<never>(() => {}),
+    () => Promise.resolve({ answer: 'Nothing.', sources: [], shown: { failed: true }, usage: {} }),
+  ];
+  for (const run of runs) {
+    const call = await startLoop({ tools: [createFakeTool({ run })], settings: { runMsMax: 1 } });
+    await call.call(['web_search', { query: 'cats' }, 'c1']);
+    for (let turn = 0; turn < 10_000 && call.sent.length < 2; turn += 1) await new Promise((resolve) => setTimeout(resolve, 1));
+    assert.equal(call.sent.length, 2);
+    await call.say('I do not know.');
+    assert.match(call.response.text(), /I do not know/);
+    assert.ok(call.response.writableEnded);
+  }
+});
+
+test('an upstream that fails in a later round: a status while nothing was said, the dialect’s error after', async () => {
+  const early = await startLoop({ stream: false });
+  await early.call(['web_search', { query: 'cats' }, 'c1']);
+  await early.refuse(400);
+  assert.equal(early.response.status, 400);
+  const late = await startLoop();
+  await late.call(['web_search', { query: 'cats' }, 'c1']);
+  late.begin();
+  late.data(late.delta({ content: 'Cats' }));
+  await late.breakOff();
+  assert.match(late.response.text(), /event: error/);
+  assert.ok(late.response.writableEnded);
+  assert.deepEqual(late.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 cut']);
+});
+
+test('a round that fails before it says anything is tried elsewhere, and nothing is shown twice', async () => {
+  const call = await startLoop({ targets: ['a', 'b'] });
+  await call.call(['web_search', { query: 'cats' }, 'c1']);
+  call.begin();
+  call.data(call.delta({ role: 'assistant', content: '' }));
+  await call.breakOff();
+  assert.equal(call.sent.at(-1)?.to, 'b');
+  await call.say('Cats eat fish.');
+  assert.equal(call.response.text().split('Cats eat fish.').length, 2);
+  assert.equal(call.openings.at(-1)?.failedAttempts?.length, 1);
+});
+
+test('the last round offers no tools, and one that calls them all the same ends the reply', async () => {
+  const call = await startLoop({ settings: { roundsMax: 2 } });
+  await call.call(['web_search', { query: 'cats' }, 'c1']);
+  assert.equal(call.asked().tool_choice, 'none');
+  await call.call(['web_search', { query: 'cats' }, 'c2']);
+  assert.match(call.response.text(), /"stop_reason":"max_tokens"/);
+  assert.equal(call.sent.length, 2);
+});
+
+test('a bound on cost ends the reply after what was done', async () => {
+  const call = await startLoop({ settings: { costMaxNanoUsd: 0n } });
+  await call.call(['web_search', { query: 'cats' }, 'c1']);
+  assert.equal(call.sent.length, 1);
+  assert.match(call.response.text(), /"stop_reason":"max_tokens"/);
+});
+
+test('more calls than the client allows are answered that they may not run', async () => {
+  const call = await startLoop({ runsMax: 1 });
+  await call.call(['web_search', { query: 'one' }, 'c1'], ['web_search', { query: 'two' }, 'c2']);
+  assert.match(JSON.stringify(call.asked().messages), /limit of tool calls/);
+  assert.equal(call.asked().tool_choice, 'none');
+});

@@ -1,0 +1,227 @@
+import type { EncodedRequest, ReplyWriting, RequestFit } from '../../../../dialects/chat-codec.ts';
+import type { ChatDialect, WireRequest } from '../../../../dialects/chat-dialect.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { estimateTokens } from '../../../../inference/count-text-characters.ts';
+import { watchedSequencesMax } from '../../../../inference/cut-at-sequences.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { InferenceRequest } from '../../../../inference/inference-request.ts';
+import type { CallLimits } from '../../../../inference/limit-calls.ts';
+import { screenToolName } from '../../../../inference/screen-actions.ts';
+import { createTranslationNotes, type TranslationNotes } from '../../../../inference/translation-notes.ts';
+import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
+import type { StreamFraming } from '../../../../platform/frames.ts';
+import { writeJson } from '../../../../platform/json/write-json.ts';
+import type { CompactionSealer } from '../compaction/compaction-sealer.ts';
+import type { DocumentReader } from './document-reader.ts';
+import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
+import type { ProofVault } from '../proofs/proof-vault.ts';
+import type { StopSequences } from '../../../attempts/routing/route.ts';
+import type { Target } from '../../../attempts/routing/routing-table.ts';
+import { type FetchMedia, inlineMedia } from './inline-media.ts';
+import { readDocuments } from './read-documents.ts';
+import { restoreProofs } from './restore-proofs.ts';
+import type { Translation } from './translation.ts';
+
+/** Header with which a client asks that nothing be left out of its request silently: a loss is then a 400. */
+const strictHeader = 'x-weir-strict';
+
+export type TranslationOptions = {
+  readonly requestId: string;
+  readonly client: ChatDialect;
+  readonly upstream: ChatDialect;
+  readonly request: WireRequest;
+  readonly facts: CallFacts;
+  readonly target: Target;
+  /** The client's framing when it asked for a stream. */
+  readonly framing: StreamFraming | undefined;
+  readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
+  readonly acceptedAtMs: number;
+  /** The time of day. */
+  readonly nowMs: () => number;
+  readonly newId: (prefix: string) => string;
+  readonly vault: ProofVault;
+  readonly fetchMedia: FetchMedia;
+  /** Reads documents that upstreams do not take; absent where none are read. */
+  readonly documents?: DocumentReader | undefined;
+  /** Who watches for stop sequences. Absent: the upstream, where it can. */
+  readonly stopSequences?: StopSequences | undefined;
+  /** Seals the summaries of conversations; absent where none are made here. */
+  readonly summaries?: CompactionSealer | undefined;
+  /** The request as the client sent it, where `request` was made from it: replies repeat it. */
+  readonly asked?: WireRequest;
+  /** The id of the reply where the gateway gives it one. */
+  readonly replyId?: string;
+  /** Whether the client has gone: whoever waits for this plan then throws it away. */
+  readonly hasLeft: () => boolean;
+};
+
+/** Whether a header's value means yes. */
+function isOn(value: string | undefined): boolean {
+  return value !== undefined && /^(?:1|true|yes|on)$/i.test(value.trim());
+}
+
+/** A request in the neutral form, completed with what its upstream needs and its client does not send, and what it is to be fitted to. */
+export async function decodeForTarget(
+  options: TranslationOptions,
+): Promise<{ readonly neutral: InferenceRequest; readonly fit: RequestFit }> {
+  const { client, upstream, request, target, caller } = options;
+  const strict = caller.strictTranslation || isOn(request.headers[strictHeader]);
+  const notes = createTranslationNotes(client.codec.fieldNames, strict);
+  const traits = target.upstream.traitsOf(target.upstreamModel);
+  const { proofOrigin } = target.upstream;
+  const decoded = client.codec.decodeRequest(request);
+  const inlined = await inlineMedia(decoded, {
+    dialect: upstream.id,
+    traits,
+    fetchMedia: options.fetchMedia,
+    hasLeft: options.hasLeft,
+    notes,
+  });
+  const readable = await readDocuments(inlined, {
+    dialect: upstream.id,
+    reader: options.documents,
+    userName: caller.userName,
+    hasLeft: options.hasLeft,
+    notes,
+  });
+  const neutral = await restoreProofs(readable, caller.userName, options.vault, proofOrigin);
+  return { neutral, fit: { upstreamModel: target.upstreamModel, traits, proofOrigin, notes } };
+}
+
+/**
+ * Writes a request for an upstream that speaks another dialect than the client, and gathers what its reply will be read and written with.
+ */
+export async function prepareTranslation(
+  options: TranslationOptions,
+): Promise<{ readonly translation: Translation; readonly upstreamRequest: UpstreamRequest }> {
+  const { client, upstream, request, target, framing, caller, vault, requestId, newId } = options;
+  const { neutral, fit } = await decodeForTarget(options);
+  const stops = takeStops(options, neutral, fit.notes);
+  const written = upstream.codec.encodeRequest(stops.request, fit);
+  const encoded = stops.cutAt.length === 0 ? written : { ...written, cutAt: stops.cutAt };
+  noteUntoldStops(options, stops.request, written, fit.notes);
+  refuseManySequences(encoded.cutAt ?? [], fit.notes);
+  const replyNotes = createTranslationNotes(client.codec.fieldNames, false);
+  const translation: Translation = {
+    client,
+    upstream,
+    encoded,
+    stopSequences: neutral.stopSequences ?? [],
+    callLimits: limitsOf(neutral),
+    reading: { proofOrigin: fit.proofOrigin, newId, notes: replyNotes },
+    writing: {
+      requestId,
+      requestedModel: options.facts.requestedModel,
+      request: (options.asked ?? request).body,
+      ...(options.replyId === undefined ? {} : { replyId: options.replyId }),
+      ...writeCompaction(options, fit.notes),
+      createdAtMs: options.acceptedAtMs,
+      nowMs: options.nowMs,
+      inputTokensEstimate: estimateTokens(options.facts.inputCharacters),
+      newId,
+      notes: replyNotes,
+    },
+    correctUsage: (report) => target.upstream.vendor.correctUsage?.(report, upstream.id) ?? report,
+    notes: fit.notes,
+    replyNotes,
+    framing,
+    rememberProofs: (turn) => vault.remember(caller.userName, turn),
+  };
+  const upstreamRequest = addressRequest(options, await writeJson(encoded.body), encoded.headers);
+  if (upstreamRequest === undefined) throw new Error(`${target.upstream.vendor.id} speaks ${upstream.id} and has no route for it`);
+  return { translation, upstreamRequest };
+}
+
+/** The sequences at which the gateway cuts because the model is configured so, and the request without them. */
+function takeStops({ upstream, stopSequences }: TranslationOptions, request: InferenceRequest, notes: TranslationNotes): TakenStops {
+  const { stopSequences: asked = [], ...rest } = request;
+  const cutAt = asked.filter((sequence) => sequence !== '');
+  if (stopSequences !== 'gateway' || cutAt.length === 0 || upstream.codec.saysStopSequence) return { request, cutAt: [] };
+  notes.emulated('stopSequences', 'the gateway cuts the reply there and stops the upstream, as this model is configured');
+  return { request: rest, cutAt };
+}
+
+type TakenStops = { readonly request: InferenceRequest; readonly cutAt: readonly string[] };
+
+/** Tells a client that could learn of its stop sequences that the upstream will not say so. */
+function noteUntoldStops(
+  { client, upstream }: TranslationOptions,
+  { stopSequences = [] }: InferenceRequest,
+  { cutAt = [] }: EncodedRequest,
+  notes: TranslationNotes,
+): void {
+  if (!client.codec.saysStopSequence || upstream.codec.saysStopSequence) return;
+  if (stopSequences.every((sequence) => sequence === '' || cutAt.includes(sequence))) return;
+  notes.adapted('stopSequences', 'the upstream stops there and may not say so: the reply then looks like one that ended by itself');
+}
+
+/** Calls of the screen come one at a time: each is answered by what the screen shows then. */
+function limitsOf({ parallelToolCalls, tools }: InferenceRequest): CallLimits | undefined {
+  const screen = tools.find((tool) => tool.kind === 'function' && tool.screen !== undefined);
+  if (parallelToolCalls !== false && screen === undefined) return undefined;
+  return { oneCall: parallelToolCalls === false, calledOnce: screen === undefined ? undefined : screenToolName };
+}
+
+/** How the reply to a compaction is written. @throws GatewayError where no summary can be sealed here */
+function writeCompaction(
+  { client, request, summaries, caller }: TranslationOptions,
+  notes: TranslationNotes,
+): Pick<ReplyWriting, 'compaction'> {
+  const form = client.codec.compactionOf?.(request);
+  if (form === undefined) return {};
+  if (summaries === undefined)
+    throw new GatewayError(
+      'untranslatable_field',
+      'input: the upstream of this model cannot compact a conversation, and neither can this gateway.',
+      {
+        param: 'input',
+      },
+    );
+  notes.emulated({ path: 'input', otherwise: 'turns' }, 'the model summarizes the conversation; its vendor compacts none');
+  const seal = (summary: string): string => summaries.seal(caller.userName, summary);
+  return { compaction: { form, input: request.body.input, seal } };
+}
+
+/** Watching costs time for every sequence and every character of the reply: no client shall hold up the others with it. */
+function refuseManySequences(cutAt: readonly string[], notes: TranslationNotes): void {
+  const { count, characters } = watchedSequencesMax;
+  const all = cutAt.reduce((sum, sequence) => sum + sequence.length, 0);
+  if (cutAt.length <= count && all <= characters) return;
+  notes.refuse(
+    'stopSequences',
+    `the upstream of this model does not take all of them, and the gateway watches for ${count}, of ${characters} characters together`,
+  );
+}
+
+/** Addresses a written body to its upstream. Undefined where the upstream has no route for the operation. */
+export function addressRequest(
+  { client, upstream, request, target, framing }: TranslationOptions,
+  body: Buffer,
+  demanded: Readonly<Record<string, string>> = {},
+): UpstreamRequest | undefined {
+  const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
+  // Written anew, a compaction is a request for a reply like any other.
+  const operation = request.operation === 'compact' ? 'generate' : request.operation;
+  const route = { dialect: upstream.id, operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
+  const path = target.upstream.vendor.locate(route);
+  if (path === undefined) return undefined;
+  return {
+    path: target.upstream.basePath + path,
+    method: 'POST',
+    headers: joinHeaders(
+      createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
+      demanded,
+    ),
+    body,
+  };
+}
+
+/** Headers with those that a body demands: values of lists are joined. */
+function joinHeaders(headers: UpstreamRequest['headers'], demanded: Readonly<Record<string, string>>): UpstreamRequest['headers'] {
+  const joined = { ...headers };
+  for (const [name, value] of Object.entries(demanded)) {
+    const known = (joined[name] ?? '').split(',').map((part) => part.trim());
+    joined[name] = [...new Set([...known, value])].filter((part) => part !== '').join(',');
+  }
+  return joined;
+}

@@ -1,0 +1,92 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+import { foldEvents } from '../../../../inference/fold-events.ts';
+import type { InferenceEvent } from '../../../../inference/inference-event.ts';
+import { replayReply } from '../../../../inference/replay-reply.ts';
+import type { ReplyReport } from '../../../../dialects/chat-dialect.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { requestIdHeader } from '../../../replies/reply-headers.ts';
+import type { ChargedUsage, ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
+import { refuseDeepReply } from './reply-bound.ts';
+import { createEventLine, failureOf } from './translate-events.ts';
+import { createTranslatedStream } from './translated-stream.ts';
+import { encodeWhole } from './encode-whole.ts';
+import type { Translation } from './translation.ts';
+import { translationHeaders } from './warning-header.ts';
+
+/** Retry advice means the same in every dialect; everything else that a vendor's headers say is said in its own terms and stays here. */
+const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];
+
+/** Client and upstream speak different dialects: the reply is read into the neutral form and written anew. */
+export function createTranslateRelay(translation: Translation): ReplyRelay {
+  const { upstream, framing } = translation;
+  let whole: JsonObject | undefined;
+  return {
+    upstreamFraming: framing === undefined ? undefined : 'sse',
+    streamsWholeReplies: true,
+    replyHeaders: (headers) => replyHeaders(translation, headers),
+    readReply: (reply) => readReply(translation, reply),
+    writeReply: (reply, _bytes, charged) => {
+      const written = writeWhole(translation, translateWhole(translation, reply, charged));
+      whole = written.whole;
+      return Buffer.from(written.text);
+    },
+    wholeReply: () => whole,
+    openStream: ({ replyBytesMax }, _mayBeCut, charged) =>
+      createTranslatedStream(translation, framing ?? 'sse', { replyBytesMax, charged }),
+    readError: ({ status, headers, body }) => {
+      const seconds = Number(headers['retry-after']);
+      const retry = Number.isFinite(seconds) && headers['retry-after'] !== undefined ? { retryAfterSeconds: Math.ceil(seconds) } : {};
+      return upstream.codec.decodeError({ status, body, ...retry });
+    },
+  };
+}
+
+/** The upstream's own report; a reply that failed and that the client's dialect cannot say so of is an error inside. */
+function readReply({ upstream, client, reading, writing }: Translation, reply: unknown): ReplyReport {
+  refuseDeepReply(reply);
+  const report = upstream.readReply(reply);
+  if (report.error !== undefined) return report;
+  if (writing.compaction !== undefined) {
+    const { parts } = upstream.codec.decodeReply(reply, reading);
+    const hasSummary = parts.some((part) => part.kind === 'text' && part.text.trim() !== '');
+    return hasSummary ? report : { ...report, error: { message: 'the model wrote no summary of the conversation', status: 502 } };
+  }
+  if (client.codec.saysFailure) return report;
+  const { stopReason, stopDetail } = upstream.codec.decodeReply(reply, reading);
+  return stopReason === 'failed' ? { ...report, error: failureOf(stopDetail) } : report;
+}
+
+/** A whole reply goes the same way as a stream, so that the two can never say different things. */
+function translateWhole(translation: Translation, reply: unknown, charged: ChargedUsage | undefined): readonly InferenceEvent[] {
+  const { upstream, reading } = translation;
+  const ofReply = charged === undefined ? undefined : () => charged(upstream.readReply(reply), true);
+  return createEventLine(translation, ofReply).push(replayReply(upstream.codec.decodeReply(reply, reading)));
+}
+
+type WrittenReply = { readonly text: string; readonly whole: JsonObject | undefined };
+
+function writeWhole({ client, framing, writing }: Translation, events: readonly InferenceEvent[]): WrittenReply {
+  if (framing !== undefined) {
+    const encoder = client.codec.createEventEncoder(writing, framing);
+    const text = events.map((event) => encoder.write(event)).join('');
+    return { text, whole: encoder.kept?.() };
+  }
+  const { reply, whole } = encodeWhole(client, foldEvents(events), writing);
+  return { text: JSON.stringify(reply), whole };
+}
+
+function replyHeaders({ client, framing, writing, notes }: Translation, headers: IncomingHttpHeaders): Record<string, string> {
+  const written: Record<string, string> = {
+    'content-type': framing === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8',
+    ...(framing === 'sse' ? { 'cache-control': 'no-cache' } : {}),
+    [client.id === 'anthropic-messages' ? 'request-id' : 'x-request-id']: writing.requestId,
+    [requestIdHeader]: writing.requestId,
+    ...translationHeaders(notes.list()),
+  };
+  for (const name of passedHeaders) {
+    const value = headers[name];
+    if (typeof value === 'string') written[name] = value;
+  }
+  return written;
+}

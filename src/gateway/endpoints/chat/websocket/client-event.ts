@@ -1,0 +1,33 @@
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import { textOf } from '../../../../platform/json/json-readers.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+
+/** What a client asks for by one message. */
+export type ClientEvent = {
+  /** The body of the request that the message stands for. */
+  readonly body: JsonObject;
+  /** False where the client only announces what it will go on from: nothing is generated. */
+  readonly generate: boolean;
+};
+
+/** Reads a message of a client. @throws GatewayError for what is no `response.create`, or asks for what a WebSocket has not */
+export function readClientEvent(message: JsonObject): ClientEvent {
+  const { type, generate, stream: _implied, background, stream_id, ...rest } = message;
+  if (type !== 'response.create') {
+    const shown = textOf(type);
+    const found = shown === undefined ? 'has none' : `has '${shown.slice(0, 40)}'`;
+    throw new GatewayError('invalid_value', `Invalid 'type': expected 'response.create', but the message ${found}.`, { param: 'type' });
+  }
+  if (background === true) throw unsupported('background', 'send the request as POST');
+  if (stream_id !== undefined && stream_id !== null) throw unsupported('stream_id', 'open another connection');
+  if (generate !== undefined && typeof generate !== 'boolean')
+    throw new GatewayError('invalid_value', `Invalid 'generate': expected true or false.`, { param: 'generate' });
+  return { body: { ...rest, stream: true }, generate: generate !== false };
+}
+
+function unsupported(param: string, instead: string): GatewayError {
+  return new GatewayError('invalid_value', `'${param}' is not supported over a WebSocket; ${instead}.`, {
+    param,
+    details: { openai_code: 'unsupported_parameter' },
+  });
+}

@@ -1,0 +1,95 @@
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+import { WebSocketServer } from 'ws';
+
+import { chatDialects } from '../../../../dialects/registry.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import { authenticate } from '../../../admission/authenticate.ts';
+import type { IncomingCall } from '../run-call.ts';
+import { checkHost } from '../../../server/check-host.ts';
+import { requestIdHeader } from '../../../replies/reply-headers.ts';
+import type { Gateway } from '../../../gateway.ts';
+import { checkCaller } from '../../../admission/check-caller.ts';
+import { readRequestTarget } from '../../../admission/request-target.ts';
+import { dialectOfPath } from '../../../server/routes/route-table.ts';
+import { ResponseSocket } from './response-socket.ts';
+
+/** The WebSocket form of `/v1/responses`. */
+export type ResponseSockets = {
+  /** Opens a connection, or answers in HTTP why not. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
+  /** Takes no more, closes what is idle, and the others when their responses have ended; after the grace, whatever is left. */
+  readonly end: (graceMs: number) => void;
+};
+
+const afterGraceMs = 1000;
+
+/** @param run runs a call and answers what refuses it */
+export function createResponseSockets(options: { readonly gateway: Gateway; readonly run: (call: IncomingCall) => void }): ResponseSockets {
+  const { gateway, run } = options;
+  const open = new Set<ResponseSocket>();
+  let isEnding = false;
+
+  const checkKey = async (request: IncomingMessage, queryKeys: readonly string[]): Promise<void> => {
+    const caller = await authenticate(request, queryKeys, gateway.callers);
+    checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
+  };
+
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const target = readRequestTarget(request.url ?? '/');
+    if (target === undefined || !isResponsesPath(target.path) || request.headers.upgrade?.toLowerCase() !== 'websocket')
+      throw new GatewayError('upgrade_required', 'this address is served over plain HTTP; send the request as POST');
+    checkHost(request);
+    if (isEnding) throw new GatewayError('shutting_down', 'the gateway is shutting down; connect again', { retryAfterSeconds: 1 });
+    const { queryKeys } = target;
+    await checkKey(request, queryKeys);
+    if (socket.destroyed || !(socket instanceof Socket)) return void socket.destroy();
+    openSocket(request, socket, head, queryKeys);
+  };
+
+  const openSocket = (upgrade: IncomingMessage, socket: Socket, head: Buffer, queryKeys: readonly string[]): void => {
+    // Frames are not compressed: that costs tens of kilobytes for each connection.
+    const maxPayload = gateway.settings().limits.requestBytesMax;
+    const server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload });
+    server.on('headers', (headers) => headers.push(`${requestIdHeader}: ${gateway.newId('req')}`));
+    server.handleUpgrade(upgrade, socket, head, (webSocket) => {
+      const check = (): Promise<void> => checkKey(upgrade, queryKeys);
+      const opened = new ResponseSocket({ gateway, webSocket, socket, upgrade, queryKeys, run, checkKey: check });
+      open.add(opened);
+      webSocket.once('close', () => open.delete(opened));
+      if (isEnding) opened.leave();
+    });
+  };
+
+  return {
+    upgrade: (request, socket, head) => {
+      socket.on('error', () => socket.destroy());
+      accept(request, socket, head).catch((error: unknown) => refuse(gateway, request, socket, error));
+    },
+    end: (graceMs) => {
+      isEnding = true;
+      for (const each of open) each.leave();
+      setTimeout(() => open.forEach((each) => each.terminate()), graceMs + afterGraceMs).unref();
+    },
+  };
+}
+
+function isResponsesPath(path: string): boolean {
+  return path === '/v1/responses' || path === '/v1/responses/';
+}
+
+/** Answers an attempt that fails at once, on which agent programs fall back to plain HTTP without losing time. */
+function refuse(gateway: Gateway, request: IncomingMessage, socket: Duplex, error: unknown): void {
+  const callId = gateway.newId('req');
+  const known = error instanceof GatewayError ? error : new GatewayError('internal_error', 'the gateway failed on this connection');
+  if (!(error instanceof GatewayError)) gateway.logger.error({ callId, err: error }, 'a WebSocket could not be opened');
+  gateway.telemetry.malformed(known.code);
+  if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
+  const path = readRequestTarget(request.url ?? '/')?.path ?? '/';
+  const { status, headers, body } = chatDialects[dialectOfPath(path, request.headers)].encodeError(known, callId);
+  const all = { ...headers, ...known.headers, [requestIdHeader]: callId, 'content-length': String(body.length), connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`), body]));
+}

@@ -1,0 +1,133 @@
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
+
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { type FileDescription, FileProblem, pieceBytes, type Upload } from '../../../tools/file-search/file-library.ts';
+import type { StoredFile } from '../../../tools/file-search/file-objects.ts';
+import type { FilesContext } from './files-context.ts';
+import { invalid } from './read-fields.ts';
+
+const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];
+const filenameCharactersMax = 255;
+/** What an upload holds in memory: a piece that is filled, one that is sealed, and what the connection has read ahead. */
+const heldBytes = 3 * pieceBytes;
+
+type Form = { readonly fields: Map<string, string>; filename: string | undefined };
+
+/**
+ * Takes a file in as it comes, piece by piece into the store. Whatever goes wrong, and wherever the client leaves, nothing of it stays.
+ * @throws GatewayError
+ */
+export async function receiveUpload(context: FilesContext): Promise<StoredFile> {
+  const { files, request, caller, admission } = context;
+  const type = request.headers['content-type'];
+  if (type === undefined || !/^multipart\/form-data\b/i.test(type))
+    throw new GatewayError('unsupported_media_type', 'content-type must be multipart/form-data with a boundary');
+  if (!admission.holdBytes(heldBytes))
+    throw new GatewayError('overloaded', 'The gateway holds as many uploads as it can. Please try again in 1s.', { retryAfterSeconds: 1 });
+  const upload = await files.library.upload(caller.userName);
+  try {
+    const form = await readForm(context, upload, { ...request.headers, 'content-type': type });
+    return await upload.finish(describe(form));
+  } catch (error) {
+    await upload.discard();
+    throw describeFailure(error, context);
+  }
+}
+
+function readForm({ request, files, signal }: FilesContext, upload: Upload, headers: BusboyHeaders): Promise<Form> {
+  const { fileBytesMax } = files.limits();
+  const form: Form = { fields: new Map(), filename: undefined };
+  const { promise, resolve, reject } = Promise.withResolvers<Form>();
+  let writing: Promise<void> = Promise.resolve();
+  // Throws for a boundary that is none.
+  const parser = createParser(headers, fileBytesMax);
+  parser.on('file', (name, stream, filename) => {
+    if (name !== 'file' || form.filename !== undefined) {
+      reject(invalid(name.slice(0, 80), "expected exactly one file, in the field 'file'"));
+      stream.resume();
+      return;
+    }
+    form.filename = filename ?? '';
+    writing = writeFile(stream, upload, fileBytesMax);
+    writing.catch(reject);
+  });
+  parser.on('field', (name, value) => void form.fields.set(name, value));
+  parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is no valid multipart/form-data', { cause })));
+  parser.on('finish', () => void writing.then(() => resolve(form), reject));
+  for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
+    parser.on(limit, () => reject(invalid('file', 'the form has too many parts')));
+  const onCut = (): void => reject(new GatewayError('body_incomplete', 'the upload ended before it was whole'));
+  request.on('aborted', onCut);
+  request.on('error', onCut);
+  signal.addEventListener('abort', onCut, { once: true });
+  request.pipe(parser);
+  return promise.catch((error: unknown) => {
+    request.unpipe(parser);
+    // What still comes is thrown away, so that the client can read the answer.
+    request.resume();
+    parser.destroy();
+    throw error;
+  });
+}
+
+function createParser(headers: BusboyHeaders, fileBytesMax: number): InstanceType<typeof Busboy> {
+  try {
+    const limits = {
+      fileSize: fileBytesMax + 1,
+      files: 1,
+      fields: 16,
+      parts: 18,
+      fieldSize: 4096,
+      fieldNameSize: 100,
+      headerPairs: 64,
+      headerSize: 16_384,
+    };
+    return new Busboy({ headers, limits });
+  } catch (cause) {
+    throw new GatewayError('unsupported_media_type', 'content-type must be multipart/form-data with a boundary', { cause });
+  }
+}
+
+async function writeFile(stream: BusboyFileStream, upload: Upload, bytesMax: number): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax)
+      throw new GatewayError('request_too_large', `The file is too large: at most ${bytesMax} bytes are accepted.`, { param: 'file' });
+    await upload.write(chunk);
+  }
+}
+
+function describe({ fields, filename }: Form): FileDescription {
+  if (filename === undefined) throw new GatewayError('missing_required_field', "Missing required parameter: 'file'.", { param: 'file' });
+  const purpose = fields.get('purpose');
+  if (purpose === undefined)
+    throw new GatewayError('missing_required_field', "Missing required parameter: 'purpose'.", { param: 'purpose' });
+  if (!purposes.includes(purpose)) throw invalid('purpose', `expected one of ${purposes.join(', ')}`);
+  const expiresAfterMs = readExpiry(fields);
+  return { filename: cleanName(filename), purpose, expiresAfterMs };
+}
+
+/** A name as it can be shown anywhere: without places of directories, and without characters that are not seen. */
+function cleanName(filename: string): string {
+  const name = (filename.toWellFormed().split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
+  return Array.from(name).slice(0, filenameCharactersMax).join('') || 'unnamed';
+}
+
+function readExpiry(fields: ReadonlyMap<string, string>): number | undefined {
+  const anchor = fields.get('expires_after[anchor]');
+  const seconds = fields.get('expires_after[seconds]');
+  if (anchor === undefined && seconds === undefined) return undefined;
+  if (anchor !== 'created_at') throw invalid('expires_after.anchor', "expected 'created_at'");
+  const value = /^\d{1,8}$/.test(seconds ?? '') ? Number(seconds) : 0;
+  if (value < 3600 || value > 2_592_000) throw invalid('expires_after.seconds', 'expected an integer from 3600 to 2592000');
+  return value * 1000;
+}
+
+function describeFailure(error: unknown, { files }: FilesContext): unknown {
+  if (!(error instanceof FileProblem)) return error;
+  if (error.problem === 'gone') return new GatewayError('request_timeout', 'the upload took too long');
+  return new GatewayError('request_too_large', `Your files may have ${files.limits().userBytesMax} bytes together; delete some.`, {
+    param: 'file',
+  });
+}

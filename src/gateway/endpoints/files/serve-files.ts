@@ -1,0 +1,123 @@
+import type { IncomingMessage } from 'node:http';
+
+import { chatDialects } from '../../../dialects/registry.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { authenticate } from '../../admission/authenticate.ts';
+import type { ClientReply } from '../../replies/client-reply.ts';
+import { requestIdHeader } from '../../replies/reply-headers.ts';
+import type { Gateway } from '../../gateway.ts';
+import { checkCaller } from '../../admission/check-caller.ts';
+import { enterGate } from '../../admission/overload/enter-gate.ts';
+import { readRequest } from '../../admission/read-request.ts';
+import type { RequestTarget } from '../../admission/request-target.ts';
+import { writeReply } from '../../replies/write-reply.ts';
+import { createFile, deleteFile, listFiles, sendContent, showFile } from './file-routes.ts';
+import type { FilesContext, FilesHandler } from './files-context.ts';
+import {
+  addStoreFile,
+  cancelBatch,
+  changeStoreFile,
+  createBatch,
+  listBatchFiles,
+  listStoreFiles,
+  removeStoreFile,
+  showBatch,
+  showStoreFile,
+  showStoreFileText,
+} from './store-file-routes.ts';
+import { changeStore, createStore, deleteStore, listStores, searchStore, showStore } from './vector-store-routes.ts';
+
+type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', FilesHandler>>>;
+
+/** What there is below /v1; a star stands for an id. */
+const routes: Readonly<Record<string, Methods>> = {
+  files: { GET: listFiles, POST: createFile },
+  'files/*': { GET: showFile, DELETE: deleteFile },
+  'files/*/content': { GET: sendContent },
+  vector_stores: { GET: listStores, POST: createStore },
+  'vector_stores/*': { GET: showStore, POST: changeStore, DELETE: deleteStore },
+  'vector_stores/*/search': { POST: searchStore },
+  'vector_stores/*/files': { GET: listStoreFiles, POST: addStoreFile },
+  'vector_stores/*/files/*': { GET: showStoreFile, POST: changeStoreFile, DELETE: removeStoreFile },
+  'vector_stores/*/files/*/content': { GET: showStoreFileText },
+  'vector_stores/*/file_batches': { POST: createBatch },
+  'vector_stores/*/file_batches/*': { GET: showBatch },
+  'vector_stores/*/file_batches/*/cancel': { POST: cancelBatch },
+  'vector_stores/*/file_batches/*/files': { GET: listBatchFiles },
+};
+
+/** The paths and methods of files and vector stores, without their prefix: by them it is checked that every one of them keeps users apart. */
+export const fileRoutes: readonly { readonly method: string; readonly path: string }[] = Object.entries(routes).flatMap(([path, methods]) =>
+  Object.keys(methods).map((method) => ({ method, path })),
+);
+
+type Http = {
+  readonly request: IncomingMessage;
+  readonly response: ClientReply;
+  readonly callId: string;
+  readonly target: RequestTarget;
+};
+
+/**
+ * Serves /v1/files and /v1/vector_stores. Nothing is done for a caller who is not known, and nothing is found that is not the caller's own.
+ * @throws GatewayError
+ */
+export async function serveFiles(gateway: Gateway, http: Http): Promise<void> {
+  const { request, response, callId, target } = http;
+  const caller = await authenticate(request, target.queryKeys, gateway.callers);
+  checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
+  const { handler, ids } = findHandler(request.method ?? 'GET', target.path);
+  const { files } = gateway;
+  if (files === undefined) throw new GatewayError('route_not_found', 'files are not kept by this gateway');
+  const dialect = chatDialects['openai-responses'];
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  if (admission === undefined) return;
+  const context: FilesContext = {
+    gateway,
+    files,
+    caller,
+    admission,
+    request,
+    response,
+    callId,
+    query: target.query,
+    signal: gone.signal,
+    readBody: async () => {
+      const isEmpty =
+        request.headers['content-length'] === '0' ||
+        (request.headers['content-length'] ?? request.headers['transfer-encoding']) === undefined;
+      if (isEmpty) return {};
+      return (await readRequest(request, gateway.settings().limits, (held) => admission.holdBytes(held))).body;
+    },
+  };
+  const answer = await handler(context, ids);
+  if (answer === undefined) return;
+  writeReply(response, 200, { 'content-type': 'application/json', [requestIdHeader]: callId }, Buffer.from(JSON.stringify(answer)));
+}
+
+/** Finds what a path means. Every second part of it is an id. @throws GatewayError `route_not_found` or `method_not_allowed` */
+function findHandler(method: string, path: string): { readonly handler: FilesHandler; readonly ids: readonly string[] } {
+  const parts = path.replace(/\/$/, '').split('/').slice(2);
+  const pattern = parts.map((part, index) => (index % 2 === 1 && part !== '' ? '*' : part)).join('/');
+  const methods = Object.hasOwn(routes, pattern) ? routes[pattern] : undefined;
+  if (methods === undefined) throw new GatewayError('route_not_found', `there is nothing at ${path.slice(0, 200)}`);
+  const handler = method === 'GET' || method === 'POST' || method === 'DELETE' ? methods[method] : undefined;
+  if (handler === undefined) {
+    const allow = Object.keys(methods).join(', ');
+    throw new GatewayError('method_not_allowed', `${path.slice(0, 200)} does not take ${method}; it takes ${allow}`, {
+      headers: { allow },
+    });
+  }
+  return { handler, ids: parts.filter((_, index) => index % 2 === 1).map(decodeId) };
+}
+
+function decodeId(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    // A broken percent-encoding names nothing: it is answered as an unknown id.
+    return part;
+  }
+}

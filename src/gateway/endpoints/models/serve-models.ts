@@ -1,0 +1,29 @@
+import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import { modelLists } from '../../../dialects/registry.ts';
+import { unknownModel } from '../../attempts/routing/rank-targets.ts';
+import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
+
+/** Tells which models the caller may call. */
+export type ModelTest = (model: string) => boolean;
+
+/** The models that the caller may call, in the shape that its SDK reads. */
+export function listModels(table: RoutingTable, dialect: DialectId, query: URLSearchParams, mayCall: ModelTest): unknown {
+  const served =
+    dialect === 'gemini-generate-content'
+      ? table.models.filter(
+          (model) => model.ownedBy === 'gemini' || table.targetsOf(model.id).some((target) => target.upstream.dialects.includes(dialect)),
+        )
+      : table.models;
+  const models = served.filter(({ id }) => mayCall(id));
+  return modelLists[dialect].encodeList(models, query);
+}
+
+/** One model. Aliases and dated names that a call would accept are found too. Throws `model_not_found`, also for one that the caller may not call. */
+export function showModel(table: RoutingTable, dialect: DialectId, name: string, configuredAtMs: number, mayCall: ModelTest): unknown {
+  const listed = table.models.find((model) => model.id === name);
+  const [target] = table.targetsOf(name);
+  if ((listed === undefined && target === undefined) || !mayCall(name)) throw unknownModel(name, table, mayCall);
+  return modelLists[dialect].encodeModel(
+    listed ?? { id: name, displayName: name, createdAtMs: configuredAtMs, ownedBy: target?.upstream.vendor.id ?? 'weir' },
+  );
+}

@@ -1,0 +1,135 @@
+import { chatDialects } from '../../../../dialects/registry.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { VideoRequest } from '../../../../inference/video.ts';
+import { checkAddress } from '../../../attempts/exchange/private-addresses.ts';
+import { receiptHeader } from '../../../replies/reply-headers.ts';
+import { replayedHeader } from '../../../server/idempotency/replay-reply.ts';
+import { mayCall } from '../../../admission/check-caller.ts';
+import { reserveCall, type TakenLimits } from '../../../admission/limits/reserve-call.ts';
+import { unknownModel } from '../../../attempts/routing/rank-targets.ts';
+import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { VideoTask } from '../../../../tasks/video-task.ts';
+import { encodeCreated } from '../encode-task.ts';
+import { readIdempotency } from '../idempotency-key.ts';
+import { findTask, type VideoContext, type VideoHandler } from '../video-context.ts';
+import { rankVideoTargets } from './rank-video-targets.ts';
+import { type CreationPath, readCreation } from './read-creation.ts';
+import { type MadeTask, VideoAttempts } from './video-attempts.ts';
+import { findSource, type VideoSource } from './video-source.ts';
+
+/** The header that names fields which were left out of account. */
+const ignoredHeader = 'x-weir-ignored-fields';
+const ignoredMax = 32;
+
+/** Answers requests to make a video, sent to a path of this meaning. */
+export function createVideo(path: CreationPath): VideoHandler {
+  return (context) => create(context, path);
+}
+
+/** Answers `POST /v1/videos/{id}/remix`. A video that is not the caller's is not found, whatever the body says. */
+export const remixVideo: VideoHandler = async (context, id) => {
+  const { requestedModel } = await findTask(context, id);
+  return await create(context, { form: 'openai-videos', source: { taskId: id, model: requestedModel } });
+};
+
+async function create(context: VideoContext, path: CreationPath): ReturnType<VideoHandler> {
+  const { gateway, caller, report, request: http } = context;
+  const acceptedAtMs = gateway.clock.nowMs();
+  const { request: asked, ignored } = await readCreation(context, path);
+  const request = checkCallback(context, asked);
+  const { requestedModel } = request;
+  const inputCharacters = request.prompt.length;
+  const facts: CallFacts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
+  if (report !== undefined) report.facts = facts;
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, context.settings.routing, (model) => mayCall(caller, model));
+  const idempotency = readIdempotency(http.headers, { caller, request, nowMs: acceptedAtMs });
+  const repeated = idempotency === undefined ? undefined : await context.videos.tasks.findKeyed(idempotency);
+  if (repeated !== undefined) return await answerRepeated(context, facts, repeated, ignored);
+  const source = await findSource(context, request);
+  checkMedia(context, request, source);
+  const targets = rankVideoTargets(context, facts, source);
+  await checkQuota(context);
+  const taken = await takeLimits(context, facts, targets[0]);
+  report?.exchanging();
+  try {
+    const made = await new VideoAttempts(context, { request, source, idempotency, acceptedAtMs }).run(targets);
+    report?.ended('finished', undefined);
+    const repeated = made.isRepeated === true ? { [replayedHeader]: 'true' } : {};
+    return answer(context, made, { ...taken?.headers, ...nameIgnored([...ignored, ...made.ignored]), ...repeated });
+  } finally {
+    // What making the video costs is known when it is finished; it has no tokens.
+    taken?.reservation.settle(0);
+  }
+}
+
+/** A repetition gets the task as it stands, whatever its caller could still pay for: it counts as a request of its limits, and that is all. */
+async function answerRepeated(
+  context: VideoContext,
+  facts: CallFacts,
+  task: VideoTask,
+  ignored: readonly string[],
+): ReturnType<VideoHandler> {
+  const taken = await takeLimits(context, facts, undefined);
+  taken?.reservation.settle(0);
+  context.report?.ended('finished', undefined);
+  const made = { task, ignored: [], isRepeated: true } as const;
+  return answer(context, made, { ...taken?.headers, ...nameIgnored(ignored), [replayedHeader]: 'true' });
+}
+
+/** Where somebody is to be told of the end must be a place that may be told. @throws GatewayError `invalid_value` */
+function checkCallback({ gateway }: VideoContext, request: VideoRequest): VideoRequest {
+  const { callbackUrl } = request;
+  if (callbackUrl === undefined || gateway.callbacks === undefined) return request;
+  return { ...request, callbackUrl: gateway.callbacks.readUrl(callbackUrl, 'callback_url') };
+}
+
+/** The vendor fetches what a request names. @throws GatewayError `invalid_value` for a picture or video in a private network */
+function checkMedia({ settings }: VideoContext, { images, video }: VideoRequest, source: VideoSource | undefined): void {
+  if (settings.allowsPrivateMedia === true) return;
+  for (const [index, image] of images.entries())
+    if (image.kind === 'url') checkAddress(image.url, images.length === 1 ? 'image' : `images[${index}]`);
+  // A video of ours is named by the gateway's own address, which is not sent on.
+  if (source === undefined && video?.kind === 'url') checkAddress(video.url, 'video');
+}
+
+function takeLimits(
+  { gateway, settings, caller }: VideoContext,
+  facts: CallFacts,
+  target: Target | undefined,
+): TakenLimits | Promise<TakenLimits> | undefined {
+  const { limiter, clock } = gateway;
+  const dialect = chatDialects['openai-chat'];
+  return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
+}
+
+/**
+ * A user whose files fill the place that they may have makes no further ones, and so does a key that has a place of its own.
+ * @throws GatewayError `media_quota_exceeded`
+ */
+async function checkQuota({ videos, settings, caller }: VideoContext): Promise<void> {
+  const { id, userName, limits, userLimits } = caller;
+  const places = [
+    { of: 'user', most: userLimits?.mediaBytesMax ?? settings.videos.userBytesMax, owner: { userName } },
+    { of: 'API key', most: limits?.mediaBytesMax, owner: { userName, keyId: id } },
+  ];
+  for (const { of, most, owner } of places) {
+    if (most === undefined) continue;
+    const bytes = await videos.store.mediaBytes(owner);
+    if (bytes < most) continue;
+    const message = `The videos of this ${of} have ${bytes} bytes together, and ${most} are allowed. Delete some, or wait until they expire.`;
+    throw new GatewayError('media_quota_exceeded', message);
+  }
+}
+
+/** Names come from the request: only what can stand in a header is repeated. */
+function nameIgnored(ignored: readonly string[]): Readonly<Record<string, string>> {
+  const names = [...new Set(ignored)].filter((name) => /^[\w.[\]-]{1,80}$/.test(name)).slice(0, ignoredMax);
+  return names.length === 0 ? {} : { [ignoredHeader]: names.join(', ') };
+}
+
+function answer(context: VideoContext, { task }: MadeTask, headers: Readonly<Record<string, string>>): ReturnType<VideoHandler> {
+  const encoded = encodeCreated(context, task);
+  const receipt = { [receiptHeader]: `/v1/videos/${task.id}/receipt` };
+  return Promise.resolve({ ...encoded, headers: { ...encoded.headers, ...headers, ...receipt } });
+}

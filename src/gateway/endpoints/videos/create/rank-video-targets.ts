@@ -1,0 +1,68 @@
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import { mayCall } from '../../../admission/check-caller.ts';
+import { alwaysHealthy } from '../../../attempts/routing/always-healthy.ts';
+import { notAChat } from '../../../attempts/routing/not-a-chat.ts';
+import { type RankedCall, rankTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
+import type { RoutingTable, Target } from '../../../attempts/routing/routing-table.ts';
+import type { VideoContext } from '../video-context.ts';
+import { isKept, type VideoSource } from './video-source.ts';
+
+/** The contract's one model name, and the vendor's model that is behind it where the configuration gives the name no other meaning. */
+export const contractModel = 'vendor-imagine-video';
+const contractModelMeans = 'grok-imagine-video';
+
+/** The name under which a model is looked up. */
+export function routedName(table: Pick<RoutingTable, 'routeOf'>, requestedModel: string): string {
+  return requestedModel === contractModel && table.routeOf(requestedModel) === undefined ? contractModelMeans : requestedModel;
+}
+
+/**
+ * The targets that can make a video, best first; before all others those that keep the video which is to be changed.
+ * @throws GatewayError
+ */
+export function rankVideoTargets(
+  {
+    gateway,
+    settings,
+    caller,
+    request,
+  }: Pick<VideoContext, 'gateway' | 'settings' | 'caller'> & { readonly request: Pick<VideoContext['request'], 'headers'> },
+  facts: CallFacts,
+  source: VideoSource | undefined,
+): readonly Target[] {
+  const table = settings.routing;
+  const headers = request.headers as Readonly<Record<string, string | undefined>>;
+  const targets = rank({ requestedModel: facts.requestedModel, table, caller }, () =>
+    rankTargets({
+      table,
+      dialect: notAChat,
+      facts: { ...facts, requestedModel: routedName(table, facts.requestedModel) },
+      request: { operation: 'generate', body: {}, headers },
+      caller,
+      kind: 'video',
+      health: settings.retries.avoidFailing ? gateway.health : alwaysHealthy,
+      nowMs: gateway.clock.monotonicMs(),
+      random: gateway.random,
+    }),
+  ).filter(({ upstream }) => upstream.videoProtocol !== undefined);
+  if (targets.length === 0)
+    throw new GatewayError('no_suitable_target', `no upstream of ${facts.requestedModel.slice(0, 256)} makes videos`, { param: 'model' });
+  if (source === undefined) return targets;
+  const keeps = ({ upstream }: Target): boolean => isKept(source.task, upstream.id, upstream.videoProtocol);
+  return [...targets.filter(keeps), ...targets.filter((target) => !keeps(target))];
+}
+
+/** Errors name the model as the client did. */
+function rank(
+  { requestedModel, table, caller }: Pick<RankedCall, 'table' | 'caller'> & { readonly requestedModel: string },
+  work: () => readonly Target[],
+): readonly Target[] {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof GatewayError && error.code === 'model_not_found')
+      throw unknownModel(requestedModel, table, (model) => mayCall(caller, model));
+    throw error;
+  }
+}

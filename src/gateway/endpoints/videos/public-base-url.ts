@@ -1,0 +1,29 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { ProxyTest } from '../../admission/check-caller.ts';
+
+/** The first of a proxy's list: the value that the client's own connection had. */
+function firstOf(field: string | readonly string[] | undefined): string {
+  return (typeof field === 'string' ? field : (field?.[0] ?? '')).split(',', 1)[0]?.trim() ?? '';
+}
+
+/** A host as it stands in an address, with a port or without. */
+const hostPattern = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+/**
+ * The scheme and host under which clients reach the gateway, without a slash at the end: as configured, else as the request has it. Only a trusted proxy is
+ * believed what it says of the address that it was asked under.
+ */
+export function publicBaseUrl(
+  request: Pick<IncomingMessage, 'headers' | 'socket'>,
+  { publicUrl, isProxy }: { readonly publicUrl: string | undefined; readonly isProxy: ProxyTest | undefined },
+): string {
+  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '');
+  const { headers, socket } = request;
+  const isBehindProxy = socket.remoteAddress !== undefined && isProxy?.(socket.remoteAddress) === true;
+  const forwardedHost = isBehindProxy ? firstOf(headers['x-forwarded-host']) : '';
+  const forwardedScheme = isBehindProxy ? firstOf(headers['x-forwarded-proto']).toLowerCase() : '';
+  const host = [forwardedHost, headers.host ?? ''].find((candidate) => hostPattern.test(candidate));
+  const own = `${socket.localAddress?.includes(':') === true ? `[${socket.localAddress}]` : (socket.localAddress ?? 'localhost')}:${socket.localPort ?? 80}`;
+  return `${forwardedScheme === 'https' ? 'https' : 'http'}://${host ?? own}`;
+}

@@ -1,0 +1,122 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { authenticate } from '../../admission/authenticate.ts';
+import { requestIdHeader } from '../../replies/reply-headers.ts';
+import type { Gateway } from '../../gateway.ts';
+import { checkCaller } from '../../admission/check-caller.ts';
+import { enterGate } from '../../admission/overload/enter-gate.ts';
+import type { RequestTarget } from '../../admission/request-target.ts';
+import type { CallReport } from '../../telemetry/call-report.ts';
+import { writeReply } from '../../replies/write-reply.ts';
+import { createVideo, remixVideo } from './create/create-video.ts';
+import { followVideo } from './follow-video.ts';
+import { listVideoModels } from './list-video-models.ts';
+import { deleteVideo, listVideos, showVideo } from './list-videos.ts';
+import { publicBaseUrl } from './public-base-url.ts';
+import { serveContent } from './serve-content.ts';
+import { showReceipt } from './show-receipt.ts';
+import type { VideoHandler } from './video-context.ts';
+import type { VideoAction } from './video-routes.ts';
+
+const handlers: Readonly<Record<VideoAction, VideoHandler>> = {
+  create: createVideo({ form: 'video-generations' }),
+  'create-by-content': createVideo({ form: 'by-content' }),
+  'xai-generate': createVideo({ form: 'xai-videos', action: 'generate' }),
+  'xai-edit': createVideo({ form: 'xai-videos', action: 'edit' }),
+  'xai-extend': createVideo({ form: 'xai-videos', action: 'extend' }),
+  remix: remixVideo,
+  list: listVideos,
+  models: listVideoModels,
+  show: showVideo,
+  delete: deleteVideo,
+  content: serveContent,
+  events: followVideo,
+  receipt: showReceipt,
+};
+
+type Http = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly callId: string;
+  readonly target: RequestTarget;
+};
+
+/**
+ * Serves the routes of videos. Nothing is done for a caller who is not known, and nothing is found that is not the caller's own.
+ * @param id of the video in the path; empty where there is none
+ * @param report of a request that makes a video
+ * @throws GatewayError
+ */
+export async function serveVideos(
+  gateway: Gateway,
+  http: Http,
+  { action, id }: { readonly action: VideoAction; readonly id: string },
+  report: CallReport | undefined,
+): Promise<void> {
+  const { request, response, callId, target } = http;
+  const owner = action === 'content' ? await findLinkedOwner(gateway, target, id) : undefined;
+  if (owner !== undefined) return await serveLinked(gateway, http, { owner, id });
+  const caller = await findCaller(gateway, http, action);
+  if (report !== undefined) report.caller = caller;
+  const settings = gateway.settings();
+  checkCaller(caller, request, gateway.clock.nowMs(), settings.isProxy);
+  const { videos } = gateway;
+  if (videos === undefined) throw new GatewayError('route_not_found', 'videos are not made by this gateway');
+  const admission = await admit(gateway, http, caller.userId, report);
+  if (admission === undefined) return;
+  const signal = whenLeft(response);
+  const baseUrl = publicBaseUrl(request, { publicUrl: settings.videos.publicUrl, isProxy: settings.isProxy });
+  const { query } = target;
+  const context = { gateway, videos, settings, caller, admission, request, response, callId, query, baseUrl, signal, report };
+  const answer = await handlers[action](context, id);
+  if (answer === undefined) return;
+  const headers = { 'content-type': 'application/json', ...answer.headers, [requestIdHeader]: callId };
+  writeReply(response, answer.status, headers, Buffer.from(answer.text));
+}
+
+async function admit({ gatekeeper }: Gateway, { request, response, callId }: Http, tenantId: string, report: CallReport | undefined) {
+  const dialect = chatDialects['openai-chat'];
+  return await enterGate(gatekeeper, { callId, request, response, dialect }, report, tenantId);
+}
+
+/** Aborts when the client has left. */
+function whenLeft(response: ServerResponse): AbortSignal {
+  const left = new AbortController();
+  response.once('close', () => left.abort());
+  if (response.destroyed) left.abort();
+  return left.signal;
+}
+
+/** Whose file it is that a link opens. Undefined without a link that was signed for it and has not expired: then a key is needed. */
+async function findLinkedOwner({ videos, clock }: Gateway, { query }: RequestTarget, id: string): Promise<string | undefined> {
+  const link = videos?.links.read(id, query, clock.nowMs());
+  if (videos === undefined || link === undefined) return undefined;
+  const owner = await videos.store.findTaskOwner(id).catch((cause: unknown) => {
+    throw new GatewayError('tasks_unavailable', 'Video tasks cannot be read at the moment.', { cause, internal: 'the owner of a link' });
+  });
+  return owner !== undefined && videos.links.isSigned(link, owner) ? owner : undefined;
+}
+
+/** Sends a file to somebody who has a link to it. Those share the place of one tenant for each owner, beside the owner's own. */
+async function serveLinked(gateway: Gateway, http: Http, { owner, id }: { readonly owner: string; readonly id: string }): Promise<void> {
+  const { videos } = gateway;
+  const admission = await admit(gateway, http, `links of ${owner}`, undefined);
+  if (admission === undefined || videos === undefined) return;
+  const { request, response, callId, target } = http;
+  const settings = gateway.settings();
+  const caller = { userName: owner };
+  await serveContent({ gateway, videos, settings, caller, request, response, callId, query: target.query, signal: whenLeft(response) }, id);
+}
+
+async function findCaller({ callers }: Gateway, { request, target }: Http, action: VideoAction): Promise<ApiKey> {
+  try {
+    return await authenticate(request, target.queryKeys, callers);
+  } catch (error) {
+    const isLink = action === 'content' && target.query.has('signature');
+    if (!isLink || !(error instanceof GatewayError) || error.code !== 'missing_api_key') throw error;
+    throw new GatewayError('invalid_api_key', 'This link has expired or is not right. Ask for the video again, or send an API key.');
+  }
+}

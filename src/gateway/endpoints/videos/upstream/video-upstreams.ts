@@ -1,0 +1,113 @@
+import type { UpstreamVideo, VideoProtocol } from '../../../../dialects/video-tasks/video-protocol.ts';
+import { isModeration, messageCharactersMax } from '../../../../dialects/upstream-error.ts';
+import { type Answer, AskError, askUpstream } from '../../../../platform/http/ask-upstream.ts';
+import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
+import { ResultError, type TaskReading, type VideoUpstreams } from '../../../../tasks/video-upstreams.ts';
+import type { RoutingTable, Upstream } from '../../../attempts/routing/routing-table.ts';
+import { findTaskUpstream, type VideoProtocols } from './find-task-upstream.ts';
+import { decodeResult, encodeResult, type OpenAddress, openResult } from './open-result.ts';
+import type { StreamTimeouts } from './stream-upstream.ts';
+import { createVideoRequest } from './video-request.ts';
+
+export type VideoUpstreamsOptions = {
+  /** The table in force: asked each time, so that a renewed credential is used at once. */
+  readonly routing: () => Pick<RoutingTable, 'upstreams'>;
+  readonly protocols: VideoProtocols;
+  readonly openAddress: OpenAddress;
+  /** For the bodies of files. */
+  readonly timeouts: () => StreamTimeouts;
+};
+
+/** How a video stands is said in a few hundred bytes; an upstream that takes longer than this is asked again. */
+const askTimeoutMs = 30_000;
+/** A submission may carry pictures. */
+const submitTimeoutMs = 120_000;
+
+type Told = { readonly answer: Answer } | { readonly reading: TaskReading };
+
+function unclear(reason: string, isOurs = false): TaskReading {
+  return { status: 'unclear', reason, isOurs };
+}
+
+/** What an upstream said, as the lifecycle of tasks has it. */
+export function toReading(video: UpstreamVideo): TaskReading {
+  if (video.status === 'unclear') return unclear(video.reason);
+  return video.status === 'completed' ? { ...video, result: encodeResult(video.result) } : video;
+}
+
+/** Whether a refusal is about what was asked for and not about who asks. */
+function isAboutContent({ status, body }: Answer): boolean {
+  return isModeration({ status, message: body.toString('utf8', 0, messageCharactersMax), words: [] });
+}
+
+/**
+ * Asks, and tells what no protocol has to be asked about: the faults of the network, of the upstream's servers and of our credential say nothing of a task.
+ */
+async function tell(upstream: Upstream, request: UpstreamRequest, timeoutMs: number, signal: AbortSignal): Promise<Told> {
+  try {
+    const answer = await askUpstream(upstream.client, request, { timeoutMs, signal });
+    const { status } = answer;
+    if ((status === 401 || status === 403 || status === 407) && !isAboutContent(answer))
+      return { reading: unclear(`the upstream "${upstream.id}" refuses the credential (${status})`, true) };
+    if (status === 429 || status >= 500) return { reading: unclear(`the upstream answers ${status}`) };
+    return { answer };
+  } catch (error) {
+    if (!(error instanceof AskError)) throw error;
+    return { reading: unclear(`the upstream gives no answer (${error.code})`) };
+  }
+}
+
+/** A protocol meets bytes of strangers: whatever it cannot take must not become the fate of a task. */
+function readSafely<Result>(read: () => Result, fallback: Result): Result {
+  try {
+    return read();
+  } catch {
+    // Told as unclear: the task goes on, and an operator sees its alert.
+    return fallback;
+  }
+}
+
+function readStatus(protocol: VideoProtocol, answer: Answer, upstreamTaskId: string): TaskReading {
+  return readSafely(
+    () => toReading(protocol.readStatus(answer, upstreamTaskId)),
+    unclear('the upstream answers what cannot be read', true),
+  );
+}
+
+/** What the lifecycle of tasks asks of upstreams, over their own interfaces. Nothing of it is counted against clients, nor against the health of targets. */
+export function createVideoUpstreams(options: VideoUpstreamsOptions): VideoUpstreams {
+  const { routing, protocols, openAddress, timeouts } = options;
+  return {
+    ask: async (task, signal) => {
+      const found = findTaskUpstream(routing(), protocols, task);
+      if ('problem' in found) return unclear(found.problem, true);
+      const { upstreamTaskId } = task;
+      if (upstreamTaskId === undefined) return unclear('the upstream has told no id of the task', true);
+      const { upstream, protocol } = found;
+      const request = createVideoRequest(upstream, { method: 'GET', path: protocol.statusPath(upstreamTaskId) });
+      const told = await tell(upstream, request, askTimeoutMs, signal);
+      return 'answer' in told ? readStatus(protocol, told.answer, upstreamTaskId) : told.reading;
+    },
+    submitAgain: async (task, { submission }, signal) => {
+      if (submission === undefined) return undefined;
+      const found = findTaskUpstream(routing(), protocols, task);
+      if ('problem' in found) return 'unclear';
+      const { upstream, protocol } = found;
+      if (!protocol.isIdempotent) return undefined;
+      const { path, bodyBase64 } = submission;
+      const headers = { ...submission.headers, 'idempotency-key': task.callId };
+      const request = createVideoRequest(upstream, { method: 'POST', path, headers, body: Buffer.from(bodyBase64, 'base64') });
+      const told = await tell(upstream, request, submitTimeoutMs, signal);
+      if (!('answer' in told)) return 'unclear';
+      const { answer } = told;
+      const said = readSafely(() => protocol.readSubmission(answer), { type: 'unclear', reason: 'it cannot be read' });
+      return said.type === 'accepted' ? { upstreamTaskId: said.upstreamTaskId, reading: toReading(said.video) } : said.type;
+    },
+    openResult: async (task, text, signal) => {
+      const found = findTaskUpstream(routing(), protocols, task);
+      if ('problem' in found) throw new ResultError(found.problem, { isGone: false });
+      const isConfigured = (origin: string): boolean => routing().upstreams.some((upstream) => upstream.origin === origin);
+      return openResult(decodeResult(text), { upstream: found.upstream, timeouts: timeouts(), openAddress, isConfigured, signal });
+    },
+  };
+}

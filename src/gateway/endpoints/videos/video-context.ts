@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { VideoTasks } from '../../../tasks/create-video-tasks.ts';
+import type { MediaStorage } from '../../../tasks/media/media-storage.ts';
+import type { TaskStore } from '../../../tasks/task-store.ts';
+import type { VideoTask } from '../../../tasks/video-task.ts';
+import type { Gateway, GatewaySettings } from '../../gateway.ts';
+import type { Admission } from '../../admission/overload/fair-gate.ts';
+import type { CallReport } from '../../telemetry/call-report.ts';
+import type { SignedLinks } from './content/signed-links.ts';
+import type { VideoProtocols } from './upstream/find-task-upstream.ts';
+
+/** What the routes of videos work with. */
+export type VideoService = {
+  readonly tasks: Pick<
+    VideoTasks,
+    'begin' | 'findKeyed' | 'accept' | 'refuse' | 'leaveUnclear' | 'find' | 'list' | 'delete' | 'openRequest' | 'watch'
+  >;
+  readonly store: Pick<TaskStore, 'mediaBytes' | 'findTaskOwner'>;
+  readonly storage: Pick<MediaStorage, 'open'>;
+  /** Opens files to those who have a link. */
+  readonly links: SignedLinks;
+  /** What was charged, line by line. */
+  readonly ledger: Pick<LedgerStore, 'findEntry'>;
+  readonly protocols: VideoProtocols;
+  /** How many tasks there are, and how they stand. */
+  readonly gauges: VideoTasks['gauges'];
+  /** Aborts when the gateway begins to go. Who follows a video may wait for as long as it takes, and misses nothing by asking the next gateway: nothing waits for them. */
+  readonly leaving: AbortController;
+};
+
+/** A request about videos, of a known caller. */
+export type VideoContext = {
+  readonly gateway: Gateway;
+  readonly videos: VideoService;
+  /** As they were when the request came. */
+  readonly settings: GatewaySettings;
+  readonly caller: ApiKey;
+  readonly admission: Admission;
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly callId: string;
+  readonly query: URLSearchParams;
+  /** Under which clients reach the gateway. */
+  readonly baseUrl: string;
+  /** Aborts when the client has left. */
+  readonly signal: AbortSignal;
+  /** Of a request that makes a video. */
+  readonly report: CallReport | undefined;
+};
+
+/** A request for a file. Its caller is known by a key, or by a link that stands for the file's owner. */
+export type ContentContext = Pick<
+  VideoContext,
+  'gateway' | 'videos' | 'settings' | 'request' | 'response' | 'callId' | 'query' | 'signal'
+> & {
+  readonly caller: Pick<ApiKey, 'userName'>;
+};
+
+/** An answer ready to be written, as JSON unless its headers say otherwise. */
+export type VideoAnswer = { readonly status: number; readonly text: string; readonly headers?: Readonly<Record<string, string>> };
+
+/** Answers a request; undefined where the answer is written already. */
+export type VideoHandler = (context: VideoContext, id: string) => Promise<VideoAnswer | undefined>;
+
+/** What belongs to another user, and what there is not: the same words for both. */
+export function unknownVideo(id: string): GatewayError {
+  return new GatewayError('object_not_found', `No such video: ${JSON.stringify(id.slice(0, 80))}.`, { param: 'id' });
+}
+
+/** A task of the caller's user. @throws GatewayError `object_not_found` */
+export async function findTask({ videos, caller }: Pick<ContentContext, 'videos' | 'caller'>, id: string): Promise<VideoTask> {
+  const task = await videos.tasks.find(caller.userName, id);
+  if (task === undefined) throw unknownVideo(id);
+  return task;
+}
+
+/** The status of a task in the words of the interface. */
+export function statusOf({ phase }: Pick<VideoTask, 'phase'>): 'queued' | 'in_progress' | 'completed' | 'failed' {
+  if (phase === 'submitting') return 'queued';
+  return phase === 'storing' ? 'in_progress' : phase;
+}

@@ -1,0 +1,181 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import type { IdempotencyClaim } from '../../../billing/idempotency/idempotency-claim.ts';
+import type { Idempotency } from '../../../billing/idempotency/idempotency.ts';
+import type { KeptReply } from '../../../billing/idempotency/kept-reply.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { DirectRequest } from '../../../platform/http/direct-request.ts';
+import { waitFor } from '../../../platform/wait-for.ts';
+import { authenticate } from '../../admission/authenticate.ts';
+import type { ClientReply } from '../../replies/client-reply.ts';
+import type { Gateway } from '../../gateway.ts';
+import { checkCaller } from '../../admission/check-caller.ts';
+import { reserveCall } from '../../admission/limits/reserve-call.ts';
+import type { RequestTarget } from '../../admission/request-target.ts';
+import { dialectOfPath, type Route } from '../routes/route-table.ts';
+import type { CallReport } from '../../telemetry/call-report.ts';
+import { type BodyIdentity, identifyBody } from './body-identity.ts';
+import { judgeReply } from './judge-reply.ts';
+import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { RecordedReply } from './recorded-reply.ts';
+import { replayReply } from './replay-reply.ts';
+
+/** A store that does not answer must not keep a client from its answer. */
+const releaseMsMax = 2000;
+
+/** A request and what becomes of it: where its reply goes, and the report that its route begins. */
+export type RepeatableRequest = {
+  readonly request: IncomingMessage;
+  response: ClientReply;
+  readonly callId: string;
+  readonly report: CallReport | undefined;
+};
+
+/** A route that is served once for each key, and what runs it. */
+export type ServedRoute = { readonly route: Route; readonly target: RequestTarget; readonly run: () => Promise<void> | undefined };
+
+/** Whether a request has to be looked up before it is served. Videos have keys of their own, which live as long as their tasks, and a quote changes nothing. */
+export function mayBeRepeated({ method, headers }: IncomingMessage, route: Route): boolean {
+  if (method !== 'POST' || (headers['idempotency-key'] ?? headers['x-idempotency-key']) === undefined) return false;
+  return route.type !== 'videos' && route.type !== 'quote';
+}
+
+/**
+ * Serves a request that its client may repeat: the first time by its route, and from then on by the answer that it was given.
+ * @throws GatewayError as the route does, or because of the key
+ */
+export async function serveOnce(
+  gateway: Gateway,
+  idempotency: Idempotency,
+  handled: RepeatableRequest,
+  served: ServedRoute,
+): Promise<void> {
+  const name = readIdempotencyKey(handled.request.headers);
+  if (name === undefined) return await served.run();
+  await new RepeatableCall({ gateway, idempotency, handled, served, name }).serve();
+}
+
+/** Whether the route reads a body before it does anything. What has none is identified by its path. */
+function readsBody({ headers }: IncomingMessage, route: Route, path: string): boolean {
+  if (route.type === 'callbacks' || (route.type === 'stored' && route.stored.object === 'response')) return false;
+  if (route.type === 'files' && path.endsWith('/cancel')) return false;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? '0') > 0;
+}
+
+type Parts = {
+  readonly gateway: Gateway;
+  readonly idempotency: Idempotency;
+  readonly handled: RepeatableRequest;
+  readonly served: ServedRoute;
+  readonly name: string;
+};
+
+/** One request with a key. Its route runs until the body is whole; only then it is known whether the request was made before. */
+class RepeatableCall {
+  readonly #parts: Parts;
+  readonly #reply: RecordedReply;
+  readonly #left = new AbortController();
+  #isReplayed = false;
+  #refusal: { readonly error: unknown } | undefined;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    const { handled, gateway } = parts;
+    // Whoever writes waits this long for a slow client; a reply that is recorded does without it before.
+    this.#reply = new RecordedReply(handled.response, gateway.settings().timeouts.stalledReaderMs / 2);
+    handled.response = this.#reply;
+    this.#reply.on('close', () => this.#left.abort(new GatewayError('request_timeout', 'the client has left')));
+  }
+
+  async serve(): Promise<void> {
+    const { handled, served } = this.#parts;
+    const { request } = handled;
+    const { path, query } = served.target;
+    const identity = identifyBody([request.method ?? '', path, query.toString()], request.headers['content-type']);
+    if (readsBody(request, served.route, path) && request instanceof DirectRequest) this.#watch(request, identity);
+    else {
+      await this.#begin(identity.finish().digest);
+      if (this.#isReplayed) return;
+    }
+    try {
+      await served.run();
+    } catch (error) {
+      // A route whose request was answered in another way only knows that the body never ended.
+      if (this.#refusal !== undefined) throw this.#refusal.error;
+      if (!this.#isReplayed) throw error;
+    }
+    if (this.#isReplayed) handled.report?.ended('finished', undefined);
+  }
+
+  #watch(request: DirectRequest, identity: BodyIdentity): void {
+    const decide = async (): Promise<void> => {
+      const { digest, rest } = identity.finish();
+      try {
+        await this.#begin(digest);
+        if (this.#isReplayed) request.failBody(new Error('the request was made before'));
+        else request.endBody(rest);
+      } catch (error) {
+        this.#refusal = { error };
+        request.failBody(new Error('the request is refused', { cause: error }));
+      }
+    };
+    request.watchBody({ piece: identity.piece.bind(identity), whole: () => void decide() });
+  }
+
+  /** Finds out whether the request was made before, and answers it then. @throws GatewayError */
+  async #begin(digest: Uint8Array): Promise<void> {
+    const { gateway, idempotency, handled, served, name } = this.#parts;
+    // It was refused while its body came.
+    if (this.#isAnswered()) return;
+    const caller = await authenticate(handled.request, served.target.queryKeys, gateway.callers);
+    checkCaller(caller, handled.request, gateway.clock.nowMs(), gateway.settings().isProxy);
+    const signal = this.#left.signal;
+    const begun = await idempotency.begin({ keyId: caller.id, name, digest, requestId: handled.callId, signal });
+    if ('kept' in begun) return await this.#replay(caller, begun.kept);
+    if (this.#isAnswered()) return await begun.claim.release();
+    this.#record(begun.claim);
+  }
+
+  #isAnswered(): boolean {
+    return this.#reply.headersSent || this.#reply.destroyed;
+  }
+
+  #record(claim: IdempotencyClaim): void {
+    const { handled } = this.#parts;
+    this.#reply.record({
+      add: claim.add,
+      whenRoom: claim.whenRoom,
+      ended: ({ status, headers, isBroken }) => {
+        const verdict = judgeReply({ status, isBroken, entry: handled.report?.entry });
+        const done = verdict === 'keep' ? claim.keep({ status, headers }) : claim[verdict]();
+        // A client that is told that nothing was done may use its key at once, for what it likes.
+        return verdict === 'release' ? waitFor(done, releaseMsMax).catch(() => {}) : undefined;
+      },
+    });
+  }
+
+  /** A repetition counts as a request of its caller, and uses nothing else. */
+  async #replay(caller: ApiKey, reply: KeptReply): Promise<void> {
+    const { gateway, handled, served } = this.#parts;
+    const { limiter, clock } = gateway;
+    const { perKey, timeouts } = gateway.settings();
+    const dialect = chatDialects[dialectOfPath(served.target.path, handled.request.headers)];
+    const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
+    const taken = await reserveCall({ limiter, clock, dialect, caller, perKey, facts, target: undefined });
+    try {
+      await replayReply({
+        reply,
+        response: this.#reply,
+        callId: handled.callId,
+        limitHeaders: taken?.headers ?? {},
+        stalledReaderMs: timeouts.stalledReaderMs,
+        signal: this.#left.signal,
+      });
+      this.#isReplayed = true;
+    } finally {
+      taken?.reservation.settle(0);
+    }
+  }
+}

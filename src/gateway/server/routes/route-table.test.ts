@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { chatDialects } from '../../../dialects/registry.ts';
+import { createRouter, dialectOfPath, routes } from './route-table.ts';
+
+const findRoute = createRouter();
+
+test('every route of the table is found, with and without a slash at its end', () => {
+  for (const { method, path, route } of routes) {
+    const concrete = path.replace('*', 'some-model');
+    for (const spelling of path === '/' ? ['/'] : [concrete, `${concrete}/`]) {
+      const match = findRoute(method, spelling);
+      assert.ok(match.found, `${method} ${spelling}`);
+      assert.deepEqual(match.route, route, spelling);
+    }
+  }
+});
+
+test('every dialect can be called', () => {
+  const reached = new Set(routes.map(({ route }) => (route.type === 'chat' ? route.dialect : 'gemini-generate-content')));
+  assert.deepEqual([...reached].toSorted(), Object.keys(chatDialects).toSorted());
+});
+
+test('HEAD is answered wherever GET is, and nowhere else', () => {
+  assert.equal(findRoute('HEAD', '/health').found, true);
+  assert.equal(findRoute('HEAD', '/v1/models/x').found, true);
+  assert.equal(findRoute('HEAD', '/v1/messages').found, false);
+});
+
+for (const [method, path, allowedMethods] of [
+  ['GET', '/v1/messages', ['POST']],
+  ['OPTIONS', '/v1/chat/completions', ['POST']],
+  ['HEAD', '/v1/responses', ['POST']],
+  ['POST', '/v1/models', ['GET', 'HEAD']],
+  ['DELETE', '/v1/models/x', ['GET', 'HEAD']],
+  ['PUT', '/v1beta/models/x:generateContent', ['POST']],
+  ['GET', '/v1beta/models/x:generateContent', ['POST']],
+  ['HEAD', '/v1beta/models/x:generateContent/', ['POST']],
+  ['GET', '/v1/models/models/x%3AstreamGenerateContent', ['POST']],
+  ['GET', '/v1alpha/models/x:countTokens', ['POST']],
+  ['POST', '/', ['GET', 'HEAD']],
+  ['NONSENSE', '/health', ['GET', 'HEAD']],
+  ['GET', '/nothing', []],
+  ['POST', '/v1/Messages', []],
+  ['POST', '/v1', []],
+  ['POST', '//v1/messages', []],
+  ['POST', '/v1/messages/extra', []],
+  ['POST', '/v1/%zz', []],
+] as const) {
+  test(`${method} ${path} is refused, and the answer can say what would do: ${allowedMethods.join(', ') || 'nothing'}`, () => {
+    assert.deepEqual(findRoute(method, path), { found: false, allowedMethods });
+  });
+}
+
+test('a GET on any route that is only posted to is refused with its methods, whatever pattern matches its path', () => {
+  const posted = routes.filter(
+    ({ method, path }) => method === 'POST' && !routes.some((other) => other.method === 'GET' && other.path === path),
+  );
+  for (const { path } of posted) {
+    const concrete = path.replace('*', 'some-model:generateContent').replaceAll(/:[a-zA-Z]*[iI]d\b/g, 'some-id');
+    const match = findRoute('GET', concrete);
+    assert.ok(!match.found, concrete);
+    assert.ok(match.allowedMethods.includes('POST'), concrete);
+  }
+});
+
+test('the name of a model may hold a colon', () => {
+  assert.equal(findRoute('GET', '/v1/models/llama3:8b').found, true);
+  assert.equal(findRoute('GET', '/v1/models/generateContent').found, true);
+});
+
+test('the rest of a model path is what was sent, undecoded', () => {
+  for (const [path, rest] of [
+    ['/v1beta/models/gemini-x:generateContent', 'gemini-x:generateContent'],
+    ['/v1beta/models/gemini-x%3AgenerateContent', 'gemini-x%3AgenerateContent'],
+    ['/v1alpha/models/models/gemini-x:countTokens', 'models/gemini-x:countTokens'],
+    ['/v1/models/org%2Fmodel:generateContent', 'org%2Fmodel:generateContent'],
+  ] as const) {
+    const match = findRoute('POST', path);
+    assert.ok(match.found, path);
+    assert.equal(match.rest, rest);
+  }
+});
+
+test('a broken percent-encoding in a model path breaks nothing', () => {
+  assert.doesNotThrow(() => findRoute('POST', '/v1beta/models/%zz:generateContent'));
+  assert.doesNotThrow(() => findRoute('GET', '/v1/models/%'));
+});
+
+for (const [path, headers, dialect] of [
+  ['/v1/messages', {}, 'anthropic-messages'],
+  ['/v1/messages/unknown', {}, 'anthropic-messages'],
+  ['/v1/responses', {}, 'openai-responses'],
+  ['/v1/responses/resp_1', {}, 'openai-responses'],
+  ['/v1/chat/completions', {}, 'openai-chat'],
+  ['/', {}, 'openai-chat'],
+  ['/nothing', {}, 'openai-chat'],
+  ['/v1/models', {}, 'openai-chat'],
+  ['/v1/models', { 'anthropic-version': '2023-06-01' }, 'anthropic-messages'],
+  ['/v1/models', { 'vendor-version': '2023-06-01' }, 'anthropic-messages'],
+  ['/v1/models', { 'x-goog-api-key': 'k' }, 'gemini-generate-content'],
+  ['/v1/chat/completions', { 'x-goog-api-key': 'k' }, 'openai-chat'],
+  ['/v1/models/x:generateContent', {}, 'gemini-generate-content'],
+  ['/v1/models/x%3AgenerateContent', {}, 'gemini-generate-content'],
+  ['/v1beta/models', { 'anthropic-version': '2023-06-01' }, 'gemini-generate-content'],
+  ['/v1alpha/nothing', {}, 'gemini-generate-content'],
+  ['/upload/v1beta/files', {}, 'gemini-generate-content'],
+  ['/upload/v1/files', {}, 'openai-chat'],
+] as const) {
+  test(`errors at ${path} ${JSON.stringify(headers)} are worded as ${dialect}`, () => assert.equal(dialectOfPath(path, headers), dialect));
+}

@@ -1,0 +1,397 @@
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
+
+import { createSpendingReader } from '../../billing/credits/spending-overview.ts';
+import { createReceiptFinder } from '../../billing/receipts/find-receipt.ts';
+import { createKeyDirectory, type KeyDirectory } from '../../accounts/key-directory.ts';
+import { createJournal } from '../../billing/journal/create-journal.ts';
+import type { CreditDesk } from '../../billing/credits/credit-desk.ts';
+import type { Journal } from '../../billing/journal/journal.ts';
+import { createLostCallSettler, type LostCallSettler } from '../../billing/journal/settle-lost-call.ts';
+import { defaultAudioSettings } from '../../gateway/endpoints/audio/audio-settings.ts';
+import { UploadSpool } from '../../gateway/endpoints/audio/upload-spool.ts';
+import { embedWithModel } from '../../gateway/endpoints/embeddings/embed-own-texts.ts';
+import type { Gateway } from '../../gateway/gateway.ts';
+import { createHealth } from '../../gateway/attempts/health/create-health.ts';
+import { defaultMediaBytesMax } from '../../gateway/settings/limits.ts';
+import type { DrainPlan } from '../../gateway/server/drain.ts';
+import { createLimiter, type SharedLimiter } from '../../gateway/admission/limits/limiter.ts';
+import { createGatekeeper, type Gatekeeper } from '../../gateway/admission/overload/gatekeeper.ts';
+import { createLoopGauge } from '../../gateway/admission/overload/loop-gauge.ts';
+import { createMemoryGauge } from '../../gateway/admission/overload/memory-gauge.ts';
+import { createReplyOwners } from '../../gateway/endpoints/chat/responses/reply-owners.ts';
+import { createSchemaChecker } from '../../gateway/endpoints/chat/schema-check/schema-checker.ts';
+import type { RunningCall } from '../../gateway/attempts/retry/known-call.ts';
+import { createRetryBudget } from '../../gateway/attempts/retry/retry-budget.ts';
+import { addGatewayGauges } from '../../gateway/telemetry/gateway-gauges.ts';
+import { createGatewayServer, type GatewayServer } from '../../gateway/server/gateway-server.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { DrainSlots } from '../../gateway/attempts/disconnect/drain-slots.ts';
+import { checkIntervalMs, createDeadlines } from '../../platform/http/deadlines.ts';
+import { fetchMedia } from '../../platform/http/fetch-media.ts';
+import { createIds } from '../../platform/ids.ts';
+import type { LogDestination, Logger } from '../../platform/log.ts';
+import { createMediaMeter } from '../../platform/media/media-meter.ts';
+import type { MetricRegistry } from '../../platform/metrics/metric-registry.ts';
+import type { MetricsSnapshot } from '../../platform/metrics/metrics-snapshot.ts';
+import type { Store } from '../../store/store.ts';
+import type { EmbedTexts } from '../../tools/file-search/embed-texts.ts';
+import { findUpstreams, type UpstreamSource } from '../config/build-settings.ts';
+import type { Config } from '../config/config-schema.ts';
+import { createLiveSettings, type LiveSettings } from '../config/live-settings.ts';
+import { type ConfigFiles, loadConfig } from '../config/load-config.ts';
+import { type DrainTimes, readDrainTimes } from '../programs/drain-times.ts';
+import type { Environment } from '../environment.ts';
+import { formatUrl, listenError } from '../programs/listen.ts';
+import { openCallbacks } from './open-callbacks.ts';
+import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
+import { openIdempotency } from './open-idempotency.ts';
+import { keepStatisticsDays } from './keep-statistics-days.ts';
+import { openStoredObjects } from './open-stored-objects.ts';
+import { openPrices, type OpenedPrices } from './open-prices.ts';
+import { createDocumentReader } from '../../gateway/endpoints/chat/translate/document-reader.ts';
+import { createCompactionSealer } from '../../gateway/endpoints/chat/compaction/compaction-sealer.ts';
+import { loadStoreKey } from './load-store-key.ts';
+import { openProofVault } from './open-proof-vault.ts';
+import { openVideos } from './open-videos.ts';
+import { rememberKeys } from './remember-keys.ts';
+import { type Simulated, startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
+import { openFileSearch } from './tools/open-file-search.ts';
+import { openTools } from './tools/open-tools.ts';
+import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
+import { serveMetrics } from './telemetry/serve-metrics.ts';
+import type { Welcome } from '../programs/welcome.ts';
+import { firstSlot, recoverSlot } from '../programs/workers/journal-slots.ts';
+import type { RoutingTable } from '../../gateway/attempts/routing/routing-table.ts';
+import type { DialectId } from '../../dialects/chat-dialect.ts';
+
+export type RunningGateway = {
+  readonly url: string;
+  /** Where the metrics are; absent where they are not served. */
+  readonly metricsUrl: string | undefined;
+  readonly source: UpstreamSource;
+  readonly examples: Welcome['examples'];
+  readonly reload: () => void;
+  /** From now on it is not ready and asks its clients to leave. Returns how long its end may take. */
+  readonly leave: () => DrainTimes;
+  /** Lets running calls finish, and ships what they used. */
+  readonly drain: (plan: DrainPlan) => Promise<void>;
+  /** Puts into the store what another process may look for there. */
+  readonly shipJournal: () => Promise<void>;
+  readonly writeProofs: () => Promise<void>;
+  /** See recoverSlot. */
+  readonly recoverSlot: (slot: string) => Promise<boolean>;
+  /** How the metrics stand; undefined where nobody wants them. */
+  readonly readMetrics: () => MetricsSnapshot | undefined;
+};
+
+/** What is otherwise where a gateway is one of several workers. */
+export type WorkerParts = {
+  readonly journalSlot: string;
+  readonly limiter: SharedLimiter;
+  readonly lastGood: ConfigFiles | undefined;
+  readonly onConfigInForce: (files: ConfigFiles) => void;
+  /** Connections come from here, and clients find them at this address. */
+  readonly connections: { readonly url: string; readonly deliver: (take: (socket: Socket) => void) => void };
+};
+
+const configPollMs = 1000;
+const keysRefreshMs = 1000;
+/** Also how long a worker waits at its start for what it recovered. */
+const shipMsMax = 5000;
+/** How long a client waits for one file that its request names by address. */
+const mediaTimeoutMs = 20_000;
+
+/** Starts the simulated vendors when no upstream is configured anywhere; undefined when there is one. */
+async function startSimulatedIfNeeded(environment: Environment, opened: AsyncDisposableStack): Promise<Simulated | undefined> {
+  const { config } = loadConfig(environment.configPath, environment.variable);
+  return findUpstreams(config, environment.variable, undefined) === undefined ? await startSimulatedUpstreams(opened) : undefined;
+}
+
+function createSettler(live: LiveSettings): LostCallSettler {
+  return createLostCallSettler({ priceBook: live.settings().routing.priceBook });
+}
+
+async function openJournal(options: {
+  readonly environment: Environment;
+  readonly slot: string;
+  readonly store: Store;
+  readonly live: LiveSettings;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}) {
+  const { environment, slot, store, live, clock, logger } = options;
+  const { journal, recovered } = await createJournal({
+    directory: join(environment.dataDirectory, slot),
+    store,
+    clock,
+    logger,
+    settleLost: createSettler(live),
+  });
+  if (recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed > 0)
+    logger.warn(recovered, 'the last run did not end properly: its calls were settled from the journal');
+  // Workers take it that what a dead one left is in the store when its successor is ready. A store that is down keeps nobody from starting.
+  await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'the store does not take what was recovered yet'));
+  return journal;
+}
+
+type Opened = { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger };
+
+async function openKeys({ environment, store, clock, logger }: Opened, opened: AsyncDisposableStack): Promise<KeyDirectory> {
+  const keys = createKeyDirectory({ store, clock, refreshMs: keysRefreshMs, logger, ...rememberKeys(environment, logger) });
+  await keys.start();
+  opened.defer(() => keys.close());
+  return keys;
+}
+
+/** Opens the journal, and the desk that has money for its calls. From then on the store is written to under the journal's name. */
+async function openBooks(
+  parts: Pick<Parameters<typeof assembleGateway>[0], 'environment' | 'store' | 'clock' | 'logger' | 'worker' | 'opened'> & {
+    readonly live: LiveSettings;
+    readonly registry: MetricRegistry | undefined;
+  },
+): Promise<{
+  readonly nodeId: string;
+  readonly store: Store;
+  readonly journal: Awaited<ReturnType<typeof openJournal>>;
+  readonly credits: CreditDesk;
+}> {
+  const { environment, worker, opened } = parts;
+  const slot = worker?.journalSlot ?? firstSlot;
+  const nodeId = readNodeId(environment.dataDirectory, slot);
+  const store = storeOfNode(parts.store, nodeId);
+  const journal = await openJournal({ ...parts, slot, store });
+  opened.defer(() => journal.close());
+  return { nodeId, store, journal, credits: await openCredits({ ...parts, nodeId, store, journal }, opened) };
+}
+
+function openDeadlines(clock: Clock, opened: AsyncDisposableStack): Gateway['deadlines'] {
+  const deadlines = createDeadlines<RunningCall>({ clock, tickMs: checkIntervalMs });
+  opened.defer(() => deadlines.close());
+  return deadlines;
+}
+
+function openLiveSettings(
+  { environment, clock, logger, worker, opened }: Parameters<typeof assembleGateway>[0],
+  simulated: Simulated | undefined,
+  prices: OpenedPrices,
+): LiveSettings {
+  const live = createLiveSettings({
+    path: environment.configPath,
+    variable: environment.variable,
+    simulated: simulated?.upstreams,
+    clock,
+    logger,
+    pollMs: configPollMs,
+    lastGood: worker?.lastGood ?? (prices.kept === undefined ? undefined : { published: prices.kept }),
+    published: prices.published,
+    onInForce: (files, inForce) => {
+      prices.onInForce(files, inForce);
+      worker?.onConfigInForce(files);
+    },
+  });
+  opened.defer(() => live.close());
+  return live;
+}
+
+/** Wires the gateway and begins to serve. Everything it opens is closed by `opened`. */
+export async function assembleGateway(options: {
+  readonly environment: Environment;
+  readonly logger: Logger;
+  readonly logDestination: LogDestination;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly withSimulator: boolean;
+  readonly program: Parameters<typeof readDrainTimes>[1];
+  readonly worker?: WorkerParts;
+  readonly opened: AsyncDisposableStack;
+}): Promise<RunningGateway> {
+  const { environment, logger, clock, worker, opened } = options;
+  const simulated = options.withSimulator ? await startSimulatedIfNeeded(environment, opened) : undefined;
+  const live = openLiveSettings(options, simulated, await openPrices(options, opened));
+  const { telemetry, registry } = assembleTelemetry({ ...options, routing: () => live.settings().routing });
+  const { nodeId, store, journal, credits } = await openBooks({ ...options, live, registry });
+  const keys = await openKeys({ environment, store, clock, logger }, opened);
+  const deadlines = openDeadlines(clock, opened);
+  const proofVault = openProofVault({ environment, store, clock, logger }, opened);
+  const mediaMeter = createMediaMeter();
+  opened.defer(() => mediaMeter.close());
+
+  const gateway: Gateway = {
+    credits,
+    callers: { find: keys.find, resolve: (secret) => keys.resolve(secret, AbortSignal.timeout(2000)) },
+    journal,
+    receipts: createReceiptFinder({ store, journal, clock }),
+    spending: createSpendingReader({ store }),
+    limiter: worker?.limiter ?? createLimiter({ clock }),
+    health: createHealth({ clock, random: Math.random, logger, isHeeded: () => live.settings().retries.avoidFailing }),
+    retryBudget: createRetryBudget(),
+    drainSlots: new DrainSlots(),
+    random: Math.random,
+    gatekeeper: openGatekeeper(live, clock, logger, opened),
+    replyOwners: createReplyOwners({ store }),
+    proofVault,
+    summaries: createCompactionSealer(loadStoreKey(environment)),
+    documents: opened.adopt(createDocumentReader(), (reader) => reader.close()),
+    schemaChecker: opened.adopt(createSchemaChecker(), (checker) => checker.close()),
+    ...(await openWhatIsKept({ environment, nodeId, store, clock, logger, live, telemetry, meter: mediaMeter }, opened)),
+    mediaMeter,
+    fetchMedia: (url) => fetchNamedMedia(url, live.config().media),
+    settings: live.settings,
+    clock,
+    newId: createIds(clock),
+    ...openFilesAndTools({ ...options, live, simulated, gateway: () => gateway }),
+    logger,
+    telemetry,
+    deadlines,
+  };
+  const server = createGatewayServer({ gateway, notReady: () => listHindrances(journal), startedAtMs: clock.nowMs() });
+  const url = await serve(server, environment, worker);
+  opened.defer(() => server.end.run({ graceMs: 0, idle: 'sweep' }));
+  if (registry !== undefined) addGatewayGauges(registry, gateway);
+  return {
+    url,
+    // Those of a worker are served by the primary, together with the others'.
+    metricsUrl: worker === undefined ? await openMetrics(registry, options) : undefined,
+    source: live.source(),
+    examples: chooseExamples(live.settings().routing),
+    reload: live.reload,
+    ...createEnding(server, journal, () => readDrainTimes(live.config(), options.program), logger),
+    shipJournal: () => shipJournal(journal),
+    writeProofs: proofVault.flush,
+    readMetrics: () => registry?.snapshot(),
+    recoverSlot: (slot) => recoverSlot({ ...environment, slot, store: options.store, clock, logger, settleLost: createSettler(live) }),
+  };
+}
+
+/** Opens what is kept for users and told of later: responses, conversations and videos, and the callbacks at their ends. */
+async function openWhatIsKept(
+  {
+    live,
+    ...parts
+  }: Pick<Parameters<typeof openVideos>[0], 'environment' | 'store' | 'clock' | 'logger' | 'telemetry' | 'meter'> & {
+    readonly live: LiveSettings;
+    readonly nodeId: string;
+  },
+  opened: AsyncDisposableStack,
+): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
+  const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
+  keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
+  const stored = openStoredObjects(base, opened);
+  const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
+  const idempotency = openIdempotency(base, opened);
+  return { ...stored, callbacks, idempotency, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
+}
+
+/** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */
+function openFilesAndTools(
+  parts: Parameters<typeof assembleGateway>[0] & {
+    readonly live: LiveSettings;
+    readonly simulated: Simulated | undefined;
+    readonly gateway: () => Gateway;
+  },
+): Pick<Gateway, 'files' | 'tools' | 'uploads'> {
+  const { clock, opened } = parts;
+  const { config } = parts.live;
+  const embedWith =
+    (model: string): EmbedTexts =>
+    async (texts, owner, signal) =>
+      await embedWithModel(parts.gateway(), model)(texts, owner, signal);
+  const files = openFileSearch({ ...parts, newId: createIds(clock), config, embedWith });
+  opened.defer(() => files.close());
+  const spool = new UploadSpool(
+    join(parts.environment.dataDirectory, 'uploads'),
+    () => parts.live.settings().audio?.spoolBytesMax ?? defaultAudioSettings.spoolBytesMax,
+  );
+  return { files, uploads: spool, tools: openTools({ ...parts, config, simulated: parts.simulated?.search, files }, opened) };
+}
+
+function listHindrances(journal: Journal): readonly string[] {
+  const reason = journal.unavailableReason();
+  return reason === undefined ? [] : [`journal: ${reason}`];
+}
+
+function createEnding(
+  server: GatewayServer,
+  journal: Journal,
+  readTimes: () => DrainTimes,
+  logger: Logger,
+): Pick<RunningGateway, 'leave' | 'drain'> {
+  return {
+    leave: () => {
+      server.end.leave();
+      return readTimes();
+    },
+    drain: async (plan) => {
+      await server.end.run(plan);
+      await shipJournal(journal).catch((error: unknown) => {
+        logger.warn({ err: error }, 'not everything could be shipped before the end; the journal keeps the rest for the next start');
+      });
+    },
+  };
+}
+
+function openGatekeeper(live: LiveSettings, clock: Clock, logger: Logger, opened: AsyncDisposableStack): Gatekeeper {
+  const gatekeeper = createGatekeeper({
+    settings: () => live.settings().overload,
+    clock,
+    logger,
+    readLoop: createLoopGauge(),
+    readMemoryShare: createMemoryGauge(),
+  });
+  opened.defer(() => gatekeeper.close());
+  return gatekeeper;
+}
+
+/** Serves the metrics where they have an address. */
+async function openMetrics(
+  registry: MetricRegistry | undefined,
+  { environment, logger, opened }: { readonly environment: Environment; readonly logger: Logger; readonly opened: AsyncDisposableStack },
+): Promise<string | undefined> {
+  const { metrics } = environment;
+  if (registry === undefined || metrics === undefined) return undefined;
+  const server = await serveMetrics({ ...metrics, logger, snapshots: () => Promise.resolve([registry.snapshot()]) });
+  opened.defer(() => server.close());
+  return server.url;
+}
+
+function shipJournal(journal: Journal): Promise<void> {
+  return journal.drain(AbortSignal.timeout(shipMsMax));
+}
+
+/** Begins to take connections and returns the address. */
+async function serve(server: GatewayServer, { host, port }: Environment, worker: WorkerParts | undefined): Promise<string> {
+  if (worker !== undefined) {
+    worker.connections.deliver(server.serveHandedOver());
+    return worker.connections.url;
+  }
+  const address = await server.listen(host, port).catch((error: unknown) => {
+    throw listenError(error, 'WEIR_PORT', host, port);
+  });
+  return formatUrl(address.host, address.port);
+}
+
+function fetchNamedMedia(url: string, configured: Config['media']): ReturnType<typeof fetchMedia> {
+  return fetchMedia(url, {
+    bytesMax: configured?.fileBytesMax ?? defaultMediaBytesMax,
+    timeoutMs: mediaTimeoutMs,
+    signal: AbortSignal.timeout(mediaTimeoutMs + 1000),
+    allowPrivateAddresses: configured?.privateAddresses ?? false,
+  });
+}
+
+/** A served model for each interface: a well-known one where it is served, else the first of the list. */
+function chooseExamples(routing: RoutingTable): Welcome['examples'] {
+  const choose = (dialect: DialectId, preferred: string): string | undefined =>
+    [preferred, ...routing.models.map((model) => model.id)].find((model) =>
+      routing.targetsOf(model).some((target) => target.upstream.dialects.includes(dialect)),
+    );
+  const messages = choose('anthropic-messages', 'claude-sonnet-4-5');
+  const chat = choose('openai-chat', 'gpt-5-mini');
+  const generateContent = choose('gemini-generate-content', 'gemini-2.5-flash');
+  return {
+    ...(messages === undefined ? {} : { messages }),
+    ...(chat === undefined ? {} : { chat }),
+    ...(generateContent === undefined ? {} : { generateContent }),
+  };
+}

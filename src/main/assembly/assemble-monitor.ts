@@ -1,0 +1,112 @@
+import type { AddressInfo } from 'node:net';
+
+import type { AccountsStore } from '../../accounts/accounts-store.ts';
+import { createBillingTokenAuthenticator } from '../../accounts/billing-token-authenticator.ts';
+import { billingTokenGateLimitsDefault, createBillingTokenGate } from '../../accounts/billing-token-gate.ts';
+import type { BillingTokenStore } from '../../accounts/billing-token-store.ts';
+import { createBillingTokenUses } from '../../accounts/billing-token-uses.ts';
+import { closeMonitor } from '../../monitor/close-monitor.ts';
+import { type MonitorOptions, createMonitor, monitorLimitsDefault } from '../../monitor/monitor.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import { waitFor } from '../../platform/wait-for.ts';
+import type { Store } from '../../store/store.ts';
+import { openAnswerThreads } from '../programs/answer-threads/open-answer-threads.ts';
+import { loadConfig } from '../config/load-config.ts';
+import type { Environment } from '../environment.ts';
+import { formatUrl, listenError } from '../programs/listen.ts';
+import { describeAnswerDatabase, openDatabase } from './open-data-directory.ts';
+
+/** How long running answers may go on at shutdown. */
+const closeGraceMs = 5000;
+/** How long the store may take to prove that it answers. */
+const healthMsMax = 1500;
+
+export type RunningMonitor = { readonly url: string };
+
+/** Asks for a single value. An operator finds the cause in the log; whoever probes learns only that there is one. */
+async function checkStore(store: AccountsStore, logger: Logger): Promise<readonly string[]> {
+  try {
+    await waitFor(store.keysVersion(), healthMsMax);
+    return [];
+  } catch (error) {
+    logger.warn({ err: error }, 'the monitor is not ready: its store does not answer');
+    return ['store: does not answer'];
+  }
+}
+
+/**
+ * Wires the monitor and begins to serve. Answers are read and written in threads of their own, so that a long one holds up neither the ledger nor those who ask for a token.
+ */
+export async function assembleMonitor(options: {
+  readonly environment: Environment;
+  readonly logger: Logger;
+  /** Where the uses of tokens are written down: all that the monitor writes. */
+  readonly uses: Pick<BillingTokenStore, 'noteBillingTokenUse'>;
+  readonly clock: Clock;
+  readonly opened: AsyncDisposableStack;
+}): Promise<RunningMonitor> {
+  const { environment, logger, uses, clock, opened } = options;
+  const { config } = loadConfig(environment.configPath, environment.variable);
+  const tokens = await openReader(options);
+  const answers = await openAnswerThreads(
+    {
+      database: describeAnswerDatabase(environment),
+      timeZone: config.timeZone ?? 'UTC',
+      totalsRow: config.monitor?.totalsRow ?? false,
+      detailCallsMax: monitorLimitsDefault.detailCallsMax,
+    },
+    logger,
+  );
+  opened.defer(() => answers.close());
+  const monitor = createMonitor({
+    answers,
+    authenticate: createGate({ store: tokens, uses, clock, logger, config }),
+    health: () => checkStore(tokens, logger),
+    clock,
+    logger,
+  });
+  await monitor.listen({ host: environment.host, port: environment.monitorPort }).catch((error: unknown) => {
+    throw listenError(error, 'WEIR_MONITOR_PORT', environment.host, environment.monitorPort);
+  });
+  opened.defer(() => closeMonitor(monitor, closeGraceMs));
+  const address = monitor.server.address() as AddressInfo;
+  return { url: formatUrl(address.address, address.port) };
+}
+
+/** A connection that only reads, closed at the end. */
+async function openReader({
+  environment,
+  logger,
+  opened,
+}: {
+  readonly environment: Environment;
+  readonly logger: Logger;
+  readonly opened: AsyncDisposableStack;
+}): Promise<Store> {
+  const store = await openDatabase(environment, {
+    readOnly: true,
+    onFailure: (error) => logger.error({ err: error }, 'the database worker of the monitor died'),
+  });
+  opened.defer(() => store.close());
+  return store;
+}
+
+/** Who may ask, and how often. */
+function createGate(options: {
+  readonly store: AccountsStore;
+  readonly uses: Pick<BillingTokenStore, 'noteBillingTokenUse'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly config: ReturnType<typeof loadConfig>['config'];
+}): MonitorOptions['authenticate'] {
+  const { store, uses, clock, logger, config } = options;
+  const { requestsPerMinute, wrongTokensPerMinute } = { ...billingTokenGateLimitsDefault, ...config.monitor };
+  const noted = createBillingTokenUses({ store: uses, clock, logger });
+  return createBillingTokenGate({
+    authenticate: createBillingTokenAuthenticator({ store, clock, logger }).authenticate,
+    clock,
+    limits: { requestsPerMinute, wrongTokensPerMinute },
+    onUse: ({ id }) => noted.note(id),
+  }).authenticate;
+}

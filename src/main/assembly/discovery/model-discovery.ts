@@ -1,0 +1,114 @@
+import { isDeepStrictEqual } from 'node:util';
+
+import type { DiscoveredModel, DiscoveredModels } from '../../../gateway/attempts/routing/routing-table.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { fetchModelList, type ModelListSource } from './fetch-model-list.ts';
+
+/** Keeps what upstreams say of their models up to date, in the background. */
+export type ModelDiscovery = {
+  /** Asks these upstreams from now on, at once and then again and again; others no more. What is known of a source that stays is kept. */
+  readonly watch: (sources: readonly ModelListSource[]) => void;
+  /** Asks all of them now. */
+  readonly refresh: () => void;
+  /** The last good lists. */
+  readonly models: () => DiscoveredModels;
+  readonly close: () => void;
+};
+
+export type ModelDiscoveryOptions = {
+  readonly logger: Logger;
+  /** Called after a list has changed. */
+  readonly onChange: () => void;
+  /** How long a good list is taken for good. Default: five minutes. */
+  readonly refreshMs?: number;
+  /** When to ask again after a failure: a server that was down at the start is found soon after it comes up. Default: fifteen seconds. */
+  readonly retryMs?: number;
+  /** How long one question may take. Default: ten seconds. */
+  readonly timeoutMs?: number;
+};
+
+type Watched = {
+  readonly source: ModelListSource;
+  models: readonly DiscoveredModel[];
+  timer: NodeJS.Timeout | undefined;
+  /** Ends the question that is being asked, if one is. */
+  asking: AbortController | undefined;
+  /** What went wrong last, so that it is told once and not every few seconds. */
+  lastFailure: string | undefined;
+};
+
+/** In words for the log. A connection that was tried at several addresses fails without words, but with a code. */
+function describeFailure(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.message === '' && 'code' in error ? String(error.code) : error.message;
+}
+
+/** Creates a discovery that watches nothing yet. It never throws, holds up no start and keeps no process alive. */
+export function createModelDiscovery(options: ModelDiscoveryOptions): ModelDiscovery {
+  const { logger, onChange, refreshMs = 300_000, retryMs = 15_000, timeoutMs = 10_000 } = options;
+  const watched = new Map<string, Watched>();
+
+  const forget = (one: Watched): void => {
+    watched.delete(one.source.upstreamId);
+    clearTimeout(one.timer);
+    one.asking?.abort();
+  };
+  const stillWatched = (one: Watched): boolean => watched.get(one.source.upstreamId) === one;
+
+  const accept = (one: Watched, models: readonly DiscoveredModel[]): void => {
+    one.lastFailure = undefined;
+    if (isDeepStrictEqual(models, one.models)) return;
+    one.models = models;
+    logger.info({ upstream: one.source.upstreamId, models: models.length }, 'the models of an upstream were discovered');
+    onChange();
+  };
+  const fail = (one: Watched, error: unknown): void => {
+    const reason = describeFailure(error);
+    const kept = one.models.length;
+    if (reason !== one.lastFailure) {
+      logger.warn({ upstream: one.source.upstreamId, reason, kept }, 'an upstream could not be asked for its models; its last list stays');
+    }
+    one.lastFailure = reason;
+  };
+  const ask = async (one: Watched): Promise<void> => {
+    clearTimeout(one.timer);
+    if (one.asking !== undefined) return;
+    const asking = new AbortController();
+    one.asking = asking;
+    let nextMs = refreshMs;
+    try {
+      const models = await fetchModelList(one.source, AbortSignal.any([asking.signal, AbortSignal.timeout(timeoutMs)]));
+      if (stillWatched(one)) accept(one, models);
+    } catch (error) {
+      nextMs = retryMs;
+      if (stillWatched(one)) fail(one, error);
+    }
+    one.asking = undefined;
+    if (stillWatched(one)) one.timer = setTimeout(() => void ask(one), nextMs).unref();
+  };
+
+  return {
+    watch: (sources) => {
+      const former = [...watched.values()];
+      for (const one of former) if (!sources.some((source) => isDeepStrictEqual(source, one.source))) forget(one);
+      for (const source of sources) {
+        const one = watched.get(source.upstreamId) ?? {
+          source,
+          models: [],
+          timer: undefined,
+          asking: undefined,
+          lastFailure: undefined,
+        };
+        watched.set(source.upstreamId, one);
+        void ask(one);
+      }
+    },
+    refresh: () => {
+      for (const one of watched.values()) void ask(one);
+    },
+    models: () => new Map([...watched].map(([upstreamId, { models }]) => [upstreamId, models])),
+    close: () => {
+      for (const one of watched.values()) forget(one);
+    },
+  };
+}

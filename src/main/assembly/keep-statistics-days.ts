@@ -1,0 +1,13 @@
+import type { StatisticsDays } from '../../billing/statistics/statistics-store.ts';
+import type { Logger } from '../../platform/log.ts';
+
+/** Sees to it that sums of days are kept in the zone that statistics are asked in. Nobody waits for it: without, statistics of long spans are the same and slower. */
+export function keepStatisticsDays(store: StatisticsDays, timeZone: string, logger: Logger): void {
+  store.keepDaysOf(timeZone).then(
+    (changed) => {
+      if (changed) logger.info({ timeZone }, 'statistics of whole days are now kept in this time zone');
+    },
+    (error: unknown) =>
+      logger.warn({ err: error, timeZone }, 'statistics of whole days cannot be kept in this time zone: long spans are slower'),
+  );
+}

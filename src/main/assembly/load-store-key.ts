@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+
+import { loadProofKey, ProofKeyError } from '../../gateway/endpoints/chat/proofs/load-proof-key.ts';
+import { type Environment, proofKeyVariable, StartError } from '../environment.ts';
+
+/**
+ * The key under which bodies are sealed before they are stored: the operator's, or one that the data directory keeps. What it is used for derives keys
+ * of its own from it. Throws StartError when neither can be used.
+ */
+export function loadStoreKey(environment: Environment): Buffer {
+  const text = environment.variable(proofKeyVariable);
+  const given = text === undefined ? undefined : { name: proofKeyVariable, text };
+  try {
+    return loadProofKey({ path: join(environment.dataDirectory, 'proof-vault.key'), given });
+  } catch (error) {
+    if (error instanceof ProofKeyError) throw new StartError(error.message, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+import { createPriceBookFollower, type PriceBookFollower } from '../../billing/price-books/price-book-follower.ts';
+import type { PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { Store } from '../../store/store.ts';
+import type { LiveSettingsOptions } from '../config/live-settings.ts';
+import type { Environment } from '../environment.ts';
+import { keepPrices, readKeptPrices } from './kept-prices.ts';
+
+/** What live settings are told of the price books of the store, and what they tell. */
+export type OpenedPrices = {
+  readonly published: PriceBookFollower['newest'];
+  /** What was in force at the last run; undefined where nothing is kept. */
+  readonly kept: PublishedPriceBook | undefined;
+  readonly onInForce: NonNullable<LiveSettingsOptions['onInForce']>;
+};
+
+/** Follows the price books of the store until `opened` is closed. Resolves when the store has been asked once, or did not answer in time. */
+export async function openPrices(
+  parts: { readonly environment: Environment; readonly store: Store; readonly clock: Clock; readonly logger: Logger },
+  opened: AsyncDisposableStack,
+): Promise<OpenedPrices> {
+  const { environment, logger } = parts;
+  const kept = readKeptPrices(environment);
+  const follower = createPriceBookFollower({ ...parts, kept });
+  opened.defer(() => follower.close());
+  await follower.start();
+  let lastKept = kept;
+  return {
+    published: follower.newest,
+    kept,
+    onInForce: ({ published }, { version, basis }) => {
+      follower.record({ version, basis: JSON.stringify(basis) });
+      if (published === lastKept) return;
+      lastKept = published;
+      try {
+        keepPrices(environment, published);
+      } catch (error) {
+        logger.warn(
+          { err: error },
+          'the published prices cannot be kept in the data directory: a start without the database would not have them',
+        );
+      }
+    },
+  };
+}

@@ -1,0 +1,86 @@
+import { readFileSync } from 'node:fs';
+import { rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import type { KeyMemory } from '../../accounts/key-snapshot.ts';
+import type { Logger } from '../../platform/log.ts';
+import { parseJson } from '../../platform/json/parse-json.ts';
+import { createSealer, deriveKey } from '../../platform/seal/sealer.ts';
+import { nameKept } from '../config/find-config.ts';
+import type { Environment } from '../environment.ts';
+import { loadStoreKey } from './load-store-key.ts';
+
+/** What the key directory is told: the keys of the last time, and where the present ones go. */
+export type RememberedKeys = { readonly remembered?: KeyMemory; readonly onLoaded?: (memory: KeyMemory) => void };
+
+const fileName = 'keys.sealed';
+
+/**
+ * Keeps the keys of a shared database in the data directory, sealed, so that a gateway can start while that database is away. Nothing is kept where the database is a file of the
+ * data directory itself.
+ */
+export function rememberKeys(environment: Environment, logger: Logger): RememberedKeys {
+  const place = findPlace(environment);
+  if (place === undefined) return {};
+  const remembered = read(place);
+  return { ...(remembered === undefined ? {} : { remembered }), onLoaded: createWriter(place, logger) };
+}
+
+/** Whether a gateway can start although its database is away. */
+export function remembersKeys(environment: Environment): boolean {
+  const place = findPlace(environment);
+  return place !== undefined && read(place) !== undefined;
+}
+
+type Place = { readonly path: string; readonly name: Uint8Array; readonly key: Buffer };
+
+function findPlace(environment: Environment): Place | undefined {
+  const name = nameKept('keys', environment);
+  if (name === undefined) return undefined;
+  return {
+    path: join(environment.dataDirectory, fileName),
+    name: Buffer.from(name),
+    key: deriveKey(loadStoreKey(environment), 'weir keys: sealing'),
+  };
+}
+
+/** Undefined where nothing is kept, or nothing that opens: then the database has to be there. */
+function read({ path, name, key }: Place): KeyMemory | undefined {
+  let sealed: Buffer;
+  try {
+    sealed = readFileSync(path);
+  } catch {
+    return undefined;
+  }
+  const opened = createSealer(key).open(name, sealed);
+  // Only this program can have sealed it.
+  return opened === undefined ? undefined : (parseJson(opened.toString('utf8')) as unknown as KeyMemory);
+}
+
+/** Writes the newest of what comes, one after the other, and each whole. */
+function createWriter({ path, name, key }: Place, logger: Logger): (memory: KeyMemory) => void {
+  const sealer = createSealer(key);
+  let next: KeyMemory | undefined;
+  let isWriting = false;
+
+  async function write(): Promise<void> {
+    isWriting = true;
+    try {
+      for (let memory = next; memory !== undefined; memory = next) {
+        next = undefined;
+        const draft = `${path}.${process.pid}`;
+        await writeFile(draft, sealer.seal(name, Buffer.from(JSON.stringify(memory))), { mode: 0o600, flush: true });
+        await rename(draft, path);
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'the keys cannot be kept in the data directory: without its database the gateway could not start again');
+    } finally {
+      isWriting = false;
+    }
+  }
+
+  return (memory) => {
+    next = memory;
+    if (!isWriting) void write();
+  };
+}

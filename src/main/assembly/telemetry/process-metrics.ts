@@ -1,0 +1,143 @@
+import { readdirSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+
+import { type PoolFigures, readPoolFigures } from '../../../platform/isolation/pool-figures.ts';
+import type { MetricRegistry, Reading } from '../../../platform/metrics/metric-registry.ts';
+import { readWatchdogFigures, type WatchdogFigures } from '../../../platform/watchdog/loop-watchdog.ts';
+
+/** How often the event loop is asked whether it is late. */
+const resolutionMs = 20;
+const nanosecondsPerSecond = 1e9;
+const quantiles = [50, 90, 99] as const;
+
+const only = (value: number): readonly Reading[] => [{ labels: [], value }];
+
+/** Open files, where the system tells. */
+function countOpenFiles(): readonly Reading[] {
+  try {
+    return only(readdirSync('/proc/self/fd').length);
+  } catch {
+    // Only Linux has this directory.
+    return [];
+  }
+}
+
+/** How late the event loop was since somebody looked last. */
+function readDelays(delays: ReturnType<typeof monitorEventLoopDelay>): readonly Reading[] {
+  if (delays.count === 0) return [];
+  const readings = quantiles.map((quantile) => ({
+    labels: [String(quantile / 100)],
+    value: delays.percentile(quantile) / nanosecondsPerSecond,
+  }));
+  const all = [...readings, { labels: ['1'], value: delays.max / nanosecondsPerSecond }];
+  delays.reset();
+  // What is measured includes the interval at which it is asked.
+  return all.map(({ labels, value }) => ({ labels, value: Math.max(0, value - resolutionMs / 1000) }));
+}
+
+/** Threads that read foreign bytes: see platform/isolation. */
+function addIsolationMetrics({ collected }: MetricRegistry): void {
+  const read = (value: (figures: PoolFigures) => number) => () =>
+    readPoolFigures().map((figures) => ({ labels: [figures.pool], value: value(figures) }));
+  const labels = ['pool'];
+  collected({
+    name: 'weir_isolated_threads',
+    help: 'Threads that read files, pages and schemas of others, by pool.',
+    labels,
+    type: 'gauge',
+    read: read(({ threads }) => threads),
+  });
+  collected({
+    name: 'weir_isolated_jobs_running',
+    help: 'Jobs that such threads have.',
+    labels,
+    type: 'gauge',
+    read: read(({ running }) => running),
+  });
+  collected({
+    name: 'weir_isolated_jobs_waiting',
+    help: 'Jobs that wait for such a thread.',
+    labels,
+    type: 'gauge',
+    read: read(({ waiting }) => waiting),
+  });
+  collected({
+    name: 'weir_isolated_threads_terminated_total',
+    help: 'Such threads that were ended while they had a job: it took too long or too much memory, or its caller left.',
+    labels,
+    type: 'counter',
+    read: read(({ terminated }) => terminated),
+  });
+  collected({
+    name: 'weir_isolated_jobs_total',
+    help: 'Jobs by how they ended: done, aborted, too-long, too-much-memory, too-much-output, threw, crashed, too-busy or closed.',
+    labels: ['pool', 'outcome'],
+    type: 'counter',
+    read: () =>
+      readPoolFigures().flatMap(({ pool, outcomes }) => [...outcomes].map(([outcome, value]) => ({ labels: [pool, outcome], value }))),
+  });
+}
+
+/** What the watchdog knows, where one runs. */
+function addWatchdogMetrics({ collected }: MetricRegistry): void {
+  const read = (value: (figures: WatchdogFigures) => number) => (): readonly Reading[] => {
+    const figures = readWatchdogFigures();
+    return figures === undefined ? [] : only(value(figures));
+  };
+  collected({
+    name: 'weir_loop_longest_silence_seconds',
+    help: 'The longest time since the start for which the event loop did not turn, as the watchdog saw it; of several processes, that of the worst.',
+    type: 'gauge',
+    merge: 'max',
+    read: read(({ longestSilentMs }) => longestSilentMs / 1000),
+  });
+  collected({
+    name: 'weir_loop_watchdog_restarts',
+    help: 'Processes of this data directory that the watchdog ended because their event loop stood still, up to the start of this one.',
+    type: 'gauge',
+    merge: 'max',
+    read: read(({ restarts }) => restarts),
+  });
+}
+
+/** Says what the process itself uses, under the names that Prometheus' own libraries use. Returns how to stop. */
+export function addProcessMetrics(registry: MetricRegistry): () => void {
+  const delays = monitorEventLoopDelay({ resolution: resolutionMs });
+  delays.enable();
+  const { collected } = registry;
+  const startedSeconds = performance.timeOrigin / 1000;
+  collected({
+    name: 'process_cpu_seconds_total',
+    help: 'CPU time used, in user and system mode.',
+    type: 'counter',
+    read: () => {
+      const { user, system } = process.cpuUsage();
+      return only((user + system) / 1e6);
+    },
+  });
+  collected({
+    name: 'process_resident_memory_bytes',
+    help: 'Resident memory.',
+    type: 'gauge',
+    read: () => only(process.memoryUsage.rss()),
+  });
+  collected({ name: 'process_open_fds', help: 'Open files and sockets.', type: 'gauge', read: countOpenFiles });
+  collected({
+    name: 'process_start_time_seconds',
+    help: 'When the process began, in Unix seconds.',
+    type: 'gauge',
+    merge: 'max',
+    read: () => only(startedSeconds),
+  });
+  collected({
+    name: 'weir_event_loop_delay_seconds',
+    help: 'How much later than asked the event loop came round, since the last scrape; of several processes, that of the worst.',
+    labels: ['quantile'],
+    type: 'gauge',
+    merge: 'max',
+    read: () => readDelays(delays),
+  });
+  addIsolationMetrics(registry);
+  addWatchdogMetrics(registry);
+  return () => delays.disable();
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../../../platform/clock.ts';
+import type { Logger } from '../../../platform/log.ts';
+import type { Store } from '../../../store/store.ts';
+import type { EmbedTexts } from '../../../tools/file-search/embed-texts.ts';
+import { defaultFileLimits, type FileService, openFileService } from '../../../tools/file-search/file-service.ts';
+import type { Config } from '../../config/config-schema.ts';
+import type { Environment } from '../../environment.ts';
+import { loadStoreKey } from '../load-store-key.ts';
+
+/** Opens the files under the key that also keeps reasoning proofs; each has its own derived from it. Throws StartError when that cannot be used. */
+export function openFileSearch(options: {
+  readonly environment: Environment;
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly newId: (prefix: string) => string;
+  readonly config: () => Config;
+  /** Vectors of texts by a model of the name given. */
+  readonly embedWith: (model: string) => EmbedTexts;
+}): FileService {
+  const { environment, config, embedWith } = options;
+  const embed = (): EmbedTexts | undefined => {
+    const model = config().tools?.fileSearch?.embeddings?.model;
+    return model === undefined ? undefined : embedWith(model);
+  };
+  return openFileService({
+    ...options,
+    key: loadStoreKey(environment),
+    limits: () => ({ ...defaultFileLimits, ...config().files }),
+    embed,
+  });
+}

@@ -1,0 +1,72 @@
+import type { Clock } from '../../../platform/clock.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { createFileSearch } from '../../../tools/file-search/create-file-search.ts';
+import type { FileService } from '../../../tools/file-search/file-service.ts';
+import type { ToolShed } from '../../../tools/gateway-tool.ts';
+import type { Config } from '../../config/config-schema.ts';
+import type { Environment } from '../../environment.ts';
+import { openCodeExecution } from './open-code-execution.ts';
+import { openWebTools, type SimulatedSearch } from './open-web-search.ts';
+
+export type OpenToolsOptions = {
+  readonly environment: Environment;
+  readonly config: () => Config;
+  /** The search service that is used where none is configured. */
+  readonly simulated: SimulatedSearch | undefined;
+  readonly files: FileService;
+  readonly clock: Clock;
+  readonly logger: Logger;
+};
+
+/** The tools of one configuration, and what ends them. */
+type OpenedTools = { readonly shed: Omit<ToolShed, 'file-search'>; readonly close: () => Promise<void> };
+
+function open({ environment, simulated, logger }: OpenToolsOptions, config: Config): OpenedTools {
+  const web = openWebTools({ config, variable: environment.variable, simulated, logger });
+  const code = openCodeExecution({ settings: config.tools?.codeExecution, dataDirectory: environment.dataDirectory, logger });
+  return {
+    shed: { 'web-search': web['web-search'], 'url-context': web['url-context'], 'code-execution': code.make },
+    close: async () => {
+      await Promise.all([web.close(), code.close()]);
+    },
+  };
+}
+
+/** Calls that run when the configuration changes keep their tools for this long. */
+const retiredMs = 600_000;
+
+/**
+ * The built-in tools as the configuration in force says. Nothing runs before it is used. Calls under way keep the tools they began with when the configuration
+ * changes. Closed by `opened`.
+ */
+export function openTools(options: OpenToolsOptions, opened: AsyncDisposableStack): ToolShed {
+  const { files, clock, logger } = options;
+  const retired = new Map<OpenedTools, NodeJS.Timeout>();
+  let config = options.config();
+  let current = open(options, config);
+  const now = (): OpenedTools['shed'] => {
+    const latest = options.config();
+    if (latest === config) return current.shed;
+    const isSame = JSON.stringify(latest.tools) === JSON.stringify(config.tools);
+    config = latest;
+    if (isSame) return current.shed;
+    const old = current;
+    current = open(options, config);
+    const end = (): void => {
+      retired.delete(old);
+      old.close().catch((error: unknown) => logger.warn({ err: error }, 'tools of an earlier configuration could not be ended'));
+    };
+    retired.set(old, setTimeout(end, retiredMs).unref());
+    return current.shed;
+  };
+  opened.defer(async () => {
+    for (const timer of retired.values()) clearTimeout(timer);
+    await Promise.all([current, ...retired.keys()].map((tools) => tools.close()));
+  });
+  return {
+    'web-search': (tool, owner) => now()['web-search'](tool, owner),
+    'url-context': (tool, owner) => now()['url-context'](tool, owner),
+    'code-execution': (tool, owner) => now()['code-execution'](tool, owner),
+    'file-search': createFileSearch({ store: files.store, search: files.search, clock, logger }),
+  };
+}

@@ -1,0 +1,42 @@
+import { StatisticsRefusedError, StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
+import type { Question } from '../../../monitor/answers/answers.ts';
+
+/** Pieces that may be under way to the other thread: so many are made ahead of who takes them. */
+export const piecesAhead = 4;
+
+/** To the thread that answers. `more` allows another piece of an answer, `end` breaks it off; `close` is the last. */
+export type AnswerRequest =
+  | { readonly type: 'open'; readonly id: number; readonly question: Question }
+  | { readonly type: 'more'; readonly id: number }
+  | { readonly type: 'end'; readonly id: number }
+  | { readonly type: 'close' };
+
+/** From it: `ready` once, then for each answer `opened`, its pieces and `over`, or `failed` at any point in place of what would come. */
+export type AnswerReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'opened'; readonly id: number }
+  | { readonly type: 'piece'; readonly id: number; readonly bytes: Uint8Array<ArrayBuffer> }
+  | { readonly type: 'over'; readonly id: number }
+  | { readonly type: 'failed'; readonly id: number; readonly failure: CarriedFailure };
+
+/** An error between threads, where it would lose its class. */
+export type CarriedFailure = {
+  readonly kind: 'refused' | 'unavailable' | 'other';
+  readonly message: string;
+  readonly stack: string | undefined;
+};
+
+export function encodeFailure(error: unknown): CarriedFailure {
+  if (error instanceof StatisticsRefusedError) return { kind: 'refused', message: error.message, stack: undefined };
+  const told = error instanceof StatisticsUnavailableError ? error.cause : error;
+  const message = told instanceof Error ? told.message : 'An answer ended with something that is no error.';
+  const kind = error instanceof StatisticsUnavailableError ? 'unavailable' : 'other';
+  return { kind, message, stack: told instanceof Error ? told.stack : undefined };
+}
+
+export function decodeFailure({ kind, message, stack }: CarriedFailure): Error {
+  if (kind === 'refused') return new StatisticsRefusedError(message);
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return kind === 'unavailable' ? new StatisticsUnavailableError(error) : error;
+}

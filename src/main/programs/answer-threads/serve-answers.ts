@@ -1,0 +1,63 @@
+import type { MessagePort } from 'node:worker_threads';
+
+import type { Answers, Question } from '../../../monitor/answers/answers.ts';
+import { type AnswerReply, type AnswerRequest, encodeFailure, piecesAhead } from './protocol.ts';
+
+/** An answer under way: how many pieces the other side still takes, and who waits for it to take more. */
+type Serving = { readonly ending: AbortController; allowed: number; goOn: () => void };
+
+/**
+ * Answers the questions of the other thread. Pieces are made no faster than it allows them.
+ * @param close called when no more will be asked, once what was under way has been broken off
+ */
+export function serveAnswers(port: MessagePort, answers: Pick<Answers, 'open'>, close: () => Promise<void>): void {
+  const serving = new Map<number, Serving>();
+  const reply = (message: AnswerReply, transferred: ArrayBuffer[] = []): void => port.postMessage(message, transferred);
+
+  async function serve(id: number, question: Question): Promise<void> {
+    const one: Serving = { ending: new AbortController(), allowed: piecesAhead, goOn: () => undefined };
+    const { signal } = one.ending;
+    signal.addEventListener('abort', () => one.goOn(), { once: true });
+    serving.set(id, one);
+    try {
+      const pieces = await answers.open(question, signal);
+      reply({ type: 'opened', id });
+      try {
+        for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+          reply({ type: 'piece', id, bytes: next.value }, [next.value.buffer]);
+          one.allowed -= 1;
+          if (one.allowed === 0) await new Promise<void>((resolve) => (one.goOn = resolve));
+          signal.throwIfAborted();
+        }
+      } finally {
+        await pieces.return?.();
+      }
+      reply({ type: 'over', id });
+    } catch (error) {
+      reply({ type: 'failed', id, failure: encodeFailure(error) });
+    } finally {
+      serving.delete(id);
+    }
+  }
+
+  async function closeAll(): Promise<void> {
+    for (const { ending } of serving.values()) ending.abort(new Error('The monitor is closing.'));
+    await close();
+    port.close();
+  }
+
+  port.on('message', (request: AnswerRequest) => {
+    if (request.type === 'close') {
+      void closeAll();
+      return;
+    }
+    const one = serving.get(request.id);
+    if (request.type === 'open') void serve(request.id, request.question);
+    else if (request.type === 'end') one?.ending.abort(new Error('Nobody takes the answer any more.'));
+    else if (one !== undefined) {
+      one.allowed += 1;
+      one.goOn();
+    }
+  });
+  reply({ type: 'ready' });
+}

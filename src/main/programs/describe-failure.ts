@@ -1,0 +1,11 @@
+import { ConfigError } from '../config/read-config.ts';
+import { StartError } from '../environment.ts';
+
+const toldErrors = new Set(['AccountsError', 'DataDirectoryLockedError', 'StoreError']);
+
+/** Errors that an operator caused and can mend are told in words; anything else is a defect and keeps its stack. */
+export function describeFailure(error: unknown): string {
+  const told = error instanceof StartError || error instanceof ConfigError || (error instanceof Error && toldErrors.has(error.name));
+  if (told) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

@@ -1,0 +1,22 @@
+import { systemClock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/log.ts';
+
+const signalEchoMs = 500;
+
+/** Resolves with the first signal that asks the process to end; a second one ends it at once, which the journal survives. */
+export function waitForStopSignal(logger: Logger): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let askedMs: number | undefined;
+    const onSignal = (signal: NodeJS.Signals): void => {
+      const nowMs = systemClock.monotonicMs();
+      // A terminal sends Ctrl-C to the whole group and npm passes it on again: the echo is no second wish.
+      if (askedMs !== undefined && nowMs - askedMs > signalEchoMs) process.exit(130);
+      if (askedMs !== undefined) return;
+      askedMs = nowMs;
+      logger.info({ signal }, 'shutting down: running calls may finish; the signal again ends them');
+      resolve(signal);
+    };
+    process.on('SIGINT', onSignal);
+    process.on('SIGTERM', onSignal);
+  });
+}

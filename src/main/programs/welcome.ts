@@ -1,0 +1,75 @@
+import type { UpstreamSource } from '../config/build-settings.ts';
+
+/** Where the upstreams come from, and (the members' names) which they are. */
+type WelcomeSource = { readonly type: UpstreamSource['type']; readonly upstreams: Readonly<Record<string, unknown>> };
+
+export type Welcome = {
+  readonly gatewayUrl: string | undefined;
+  readonly monitorUrl: string | undefined;
+  readonly metricsUrl: string | undefined;
+  /** Secrets that were made at this start. They are printed now and never again. */
+  readonly newApiKey: string | undefined;
+  readonly newBillingToken: string | undefined;
+  readonly source: WelcomeSource | undefined;
+  /** A model to try on an interface, where one of the upstreams serves it. */
+  readonly examples: { readonly messages?: string; readonly chat?: string; readonly generateContent?: string };
+};
+
+function describeSource(source: WelcomeSource): string {
+  const names = Object.keys(source.upstreams).join(', ');
+  switch (source.type) {
+    case 'file':
+      return `upstreams: ${names}`;
+    case 'environment':
+      return `upstreams, from the keys in the environment: ${names}`;
+    case 'simulated':
+      return 'upstreams: simulated vendors. Set a vendor key such as OPENAI_API_KEY, or name upstreams in weir.yaml, for real ones.';
+  }
+}
+
+function tryGateway(url: string, apiKey: string, examples: Welcome['examples']): string {
+  const { messages, chat, generateContent } = examples;
+  const json = `-H 'content-type: application/json'`;
+  const hello = `"messages":[{"role":"user","content":"Hello"}]`;
+  const lines: string[] = ['Try it:'];
+  if (messages !== undefined) {
+    lines.push('', `  curl ${url}/v1/messages -H 'x-api-key: ${apiKey}' -H 'anthropic-version: 2023-06-01' ${json} \\`);
+    lines.push(`    -d '{"model":"${messages}","max_tokens":200,${hello}}'`);
+  }
+  if (chat !== undefined) {
+    lines.push('', `  curl -N ${url}/v1/chat/completions -H 'authorization: Bearer ${apiKey}' ${json} \\`);
+    lines.push(`    -d '{"model":"${chat}","stream":true,${hello}}'`);
+  }
+  if (generateContent !== undefined) {
+    lines.push('', `  curl '${url}/v1beta/models/${generateContent}:generateContent' -H 'x-goog-api-key: ${apiKey}' ${json} \\`);
+    lines.push(`    -d '{"contents":[{"parts":[{"text":"Hello"}]}]}'`);
+  }
+  return lines.join('\n');
+}
+
+function tryMonitor(url: string, billingToken: string): string {
+  return [
+    'See what was used:',
+    '',
+    `  curl ${url}/bill/stats -H 'token: ${billingToken}' -H 'content-type: application/json' \\`,
+    `    -d "{\\"type\\":3,\\"startTime\\":$(( $(date +%s) - 86400 )),\\"endTime\\":$(( $(date +%s) + 60 ))}"`,
+  ].join('\n');
+}
+
+/** What a start prints on standard output. The last line is the ready line, made to be read by programs too. */
+export function describeWelcome(welcome: Welcome): string {
+  const { gatewayUrl, monitorUrl, metricsUrl, newApiKey, newBillingToken, source } = welcome;
+  const parts: string[] = [];
+  if (source !== undefined) parts.push(describeSource(source));
+  if (newApiKey !== undefined) parts.push(`API key (shown this once):       ${newApiKey}`);
+  if (newBillingToken !== undefined) parts.push(`Billing token (shown this once): ${newBillingToken}`);
+  if (gatewayUrl !== undefined && newApiKey !== undefined) parts.push('', tryGateway(gatewayUrl, newApiKey, welcome.examples), '');
+  if (monitorUrl !== undefined && newBillingToken !== undefined) parts.push(tryMonitor(monitorUrl, newBillingToken), '');
+  const addresses = [
+    ...(gatewayUrl === undefined ? [] : [`gateway ${gatewayUrl}`]),
+    ...(monitorUrl === undefined ? [] : [`monitor ${monitorUrl}`]),
+    ...(metricsUrl === undefined ? [] : [`metrics ${metricsUrl}`]),
+  ];
+  parts.push(`weir ready: ${addresses.join(' ')}`);
+  return parts.join('\n');
+}

@@ -1,0 +1,44 @@
+import type { SharedLimiter } from '../../../gateway/admission/limits/limiter.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Ipc } from './ipc.ts';
+import type { PrimaryTopics } from './protocol.ts';
+
+/** How long a call with limits waits for the primary. */
+const answerMsMax = 1000;
+
+/**
+ * The limiter of a worker: it asks the one limiter that all workers share, so that limits hold for all of them together. A call without limits never gets here. While there is
+ * no answer, a call with limits is refused as `accounts_unavailable` (503): a share for each worker would refuse calls that are within their limit, or let too many pass.
+ */
+export function createSharedLimiter({ primary }: { readonly primary: Pick<Ipc<PrimaryTopics>, 'ask' | 'tell'> }): SharedLimiter {
+  let lastId = 0;
+  return {
+    reserve: async (subjects, tokens) => {
+      const id = (lastId += 1);
+      let ended = false;
+      const end = (used: number | 'unknown' | 'given-back'): void => {
+        if (ended) return;
+        ended = true;
+        primary.tell('end-reservation', { id, used });
+      };
+      try {
+        const answer = await primary.ask('reserve', { id, subjects, tokens }, answerMsMax);
+        if (!answer.admitted) return { ...answer, waitMs: answer.waitMs ?? Infinity };
+        return {
+          admitted: true,
+          standing: answer.standing,
+          settle: (used) => end(used),
+          release: () => end('given-back'),
+          finish: () => end('unknown'),
+        };
+      } catch (cause) {
+        // It may have been granted all the same: messages keep their order, so this comes after it.
+        end('given-back');
+        throw new GatewayError('accounts_unavailable', 'limits cannot be checked at the moment; try again', {
+          retryAfterSeconds: 1,
+          cause,
+        });
+      }
+    },
+  };
+}

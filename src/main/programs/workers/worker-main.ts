@@ -1,0 +1,140 @@
+import type { Socket } from 'node:net';
+
+import { systemClock } from '../../../platform/clock.ts';
+import { createLogDestination, createLogger } from '../../../platform/log.ts';
+import { assembleGateway, type RunningGateway } from '../../assembly/assemble-gateway.ts';
+import { describeFailure } from '../describe-failure.ts';
+import { readEnvironment } from '../../environment.ts';
+import { formatUrl } from '../listen.ts';
+import { openDatabase } from '../../assembly/open-data-directory.ts';
+import { remembersKeys } from '../../assembly/remember-keys.ts';
+import { tuneRuntime } from '../tune-runtime.ts';
+import { watchLoop } from '../watch-loop.ts';
+import { createIpc, type Ipc } from './ipc.ts';
+import type { DrainPlan } from '../../../gateway/server/drain.ts';
+import type { PrimaryTopics, WorkerStart, WorkerTopics } from './protocol.ts';
+import { receiveConnections } from './receive-connections.ts';
+import { createCoalesced, shareStore } from './share-store.ts';
+import { createSharedLimiter } from './shared-limiter.ts';
+
+/** How long all the others together may take to write what they hold. */
+const gatherMsMax = 700;
+
+/** The program of a worker. The primary starts it and tells it everything; signals are the primary's business, which a terminal or a service manager sends to all. */
+const environment = readEnvironment(process.env);
+const logDestination = createLogDestination({ isTerminal: process.stderr.isTTY });
+const logger = createLogger({ level: environment.logLevel, destination: logDestination });
+const opened = new AsyncDisposableStack();
+const gateway = Promise.withResolvers<RunningGateway>();
+// Waited for by whoever is told to do something; nobody may be.
+gateway.promise.catch(() => {});
+let ending: Promise<void> | undefined;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
+process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a failure that nobody waited for: a defect'));
+
+const channel = {
+  // Without a primary there is nobody to tell; the callback keeps a channel that closes at this moment from being an error.
+  send: (message: unknown) => void (process.connected && process.send?.(message, undefined, {}, () => {})),
+  onMessage: (listener: (message: unknown) => void) => void process.on('message', listener),
+};
+const primary: Ipc<PrimaryTopics> = createIpc<PrimaryTopics, WorkerTopics>({
+  channel,
+  onFailure: (topic, error) => logger.error({ topic, err: error }, 'a word of the primary was not followed'),
+  handlers: {
+    start: (order) => void start(order),
+    reload: async () => {
+      (await gateway.promise).reload();
+    },
+    leave: async () => (await gateway.promise).leave(),
+    drain: async (plan) => void end(await gateway.promise, plan),
+    'recover-slot': async (slot) => await (await gateway.promise).recoverSlot(slot),
+    'ship-journal': async () => await (await gateway.promise).shipJournal(),
+    'write-proofs': async () => await (await gateway.promise).writeProofs(),
+    metrics: async () => (await gateway.promise).readMetrics(),
+  },
+});
+process.on('disconnect', () => void endAsOrphan());
+
+async function start(order: WorkerStart): Promise<void> {
+  try {
+    const running = await assemble(order);
+    watchLoop(environment, logger, opened);
+    gateway.resolve(running);
+    primary.tell('ready', { source: running.source.type, upstreams: Object.keys(running.source.upstreams), examples: running.examples });
+  } catch (error) {
+    gateway.reject(error);
+    primary.tell('failed', describeFailure(error));
+    process.exitCode = 1;
+    await opened.disposeAsync();
+    process.disconnect?.();
+  }
+}
+
+async function assemble(order: WorkerStart): Promise<RunningGateway> {
+  tuneRuntime();
+  const configured = { ...environment, configPath: order.configPath };
+  const store = await openDatabase(configured, {
+    mayBeAway: remembersKeys(configured),
+    onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
+  });
+  opened.defer(() => store.close());
+  const ask = (topic: 'ship-journal' | 'write-proofs') =>
+    createCoalesced(async () => {
+      const gathered = await primary.ask('gather', { topic }, gatherMsMax).catch(() => undefined);
+      return gathered?.complete === true;
+    });
+  const askers = { 'ship-journal': ask('ship-journal'), 'write-proofs': ask('write-proofs') };
+  return await assembleGateway({
+    environment: configured,
+    logger,
+    logDestination,
+    store: shareStore(store, (topic) => askers[topic]()),
+    clock: systemClock,
+    withSimulator: false,
+    program: 'gateway',
+    opened,
+    worker: {
+      journalSlot: order.journalSlot,
+      limiter: createSharedLimiter({ primary }),
+      lastGood: order.lastGood,
+      onConfigInForce: (files) => primary.tell('config-in-force', files),
+      connections: {
+        url: formatUrl(environment.host, order.port),
+        deliver: (take: (socket: Socket) => void) => receiveConnections({ take, primary }),
+      },
+    },
+  });
+}
+
+/** Ends once; a later plan hastens it. */
+function end(running: RunningGateway, plan: DrainPlan): Promise<void> {
+  if (ending !== undefined) running.drain(plan).catch((error: unknown) => logger.error({ err: error }, 'a worker cannot be hastened'));
+  ending ??= (async () => {
+    try {
+      await running.drain(plan);
+      await opened.disposeAsync();
+    } catch (error) {
+      logger.error({ err: error }, 'a worker did not end properly; its journal keeps what is not in the store');
+      process.exitCode = 1;
+    }
+    if (process.connected) process.disconnect?.();
+  })();
+  return ending;
+}
+
+/** The primary was killed. Running calls may finish as ever; a signal is now meant for this process. */
+async function endAsOrphan(): Promise<void> {
+  primary.end();
+  if (ending !== undefined || process.exitCode !== undefined) return;
+  logger.error('the primary is gone: this worker lets its calls finish and ends');
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
+  try {
+    const running = await gateway.promise;
+    const { graceMs } = running.leave();
+    await end(running, { graceMs, idle: 'close' });
+  } catch {
+    // It had not even begun.
+    process.exit(1);
+  }
+}
