@@ -94,7 +94,7 @@ const kindsOf: Readonly<Record<DialectId, (error: any) => unknown>> = {
   'anthropic-messages': (body) => body?.error?.type,
   'openai-chat': (body) => [body?.error?.type, body?.error?.code],
   'openai-responses': (body) => [body?.error?.type, body?.error?.code],
-  'gemini-generate-content': (body) => [body?.error?.code === 529 ? 503 : body?.error?.code, body?.error?.status],
+  'gemini-generate-content': ({ error }) => (error?.code === 529 ? [503, 'UNAVAILABLE'] : [error?.code, error?.status]),
 };
 
 /** A3: each call has an upstream of its own, so that none meets the health and the retry budget of another. */
