@@ -49,7 +49,7 @@ function describe(figures: readonly CrashFigures[]): string {
   return [
     `  calls ${sum((each) => each.calls)}, rows ${sum((each) => each.rows)}, tried more than once ${sum((each) => each.retried)}`,
     `  missing ${sum((each) => each.missing)}, doubled ${sum((each) => each.doubled)}`,
-    `  tokens too few for a stream that was cut: p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} (of ${shortfalls.length})`,
+    `  tokens too few for a stream that was cut: p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} (of ${shortfalls.length}, ${sum((each) => each.witnessed)} of which had to be charged for something)`,
     `  held at rest ${sum((each) => each.heldAtRestNanoUsd)} nano-USD, over limit ${sum((each) => each.overLimitNanoUsd)} nano-USD`,
     `  crowd: ${sum((each) => each.crowdServed)} served, ${sum((each) => each.crowdLeftNanoUsd)} nano-USD left of the limit; answers by status ${JSON.stringify(figures.map((each) => each.crowdStatuses))}`,
   ].join('\n');

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
 
 import { auditBooks, openLedger } from '../support/audit.ts';
@@ -80,7 +79,8 @@ for (const commandArguments of [[], ['--workers', '2']]) {
 
 test('weir gateway --workers: after the grace streams get their terminal error event and are booked; the signal again ends everything at once', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-drain-'));
-  await using simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'), { pace: 'tokensPerSecond=200;tokensPerFrame=10' });
+  const pace = 'tokensPerSecond=200;tokensPerFrame=10';
+  await using simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'), { pace });
   const start = (timeouts: object) =>
     startWeir({
       dataDirectory: directory,
@@ -104,8 +104,6 @@ test('weir gateway --workers: after the grace streams get their terminal error e
       () => heads,
       (begun) => begun === count,
     );
-  const delays = monitorEventLoopDelay({ resolution: 10 });
-  delays.enable();
   let weir = await start({ drainDelayMs: 0, drainMs: 3000 });
   try {
     const numbers = Array.from({ length: 20 }, (_, index) => index + 1);
@@ -132,11 +130,11 @@ test('weir gateway --workers: after the grace streams get their terminal error e
       ({ length }) => length === 40,
     );
     await ledger.close();
-    delays.disable();
     assert.equal(entries.filter(({ end }) => end === 'cut').length, 20);
     assert.equal(entries.filter(({ end }) => end === 'lost').length, 20);
-    const audit = auditBooks({ entries, truths: simulator.truths(), clients: views, lostTokensMax: 200 + delays.max / 5e6 });
+    const audit = auditBooks({ entries, truths: simulator.truths(), clients: views });
     assert.deepEqual(audit.problems, []);
+    assert.ok(audit.witnessed > 0, 'something of the streams had to be noted');
   } finally {
     await weir[Symbol.asyncDispose]();
     rmSync(directory, { recursive: true, force: true });

@@ -1,7 +1,9 @@
 import { chatDialects } from '../../src/dialects/registry.ts';
 import type { ClientView } from '../support/audit.ts';
 import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
+import { eventually } from '../support/http.ts';
 import { openCall } from '../support/open-call.ts';
+import { type Arrival, readShownText } from '../support/shown-text.ts';
 import { upstreamKey } from '../support/start-simulated-weir.ts';
 
 /** The part of weir.yaml that sends every model to the simulated vendors. */
@@ -33,7 +35,37 @@ export type LoadCall = {
   readonly limitMs?: number;
   /** Told when the head of the reply has come. */
   readonly onHead?: () => void;
+  /** Called whenever some of the body has come. */
+  readonly onData?: () => void;
 };
+
+/** Replies that are being received: a kill that is to strike a stream in its middle waits for one. */
+export class LiveReplies {
+  readonly #spans = new Set<{ firstMs: number; lastMs: number }>();
+
+  /** Makes a call and follows its reply until it ends. */
+  async follow<View>(call: (onData: () => void) => Promise<View>): Promise<View> {
+    const span = { firstMs: Number.POSITIVE_INFINITY, lastMs: 0 };
+    this.#spans.add(span);
+    try {
+      return await call(() => {
+        span.lastMs = performance.now();
+        span.firstMs = Math.min(span.firstMs, span.lastMs);
+      });
+    } finally {
+      this.#spans.delete(span);
+    }
+  }
+
+  /** Waits until parts of one reply came so far apart that some of it must be in the journal. Gives up when none lasts so long. */
+  async untilNoted(): Promise<void> {
+    const longest = (): number => Math.max(0, ...[...this.#spans].map(({ firstMs, lastMs }) => lastMs - firstMs));
+    await eventually(longest, (ms) => ms >= surelyNotedMs, 10_000).catch(() => undefined);
+  }
+}
+
+/** Twice the interval of a gateway's notes, and some more for the way. */
+const surelyNotedMs = 450;
 
 /** The interfaces in turn, whole and streamed. */
 export function modeOf(number: number): { readonly api: ChatInterface; readonly stream: boolean } {
@@ -67,19 +99,26 @@ export function prepareCall(gatewayUrl: string, apiKey: string, call: LoadCall) 
 export async function makeCall(gatewayUrl: string, apiKey: string, call: LoadCall): Promise<ClientView & { readonly text: string }> {
   const { number } = call;
   const { url, headers, body, known, isComplete } = prepareCall(gatewayUrl, apiKey, call);
-  const open = openCall(url, { headers, body, limitMs: call.limitMs ?? 60_000 });
+  const arrivals: Arrival[] = [];
+  const onData = (bytes: number): void => {
+    arrivals.push({ atMs: Date.now(), bytes });
+    call.onData?.();
+  };
+  const open = openCall(url, { headers, body, limitMs: call.limitMs ?? 60_000, onData });
   if (call.onHead !== undefined) open.head.then(call.onHead, () => {});
   const timer =
     call.leaveAfterMs === undefined ? undefined : setTimeout(() => open.leave(number % 2 === 0 ? 'fin' : 'rst'), call.leaveAfterMs);
   const reply = await open.done;
   clearTimeout(timer);
   const callId = reply.headers['x-weir-request-id'];
+  const complete = reply.end === 'complete' && isComplete(reply.status, reply.text);
   return {
     ...known,
     callId: typeof callId === 'string' ? callId : undefined,
     status: reply.status,
-    complete: reply.end === 'complete' && isComplete(reply.status, reply.text),
+    complete,
     left: reply.end === 'left',
+    ...(call.stream && !complete ? { shown: readShownText(known.dialect, reply.bytes, arrivals) } : {}),
     text: reply.text,
   };
 }

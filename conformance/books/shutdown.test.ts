@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { test } from 'node:test';
 
 import { auditBooks, type ClientView, openLedger } from '../support/audit.ts';
@@ -123,8 +122,6 @@ test('a new call during the drain is refused and not half done, and readiness sa
 test('the signal again ends it at once, and the next start settles what was running', async () => {
   await using simulated = await startSimulatedWeir();
   const { weir } = simulated;
-  const delays = monitorEventLoopDelay({ resolution: 10 });
-  delays.enable();
   const calls = await startCalls(simulated, 10, 20_000, 200);
   weir.process.kill('SIGTERM');
   // A repetition at once is the echo of the same keystroke, passed on by whoever runs the program. At once is from when the program has heard the first.
@@ -134,7 +131,6 @@ test('the signal again ends it at once, and the next start settles what was runn
   assert.equal(await weir.stop('SIGTERM'), 130);
   // By themselves they would go on for more than a minute.
   assert.ok(performance.now() - startedAtMs < 40_000);
-  delays.disable();
   const views = await Promise.all(calls);
   await using again = await startWeir({
     dataDirectory: weir.dataDirectory,
@@ -151,11 +147,10 @@ test('the signal again ends it at once, and the next start settles what was runn
   );
   await eventually(again.output, (output) => output.includes('settled from the journal'));
   const ledger = await openLedger(weir.dataDirectory);
-  // What the machine takes the processor away for is not written in time, either.
-  const lostTokensMax = 150 + delays.max / 5e6;
-  const audit = auditBooks({ entries: await ledger.all(), truths: simulated.simulator.records(), clients: views, lostTokensMax });
+  const audit = auditBooks({ entries: await ledger.all(), truths: simulated.simulator.records(), clients: views });
   await ledger.close();
   assert.deepEqual(audit.problems, []);
+  assert.ok(audit.witnessed > 0, 'something of the streams had to be noted');
 });
 
 test('SIGTERM in the middle of a load loses nothing: every call was answered completely or refused, and all are booked', async () => {

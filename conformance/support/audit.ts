@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually, post } from './http.ts';
 import { secondPriceOf } from './second-calculator.ts';
+import { notedTokensMin, type ShownText } from './shown-text.ts';
 
 /** The upstream's own account of a call: the truth that the books are compared with. */
 export type Truth = ReturnType<RunningSimulator['records']>[number];
@@ -27,6 +28,8 @@ export type ClientView = {
   readonly complete: boolean;
   /** True when the client itself left. */
   readonly left: boolean;
+  /** When it had how much of the text of a stream that was not complete. */
+  readonly shown?: readonly ShownText[];
 };
 
 const pageEntries = 10_000;
@@ -140,8 +143,10 @@ export type AuditOptions = {
   readonly entries: readonly CallEntry[];
   readonly truths: readonly Truth[];
   readonly clients: readonly ClientView[];
-  /** Output tokens that a call whose process was killed may be short of. */
-  readonly lostTokensMax: number;
+  /**
+   * Output tokens of a stream that a call whose process was killed may be short of. Without it, what its client held when is the measure: the machine may keep any process waiting while the upstream goes on.
+   */
+  readonly lostTokensMax?: number;
   /** Whether the clients are all that ever called: then each row is one of their calls, and each amount is computed twice. */
   readonly isWhole?: boolean;
 };
@@ -152,6 +157,8 @@ export type Audit = {
   readonly counts: Readonly<Record<string, number>>;
   /** Output tokens that each lost call was short of. */
   readonly shortfalls: readonly number[];
+  /** Streams that were lost when some of their text was in the books for certain. */
+  readonly witnessed: number;
 };
 
 /**
@@ -163,6 +170,7 @@ export function auditBooks(options: AuditOptions): Audit {
   const problems: string[] = [];
   const counts: Record<string, number> = {};
   const shortfalls: number[] = [];
+  let witnessed = 0;
   const { calls, unclaimed } = matchCalls(options, problems);
   for (const { client, attempts, entry } of calls) {
     const truth = chargedAttempt(attempts, entry);
@@ -180,14 +188,20 @@ export function auditBooks(options: AuditOptions): Audit {
     const kind = client.complete ? 'complete' : entry.end;
     counts[kind] = (counts[kind] ?? 0) + 1;
     const found = client.complete ? checkComplete(entry, truth) : checkBroken(entry, truth, options.lostTokensMax, shortfalls);
-    problems.push(...found.map((problem) => `${describe(client, truth)}, row ${entry.callId} (${entry.end}): ${problem}`));
+    const noted = notedFor(client, truth, options);
+    if (entry.end === 'lost' && noted > 0) witnessed += 1;
+    problems.push(
+      ...[...found, ...checkNoted(entry, noted)].map(
+        (problem) => `${describe(client, truth)}, row ${entry.callId} (${entry.end}): ${problem}`,
+      ),
+    );
   }
   for (const entry of options.entries) problems.push(...checkRow(entry, options.isWhole === true));
   for (const entry of unclaimed) {
     if (entry.charge.amountNanoUsd !== 0n) problems.push(`row ${entry.callId}: charged, but never reached the upstream`);
     else if (options.isWhole === true) problems.push(`row ${entry.callId}: belongs to no call that a client made`);
   }
-  return { problems, counts: { ...counts, rows: options.entries.length, reached: options.truths.length }, shortfalls };
+  return { problems, counts: { ...counts, rows: options.entries.length, reached: options.truths.length }, shortfalls, witnessed };
 }
 
 function describe(client: ClientView, truth: Truth): string {
@@ -260,7 +274,7 @@ function checkComplete(entry: CallEntry, truth: Truth): readonly string[] {
   return [`booked ${JSON.stringify(entry.usage)} for ${entry.charge.amountNanoUsd}, truth is ${JSON.stringify(plannedUsage(truth))}`];
 }
 
-function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number, shortfalls: number[]): readonly string[] {
+function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number | undefined, shortfalls: number[]): readonly string[] {
   const problems: string[] = [];
   const bound = priceBound(entry, truth);
   const amount = entry.charge.amountNanoUsd;
@@ -282,9 +296,20 @@ function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number, shor
     const hidden = entry.usage.reasoningTokens === undefined ? (truth.plannedUsage?.reasoningTokens ?? 0) : 0;
     const shortfall = truth.emittedTokens - hidden - (entry.usage.outputTokens ?? 0);
     shortfalls.push(shortfall);
-    if (shortfall > lostTokensMax) problems.push(`lost ${shortfall} of ${truth.emittedTokens} emitted tokens`);
+    if (lostTokensMax !== undefined && shortfall > lostTokensMax)
+      problems.push(`lost ${shortfall} of ${truth.emittedTokens} emitted tokens`);
   }
   return problems;
+}
+
+/** Output tokens that must be in the books of a call whose gateway was killed, by what its client had and when. */
+function notedFor({ shown }: ClientView, { emissions }: Truth, { lostTokensMax }: AuditOptions): number {
+  return shown === undefined || lostTokensMax !== undefined ? 0 : notedTokensMin(shown, emissions);
+}
+
+function checkNoted({ end, usage }: CallEntry, noted: number): readonly string[] {
+  if (end !== 'lost' || (usage.outputTokens ?? 0) >= noted) return [];
+  return [`booked ${usage.outputTokens ?? 0} output tokens, but its client had had ${noted} for longer than a note takes`];
 }
 
 /** What must be right about a row by itself. */

@@ -38,12 +38,15 @@ export type OpenCallOptions = {
   readonly limitMs?: number;
   /** Reads nothing, not even what the kernel would take by itself. */
   readonly neverRead?: boolean;
+  /** Called with the length of the body so far, whenever some of it has come. */
+  readonly onData?: (bytes: number) => void;
 };
 
 /** Posts a body on a connection of its own and hands out the reply as it comes. */
 export function openCall(url: string, options: OpenCallOptions): OpenCall {
   const chunks: Buffer[] = [];
   const listeners = new Set<() => void>();
+  let bytesReceived = 0;
   const head = Promise.withResolvers<IncomingMessage>();
   const done = Promise.withResolvers<ReceivedReply>();
   let reply: IncomingMessage | undefined;
@@ -83,6 +86,8 @@ export function openCall(url: string, options: OpenCallOptions): OpenCall {
     if (options.neverRead === true) return;
     incoming.on('data', (chunk: Buffer) => {
       chunks.push(chunk);
+      bytesReceived += chunk.length;
+      options.onData?.(bytesReceived);
       for (const listener of listeners) listener();
     });
     incoming.on('end', () => finish(incoming.complete ? 'complete' : 'broken'));

@@ -21,7 +21,7 @@ export async function startSimulatorProcess(
   recordFile: string,
   options: {
     readonly pace?: string;
-    /** Faults of every n-th call, as the control server takes them. */
+    /** Faults of every n-th call, again and again, as the control server takes them. */
     readonly faults?: readonly { readonly fault: string; readonly every: number }[];
   } = {},
 ): Promise<SimulatorProcess> {
@@ -44,7 +44,8 @@ export async function startSimulatorProcess(
     child.once('exit', () => fail('ended'));
   });
   if (options.faults !== undefined) {
-    const reply = await fetch(`${addresses['control']}/settings`, { method: 'POST', body: JSON.stringify({ faults: options.faults }) });
+    const faults = options.faults.map((fault) => ({ ...fault, times: null }));
+    const reply = await fetch(`${addresses['control']}/settings`, { method: 'POST', body: JSON.stringify({ faults }) });
     if (!reply.ok) throw new Error(`the simulator takes no faults: ${await reply.text()}`);
   }
   return {

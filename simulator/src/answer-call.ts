@@ -255,6 +255,7 @@ export function observe(call: Call, wire: WireReply, isRefused: boolean): WriteO
     onProgress(piecesWritten, tokensWritten) {
       record.emittedFrames = piecesWritten;
       record.emittedTokens = tokensWritten;
+      noteEmission(record, state.clock.nowMs());
       if (piecesWritten > wire.firstContent) record.firstContentAtMs ??= state.clock.nowMs();
     },
     onEnd(how) {
@@ -266,6 +267,12 @@ export function observe(call: Call, wire: WireReply, isRefused: boolean): WriteO
       state.records.end(record, endingOf(how, isRefused, record.fault), state.clock.nowMs());
     },
   };
+}
+
+const emissionEveryMs = 20;
+
+function noteEmission({ emissions, emittedTokens }: CallRecord, atMs: number): void {
+  if (atMs - (emissions.at(-1)?.atMs ?? 0) >= emissionEveryMs) emissions.push({ tokens: emittedTokens, atMs });
 }
 
 function endingOf(

@@ -41,6 +41,8 @@ export type CallRecord = {
   reportedUsage?: JsonRecord;
   /** Output tokens handed to the connection so far. */
   emittedTokens: number;
+  /** How many output tokens had been handed over by when, in steps of 20 ms or more. */
+  readonly emissions: { readonly tokens: number; readonly atMs: number }[];
   /** Frames (or the one body) handed to the connection so far. */
   emittedFrames: number;
   ending: CallEnding;
@@ -54,7 +56,15 @@ export type CallRecord = {
 /** What a reply says, whatever its format makes of it. */
 type PlannedReply = Pick<ReplyPlan, 'reasoning' | 'text' | 'refusal' | 'toolCalls' | 'stop' | 'stopSequence'>;
 
-type OpenedCall = Omit<CallRecord, 'id' | 'emittedTokens' | 'emittedFrames' | 'ending' | 'isStream'>;
+type OpenedCall = Omit<CallRecord, 'id' | 'emittedTokens' | 'emissions' | 'emittedFrames' | 'ending' | 'isStream'>;
+
+const nothingYet = (): Pick<CallRecord, 'isStream' | 'emittedTokens' | 'emissions' | 'emittedFrames' | 'ending'> => ({
+  isStream: false,
+  emittedTokens: 0,
+  emissions: [],
+  emittedFrames: 0,
+  ending: 'open',
+});
 
 export type CallRecords = {
   readonly open: (call: OpenedCall) => CallRecord;
@@ -107,7 +117,7 @@ export function createCallRecords(recordFile?: string): CallRecords {
   return {
     open(opened) {
       lastId += 1;
-      const call: CallRecord = { id: lastId, ...opened, isStream: false, emittedTokens: 0, emittedFrames: 0, ending: 'open' };
+      const call: CallRecord = { id: lastId, ...opened, ...nothingYet() };
       if (call.requestBodyBytes > bodyBytesMax) delete call.requestBody;
       else if (call.requestBody !== undefined) bodiesBytes += call.requestBodyBytes;
       calls.set(call.id, call);
