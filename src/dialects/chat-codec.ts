@@ -1,7 +1,7 @@
 import type { GatewayError } from '../inference/gateway-error.ts';
 import type { InferenceEvent } from '../inference/inference-event.ts';
 import type { InferenceReply } from '../inference/inference-reply.ts';
-import type { InferenceRequest } from '../inference/inference-request.ts';
+import type { BuiltInToolKind, InferenceRequest, MediaKind, ServerToolPart } from '../inference/inference-request.ts';
 import type { ModelTraits } from '../inference/model-traits.ts';
 import type { FieldNames, TranslationNotes } from '../inference/translation-notes.ts';
 import type { Usage } from '../inference/usage.ts';
@@ -105,6 +105,14 @@ export type EventEncoder = {
 /** Both directions of a chat dialect's wire format, to and from the neutral form. All functions are pure and synchronous. */
 export type ChatCodec = {
   readonly fieldNames: FieldNames;
+  /** What requests of this dialect call each built-in tool, where a choice names one; without the date that some end in. */
+  readonly toolNames: Readonly<Record<BuiltInToolKind, readonly string[]>>;
+  /** The beginnings of ids by which its clients know what the work of a built-in tool was. */
+  readonly toolIdPrefixes: Readonly<Record<ServerToolPart['tool'], string>>;
+  /** Which media an upstream of this dialect can be given the address of. Others are fetched for it. */
+  readonly takesAddressOf: readonly MediaKind[];
+  /** Whether an upstream of this dialect reads Word documents. Where not, it is given their text. */
+  readonly readsWordDocuments: boolean;
   /**
    * Reads a validated request. Throws a GatewayError naming the field for what no neutral form can be given (arguments that are no JSON,
    * several candidates), and for state that lives at the vendor.

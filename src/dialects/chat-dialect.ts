@@ -8,6 +8,8 @@ import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { TSchema } from 'typebox';
 
 import type { ChatCodec } from './chat-codec.ts';
+import type { ModelListFormat } from './model-lists.ts';
+import type { StoredId } from './stored-id.ts';
 
 export type DialectId = 'anthropic-messages' | 'openai-responses' | 'openai-chat' | 'gemini-generate-content';
 
@@ -172,6 +174,21 @@ export type ContextFit =
   /** It does not fit: with certainty, and then it has at least so many tokens, or by an estimate, where that decides. */
   | { readonly kind: 'too-long'; readonly tokensMin: number; readonly tokensMax: number; readonly isEstimate?: boolean };
 
+/** How a dialect's clients have a conversation fitted to the window of its model. */
+export type ContextFitting = {
+  /** Whether a request, its history in it, fits a model's window, and what of it does where the client lets items be dropped. */
+  readonly fit: (body: JsonObject, limits: ContextLimits) => Promise<ContextFit>;
+  /** Whether the vendor keeps some of the conversation, which cannot be cut here. */
+  readonly namesHistory: (body: JsonObject) => boolean;
+  /** Whether the client lets items be dropped. */
+  readonly letsDrop: (body: JsonObject) => boolean;
+  /** The same request, of which no item may be dropped. */
+  readonly keepAll: (body: JsonObject) => JsonObject;
+  /** Which field is too long where it does not fit, and what its client can do. */
+  readonly param: string;
+  readonly advice: string;
+};
+
 /**
  * A chat dialect: everything the gateway knows of one vendor's wire format. All functions are pure and synchronous; a dialect does no
  * I/O and knows no upstream. Adding one adds a folder here and a line in registry.ts.
@@ -180,6 +197,23 @@ export type ChatDialect = {
   readonly id: DialectId;
   /** The name people use: "Messages", "Responses". */
   readonly title: string;
+  /** What the conventions of telemetry call its calls. */
+  readonly telemetryOperation: 'chat' | 'generate_content';
+  /** How the address of an item in a list is written in messages: `messages.0` or `input[0]`. */
+  readonly itemPath: (path: string, index: number) => string;
+  /**
+   * Members of its requests that lead to media, and those that hold an address, or an object whose `url` is one. An address in any other member would be fetched unseen, from inside
+   * the operator's network.
+   */
+  readonly mediaMembers: { readonly roots: readonly string[]; readonly through: readonly string[]; readonly addresses: readonly string[] };
+  /** Everything that a request names which its vendor keeps under the operator's account, files and responses left out. */
+  readonly findStoredIds: (body: JsonObject) => Generator<StoredId>;
+  /** How its clients want models listed. */
+  readonly modelList: ModelListFormat;
+  /** The header in which its vendor tells the id of a request. */
+  readonly requestIdHeader: 'request-id' | 'x-request-id';
+  /** The beginnings of the headers in which its vendor tells where an account stands with its limits, in lower case. */
+  readonly limitHeaders: readonly string[];
   /** JSON Schema of the request body, by operation: what validation checks and the OpenAPI document shows. */
   readonly requestSchema: (operation: Operation, mode: ValidationMode) => TSchema;
   /** Refuses a request that the contract refuses. Throws a GatewayError whose message names the field, its problem and what is right. */
@@ -195,11 +229,8 @@ export type ChatDialect = {
   readonly readConversation: (request: WireRequest) => string;
   /** The byte edits that fit a validated body to its target: model name, documented spellings, asking for usage. Usually none or one. */
   readonly editRequest: (request: WireRequest, bytes: Buffer, fit: TargetFit) => readonly JsonEdit[];
-  /**
-   * Whether a request, its history in it, fits a model's window, and what of it does where the client lets items be dropped. Absent where a dialect
-   * has no such wish.
-   */
-  readonly fitContext?: (body: JsonObject, limits: ContextLimits) => Promise<ContextFit>;
+  /** Absent where a dialect has no word by which a client lets its conversation be fitted to its model. */
+  readonly contextFitting?: ContextFitting;
   readonly readReply: (reply: unknown) => ReplyReport;
   /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
   readonly editReply: (bytes: Buffer) => Buffer;

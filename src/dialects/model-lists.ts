@@ -2,6 +2,8 @@ import type { ListedModel } from './chat-dialect.ts';
 
 /** How a vendor's clients want models listed. */
 export type ModelListFormat = {
+  /** The vendor whose models are listed, with those that are served through its interface; undefined where its clients are told of all. */
+  readonly onlyOf: string | undefined;
   /** One page of the list. `query` holds the vendor's own paging parameters. */
   readonly encodeList: (models: readonly ListedModel[], query: URLSearchParams) => unknown;
   readonly encodeModel: (model: ListedModel) => unknown;

@@ -1,5 +1,7 @@
 import type { LimitStanding, RateLimitStanding } from '../inference/rate-limit-standing.ts';
 
+export const openaiLimitHeaders: readonly string[] = ['x-ratelimit-'];
+
 /** The vendor's rate-limit headers; times to a reset are durations such as `6ms`, `1.5s` and `1m0s`. */
 export function openaiRateLimitHeaders({ requests, tokens }: RateLimitStanding): Record<string, string> {
   const headers: Record<string, string> = {};

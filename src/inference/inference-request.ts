@@ -172,7 +172,8 @@ export type Tool = FunctionTool | WebSearchTool | CodeExecutionTool | FileSearch
 /** Tools that a service runs between the words of a reply: the vendor where it can, else the gateway. */
 export type BuiltInTool = Extract<Tool, { readonly kind: BuiltInToolKind }>;
 
-export type BuiltInToolKind = 'web-search' | 'code-execution' | 'file-search' | 'url-context';
+export const builtInToolKinds = ['web-search', 'code-execution', 'file-search', 'url-context'] as const;
+export type BuiltInToolKind = (typeof builtInToolKinds)[number];
 
 export type ToolChoice =
   | { readonly kind: 'auto' | 'required' | 'none' }

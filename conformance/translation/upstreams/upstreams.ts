@@ -14,4 +14,5 @@ export const receiveAs: Readonly<Record<DialectId, (body: Wire) => Received>> = 
   'gemini-generate-content': receiveGenerate,
 };
 
-export const upstreamDialects: readonly DialectId[] = ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content'];
+// The keys are those of the table.
+export const upstreamDialects = Object.keys(receiveAs) as readonly DialectId[];

@@ -4,8 +4,10 @@ import { contractReply } from './contract-reply.ts';
 import { createStreamCutter } from './create-stream-cutter.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
+import { anthropicModelList } from './encode-models.ts';
 import { encodeError, encodeStreamError } from './encode-error.ts';
 import { rateLimitHeaders } from './rate-limit-headers.ts';
+import { findStoredIds } from './find-stored-ids.ts';
 import { readFacts } from './read-facts.ts';
 import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
@@ -18,6 +20,13 @@ const ping = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n');
 export const anthropicMessages: ChatDialect = {
   id: 'anthropic-messages',
   title: 'Messages',
+  telemetryOperation: 'chat',
+  itemPath: (path, index) => `${path}.${index}`,
+  mediaMembers: { roots: ['messages'], through: ['content', 'source'], addresses: [] },
+  findStoredIds,
+  modelList: anthropicModelList,
+  requestIdHeader: 'request-id',
+  limitHeaders: ['anthropic-ratelimit-', 'anthropic-priority-'],
   requestSchema,
   validateRequest,
   readFacts,

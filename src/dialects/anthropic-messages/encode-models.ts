@@ -12,6 +12,7 @@ function encodeModel(model: ListedModel): unknown {
 
 /** GET /v1/models as Messages clients read it: pages by `limit`, `after_id` and `before_id` (messages reference, section 5). */
 export const anthropicModelList: ModelListFormat = {
+  onlyOf: undefined,
   encodeModel,
   encodeList: (models, query) => {
     const size = readPageSize(query.get('limit'), 20, 1000);

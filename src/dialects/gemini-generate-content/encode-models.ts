@@ -13,6 +13,7 @@ function encodeModel(model: ListedModel): unknown {
 
 /** GET /v1beta/models: pages by `pageSize` and `pageToken`; the token is where the next page begins. */
 export const geminiModelList: ModelListFormat = {
+  onlyOf: 'gemini',
   encodeModel,
   encodeList: (models, query) => {
     const size = readPageSize(query.get('pageSize') ?? query.get('page_size'), 50, 1000);

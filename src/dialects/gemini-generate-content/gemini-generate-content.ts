@@ -1,10 +1,13 @@
 import type { ChatDialect } from '../chat-dialect.ts';
+import { bracketedItem } from '../format-path.ts';
 import { codec } from './codec/codec.ts';
 import { createStreamCutter } from './create-stream-cutter.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editReply } from './edit-reply.ts';
 import { editRequest } from './edit-request.ts';
+import { geminiModelList } from './encode-models.ts';
 import { encodeError, encodeStreamError, heartbeat } from './encode-error.ts';
+import { findStoredIds } from './find-stored-ids.ts';
 import { readFacts } from './read-facts.ts';
 import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
@@ -15,6 +18,17 @@ import { validateRequest } from './validate-request.ts';
 export const geminiGenerateContent: ChatDialect = {
   id: 'gemini-generate-content',
   title: 'Generate content',
+  telemetryOperation: 'generate_content',
+  itemPath: bracketedItem,
+  mediaMembers: {
+    roots: ['contents'],
+    through: ['parts', 'fileData', 'file_data', 'functionResponse', 'function_response'],
+    addresses: ['fileUri', 'file_uri'],
+  },
+  findStoredIds,
+  modelList: geminiModelList,
+  requestIdHeader: 'x-request-id',
+  limitHeaders: [],
   requestSchema,
   validateRequest,
   readFacts,

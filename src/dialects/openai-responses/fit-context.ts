@@ -1,7 +1,7 @@
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import { WorkTurns } from '../../platform/turn-queue.ts';
-import type { ContextFit, ContextLimits } from '../chat-dialect.ts';
+import type { ContextFit, ContextFitting, ContextLimits } from '../chat-dialect.ts';
 import { dropMiddle } from './truncate-middle.ts';
 
 /** What a token holds on average. */
@@ -114,3 +114,15 @@ export async function fitContext(
   if (dropped === 0) return (await judge(input)) ?? { kind: 'fits' };
   return (await judge([...items])) ?? { kind: 'truncated', body: { ...body, input: items }, dropped, droppedIds };
 }
+
+const isPresent = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
+
+/** `truncation` of the Responses interface. */
+export const contextFitting: ContextFitting = {
+  fit: fitContext,
+  namesHistory: ({ previous_response_id: previous, conversation }) => isPresent(previous) || isPresent(conversation),
+  letsDrop: ({ truncation }) => truncation === 'auto',
+  keepAll: (body) => ({ ...body, truncation: 'disabled' }),
+  param: 'input',
+  advice: 'Shorten it, or set truncation to auto.',
+};

@@ -1,12 +1,15 @@
 import type { ChatDialect } from '../chat-dialect.ts';
-import { openaiRateLimitHeaders } from '../openai-rate-limit-headers.ts';
+import { bracketedItem } from '../format-path.ts';
+import { openaiModelList } from '../openai-model-list.ts';
+import { openaiLimitHeaders, openaiRateLimitHeaders } from '../openai-rate-limit-headers.ts';
 import { codec } from './codec/codec.ts';
 import { createStreamCutter } from './create-stream-cutter.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError } from './encode-error.ts';
 import { encodeStreamError } from './encode-stream-error.ts';
-import { fitContext } from './fit-context.ts';
+import { contextFitting } from './fit-context.ts';
+import { findStoredIds } from './find-stored-ids.ts';
 import { readFacts } from './read-facts.ts';
 import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
@@ -17,13 +20,24 @@ import { validateRequest } from './validate-request.ts';
 export const openaiResponses: ChatDialect = {
   id: 'openai-responses',
   title: 'Responses',
+  telemetryOperation: 'chat',
+  itemPath: bracketedItem,
+  mediaMembers: {
+    roots: ['input', 'tools'],
+    through: ['content', 'output', 'input_image_mask'],
+    addresses: ['image_url', 'file_url'],
+  },
+  findStoredIds,
+  modelList: openaiModelList,
+  requestIdHeader: 'x-request-id',
+  limitHeaders: openaiLimitHeaders,
   requestSchema,
   validateRequest,
   readFacts,
   readFeatures,
   readConversation,
   editRequest,
-  fitContext,
+  contextFitting,
   readReply,
   // The contract asks for nothing here that the vendor does not send.
   editReply: (bytes) => bytes,

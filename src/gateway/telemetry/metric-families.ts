@@ -1,3 +1,4 @@
+import { chatDialects } from '../../dialects/registry.ts';
 import type { Counter, Family, Histogram, MetricRegistry } from '../../platform/metrics/metric-registry.ts';
 
 /**
@@ -5,10 +6,7 @@ import type { Counter, Family, Histogram, MetricRegistry } from '../../platform/
  * development there, so they stand here and nowhere else.
  */
 export const operationNames: Readonly<Record<string, string>> = {
-  'anthropic-messages': 'chat',
-  'openai-responses': 'chat',
-  'openai-chat': 'chat',
-  'gemini-generate-content': 'generate_content',
+  ...Object.fromEntries(Object.values(chatDialects).map(({ id, telemetryOperation }) => [id, telemetryOperation])),
   'openai-embeddings': 'embeddings',
   // The conventions' word for content of any kind.
   'openai-audio': 'generate_content',

@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox';
 
 import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } from '../../gateway/settings/limits.ts';
 import { defaultOverload } from '../../gateway/admission/overload/overload-settings.ts';
+import { dialectIds } from '../../dialects/registry.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../programs/drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
@@ -14,7 +15,7 @@ import { pricesSchema } from './prices-schema.ts';
 import { creditsSchema, disconnectSchema } from './credits-schema.ts';
 import { quirksSchema } from './quirks-schema.ts';
 import { rateLimitFields } from './rate-limit-fields.ts';
-import { balanceSchema, dialectNames, ownTimeouts, targetsSchema } from './routing-schema.ts';
+import { balanceSchema, ownTimeouts, targetsSchema } from './routing-schema.ts';
 import { structuredOutputSchema } from './structured-output-schema.ts';
 import { toolModesSchema } from './tool-modes-schema.ts';
 import { filesSchema, toolsSchema } from './tools-schema.ts';
@@ -72,7 +73,7 @@ const upstreamSchema = Type.Object(
       }),
     ),
     dialects: Type.Optional(
-      Type.Array(Type.Enum([...dialectNames]), {
+      Type.Array(Type.Enum([...dialectIds]), {
         minItems: 1,
         description: 'Interfaces that this server speaks, where it speaks more or fewer than its vendor says.',
       }),

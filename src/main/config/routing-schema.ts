@@ -1,7 +1,5 @@
 import Type, { type Static } from 'typebox';
-
-/** Interfaces by the name they have in the configuration. */
-export const dialectNames = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini-generate-content'] as const;
+import { dialectIds } from '../../dialects/registry.ts';
 
 const flag = (what: string) => Type.Optional(Type.Boolean({ description: `true: only calls with ${what}; false: only calls without.` }));
 
@@ -18,7 +16,7 @@ const tokens = (bound: string) =>
 const conditionsSchema = Type.Object(
   {
     dialects: Type.Optional(
-      Type.Array(Type.Enum([...dialectNames]), { minItems: 1, uniqueItems: true, description: 'Interfaces that the call comes in on.' }),
+      Type.Array(Type.Enum([...dialectIds]), { minItems: 1, uniqueItems: true, description: 'Interfaces that the call comes in on.' }),
     ),
     images: flag('images or video'),
     documents: flag('documents'),

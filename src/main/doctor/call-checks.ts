@@ -1,4 +1,5 @@
 import type { EncodedRequest } from '../../dialects/chat-codec.ts';
+import type { DialectId } from '../../dialects/chat-dialect.ts';
 import type { InferenceReply } from '../../inference/inference-reply.ts';
 import type { InferenceRequest } from '../../inference/inference-request.ts';
 import { countInput } from '../../inference/meters.ts';
@@ -114,7 +115,7 @@ export async function callStream(
   };
 }
 
-const endMarks: Readonly<Record<string, string>> = {
+const endMarks: Readonly<Record<DialectId, string>> = {
   'openai-chat': 'data: [DONE]',
   'openai-responses': 'response.completed',
   'anthropic-messages': 'message_stop',
@@ -132,7 +133,7 @@ function findStreamFault({ patient, dialect }: Conversation, stream: StreamReadi
     );
   if (stream.state === 'open')
     return bad(
-      `the stream ends without its terminal mark (${endMarks[dialect.id] ?? 'of the dialect'})`,
+      `the stream ends without its terminal mark (${endMarks[dialect.id]})`,
       'the gateway takes such a reply for cut and says so to the client: update the server, or look for a proxy that closes the connection early (buffering, a short read timeout)',
     );
   if (stream.ungrammatical !== undefined)

@@ -52,12 +52,18 @@ function findShapeFault(dialect: DialectId, vendor: VendorId, body: unknown): st
   if (vendor === 'xai' && filledText(whole.error) !== undefined) return undefined;
   const error = membersOf(whole.error);
   if (filledText(error.message) === undefined) return 'it has no error.message';
-  if (dialect === 'anthropic-messages' && (whole.type !== 'error' || filledText(error.type) === undefined))
-    return 'it lacks "type": "error", or the type of the error';
-  if (dialect === 'gemini-generate-content' && (numberOf(error.code) === undefined || filledText(error.status) === undefined))
-    return 'it lacks error.code or error.status';
-  return undefined;
+  return findOwnFault[dialect](whole, error);
 }
+
+/** What is wanted of an error beside its message; the OpenAI interfaces want nothing that each server has. */
+const findOwnFault: Readonly<Record<DialectId, (whole: JsonObject, error: JsonObject) => string | undefined>> = {
+  'anthropic-messages': (whole, error) =>
+    whole.type !== 'error' || filledText(error.type) === undefined ? 'it lacks "type": "error", or the type of the error' : undefined,
+  'gemini-generate-content': (_whole, error) =>
+    numberOf(error.code) === undefined || filledText(error.status) === undefined ? 'it lacks error.code or error.status' : undefined,
+  'openai-chat': () => undefined,
+  'openai-responses': () => undefined,
+};
 
 function judgeError(conversation: Conversation, answer: Answer): Outcome {
   const { dialect, patient, model } = conversation;

@@ -14,6 +14,16 @@ import { removeForeignProofs } from './remove-foreign-proofs.ts';
 /** Messages to and from the neutral form. */
 export const codec: ChatCodec = {
   fieldNames,
+  toolNames: { 'web-search': ['web_search'], 'code-execution': ['code_execution'], 'file-search': [], 'url-context': ['web_fetch'] },
+  toolIdPrefixes: {
+    'web-search': 'srvtoolu',
+    'file-search': 'srvtoolu',
+    'code-execution': 'srvtoolu',
+    'url-context': 'srvtoolu',
+    other: 'srvtoolu',
+  },
+  takesAddressOf: ['image', 'file', 'audio', 'video'],
+  readsWordDocuments: false,
   decodeRequest,
   encodeRequest,
   holdsFormat,

@@ -30,6 +30,15 @@ function decodeCount(reply: unknown): number | undefined {
 /** Both directions between generate-content and the neutral form. */
 export const codec: ChatCodec = {
   fieldNames,
+  toolNames: {
+    'web-search': ['google_search', 'googleSearch'],
+    'code-execution': ['code_execution', 'codeExecution'],
+    'file-search': [],
+    'url-context': ['url_context', 'urlContext'],
+  },
+  toolIdPrefixes: { 'web-search': 'tool', 'file-search': 'tool', 'code-execution': 'tool', 'url-context': 'tool', other: 'tool' },
+  takesAddressOf: ['image', 'file', 'audio', 'video'],
+  readsWordDocuments: false,
   decodeRequest,
   encodeRequest,
   holdsFormat,

@@ -39,6 +39,15 @@ function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObj
 /** Responses to and from the neutral form. */
 export const codec: ChatCodec = {
   fieldNames,
+  toolNames: {
+    'web-search': ['web_search', 'web_search_preview'],
+    'code-execution': ['code_interpreter'],
+    'file-search': ['file_search'],
+    'url-context': [],
+  },
+  toolIdPrefixes: { 'web-search': 'ws', 'file-search': 'fs', 'code-execution': 'ci', 'url-context': 'ws', other: 'tool' },
+  takesAddressOf: ['image', 'file', 'audio', 'video'],
+  readsWordDocuments: true,
   decodeRequest,
   encodeRequest,
   holdsFormat,

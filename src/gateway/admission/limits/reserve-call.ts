@@ -2,6 +2,7 @@ import type { RateLimits } from '../../../accounts/access-limits.ts';
 import type { ApiKey } from '../../../accounts/api-key.ts';
 import { statisticsCounts } from '../../../billing/ledger/call-entry.ts';
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
@@ -92,8 +93,10 @@ function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readon
 
 /** Whether a header of an upstream is about the limits of the operator's account there. */
 export function isUpstreamLimit(name: string): boolean {
-  return name.startsWith('x-ratelimit-') || name.startsWith('anthropic-ratelimit-') || name.startsWith('anthropic-priority-');
+  return limitHeaders.some((beginning) => name.startsWith(beginning));
 }
+
+const limitHeaders: readonly string[] = [...new Set(Object.values(chatDialects).flatMap((dialect) => dialect.limitHeaders))];
 
 /**
  * The same relay, whose replies say where the caller stands instead of where the operator does at the upstream: what is left of the operator's account is no client's business

@@ -1,27 +1,18 @@
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { ChatDialect, DialectId } from '../../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { leadsToPrivateNetwork } from '../../../platform/http/public-address.ts';
 import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
-/** Members of the four chat interfaces that lead to media. Arguments and results of functions are not among them: their addresses are text. */
-const mediaPaths: ReadonlySet<string> = new Set([
-  'messages',
-  'contents',
-  'content',
-  'parts',
-  'source',
-  'fileData',
-  'file_data',
-  'file',
-  'functionResponse',
-  'function_response',
-  'output',
-  'tools',
-  'input_image_mask',
-]);
+const members = Object.values(chatDialects).map(({ mediaMembers }) => mediaMembers);
 
-/** Members that hold an address, or an object whose `url` is one. */
-const addresses: ReadonlySet<string> = new Set(['image_url', 'video_url', 'audio_url', 'file_url', 'fileUri', 'file_uri']);
+/**
+ * Members of any chat interface, because servers read each other's words. Arguments and results of functions are not among them: their addresses are text. What
+ * leads to media at the top leads to media below it too, but for `input`, which holds arguments there.
+ */
+const roots: ReadonlySet<string> = new Set(members.flatMap((of) => [...of.roots, ...of.through]));
+const mediaPaths: ReadonlySet<string> = new Set([...roots].filter((name) => name !== 'input'));
+const addresses: ReadonlySet<string> = new Set(members.flatMap((of) => of.addresses));
 
 const depthMax = 12;
 
@@ -32,14 +23,11 @@ const depthMax = 12;
  */
 export function refusePrivateAddresses(dialect: DialectId, body: JsonValue): void {
   if (!isJsonObject(body)) return;
-  // Messages writes the path of a field with dots alone.
-  const itemPath = dialect === 'anthropic-messages' ? dotted : bracketed;
-  for (const name in body) if (mediaPaths.has(name) || name === 'input') findIn(body[name], name, itemPath);
+  const { itemPath } = chatDialects[dialect];
+  for (const name in body) if (roots.has(name)) findIn(body[name], name, itemPath);
 }
 
-type ItemPath = (path: string, index: number) => string;
-const dotted: ItemPath = (path, index) => `${path}.${index}`;
-const bracketed: ItemPath = (path, index) => `${path}[${index}]`;
+type ItemPath = ChatDialect['itemPath'];
 
 function findIn(value: JsonValue | undefined, path: string, itemPath: ItemPath, depth = 0): void {
   if (typeof value !== 'object' || value === null || depth > depthMax) return;

@@ -103,9 +103,10 @@ function readChatPlaces(part: JsonObject): readonly FilePlace[] {
   return [{ fileId, steps: ['file', 'file_id'], fill }];
 }
 
-/** By dialect; the one that is not here names files by address. */
-export const fileDialects: Readonly<Partial<Record<DialectId, FileDialect>>> = {
+/** By dialect; undefined where files are named by address. */
+export const fileDialects: Readonly<Record<DialectId, FileDialect | undefined>> = {
   'openai-responses': { roots: ['input', 'prompt', 'tools'], opaque: new Set(['parameters']), readPlaces: readResponsesPlaces },
   'anthropic-messages': { roots: ['messages', 'system'], opaque: new Set(['input']), readPlaces: readMessagesPlaces },
   'openai-chat': { roots: ['messages'], opaque: new Set(), readPlaces: readChatPlaces },
+  'gemini-generate-content': undefined,
 };

@@ -1,5 +1,5 @@
 import type { DialectId } from '../../../dialects/chat-dialect.ts';
-import { modelLists } from '../../../dialects/registry.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
 import { unknownModel } from '../../attempts/routing/rank-targets.ts';
 import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
 
@@ -8,14 +8,16 @@ export type ModelTest = (model: string) => boolean;
 
 /** The models that the caller may call, in the shape that its SDK reads. */
 export function listModels(table: RoutingTable, dialect: DialectId, query: URLSearchParams, mayCall: ModelTest): unknown {
+  const { modelList } = chatDialects[dialect];
+  const { onlyOf } = modelList;
   const served =
-    dialect === 'gemini-generate-content'
-      ? table.models.filter(
-          (model) => model.ownedBy === 'gemini' || table.targetsOf(model.id).some((target) => target.upstream.dialects.includes(dialect)),
-        )
-      : table.models;
+    onlyOf === undefined
+      ? table.models
+      : table.models.filter(
+          (model) => model.ownedBy === onlyOf || table.targetsOf(model.id).some((target) => target.upstream.dialects.includes(dialect)),
+        );
   const models = served.filter(({ id }) => mayCall(id));
-  return modelLists[dialect].encodeList(models, query);
+  return modelList.encodeList(models, query);
 }
 
 /** One model. Aliases and dated names that a call would accept are found too. Throws `model_not_found`, also for one that the caller may not call. */
@@ -23,7 +25,7 @@ export function showModel(table: RoutingTable, dialect: DialectId, name: string,
   const listed = table.models.find((model) => model.id === name);
   const [target] = table.targetsOf(name);
   if ((listed === undefined && target === undefined) || !mayCall(name)) throw unknownModel(name, table, mayCall);
-  return modelLists[dialect].encodeModel(
+  return chatDialects[dialect].modelList.encodeModel(
     listed ?? { id: name, displayName: name, createdAtMs: configuredAtMs, ownedBy: target?.upstream.vendor.id ?? 'weir' },
   );
 }

@@ -4,15 +4,13 @@ import { describe, test } from 'node:test';
 import { type CallEntry, statisticsCounts } from '../../../../billing/ledger/call-entry.ts';
 import { recomputeAmount } from '../../../../billing/rating/recompute-amount.ts';
 import type { DialectId } from '../../../../dialects/chat-dialect.ts';
-import { chatDialects } from '../../../../dialects/registry.ts';
+import { chatDialects, dialectIds } from '../../../../dialects/registry.ts';
 import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
 import { readShapes, settleShape, type UsageShape } from './testing/settle-shape.ts';
 
-const dialects = ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content'] as const satisfies DialectId[];
-
 type Shape = UsageShape & { readonly vendor: VendorId };
 
-const corpus: readonly (readonly [DialectId, Shape])[] = dialects.flatMap((dialect) =>
+const corpus: readonly (readonly [DialectId, Shape])[] = dialectIds.flatMap((dialect) =>
   readShapes(`${dialect}.json`).map((shape) => [dialect, shape] as const),
 );
 
@@ -25,7 +23,7 @@ function expectedRow({ end = 'finished', estimated = false, serviceTier, usage, 
   return { end, estimated, serviceTier, usage, nanoUsd };
 }
 
-for (const dialect of dialects)
+for (const dialect of dialectIds)
   describe(`M17, ${dialect}: what it says it used is what is booked and charged, to the last nano-dollar`, () => {
     for (const [, shape] of corpus.filter(([of]) => of === dialect))
       test(`${shape.vendor}, ${shape.frames === undefined ? 'whole' : 'stream'}: ${shape.name}`, () => {
@@ -73,7 +71,7 @@ describe('what holds for every shape of usage', () => {
     for (const [dialect, shape] of corpus) {
       const { usage } = settleShape(shape, { dialect });
       if (shape.estimated === true || usage.inputTokens === undefined) continue;
-      for (const client of dialects) {
+      for (const client of dialectIds) {
         const words = chatDialects[client].codec.encodeUsage(usage);
         const { usageReport } = chatDialects[client].readReply({ usage: words, usageMetadata: words });
         const { cacheCreationTokens: heardWritten, ...heard } = statisticsCounts(usageReport?.usage ?? {});

@@ -1,4 +1,4 @@
-import type { ContextFit, ContextLimits } from '../../../../dialects/chat-dialect.ts';
+import type { ContextFit, ContextFitting, ContextLimits } from '../../../../dialects/chat-dialect.ts';
 import { countTextCharacters, estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
@@ -30,10 +30,11 @@ export function fitRequest(
 ): FittedRequest | Promise<FittedRequest> {
   const { call, facts, round } = known;
   // A round of a loop continues what was fitted before it began.
-  if (call.dialect.fitContext === undefined || call.operation !== 'generate' || round !== undefined) return made;
+  const { contextFitting } = call.dialect;
+  if (contextFitting === undefined || call.operation !== 'generate' || round !== undefined) return made;
   const { body } = made.request;
   // What its vendor keeps of the conversation cannot be cut here.
-  if (overflow !== undefined && !made.translate && namesHistory(body)) throw overflow;
+  if (overflow !== undefined && !made.translate && contextFitting.namesHistory(body)) throw overflow;
   const ownWindow = target.upstream.traitsOf(target.upstreamModel).contextTokensMax;
   const contextTokensMax = overflow === undefined ? ownWindow : windowAfter(overflow, body);
   // No token is less than a byte.
@@ -43,11 +44,11 @@ export function fitRequest(
     ...(facts.outputTokensMax === undefined ? {} : { outputTokensMax: facts.outputTokensMax }),
     refusesEstimate: overflow === undefined && target.upstream.setsContext === true,
   };
-  return fitLong(call, made, limits, { overflow, dropsByItself: dropsByItself(target, made) });
+  return fitLong(contextFitting, made, limits, { overflow, dropsByItself: dropsByItself(target, made) });
 }
 
 async function fitLong(
-  call: KnownCall['call'],
+  fitting: ContextFitting,
   made: TurnRequest,
   limits: ContextLimits,
   { overflow, dropsByItself: leavesAlone }: { readonly overflow: GatewayError | undefined; readonly dropsByItself: boolean },
@@ -55,12 +56,13 @@ async function fitLong(
   const { body } = made.request;
   if (overflow === undefined && leavesAlone) {
     // Only the body's own excess counts, where that is certain.
-    const refusesEstimate = limits.refusesEstimate === true && body.truncation !== 'auto';
-    const own = await call.dialect.fitContext?.({ ...body, truncation: 'disabled' }, { ...limits, refusesEstimate });
-    if (own?.kind !== 'too-long') return made;
-    if (body.truncation !== 'auto') throw tooLong(own);
+    const letsDrop = fitting.letsDrop(body);
+    const refusesEstimate = limits.refusesEstimate === true && !letsDrop;
+    const own = await fitting.fit(fitting.keepAll(body), { ...limits, refusesEstimate });
+    if (own.kind !== 'too-long') return made;
+    if (!letsDrop) throw tooLong(own, fitting);
   }
-  const fitted = await fitBody(call, body, limits);
+  const fitted = await fitWith(fitting, body, limits);
   if (fitted.truncated === undefined) {
     if (overflow !== undefined) throw overflow;
     return made;
@@ -69,10 +71,7 @@ async function fitLong(
   return { ...made, request: { ...made.request, body: fitted.body }, bytes, truncated: fitted.truncated };
 }
 
-const namesHistory = ({ previous_response_id: previous, conversation }: JsonObject): boolean =>
-  (previous ?? null) !== null || (conversation ?? null) !== null;
-
-/** Its vendor keeps to `truncation` itself, knows what it keeps of the conversation, and counts exactly. */
+/** Its vendor drops items itself, knows what it keeps of the conversation, and counts exactly. */
 function dropsByItself({ upstream }: Target, { translate }: TurnRequest): boolean {
   return !translate && upstream.vendor.keepsResponses === true;
 }
@@ -86,9 +85,17 @@ export async function fitBody(
   body: JsonObject,
   limits: ContextLimits,
 ): Promise<{ readonly body: JsonObject; readonly truncated?: string }> {
-  const fit = (await dialect.fitContext?.(body, limits)) ?? { kind: 'fits' };
+  return dialect.contextFitting === undefined ? { body } : fitWith(dialect.contextFitting, body, limits);
+}
+
+async function fitWith(
+  fitting: ContextFitting,
+  body: JsonObject,
+  limits: ContextLimits,
+): Promise<{ readonly body: JsonObject; readonly truncated?: string }> {
+  const fit = await fitting.fit(body, limits);
   if (fit.kind === 'fits') return { body };
-  if (fit.kind === 'too-long') throw tooLong(fit);
+  if (fit.kind === 'too-long') throw tooLong(fit, fitting);
   const { body: shorter, dropped, droppedIds } = fit;
   const ids = droppedIds.length === 0 ? '' : `: ${droppedIds.slice(0, idsMax).join(' ')}${droppedIds.length > idsMax ? ' ...' : ''}`;
   return { body: shorter, truncated: `${dropped} ${dropped === 1 ? 'item was' : 'items were'} left out of the middle by truncation${ids}` };
@@ -97,17 +104,20 @@ export async function fitBody(
 /** Ids that are named in a header; a long conversation may lose hundreds. */
 const idsMax = 8;
 
-function tooLong({ tokensMin: tokens, tokensMax, isEstimate }: Extract<ContextFit, { kind: 'too-long' }>): GatewayError {
+function tooLong(
+  { tokensMin: tokens, tokensMax, isEstimate }: Extract<ContextFit, { kind: 'too-long' }>,
+  { param, advice }: ContextFitting,
+): GatewayError {
   return new GatewayError(
     'context_length_exceeded',
-    `The input has ${isEstimate === true ? 'about' : 'at least'} ${tokens} tokens and the context window of this model is ${tokensMax}. Shorten it, or set truncation to auto.`,
-    { param: 'input', details: { tokens, tokensMax } },
+    `The ${param} has ${isEstimate === true ? 'about' : 'at least'} ${tokens} tokens and the context window of this model is ${tokensMax}. ${advice}`,
+    { param, details: { tokens, tokensMax } },
   );
 }
 
 /** Whether less of a request that its vendor found too long may be sent, if its body asks for that. */
 export function mayShorten({ dialect, operation }: KnownCall['call'], { code }: GatewayError): boolean {
-  return code === 'context_length_exceeded' && dialect.fitContext !== undefined && operation === 'generate';
+  return code === 'context_length_exceeded' && dialect.contextFitting !== undefined && operation === 'generate';
 }
 
 /** The window as the estimate has to take it, so that the vendor's count comes out within its own. */

@@ -1,4 +1,12 @@
-import type { BuiltInTool, BuiltInToolKind, InferenceRequest, Tool, ToolChoice } from '../../../../inference/inference-request.ts';
+import { chatDialects } from '../../../../dialects/registry.ts';
+import {
+  type BuiltInTool,
+  type BuiltInToolKind,
+  builtInToolKinds,
+  type InferenceRequest,
+  type Tool,
+  type ToolChoice,
+} from '../../../../inference/inference-request.ts';
 import { listToolNames } from '../../../../inference/tool-names.ts';
 import type { GatewayTool } from '../../../../tools/gateway-tool.ts';
 
@@ -31,22 +39,14 @@ export function closeTools(offered: OfferedTools): void {
 }
 
 /** What the dialects call the tools, where a choice names one. Dates at the end of a name are versions. */
-const wireNames: ReadonlyMap<string, BuiltInToolKind> = new Map([
-  ['web_search', 'web-search'],
-  ['web_search_preview', 'web-search'],
-  ['google_search', 'web-search'],
-  ['googleSearch', 'web-search'],
-  ['file_search', 'file-search'],
-  ['code_interpreter', 'code-execution'],
-  ['code_execution', 'code-execution'],
-  ['codeExecution', 'code-execution'],
-  ['web_fetch', 'url-context'],
-  ['url_context', 'url-context'],
-  ['urlContext', 'url-context'],
-]);
+const kindsByName: ReadonlyMap<string, BuiltInToolKind> = new Map(
+  Object.values(chatDialects).flatMap(({ codec }) =>
+    builtInToolKinds.flatMap((kind) => codec.toolNames[kind].map((name) => [name, kind] as const)),
+  ),
+);
 
 function kindOf(name: string): BuiltInToolKind | undefined {
-  return wireNames.get(name.replace(/_\d{4}_\d{2}_\d{2}$|_\d{8}$/, ''));
+  return kindsByName.get(name.replace(/_\d{4}_\d{2}_\d{2}$|_\d{8}$/, ''));
 }
 
 /** The choice for the functions that stand in for built-in tools. */

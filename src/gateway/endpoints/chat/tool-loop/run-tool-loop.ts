@@ -1,7 +1,7 @@
 import type { ChatDialect, WireRequest } from '../../../../dialects/chat-dialect.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
-import type { BuiltInTool, BuiltInToolKind, InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
+import type { BuiltInTool, BuiltInToolKind, InferenceRequest } from '../../../../inference/inference-request.ts';
 import { createTranslationNotes, type TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { GatewayTool, ToolOwner, ToolShed } from '../../../../tools/gateway-tool.ts';
@@ -83,7 +83,7 @@ export async function runToolLoop(gateway: Gateway, known: KnownCall, options: T
     reply: createReply(gateway, known, options, notes),
     check,
     knowsAddress: gatherAddresses(decoded),
-    newToolId: (tool) => gateway.newId(idPrefix(call.dialect, tool)),
+    newToolId: (tool) => gateway.newId(call.dialect.codec.toolIdPrefixes[tool]),
   });
   try {
     await loop.start();
@@ -178,14 +178,6 @@ function readRunsMax({ vendorFields }: InferenceRequest): number {
   if (value === undefined || value === null) return Infinity;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
   throw new GatewayError('invalid_value', 'max_tool_calls: must be a whole number of at least 0', { param: 'max_tool_calls' });
-}
-
-/** The beginnings of ids by which clients know what they are of. */
-const responsesPrefixes = { 'web-search': 'ws', 'file-search': 'fs', 'code-execution': 'ci', 'url-context': 'ws', other: 'tool' } as const;
-
-function idPrefix({ id }: ChatDialect, tool: ServerToolPart['tool']): string {
-  if (id === 'anthropic-messages') return 'srvtoolu';
-  return id === 'openai-responses' ? responsesPrefixes[tool] : 'tool';
 }
 
 function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOptions, notes: readonly TranslationNote[]): LoopReply {

@@ -1,4 +1,5 @@
 import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../../../dialects/registry.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { InferenceRequest, MediaPart, Part, TextPart, Turn } from '../../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../../inference/model-traits.ts';
@@ -11,7 +12,7 @@ export type FetchMedia = (url: string) => Promise<{ readonly mediaType: string; 
 /** Pictures are fetched by most vendors; documents, only where their dialect can say an address at all. */
 function mustInline(part: MediaPart, dialect: DialectId, traits: ModelTraits): boolean {
   if (part.source.kind !== 'url') return false;
-  return !traits.fetchesUrls || (dialect === 'openai-chat' && part.media !== 'image');
+  return !traits.fetchesUrls || !chatDialects[dialect].codec.takesAddressOf.includes(part.media);
 }
 
 /** Files that one request may have fetched: it is no way to make the gateway crawl. */

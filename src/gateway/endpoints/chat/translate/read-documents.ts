@@ -1,4 +1,5 @@
 import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../../../dialects/registry.ts';
 import type { InferenceRequest, MediaPart, Part, TextPart, Turn } from '../../../../inference/inference-request.ts';
 import type { TranslationNotes } from '../../../../inference/translation-notes.ts';
 import type { DocumentReader } from './document-reader.ts';
@@ -31,7 +32,7 @@ export async function readDocuments(
   },
 ): Promise<InferenceRequest> {
   const { dialect, reader, userName, hasLeft, notes } = options;
-  if (reader === undefined || dialect === 'openai-responses') return request;
+  if (reader === undefined || chatDialects[dialect].codec.readsWordDocuments) return request;
   const holds = (part: Part): boolean => isDocx(part) || (part.kind === 'tool-result' && part.content.some(isDocx));
   if (!request.turns.some((turn) => turn.parts.some(holds))) return request;
   const read = async <Kind extends Part>(part: Kind): Promise<Kind> => {

@@ -80,7 +80,7 @@ function replyHeaders({ client, framing, writing, notes }: Translation, headers:
   const written: Record<string, string> = {
     'content-type': framing === 'sse' ? 'text/event-stream; charset=utf-8' : 'application/json; charset=utf-8',
     ...(framing === 'sse' ? { 'cache-control': 'no-cache' } : {}),
-    [client.id === 'anthropic-messages' ? 'request-id' : 'x-request-id']: writing.requestId,
+    [client.requestIdHeader]: writing.requestId,
     [requestIdHeader]: writing.requestId,
     ...translationHeaders(notes.list()),
   };

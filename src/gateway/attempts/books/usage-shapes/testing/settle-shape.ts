@@ -61,10 +61,17 @@ export const corpusCall: Omit<CallOpening, 'dialect' | 'vendor' | 'stream'> = {
   priceVersion: corpusPrices.version,
 };
 
+/** Whether the events of a stream have names. */
+const namesEvents: Readonly<Record<DialectId, boolean>> = {
+  'anthropic-messages': true,
+  'openai-responses': true,
+  'openai-chat': false,
+  'gemini-generate-content': false,
+};
+
 function encodeFrame(frame: JsonValue, dialect: DialectId): string {
   const data = typeof frame === 'string' ? frame : JSON.stringify(frame);
-  const hasNames = dialect === 'anthropic-messages' || dialect === 'openai-responses';
-  const type = hasNames && typeof frame === 'object' && frame !== null && 'type' in frame ? frame.type : undefined;
+  const type = namesEvents[dialect] && typeof frame === 'object' && frame !== null && 'type' in frame ? frame.type : undefined;
   return `${typeof type === 'string' ? `event: ${type}\n` : ''}data: ${data}\n\n`;
 }
 

@@ -1,5 +1,5 @@
-import type { ListedModel } from '../chat-dialect.ts';
-import type { ModelListFormat } from '../model-lists.ts';
+import type { ListedModel } from './chat-dialect.ts';
+import type { ModelListFormat } from './model-lists.ts';
 
 function encodeModel(model: ListedModel): unknown {
   return { id: model.id, object: 'model', created: Math.floor(model.createdAtMs / 1000), owned_by: model.ownedBy };
@@ -7,6 +7,7 @@ function encodeModel(model: ListedModel): unknown {
 
 /** GET /v1/models as OpenAI's clients read it: one page with everything. */
 export const openaiModelList: ModelListFormat = {
+  onlyOf: undefined,
   encodeModel,
   encodeList: (models) => ({ object: 'list', data: models.map((model) => encodeModel(model)) }),
 };

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+
+import { chatDialects, dialectIds } from '../../src/dialects/registry.ts';
+import { gatewayOpenApi } from '../../src/gateway/server/routes/open-api.ts';
+import { dialectOfPath, routes } from '../../src/gateway/server/routes/route-table.ts';
+import { operationNames } from '../../src/gateway/telemetry/metric-families.ts';
+import { upstreamVendors } from '../../src/upstreams/registry.ts';
+import { chatInterfaces } from '../support/interfaces.ts';
+
+// What a dialect needs outside its folder that no type asks for: each of these lists would leave a new one out without a word.
+const sources = join(import.meta.dirname, '../../src');
+
+describe('a dialect of the registry is nowhere forgotten', () => {
+  for (const id of dialectIds) {
+    const dialect = chatDialects[id];
+    test(`${id}: it is registered under its own name, in a folder of that name with fixtures of whole replies and streams`, () => {
+      assert.equal(dialect.id, id);
+      const fixtures = readdirSync(join(sources, 'dialects', id, 'fixtures'));
+      for (const kind of [/\.reply\.json$/, /\.stream\.(?:sse|json)$/])
+        assert.ok(
+          fixtures.some((file) => kind.test(file)),
+          String(kind),
+        );
+    });
+
+    const asked = chatInterfaces.find((chat) => chat.dialect === id);
+    test(`${id}: clients of the suites speak it, and what they post is routed to it`, () => {
+      assert.ok(asked !== undefined, 'conformance/support/interfaces.ts has no client of it');
+      const path = asked.path('some-model', true).split('?')[0] ?? '';
+      assert.equal(dialectOfPath(path, asked.headers), id, 'dialectOfPath words errors of its path in another dialect');
+      const isPosted = routes.some(({ method, route }) => {
+        if (method !== 'POST') return false;
+        return route.type === 'chat' ? route.dialect === id : route.type === 'generate-content' && id === 'gemini-generate-content';
+      });
+      assert.ok(isPosted, 'route-table.ts has no route to it');
+    });
+
+    test(`${id}: an upstream speaks it where a call is generated`, () => {
+      const speaking = Object.values(upstreamVendors).filter(({ dialects }) => dialects.includes(id));
+      assert.ok(speaking.length > 0);
+      for (const vendor of speaking) assert.ok(vendor.locate({ dialect: id, operation: 'generate', upstreamModel: 'm' }) !== undefined);
+    });
+
+    test(`${id}: telemetry and the description of the interface know it`, () => {
+      assert.equal(operationNames[id], dialect.telemetryOperation);
+      const path = asked?.path('{model}', false) ?? '';
+      const described = gatewayOpenApi() as { readonly paths: Readonly<Record<string, object>> };
+      assert.ok(Object.hasOwn(described.paths, path), path);
+    });
+  }
+
+  test('two dialects with one name could not be told apart', () => {
+    assert.equal(new Set(dialectIds.map((id) => chatDialects[id].title)).size, dialectIds.length);
+  });
+});
