@@ -107,7 +107,7 @@ describe('upstreams', () => {
 
       for (const dialect of spoken) {
         test(`${dialect}: a whole reply comes from the located path, and its usage can be read`, async () => {
-          const { status, body } = await reach(vendor, dialect, 'generate')(vendor.authorize(apiKey, dialect));
+          const { status, body } = await reach(vendor, dialect, 'generate')(vendor.credentialHeaders(apiKey, dialect));
           assert.equal(status, 200, body.toString());
           const report = chatDialects[dialect].readReply(JSON.parse(body.toString()));
           assert.equal(report.error, undefined);
@@ -118,7 +118,7 @@ describe('upstreams', () => {
 
         for (const framing of framingsOf(dialect)) {
           test(`${dialect}: a stream as ${framing} comes from the located path and completes`, async () => {
-            const { status, type, body } = await reach(vendor, dialect, 'generate', framing)(vendor.authorize(apiKey, dialect));
+            const { status, type, body } = await reach(vendor, dialect, 'generate', framing)(vendor.credentialHeaders(apiKey, dialect));
             assert.equal(status, 200, body.toString());
             assert.match(type, framing === 'sse' ? /^text\/event-stream/ : /^application\/json/);
             const tap = chatDialects[dialect].createStreamTap({ framing, request: {} });
@@ -129,7 +129,7 @@ describe('upstreams', () => {
 
         test(`${dialect}: without a credential, or with an unknown one, it is refused in words that the dialect reads`, async () => {
           const call = reach(vendor, dialect, 'generate');
-          for (const credential of [{}, vendor.authorize('sk-unknown', dialect)]) {
+          for (const credential of [{}, vendor.credentialHeaders('sk-unknown', dialect)]) {
             const { status, body } = await call(credential);
             assert.ok([400, 401, 403].includes(status), `${status} ${body.toString()}`);
             assert.ok(chatDialects[dialect].readReply(JSON.parse(body.toString())).error !== undefined, body.toString());
@@ -139,7 +139,7 @@ describe('upstreams', () => {
         test(`${dialect}: counting tokens is offered where it is located, and is free of a reply`, async (context) => {
           if (vendor.locate({ dialect, operation: 'count-tokens', upstreamModel: 'm' }) === undefined)
             return context.skip('the vendor has no such route');
-          const { status, body } = await reach(vendor, dialect, 'count-tokens')(vendor.authorize(apiKey, dialect));
+          const { status, body } = await reach(vendor, dialect, 'count-tokens')(vendor.credentialHeaders(apiKey, dialect));
           assert.equal(status, 200, body.toString());
           assert.match(body.toString(), /"(?:input_tokens|totalTokens)":\s*\d+/);
         });

@@ -16,6 +16,7 @@ test('without any variable everything has its default', () => {
     logLevel: 'info',
     metrics: undefined,
     tracing: undefined,
+    proxies: { direct: [] },
     watchdogMs: 5000,
   });
   assert.equal(variable('HOME'), undefined);
@@ -34,8 +35,11 @@ test('every variable is read', () => {
     WEIR_METRICS_PORT: '9',
     WEIR_METRICS_HOST: '::',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/',
+    HTTPS_PROXY: 'http://proxy:3128',
+    NO_PROXY: 'a.test,b.test',
     OPENAI_API_KEY: 'sk-vendor',
   });
+  assert.deepEqual(environment.proxies, { https: { origin: 'http://proxy:3128' }, direct: ['a.test', 'b.test'] });
   assert.deepEqual([environment.host, environment.port, environment.monitorPort], ['0.0.0.0', 1, 65_535]);
   assert.deepEqual([environment.dataDirectory, environment.configPath], ['/data', '/etc/weir.yaml']);
   assert.deepEqual([environment.apiKey, environment.billingToken, environment.logLevel], ['sk-first-key', 'first-token', 'silent']);

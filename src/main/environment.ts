@@ -1,3 +1,4 @@
+import { type EnvironmentProxies, ProxyVariableError, readEnvironmentProxies } from './egress/environment-proxies.ts';
 import { readTracing, type Tracing, TracingError } from './assembly/telemetry/read-tracing.ts';
 
 /** What the environment says. Only this folder reads it; everything else is handed what it needs. */
@@ -14,6 +15,8 @@ export type Environment = {
   readonly metrics: { readonly host: string; readonly port: number } | undefined;
   /** Where traces are sent; absent where none are kept. */
   readonly tracing: Tracing | undefined;
+  /** The proxies that upstreams are reached through. */
+  readonly proxies: EnvironmentProxies;
   /** For how long the event loop may stand still before the process is ended; 0: for ever. */
   readonly watchdogMs: number;
   /** Looks a variable up, for `${NAME}` in the configuration and for vendor keys. Empty counts as unset. */
@@ -69,6 +72,22 @@ export const environmentVariables: readonly { readonly name: string; readonly fa
     meaning: 'Address the metrics are served on. They need no key: whoever reaches it reads them.',
   },
   {
+    name: 'HTTPS_PROXY',
+    fallback: 'none',
+    meaning: 'Proxy for upstreams at https addresses: http://user:password@host:port or https://…. In lower case too, which comes first.',
+  },
+  {
+    name: 'HTTP_PROXY',
+    fallback: 'none',
+    meaning: 'The same for upstreams at http addresses.',
+  },
+  {
+    name: 'NO_PROXY',
+    fallback: 'this machine',
+    meaning:
+      'Hosts that are reached without these proxies, with commas between them: names with all below them, addresses, networks such as 10.0.0.0/8, each with :port or without, * for all.',
+  },
+  {
     name: 'OTEL_EXPORTER_OTLP_ENDPOINT',
     fallback: 'no traces',
     meaning: 'OpenTelemetry collector that traces are sent to, such as http://localhost:4318. The guide names the other OTEL_ variables.',
@@ -96,6 +115,15 @@ function readTraces(variable: Environment['variable']): Tracing | undefined {
     return readTracing(variable);
   } catch (error) {
     throw error instanceof TracingError ? new StartError(error.message) : error;
+  }
+}
+
+/** The same error, as one that an operator can mend. */
+function readProxies(variable: Environment['variable']): EnvironmentProxies {
+  try {
+    return readEnvironmentProxies(variable);
+  } catch (error) {
+    throw error instanceof ProxyVariableError ? new StartError(error.message) : error;
   }
 }
 
@@ -129,6 +157,7 @@ export function readEnvironment(variables: Readonly<Record<string, string | unde
         ? undefined
         : { host: variable('WEIR_METRICS_HOST') ?? '127.0.0.1', port: readPort('WEIR_METRICS_PORT', variable('WEIR_METRICS_PORT'), 0) },
     tracing: readTraces(variable),
+    proxies: readProxies(variable),
     watchdogMs: 1000 * readWatchdogSeconds(variable('WEIR_WATCHDOG_SECONDS')),
     variable,
   };

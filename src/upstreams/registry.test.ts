@@ -94,7 +94,7 @@ describe('credentials', () => {
     ['openai-compatible', 'anthropic-messages', { 'x-api-key': 'k' }],
   ] as const) {
     test(`${vendor} takes its key as it documents, on ${dialect}`, () =>
-      assert.deepEqual(upstreamVendors[vendor].authorize('k', dialect), expected));
+      assert.deepEqual(upstreamVendors[vendor].credentialHeaders('k', dialect), expected));
   }
 
   for (const vendor of Object.values(upstreamVendors)) {

@@ -4,6 +4,7 @@ import type { CallNeed } from '../inference/call-facts.ts';
 import type { ModelTraits } from '../inference/model-traits.ts';
 import type { UsageReport } from '../inference/usage.ts';
 import type { StreamFraming } from '../platform/frames.ts';
+import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import type { Quirks } from './apply-quirks.ts';
 
 export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'openai-compatible';
@@ -45,8 +46,17 @@ export type UpstreamVendor = {
   readonly videoProtocol?: VideoProtocolId;
   /** Where sound is made and read, below the base address. Absent where the vendor has no such route in OpenAI's form. */
   readonly audioPaths?: AudioPaths;
+  /**
+   * Adds the credential to the request of an attempt as it is about to be sent, with all its bytes, for vendors that want it signed or a token that has to be fetched.
+   * Absent where headers that are known before are enough: such a request costs nothing more. What fails here is the credential's failure, and is tried elsewhere.
+   */
+  readonly authorize?: (
+    request: UpstreamRequest,
+    credential: { readonly apiKey: string | undefined; readonly origin: string },
+    signal: AbortSignal,
+  ) => UpstreamRequest | Promise<UpstreamRequest>;
   /** Headers that carry the credential. An upstream without a key sends none. */
-  readonly authorize: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
+  readonly credentialHeaders: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
   /** Client headers that may pass to this vendor: exact names, or prefixes that end in `*`. Lower case. */
   readonly requestHeaders: readonly string[];
   /** Client headers that pass under another name: the contract's neutral spellings. When both are sent their values are joined. */

@@ -179,6 +179,7 @@ function openLiveSettings(
   const live = createLiveSettings({
     path: environment.configPath,
     variable: environment.variable,
+    proxies: environment.proxies,
     simulated: simulated?.upstreams,
     clock,
     logger,

@@ -21,6 +21,7 @@ export function checkConfig(environment: Environment): void {
     source,
     priceBookData,
     configuredAtMs: 0,
+    // Nothing is asked of any.
     pools: (origin, connectTimeoutMs) => createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 16_384 }),
   });
   console.log(`The configuration is good. Prices without those that the store has published: ${settings.routing.priceBook.version}.`);

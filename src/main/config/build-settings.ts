@@ -15,6 +15,7 @@ import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
 import { commonRequestHeaders, passClientHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
+import type { Egress } from '../egress/open-client.ts';
 import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
 import { buildTools } from './build-tools.ts';
 import { buildPriceBook } from './build-price-book.ts';
@@ -47,8 +48,8 @@ export function findUpstreams(
   return simulated === undefined ? undefined : { type: 'simulated', upstreams: simulated };
 }
 
-/** Hands out a connection pool for an origin; the same one again while a reload keeps the origin. */
-export type ClientPools = (origin: string, connectTimeoutMs: number) => UpstreamClient;
+/** Hands out a connection pool for an origin and a way to it; the same one again while a reload keeps both. */
+export type ClientPools = (origin: string, connectTimeoutMs: number, egress: Egress) => UpstreamClient;
 
 function presetOf({ vendor, preset }: ConfiguredUpstream): ServerPreset | undefined {
   return preset === undefined ? undefined : upstreamVendors[vendor].presets?.[preset];
@@ -63,14 +64,14 @@ export function baseUrlOf(configured: ConfiguredUpstream): string | undefined {
  * The upstreams that are to be asked which models they serve: those that can be asked and are told to, and without a word about it those of which
  * the configuration names no model. Who names models of an upstream has made a choice, which a list of everything would undo.
  */
-export function findModelLists(config: Config, source: UpstreamSource): readonly ModelListSource[] {
+export function findModelLists(config: Config, source: UpstreamSource): readonly Omit<ModelListSource, 'client'>[] {
   const named = new Set(Object.values(config.models ?? {}).flatMap(({ targets }) => targets.map(({ upstream }) => upstream)));
   return Object.entries(source.upstreams).flatMap(([upstreamId, configured]) => {
-    const { authorize, dialects, modelListPath } = upstreamVendors[configured.vendor];
+    const { credentialHeaders, dialects, modelListPath } = upstreamVendors[configured.vendor];
     const [dialect] = configured.dialects ?? dialects;
     if (modelListPath === undefined || dialect === undefined || !(configured.discoverModels ?? !named.has(upstreamId))) return [];
     const [apiKey] = credentialsOf(configured);
-    const headers = apiKey === undefined ? {} : authorize(apiKey, dialect);
+    const headers = apiKey === undefined ? {} : credentialHeaders(apiKey, dialect);
     return [{ upstreamId, url: `${(baseUrlOf(configured) ?? '').replace(/\/+$/, '')}${modelListPath}`, headers }];
   });
 }
@@ -104,9 +105,9 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
     // The vendor stands before the name so that no name can pass for a vendor.
     proofOrigin: vendor.proofsBelongTo === 'vendor' ? vendor.id : `${vendor.id}/${id}`,
-    client: pools(base.origin, connectMs),
+    client: pools(base.origin, connectMs, configured),
   };
-  return splitCredentials(upstream, credentialsOf(configured));
+  return splitCredentials(upstream, credentialsOf(configured), connectMs);
 }
 
 /** Models whose targets name no upstream there is: possible where the upstreams come from the environment and not from the file. */

@@ -102,6 +102,19 @@ const upstreamSchema = Type.Object(
       }),
     ),
     quirks: Type.Optional(quirksSchema),
+    proxy: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description:
+          'Proxy through which this upstream is reached, http://user:password@host:port or https://…: each connection is a tunnel (CONNECT). "none" reaches it directly, whatever the environment names. Default: HTTPS_PROXY or HTTP_PROXY, by the scheme of the address, unless NO_PROXY names the host.',
+      }),
+    ),
+    http2: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether HTTP/2 is spoken with this upstream where it offers it. Only for https. It costs more CPU for each call.',
+      }),
+    ),
     discoverModels: Type.Optional(
       Type.Boolean({
         description:

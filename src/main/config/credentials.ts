@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 
 import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
+import { type Authorize, authorizeRequests } from '../../platform/http/authorize-requests.ts';
+import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { ConfiguredUpstream } from './config-schema.ts';
 
 /** The credentials of an upstream, in the order of the configuration; none where it is sent none. */
@@ -9,18 +11,33 @@ export function credentialsOf({ apiKey, apiKeys }: ConfiguredUpstream): readonly
   return apiKey === undefined ? [] : [apiKey];
 }
 
-/** One upstream for each of its credentials, the connections being those of all. */
+/**
+ * One upstream for each of its credentials, the connections being those of all. Where the vendor authorizes requests itself, the client does so with that credential.
+ * @param authorizeMs how long that may take
+ */
 export function splitCredentials(
   upstream: Omit<Upstream, 'apiKey' | 'credentialId'>,
   credentials: readonly string[],
+  authorizeMs: number,
 ): readonly [Upstream, ...Upstream[]] {
-  const { id } = upstream;
+  const { id, origin, vendor } = upstream;
+  const { authorize } = vendor;
+  const clientOf = (apiKey: string | undefined): UpstreamClient => {
+    if (authorize === undefined) return upstream.client;
+    const withCredential: Authorize = (request, signal) => authorize(request, { apiKey, origin }, signal);
+    return authorizeRequests(upstream.client, withCredential, { timeoutMs: authorizeMs });
+  };
   const [first, ...others] = credentials;
-  if (first === undefined) return [{ ...upstream, apiKey: undefined, credentialId: id }];
+  if (first === undefined) return [{ ...upstream, apiKey: undefined, credentialId: id, client: clientOf(undefined) }];
   const name = (apiKey: string, index: number): string => nameCredential(others.length === 0 ? id : `${id}#${index + 1}`, id, apiKey);
   return [
-    { ...upstream, apiKey: first, credentialId: name(first, 0) },
-    ...others.map((apiKey, index) => ({ ...upstream, apiKey, credentialId: name(apiKey, index + 1) })),
+    { ...upstream, apiKey: first, credentialId: name(first, 0), client: clientOf(first) },
+    ...others.map((apiKey, index) => ({
+      ...upstream,
+      apiKey,
+      credentialId: name(apiKey, index + 1),
+      client: clientOf(apiKey),
+    })),
   ];
 }
 

@@ -2,9 +2,12 @@ import type { PublishedPriceBook } from '../../billing/price-books/price-book-st
 import type { PriceBasis } from '../../billing/rating/price-basis.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
+import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
 import { createModelDiscovery, type ModelDiscoveryOptions } from '../assembly/discovery/model-discovery.ts';
+import type { EnvironmentProxies } from '../egress/environment-proxies.ts';
+import { openClient } from '../egress/open-client.ts';
+import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
 import { priceBasisOf } from './build-price-book.ts';
 import {
   buildSettings,
@@ -31,6 +34,8 @@ export type LiveSettings = {
 export type LiveSettingsOptions = {
   readonly path: string | undefined;
   readonly variable: (name: string) => string | undefined;
+  /** The proxies that the environment names. Default: none. */
+  readonly proxies?: EnvironmentProxies;
   readonly simulated: Readonly<Record<string, ConfiguredUpstream>> | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -56,18 +61,17 @@ const retireAfterMs = 330_000;
 
 const upstreamHeaderBytesMax = 64 * 1024;
 
-/** Connection pools by origin, kept as long as any configuration in force uses them. */
-function createPools(): {
-  readonly pools: (origin: string, connectMs: number) => UpstreamClient;
+/** Connection pools by origin and the way to it, kept as long as any configuration in force uses them. */
+function createPools(proxies: EnvironmentProxies): {
+  readonly pools: ClientPools;
   readonly retire: (used: ReadonlySet<UpstreamClient>) => Promise<void>;
 } {
   const clients = new Map<string, UpstreamClient>();
   return {
-    pools: (origin, connectTimeoutMs) => {
-      const key = `${origin} ${connectTimeoutMs}`;
-      return clients.getOrInsertComputed(key, () =>
-        createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: upstreamHeaderBytesMax }),
-      );
+    pools: (origin, connectTimeoutMs, { proxy, http2 }) => {
+      const key = JSON.stringify([origin, connectTimeoutMs, proxy, http2]);
+      const options = { origin, connectTimeoutMs, headerBytesMax: upstreamHeaderBytesMax };
+      return clients.getOrInsertComputed(key, () => openClient(options, { proxy, http2 }, proxies));
     },
     retire: async (used) => {
       const unused = [...clients].filter(([, client]) => !used.has(client));
@@ -127,7 +131,7 @@ function loadFirst(options: LiveSettingsOptions, pools: ClientPools): { readonly
  */
 export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
   const { path, variable, logger } = options;
-  const { pools, retire } = createPools();
+  const { pools, retire } = createPools(options.proxies ?? { direct: [] });
   let { loaded, inForce } = loadFirst(options, pools);
   tellInForce(loaded, inForce.settings, options);
   let lastBad: string | undefined;
@@ -139,7 +143,7 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
     },
     ...options.discovery,
   });
-  discovery.watch(findModelLists(loaded.config, inForce.source));
+  discovery.watch(listSources(loaded.config, inForce));
 
   const look = (): boolean => {
     try {
@@ -151,13 +155,13 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       }
       const next = loadConfig(path, variable, { published });
       const built = build(next, options, pools);
-      discovery.watch(findModelLists(next.config, built.source));
+      discovery.watch(listSources(next.config, built));
       inForce = { ...built, settings: { ...built.settings, routing: built.settings.routing.withDiscovered(discovery.models()) } };
       loaded = next;
       tellInForce(loaded, inForce.settings, options);
       lastBad = undefined;
       setTimeout(() => {
-        retire(new Set(inForce.settings.routing.upstreams.map((upstream) => upstream.client))).catch((error: unknown) =>
+        retire(new Set(inForce.settings.routing.upstreams.map(({ client }) => client.base ?? client))).catch((error: unknown) =>
           logger.warn({ err: error }, 'closing connections of a former configuration failed'),
         );
       }, options.retireAfterMs ?? retireAfterMs).unref();
@@ -186,6 +190,14 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       await retire(new Set());
     },
   };
+}
+
+/** The lists of models, asked for through the client that calls go through. */
+function listSources(config: Config, { source, settings }: InForce): readonly ModelListSource[] {
+  return findModelLists(config, source).flatMap((list) => {
+    const client = settings.routing.upstreams.find(({ id }) => id === list.upstreamId)?.client;
+    return client === undefined ? [] : [{ ...list, client }];
+  });
 }
 
 function tellInForce(loaded: LoadedConfig, { routing }: GatewaySettings, { onInForce }: LiveSettingsOptions): void {

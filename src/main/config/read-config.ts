@@ -2,6 +2,7 @@ import { isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, visit } 
 
 import { wordProblem } from '../../dialects/word-problem.ts';
 import { parseNetwork } from '../../platform/http/address-list.ts';
+import { parseProxyAddress } from '../../platform/http/proxy-address.ts';
 import { compileCheck } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
@@ -9,6 +10,7 @@ import { upstreamVendors } from '../../upstreams/registry.ts';
 import { type Config, configSchema, type ConfiguredUpstream } from './config-schema.ts';
 import { findSearchProblems } from './find-search-provider.ts';
 import { findCredentialProblems, findRoutingProblems } from './find-routing-problems.ts';
+import { noProxy } from '../egress/choose-proxy.ts';
 import { quirkNames } from './quirks-schema.ts';
 import { conditionNames } from './routing-schema.ts';
 
@@ -132,6 +134,13 @@ function findUpstreamProblems(name: string, upstream: ConfiguredUpstream): reado
   }
   if (upstream.baseUrl !== undefined && !URL.canParse(upstream.baseUrl)) {
     found.push({ path: ['upstreams', name, 'baseUrl'], message: `"${upstream.baseUrl}" is no valid address` });
+  }
+  if (upstream.proxy !== undefined && upstream.proxy !== noProxy && parseProxyAddress(upstream.proxy) === undefined) {
+    // Its value is not repeated: it may hold a password.
+    found.push({ path: ['upstreams', name, 'proxy'], message: `must be "${noProxy}" or an address such as http://proxy.example:3128` });
+  }
+  if (upstream.http2 === true && (upstream.baseUrl ?? preset?.baseUrl ?? defaultBaseUrl)?.startsWith('http://') === true) {
+    found.push({ path: ['upstreams', name, 'http2'], message: 'HTTP/2 needs https, and the address of this upstream is http' });
   }
   if (upstream.discoverModels === true && modelListPath === undefined) {
     const message = `the models of ${upstream.vendor} are those of the price book; only openai-compatible upstreams are asked for theirs`;

@@ -6,10 +6,9 @@ import { parse } from 'yaml';
 import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
 import type { GatewaySettings } from '../../gateway/gateway.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
-import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import { filledText, itemsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
-import { buildSettings, findBrokenTargets, findUpstreams, type UpstreamSource } from '../config/build-settings.ts';
+import { buildSettings, type ClientPools, findBrokenTargets, findUpstreams, type UpstreamSource } from '../config/build-settings.ts';
 import type { Config, ConfiguredUpstream } from '../config/config-schema.ts';
 import { credentialsOf } from '../config/credentials.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -24,7 +23,7 @@ export type ConfigurationCheck = { readonly findings: readonly Finding[]; readon
 
 export type ConfigurationOptions = {
   readonly environment: Environment;
-  readonly pools: (origin: string, connectTimeoutMs: number) => UpstreamClient;
+  readonly pools: ClientPools;
   /** Starts the simulated vendors; called only when nothing is configured. */
   readonly simulate: () => Promise<Readonly<Record<string, ConfiguredUpstream>>>;
   readonly nowMs: number;
@@ -181,12 +180,10 @@ function findClearKeys({ upstreams }: UpstreamSource): readonly Finding[] {
 }
 
 function findProxies({ variable }: Environment): readonly Finding[] {
-  const name = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy', 'ALL_PROXY'].find((each) => variable(each) !== undefined);
+  const name = ['ALL_PROXY', 'all_proxy'].find((each) => variable(each) !== undefined);
   if (name === undefined) return [];
-  const says = `${name} is set, and Weir goes through no proxy`;
-  return [
-    { verdict: 'warning', subject: 'network', says, advice: 'see that this machine reaches the upstreams itself; each is tried below' },
-  ];
+  const says = `${name} is set, and Weir does not read it`;
+  return [{ verdict: 'warning', subject: 'network', says, advice: 'set HTTPS_PROXY, HTTP_PROXY or proxy of an upstream' }];
 }
 
 /** Where the credential of an upstream comes from, in words that do not hold it. */

@@ -1,3 +1,4 @@
+import type { ProxyAddress } from '../../platform/http/proxy-address.ts';
 import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
 
 /** An upstream that is examined, with what advice about it has to name. */
@@ -7,6 +8,8 @@ export type Patient = {
   readonly origin: string;
   /** The base address as it may be shown: without user, password and query. */
   readonly address: string;
+  /** The proxy through which it is reached. */
+  readonly proxy?: ProxyAddress;
   /** Where the credential comes from, in words: `the key in OPENAI_API_KEY`. */
   readonly keySource: string;
 };

@@ -3,6 +3,7 @@ import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 import type { AskLimits } from '../../platform/http/ask-upstream.ts';
+import { openTunnel } from '../../platform/http/open-tunnel.ts';
 import { explainCertificate, explainTransport } from './explain-failure.ts';
 import type { Finding } from './finding.ts';
 import type { Patient } from './patient.ts';
@@ -59,6 +60,7 @@ export async function probeConnection(patient: Patient, limits: AskLimits, nowMs
   const isSecure = protocol === 'https:';
   const place = { host, port: port === '' ? (isSecure ? 443 : 80) : Number(port) };
   const findings: Finding[] = [];
+  const { proxy } = patient;
   const step = async (subject: string, look: () => Promise<string>): Promise<boolean> => {
     try {
       const { result, tookMs } = await timed(look);
@@ -69,6 +71,15 @@ export async function probeConnection(patient: Patient, limits: AskLimits, nowMs
       return false;
     }
   };
+  // What lies behind the proxy is its business: names are resolved there, and the next check speaks TLS.
+  if (proxy !== undefined) {
+    await step('proxy', async () => {
+      const tunnel = await within(openTunnel(proxy, place, limits.timeoutMs), limits);
+      tunnel.destroy();
+      return `${proxy.origin} connects to ${place.host} port ${place.port}`;
+    });
+    return findings;
+  }
   const resolved = isIP(host) !== 0 || (await step('DNS', () => resolveName(host, limits)));
   if (!resolved) return findings;
   const reached = await step('TCP', async () => {

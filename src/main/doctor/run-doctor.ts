@@ -1,8 +1,10 @@
 import { createIds } from '../../platform/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { createUpstreamClient, type UpstreamClient } from '../../platform/http/upstream-client.ts';
+import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
-import { baseUrlOf } from '../config/build-settings.ts';
+import { baseUrlOf, type ClientPools } from '../config/build-settings.ts';
+import { chooseProxy } from '../egress/choose-proxy.ts';
+import { openClient } from '../egress/open-client.ts';
 import type { ConfiguredUpstream } from '../config/config-schema.ts';
 import { type Environment, StartError } from '../environment.ts';
 import { startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
@@ -39,11 +41,10 @@ export async function runDoctor(options: DoctorOptions): Promise<DoctorReport> {
   const { environment, clock, signal } = options;
   await using opened = new AsyncDisposableStack();
   const clients = new Map<string, UpstreamClient>();
-  const pools = (origin: string, connectTimeoutMs: number): UpstreamClient => {
-    const client = clients.get(origin) ?? createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 64 * 1024 });
-    clients.set(origin, client);
-    return client;
-  };
+  const pools: ClientPools = (origin, connectTimeoutMs, { proxy, http2 }) =>
+    clients.getOrInsertComputed(JSON.stringify([origin, proxy, http2]), () =>
+      openClient({ origin, connectTimeoutMs, headerBytesMax: 64 * 1024 }, { proxy, http2 }, environment.proxies),
+    );
   opened.defer(async () => void (await Promise.all([...clients.values()].map((client) => client.close()))));
   const simulate = async (): Promise<Readonly<Record<string, ConfiguredUpstream>>> => (await startSimulatedUpstreams(opened)).upstreams;
   options.onStep('configuration');
@@ -91,7 +92,9 @@ function findPatients(usable: UsableConfiguration, { environment, upstreams: ask
     .filter(({ id }) => asked.length === 0 || asked.includes(id))
     .map((upstream) => {
       const origin = originOf(upstream, usable);
-      return { upstream, origin, address: origin + upstream.basePath, keySource: describeKeySource(upstream, usable, environment) };
+      const proxy = chooseProxy(origin, usable.source.upstreams[upstream.id] ?? {}, environment.proxies);
+      const keySource = describeKeySource(upstream, usable, environment);
+      return { upstream, origin, address: origin + upstream.basePath, keySource, ...(proxy === undefined ? {} : { proxy }) };
     });
 }
 

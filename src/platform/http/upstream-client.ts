@@ -23,6 +23,8 @@ export type UpstreamClient = {
   readonly send: (request: UpstreamRequest, handler: UpstreamHandler) => void;
   /** Lets running requests finish and takes no more. */
   readonly close: () => Promise<void>;
+  /** The client whose connections it uses, where they are not its own. */
+  readonly base?: UpstreamClient;
 };
 
 export type UpstreamClientOptions = {
@@ -33,7 +35,7 @@ export type UpstreamClientOptions = {
 };
 
 /** No connection within the time for it. */
-class ConnectTimeoutError extends Error {
+export class ConnectTimeoutError extends Error {
   readonly code = 'CONNECT_TIMEOUT';
   constructor(timeoutMs: number) {
     super(`no connection within ${timeoutMs} ms`);
@@ -41,7 +43,8 @@ class ConnectTimeoutError extends Error {
   }
 }
 
-class ClientClosedError extends Error {
+/** A request came after the client was closed, or its idle connection was put away. */
+export class ClientClosedError extends Error {
   readonly code = 'CLIENT_CLOSED';
   constructor() {
     super('the connections to this upstream are closed');
@@ -54,17 +57,18 @@ const readBytes = 64 * 1024;
  * How long an idle connection is kept where the upstream says nothing, and at most where it does. Common servers (Node, uvicorn, gunicorn) close one after
  * five seconds or less and most do not say so; a request that meets the closing is lost.
  */
-const idleMs = 4_000;
-const idleMsMax = 600_000;
+export const idleMs = 4_000;
+/** The longest that one is kept, whatever the upstream says. */
+export const idleMsMax = 600_000;
 /** An upstream closes a connection at the time it names; a request that is on its way then is lost. */
-const idleMarginMs = 2_000;
+export const idleMarginMs = 2_000;
 const sweepMs = 1_000;
 /** After a burst, this many connections may wait for the next one; each holds a file descriptor and, over TLS, some 50 KB. */
 const idleConnectionsMax = 1024;
 
 /**
- * Opens a connection pool. Redirects are not followed, only HTTP/1.1 is spoken, and no proxy is used: `HTTP_PROXY` means nothing here. The only time limit is
- * that of connecting, because the exchange has finer ones.
+ * Opens a connection pool. Redirects are not followed, only HTTP/1.1 is spoken, and no proxy is used; `createUndiciClient` makes a client for the rest. The only
+ * time limit is that of connecting, because the exchange has finer ones.
  *
  * Nothing is sent twice. When an upstream closes a connection while a request is on its way, no sign tells for certain that it has not read it: a reset looks the
  * same after a crash in the middle of generating, which is paid for. Such a call fails, and its client decides. What can be done is done before: a connection is

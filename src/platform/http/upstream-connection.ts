@@ -34,7 +34,7 @@ export type StreamedBody = {
 };
 
 /** The connection ended before the reply did. */
-class ConnectionClosedError extends Error {
+export class ConnectionClosedError extends Error {
   readonly code = 'CONNECTION_CLOSED';
   constructor() {
     super('the upstream closed the connection');
@@ -48,7 +48,7 @@ const joinedBytesMax = 32 * 1024;
 const nothing = Buffer.alloc(0);
 
 /** What was read of a body is not what was declared of it. */
-class BodyLengthError extends Error {
+export class BodyLengthError extends Error {
   readonly code = 'BODY_LENGTH_MISMATCH';
   constructor(bytes: number, declared: number) {
     super(`the body of the request has ${bytes} bytes and was declared to have ${declared}`);

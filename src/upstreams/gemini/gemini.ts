@@ -29,7 +29,7 @@ export const gemini: UpstreamVendor = {
   optionalDialects: [],
   offers: [],
   locate,
-  authorize: (apiKey) => ({ 'x-goog-api-key': apiKey }),
+  credentialHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),
   // `x-server-timeout` stays here: a client could make the upstream give up any call, which would look like its failure.
   requestHeaders: [...commonRequestHeaders, 'x-goog-api-client'],
   replyHeaders: [...commonReplyHeaders, 'x-gemini-*'],

@@ -24,7 +24,8 @@ export const openaiCompatible: UpstreamVendor = {
   locate,
   embeddingsPath: '/embeddings',
   audioPaths: { speech: '/audio/speech', transcriptions: '/audio/transcriptions', translations: '/audio/translations' },
-  authorize: (apiKey, dialect) => (dialect === 'anthropic-messages' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` }),
+  credentialHeaders: (apiKey, dialect) =>
+    dialect === 'anthropic-messages' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` },
   requestHeaders: [...openaiRequestHeaders, 'anthropic-version', 'anthropic-beta'],
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },
   replyHeaders: commonReplyHeaders,

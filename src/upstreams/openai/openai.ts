@@ -21,7 +21,7 @@ export const openai: UpstreamVendor = {
     return responsesPaths[route.operation];
   },
   embeddingsPath: '/embeddings',
-  authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  credentialHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
   // Its SDKs send a key with what they repeat.
   takesIdempotencyKeys: true,

@@ -29,7 +29,7 @@ export const xai: UpstreamVendor = {
   offers: [],
   keepsResponses: true,
   locate: locateOpenaiInterface,
-  authorize: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
+  credentialHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: [...openaiRequestHeaders, 'x-grok-*'],
   replyHeaders: [...commonReplyHeaders, 'x-metrics-*'],
   correctUsage: (report, dialect) => (dialect === 'openai-chat' ? correctUsage(report) : report),

@@ -56,7 +56,7 @@ export function createUpstreamHeaders(
   headers['accept'] = framing === 'sse' ? 'text/event-stream' : 'application/json';
   // Replies are read as they pass, so they must come uncompressed.
   headers['accept-encoding'] = 'identity';
-  if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.authorize(upstream.apiKey, dialects.upstream));
+  if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.credentialHeaders(upstream.apiKey, dialects.upstream));
   return headers;
 }
 

@@ -11,7 +11,10 @@ function code(error: unknown): string {
   return typeof error.code === 'string' ? error.code : '';
 }
 
+const proxyFailures = new Set(['PROXY_REFUSED', 'PROXY_UNREACHABLE']);
+
 const unreachable = new Set([
+  ...proxyFailures,
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',
@@ -44,7 +47,14 @@ function isUnreachable(reason: string): boolean {
 export function describeUpstreamFailure(error: unknown, target: Target, headersArrived: boolean): GatewayError {
   if (error instanceof GatewayError) return error;
   const reason = code(error);
-  const internal = `${target.upstream.id}: ${reason === '' ? String(error) : reason}`;
+  // Which proxy it was, and what it said, are known to the message alone.
+  const isTold = reason === '' || proxyFailures.has(reason);
+  const internal = `${target.upstream.id}: ${isTold ? String(error) : reason}`;
+  if (reason === 'AUTHORIZATION_FAILED')
+    return new GatewayError('upstream_credentials_rejected', operatorsErrors.upstream_credentials_rejected, {
+      internal: `${target.upstream.id}: ${String(error)}`,
+      cause: error,
+    });
   if (!headersArrived && isUnreachable(reason)) {
     return new GatewayError('upstream_unreachable', 'Upstream connection error: the model service cannot be reached.', {
       internal,

@@ -7,6 +7,8 @@ import { breakDown, content, ending, opening, startAttempts, type StartedAttempt
 describe('a call whose first target fails before it has said anything', () => {
   const failures: readonly (readonly [string, (call: StartedAttempts) => void])[] = [
     ['refused connection', (call) => call.breakOff('ECONNREFUSED')],
+    ['credential that cannot be added', (call) => call.breakOff('AUTHORIZATION_FAILED')],
+    ['proxy that refuses', (call) => call.breakOff('PROXY_REFUSED')],
     ['connect time-out', (call) => call.breakOff('CONNECT_TIMEOUT')],
     ['reset', (call) => call.breakOff('ECONNRESET')],
     ['500', (call) => call.refuse(500)],
@@ -63,6 +65,13 @@ describe('an upstream with several credentials', () => {
       await call.settle();
       assert.equal(call.wire(), 'a#1 a#2', String(status));
     }
+  });
+
+  test('one whose credential cannot be added is tried with the next', async () => {
+    const call = await startAttempts(['a#1', 'a#2', 'b']);
+    call.breakOff('AUTHORIZATION_FAILED');
+    await call.settle();
+    assert.equal(call.wire(), 'a#1 a#2');
   });
 });
 

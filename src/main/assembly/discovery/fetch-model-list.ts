@@ -1,7 +1,8 @@
 import type { DiscoveredModel } from '../../../gateway/attempts/routing/routing-table.ts';
 import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
-import { loadUndici } from '../../../platform/http/load-undici.ts';
+import { type AskLimits, askUpstream } from '../../../platform/http/ask-upstream.ts';
+import type { UpstreamClient } from '../../../platform/http/upstream-client.ts';
 
 /** Where an upstream lists its models in OpenAI's form. */
 export type ModelListSource = {
@@ -9,24 +10,13 @@ export type ModelListSource = {
   readonly url: string;
   /** The credential. It is sent nowhere but to `url`. */
   readonly headers: Readonly<Record<string, string>>;
+  /** What its calls go through too. */
+  readonly client: UpstreamClient;
 };
 
-/** Bounds of one list. A service with many hundred models, described at length, needs about a megabyte. */
-const bytesMax = 8 * 1024 * 1024;
+/** Bounds of one list, besides the 8 MiB of any answer. A service with many hundred models, described at length, needs about a megabyte. */
 const modelsMax = 5000;
 const nameLengthMax = 256;
-
-/** Leaving the loop early destroys the body, and the connection with it. */
-async function readBounded(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > bytesMax) throw new Error(`its list is longer than ${bytesMax} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
-}
 
 /** `{data: [...]}` as OpenAI has it, or the bare list that some services send. */
 function entriesOf(list: JsonValue): readonly JsonValue[] | undefined {
@@ -48,15 +38,14 @@ function readModel(entry: JsonValue): DiscoveredModel | undefined {
  * Asks an upstream for its models. Entries without a usable name are left out, and a name that comes twice counts once.
  * @throws Error saying what went wrong, for the log: no connection, another status than 200, a redirect, no list, or one beyond 8 MiB or 5,000 models.
  */
-export async function fetchModelList(source: ModelListSource, signal: AbortSignal): Promise<readonly DiscoveredModel[]> {
-  const { request } = await loadUndici();
-  const { statusCode, body } = await request(source.url, { headers: { accept: 'application/json', ...source.headers }, signal });
+export async function fetchModelList(source: ModelListSource, limits: AskLimits): Promise<readonly DiscoveredModel[]> {
+  const { pathname, search } = new URL(source.url);
+  const headers = { accept: 'application/json', 'accept-encoding': 'identity', ...source.headers };
+  const request = { path: pathname + search, method: 'GET', headers, body: undefined } as const;
+  const { status, body } = await askUpstream(source.client, request, limits);
   // Redirects count as failures: following one could carry the credential elsewhere.
-  if (statusCode !== 200) {
-    body.on('error', () => {}).destroy();
-    throw new Error(`it answered with status ${statusCode}`);
-  }
-  const entries = entriesOf(parseJson(await readBounded(body)));
+  if (status !== 200) throw new Error(`it answered with status ${status}`);
+  const entries = entriesOf(parseJson(body));
   if (entries === undefined) throw new Error('its answer is no list of models');
   if (entries.length > modelsMax) throw new Error(`it lists more than ${modelsMax} models`);
   const models = new Map<string, DiscoveredModel>();

@@ -28,7 +28,7 @@ export type ModelDiscoveryOptions = {
 };
 
 type Watched = {
-  readonly source: ModelListSource;
+  source: ModelListSource;
   models: readonly DiscoveredModel[];
   timer: NodeJS.Timeout | undefined;
   /** Ends the question that is being asked, if one is. */
@@ -41,6 +41,11 @@ type Watched = {
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.message === '' && 'code' in error ? String(error.code) : error.message;
+}
+
+/** Whether two sources are one list, whatever it is asked for through. */
+function isSameList({ client: _one, ...one }: ModelListSource, { client: _other, ...other }: ModelListSource): boolean {
+  return isDeepStrictEqual(one, other);
 }
 
 /** Creates a discovery that watches nothing yet. It never throws, holds up no start and keeps no process alive. */
@@ -77,7 +82,7 @@ export function createModelDiscovery(options: ModelDiscoveryOptions): ModelDisco
     one.asking = asking;
     let nextMs = refreshMs;
     try {
-      const models = await fetchModelList(one.source, AbortSignal.any([asking.signal, AbortSignal.timeout(timeoutMs)]));
+      const models = await fetchModelList(one.source, { signal: asking.signal, timeoutMs });
       if (stillWatched(one)) accept(one, models);
     } catch (error) {
       nextMs = retryMs;
@@ -90,7 +95,7 @@ export function createModelDiscovery(options: ModelDiscoveryOptions): ModelDisco
   return {
     watch: (sources) => {
       const former = [...watched.values()];
-      for (const one of former) if (!sources.some((source) => isDeepStrictEqual(source, one.source))) forget(one);
+      for (const one of former) if (!sources.some((source) => isSameList(source, one.source))) forget(one);
       for (const source of sources) {
         const one = watched.get(source.upstreamId) ?? {
           source,
@@ -99,6 +104,7 @@ export function createModelDiscovery(options: ModelDiscoveryOptions): ModelDisco
           asking: undefined,
           lastFailure: undefined,
         };
+        one.source = source;
         watched.set(source.upstreamId, one);
         void ask(one);
       }

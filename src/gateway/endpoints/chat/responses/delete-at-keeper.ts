@@ -11,7 +11,7 @@ function requestDeletion({ client, vendor, basePath, apiKey }: Upstream, id: str
     {
       path: `${basePath}/responses/${encodeURIComponent(id)}`,
       method: 'DELETE',
-      headers: apiKey === undefined ? {} : vendor.authorize(apiKey, 'openai-responses'),
+      headers: apiKey === undefined ? {} : vendor.credentialHeaders(apiKey, 'openai-responses'),
       body: undefined,
     },
     { timeoutMs, signal: AbortSignal.timeout(timeoutMs + 1000) },

@@ -27,5 +27,5 @@ const plainHeaders = { accept: 'application/json', 'accept-encoding': 'identity'
 
 /** The header that carries the operator's credential, in the form of OpenAI's interface, which all video interfaces have. */
 export function credentialOf({ vendor, apiKey }: Pick<Upstream, 'vendor' | 'apiKey'>): Readonly<Record<string, string>> {
-  return apiKey === undefined ? {} : vendor.authorize(apiKey, 'openai-chat');
+  return apiKey === undefined ? {} : vendor.credentialHeaders(apiKey, 'openai-chat');
 }

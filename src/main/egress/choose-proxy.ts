@@ -1,0 +1,15 @@
+import { parseProxyAddress, type ProxyAddress } from '../../platform/http/proxy-address.ts';
+import { type EnvironmentProxies, proxyFor } from './environment-proxies.ts';
+
+/** The word for an upstream that is reached without a proxy, whatever the environment names. */
+export const noProxy = 'none';
+
+/** The proxy of an upstream: its own, else that of the environment. */
+export function chooseProxy(
+  origin: string,
+  { proxy }: { readonly proxy?: string | undefined },
+  proxies: EnvironmentProxies,
+): ProxyAddress | undefined {
+  if (proxy === noProxy) return undefined;
+  return proxy === undefined ? proxyFor(origin, proxies) : parseProxyAddress(proxy);
+}
