@@ -1,49 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
-import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
-import { residentBytes } from '../support/process-memory.ts';
 import { type AudioWeir, startAudioWeir } from './audio-weir.ts';
 import { makeWav, sendJson } from './start-audio-upstream.ts';
+import { boundary, head, upload } from './upload-form.ts';
 
-const boundary = 'b0undary';
 const uploadBytesMax = 26_214_400;
-
-function head(extra = 'a.wav'): Buffer {
-  return Buffer.from(
-    `--${boundary}\r\ncontent-disposition: form-data; name="file"; filename="${extra}"\r\ncontent-type: audio/wav\r\n\r\n`,
-  );
-}
-const tail = Buffer.from(`\r\n--${boundary}\r\ncontent-disposition: form-data; name="model"\r\n\r\nwhisper-1\r\n--${boundary}--\r\n`);
-
-type Sent = { readonly status: number; readonly json: any };
-
-/** Sends a form whose file comes before its model. */
-function upload({ weir }: AudioWeir, file: Buffer, model = 'whisper-1'): Promise<Sent> {
-  const end = Buffer.from(tail.toString().replace('whisper-1', model));
-  return new Promise((resolve, reject) => {
-    const request = httpRequest(
-      `${weir.gatewayUrl}/v1/audio/transcriptions`,
-      {
-        method: 'POST',
-        headers: { authorization: `Bearer ${weir.apiKey}`, 'content-type': `multipart/form-data; boundary=${boundary}` },
-      },
-      (response) => {
-        const pieces: Buffer[] = [];
-        response.on('data', (piece: Buffer) => void pieces.push(piece));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, json: JSON.parse(Buffer.concat(pieces).toString()) }));
-      },
-    );
-    request.on('error', reject);
-    request.write(head());
-    request.write(file);
-    request.end(end);
-  });
-}
 
 describe('uploads', () => {
   let running: AudioWeir;
@@ -120,35 +86,4 @@ describe('uploads', () => {
     assert.equal(reply.status, 429, JSON.stringify(reply.json));
     assert.deepEqual([reply.json.error.message, reply.json.error.code], ['slow down', 'rate_limit_exceeded']);
   });
-});
-
-test('200 uploads of 10 MB at once are not held in memory', async (context) => {
-  // Memory is what is looked at: on a busy machine the gate would refuse some.
-  const running = await startAudioWeir(() => {}, { config: { overload: { loopDelayMs: 10_000 } } });
-  try {
-    const { weir, upstream } = running;
-    // It counts what comes and keeps nothing of it.
-    let taken = 0;
-    upstream.early = (request, response) => {
-      request.on('data', (piece: Buffer) => (taken += piece.length));
-      request.on('end', () => sendJson(response, 200, { text: 'Hello.', usage: { type: 'duration', seconds: 1 } }));
-      return true;
-    };
-    const file = Buffer.concat([makeWav(1), Buffer.alloc(10_000_000)]);
-    const wave = () => Promise.all(Array.from({ length: 50 }, () => upload(running, file)));
-    await wave();
-    const before = residentBytes(weir.process.pid);
-    if (before === undefined) return context.skip('resident memory is not known here');
-    let peak = before;
-    const watch = setInterval(() => (peak = Math.max(peak, residentBytes(weir.process.pid) ?? 0)), 20);
-    const replies = await Promise.all(Array.from({ length: 200 }, () => upload(running, file)));
-    clearInterval(watch);
-    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
-    assert.ok(taken > 250 * file.length);
-    const grownMb = Math.round((peak - before) / 1_000_000);
-    context.diagnostic(`2 GB of uploads at once took ${grownMb} MB of memory`);
-    assert.ok(grownMb < 300, `it grew by ${grownMb} MB`);
-  } finally {
-    await running[Symbol.asyncDispose]();
-  }
 });

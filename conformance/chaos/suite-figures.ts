@@ -61,7 +61,7 @@ export function suites(isLong: boolean): readonly Suite[] {
     {
       row: 'R6',
       what: `${isLong ? '1,000' : '60'} clients that never read a stream of 64 MB`,
-      file: 'conformance/faults/stalled-readers.test.ts',
+      file: 'conformance/faults/stalled-readers.deep.test.ts',
       environment: isLong ? { WEIR_STALLED_CLIENTS: '1000', WEIR_STALLED_MS: '25000' } : {},
       figures: /^(.* MB each at most.*)$/gm,
       ...(isLong ? { most: { of: /([0-9.]+) MB each at most/, value: 1 } } : {}),
@@ -71,7 +71,7 @@ export function suites(isLong: boolean): readonly Suite[] {
     {
       row: 'R7',
       what: `${isLong ? '5,000' : '300'} clients that send a byte a second`,
-      file: 'conformance/faults/slow-senders.timing.test.ts',
+      file: 'conformance/faults/slow-senders.deep.timing.test.ts',
       environment: isLong ? { WEIR_SLOW_CLIENTS: '5000' } : {},
       figures: /^(p99 .* slow clients.*|\w+: closed after .*)$/gm,
       gate: "others' p99 < 2×; closed ≤ 15 s",
@@ -80,7 +80,7 @@ export function suites(isLong: boolean): readonly Suite[] {
     {
       row: 'R8',
       what: 'large and hostile bodies of up to 28 MB',
-      file: 'conformance/faults/large-bodies.timing.test.ts',
+      file: 'conformance/faults/large-bodies.deep.timing.test.ts',
       figures: /^(.* MB {2}\d{3} .* ms)$/gm,
       sum: longest,
       ...(isLong ? { most: { of: /([0-9.]+) ms$/, value: 50 } } : {}),
@@ -98,7 +98,7 @@ export function suites(isLong: boolean): readonly Suite[] {
     {
       row: 'R11',
       what: `workers replaced, and two gateways restarted in turn, at ${isLong ? 200 : 40} calls/s`,
-      file: 'conformance/books/rolling-restart.test.ts',
+      file: 'conformance/books/rolling-restart.deep.test.ts',
       environment: isLong ? { WEIR_ROLL_RATE: '200', WEIR_ROLLS: '3' } : {},
       figures: /^ℹ (.*calls, .* failed)$/gm,
       gate: '0 failed',

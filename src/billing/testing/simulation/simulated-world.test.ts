@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 
 import type { Worlds } from './thread-of-worlds.ts';
 
-/** A short form of conformance/audit/simulation.test.ts, which lives through many more calls. */
+/** A short form of conformance/audit/simulation.deep.test.ts, which lives through many more calls. */
 test('kills, power losses, outages and clock jumps leave the books exact', { timeout: 170_000 }, async (context) => {
   const workerData: Worlds = { seeds: [20_261_122], calls: 20_000 };
   const thread = new Worker(new URL('./live-in-thread.ts', import.meta.url), { workerData });

@@ -12,7 +12,7 @@ import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { speeches } from './translated-bench.ts';
 
-/** 1,000 by command: `WEIR_STALLED_CLIENTS=1000 node --test conformance/faults/stalled-readers.test.ts`, with as many file descriptors. */
+/** 1,000 by command: `WEIR_STALLED_CLIENTS=1000 node --test conformance/faults/stalled-readers.deep.test.ts`, with as many file descriptors. */
 const count = Number(process.env['WEIR_STALLED_CLIENTS'] ?? 60);
 const mebibyte = 1024 * 1024;
 const streamBytes = 64 * mebibyte;

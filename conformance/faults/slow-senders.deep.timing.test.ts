@@ -8,7 +8,7 @@ import { measureBest } from '../support/measure-best.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
-/** 5,000 by command: `WEIR_SLOW_CLIENTS=5000 node --test conformance/faults/slow-senders.timing.test.ts`, with as many file descriptors. */
+/** 5,000 by command: `WEIR_SLOW_CLIENTS=5000 node --test conformance/faults/slow-senders.deep.timing.test.ts`, with as many file descriptors. */
 const count = Number(process.env['WEIR_SLOW_CLIENTS'] ?? 300);
 const kibibyte = 1024;
 
