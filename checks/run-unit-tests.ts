@@ -3,10 +3,11 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 
 /**
- * The unit tests, in as many processes as there are processors, four at most: each runs every n-th file, all in one thread, so that what they share is loaded once per
- * process. The output of one follows that of another. Ends with 1 where a test failed.
+ * The unit tests, in two processes for each processor, four at most: each runs every n-th file, all in one thread, so that what they share is loaded once per
+ * process. Half of their time the tests wait, for disks, timers and programs, and meanwhile others work. The output of one follows that of another. Ends with 1
+ * where a test failed.
  */
-const shards = Math.min(4, availableParallelism());
+const shards = Math.min(4, 2 * availableParallelism());
 const files = ['src/**/*.test.ts', 'simulator/src/**/*.test.ts', 'checks/*.test.ts'];
 
 async function runShard(shard: number): Promise<{ readonly passed: boolean; readonly printed: string }> {
