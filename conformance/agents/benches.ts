@@ -1,5 +1,5 @@
 import type { DialectId } from '../../src/dialects/chat-dialect.ts';
-import { type SimulatedWeir, startSimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 
 /** An upstream that every program is run against. */
 export type AgentUpstream = {
@@ -39,7 +39,7 @@ export function startAgentWeir(upstream: AgentUpstream): Promise<SimulatedWeir> 
     const model = keepers.includes(name) ? {} : { model: foreignModels[name] };
     return [family, { targets: [{ upstream: name, ...model }] }];
   });
-  return startSimulatedWeir({
+  return startSimulatedGateway({
     models: Object.fromEntries(models),
     upstreams: ({ openai }) => ({
       responses: { vendor: 'openai', baseUrl: openai, apiKey: upstreamKey, dialects: ['openai-responses'] },

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { type Answer, call, post, rawExchange } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { agentUpstreams } from './benches.ts';
 import { claudeHeaders } from './odd-requests.ts';
 
@@ -19,7 +19,7 @@ describe('calls of agent programs beside the conversation', () => {
 
   before(async () => {
     const own = { apiKey: upstreamKey };
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: Object.fromEntries(
         agentUpstreams.map(({ name }) => [`${name}-*`, { targets: [{ upstream: name, model: `${name}-model` }] }]),
       ),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually, post } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { agentUpstreams } from './benches.ts';
 import { oddRequests } from './odd-requests.ts';
 
@@ -29,7 +29,7 @@ describe('requests of agent programs', () => {
   let running: SimulatedWeir;
   before(async () => {
     const own = { apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] };
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: Object.fromEntries(
         agentUpstreams.map(({ name }) => [`on-${name}`, { targets: [{ upstream: name, model: upstreamModels[name] }] }]),
       ),

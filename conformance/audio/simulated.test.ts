@@ -5,7 +5,7 @@ import { ALL_FORMATS, BufferSource, Input } from 'mediabunny';
 import OpenAI, { APIError, toFile } from 'openai';
 
 import { eventually } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { readRows } from './audio-weir.ts';
 
 const openaiModels = ['tts-1', 'gpt-4o-mini-tts', 'whisper-1', 'gpt-4o-transcribe'];
@@ -25,7 +25,7 @@ describe('the whole circle: a text is read out and written down again', () => {
   let seconds: number;
 
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models,
       upstreams: ({ openai }) => {
         const origin = new URL(openai).origin;

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 const model = 'gpt-4.1';
 const text = Array.from({ length: 60 }, (_, index) => `word${index}`).join(' ');
@@ -36,7 +36,7 @@ describe('background responses', () => {
     );
   before(async () => {
     const models = Object.fromEntries(names.map((name) => [name, { targets: [{ upstream: 'openai', model }] }]));
-    running = await startSimulatedWeir({ models });
+    running = await startSimulatedGateway({ models });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
     ledger = await openLedger(running.weir.dataDirectory);
   });

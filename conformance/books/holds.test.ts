@@ -13,7 +13,7 @@ import { readExposition, sumSamples } from '../../src/platform/metrics/testing/r
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { readLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { type ErrorFamily, freeRoads, goFree, type Road, type RoadReply, roads, type Walker } from './roads.ts';
 
 type Refusal = 'spent' | 'empty' | 'unavailable';
@@ -58,7 +58,7 @@ describe('what a key may spend, on every road', () => {
   let video: string;
   let rich: string;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       runsTools: true,
       toolPrices: { webSearch: '0.01' },
       simulator: { video: 'ms=50' },

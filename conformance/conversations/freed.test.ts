@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 
 import { call, eventually } from '../support/http.ts';
 import { type HeldUpstream, startHeldUpstream } from '../support/start-held-upstream.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 const model = 'gpt-4.1';
 const text = Array.from({ length: 200 }, (_, index) => `word${index}`).join(' ');
@@ -19,7 +19,7 @@ describe('a conversation is free again, however the response that held it ended'
   let client: OpenAI;
   before(async () => {
     held = await startHeldUpstream();
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       upstreams: () => ({ held: held.upstream }),
       models: { held: { targets: [{ upstream: 'held', model: 'held' }] } },
     });

@@ -10,7 +10,7 @@ import { loadProofKey } from '../../src/gateway/endpoints/chat/proofs/load-proof
 import { systemClock } from '../../src/platform/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { eventually } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir, type StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir, type StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
 import { cleanEnvironment, program } from '../support/start-weir.ts';
 
 const run = promisify(execFile);
@@ -26,7 +26,7 @@ export type ConversationsBench = SimulatedWeir & {
 };
 
 export async function startConversationsBench(options: StartSimulatedWeirOptions = {}): Promise<ConversationsBench> {
-  const running = await startSimulatedWeir(options);
+  const running = await startSimulatedGateway(options);
   const { dataDirectory, gatewayUrl } = running.weir;
   const store = await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite') });
   const key = loadProofKey({ path: join(dataDirectory, 'proof-vault.key') });

@@ -3,9 +3,9 @@ import { after, before, describe, test } from 'node:test';
 
 import { saying, steer } from '../sdk/steer.ts';
 import { post } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 
-const start = (validation: 'documented' | 'compatible'): Promise<SimulatedWeir> => startSimulatedWeir({ config: { validation } });
+const start = (validation: 'documented' | 'compatible'): Promise<SimulatedWeir> => startSimulatedGateway({ config: { validation } });
 
 describe('replies of Messages that pass through', () => {
   let documented: SimulatedWeir;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { rawExchange } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 10, messages: [{ role: 'user', content: 'hi' }] });
 const asChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
@@ -95,7 +95,7 @@ const cases: readonly (readonly [hazard: string, request: Raw, expected: RegExp]
 describe('requests that are written by hand', () => {
   let bench: SimulatedWeir;
   before(async () => {
-    bench = await startSimulatedWeir();
+    bench = await startSimulatedGateway();
   });
   after(() => bench[Symbol.asyncDispose]());
 

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { chatInterfaces, type ChatInterface } from '../support/interfaces.ts';
 import { measureBest } from '../support/measure-best.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 type Seen = {
   readonly headMs: number;
@@ -28,7 +28,7 @@ const withinMs = 1100;
 describe('a model that thinks for four seconds', () => {
   let simulated: SimulatedWeir;
   before(async () => {
-    simulated = await startSimulatedWeir({
+    simulated = await startSimulatedGateway({
       retries: {},
       // Each model with one upstream, so that the interfaces that it does not speak are translated.
       models: {

@@ -8,7 +8,7 @@ import OpenAI, { toFile } from 'openai';
 import { chatOnly, modelNames, models } from '../responses/models.ts';
 import { pixelPng } from '../sdk/steer.ts';
 import { post } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { cleanEnvironment, program } from '../support/start-weir.ts';
 import { makePdf } from './documents.ts';
 
@@ -23,7 +23,7 @@ describe('files of the user, named by their ids in requests', () => {
   const pdf = makePdf(['A page.']);
 
   before(async () => {
-    running = await startSimulatedWeir({ models, upstreams: ({ openai }) => chatOnly(openai), retries: {} });
+    running = await startSimulatedGateway({ models, upstreams: ({ openai }) => chatOnly(openai), retries: {} });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
     const upload = async (name: string, content: Buffer): Promise<string> =>
       (await client.files.create({ file: await toFile(content, name), purpose: 'user_data' })).id;

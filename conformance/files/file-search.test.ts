@@ -7,7 +7,7 @@ import OpenAI, { toFile } from 'openai';
 
 import { chatOnly, modelNames, models } from '../responses/models.ts';
 import { openLedger } from '../support/audit.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { cleanEnvironment, program } from '../support/start-weir.ts';
 import { makeDocx, makePdf } from './documents.ts';
 
@@ -47,7 +47,7 @@ describe('file search, from the upload to the books', () => {
   const ids = new Map<string, string>();
 
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models,
       upstreams: ({ openai }) => chatOnly(openai),
       retries: {},

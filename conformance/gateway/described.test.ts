@@ -4,13 +4,13 @@ import { after, before, describe, test } from 'node:test';
 import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
 import { startReceiver } from '../../src/tasks/callbacks/testing/callback-receiver.ts';
 import { type Answer, call, eventually, post } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { assertDescribed, assertEventDescribed, assertRequestDescribed } from './described-answers.ts';
 
 let running: SimulatedWeir;
 
 before(async () => {
-  running = await startSimulatedWeir({
+  running = await startSimulatedGateway({
     config: { callbacks: { privateAddresses: true }, prices: { credits: { name: 'coins', perUsd: '2000' } } },
     weir: { environment: { WEIR_METRICS_PORT: '0' } },
   });

@@ -14,7 +14,7 @@ import {
 import OpenAI from 'openai';
 import { z } from 'zod';
 
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models } from './models.ts';
 
 /** What the simulated model is to do is said in the prompt: the SDK sends no headers of the test's. */
@@ -31,7 +31,7 @@ describe('OpenAI Agents SDK', () => {
   let client: OpenAI;
   before(async () => {
     setTracingDisabled(true);
-    running = await startSimulatedWeir({ models, runsTools: true, upstreams: ({ openai }) => chatOnly(openai) });
+    running = await startSimulatedGateway({ models, runsTools: true, upstreams: ({ openai }) => chatOnly(openai) });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
   });
   after(() => running[Symbol.asyncDispose]());

@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 
 import { longReply, steer } from '../sdk/steer.ts';
 import { eventually } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models } from './models.ts';
 
 type Told = { readonly id: string; readonly text: string; readonly failed: OpenAI.Responses.Response | undefined };
@@ -35,7 +35,7 @@ describe('responses that break after their client saw them begin', () => {
       .retrieve(id)
       .catch((error: unknown) => (error instanceof OpenAI.NotFoundError ? undefined : Promise.reject(error as Error)));
   before(async () => {
-    running = await startSimulatedWeir({ models, upstreams: ({ openai }) => chatOnly(openai) });
+    running = await startSimulatedGateway({ models, upstreams: ({ openai }) => chatOnly(openai) });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
   });
   after(() => running[Symbol.asyncDispose]());

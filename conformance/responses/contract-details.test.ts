@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { makeDocx } from '../files/documents.ts';
 import { saying } from '../sdk/steer.ts';
 import { post } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { chatOnly, models } from './models.ts';
 
 const docxType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
@@ -12,7 +12,7 @@ const docxType = 'application/vnd.openxmlformats-officedocument.wordprocessingml
 describe('Responses, to the letter', () => {
   let running: SimulatedWeir;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: {
         ...models,
         small: { targets: [{ upstream: 'small', model: 'gpt-4.1' }] },

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI from 'openai';
 
 import { pixelPng, saying, steer } from '../sdk/steer.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models } from './models.ts';
 
 const weatherTool = {
@@ -20,7 +20,7 @@ describe('Open Responses', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
   before(async () => {
-    running = await startSimulatedWeir({ models, upstreams: ({ openai }) => chatOnly(openai) });
+    running = await startSimulatedGateway({ models, upstreams: ({ openai }) => chatOnly(openai) });
     client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey, maxRetries: 0 });
   });
   after(() => running[Symbol.asyncDispose]());

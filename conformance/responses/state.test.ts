@@ -6,7 +6,7 @@ import OpenAI from 'openai';
 import { saying, steer } from '../sdk/steer.ts';
 import { eventually } from '../support/http.ts';
 import { type HeldUpstream, startHeldUpstream } from '../support/start-held-upstream.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models, modelTargets } from './models.ts';
 
 const sumTool = {
@@ -28,7 +28,7 @@ describe('conversations over stored responses', () => {
     JSON.stringify(running.simulator.records().findLast(({ tag }) => tag === wanted)?.requestBody ?? {});
   before(async () => {
     held = await startHeldUpstream();
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: {
         ...models,
         kept: { targets: [modelTargets.responses], responseState: 'gateway' },

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI from 'openai';
 
 import { saying, steer } from '../sdk/steer.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models, modelTargets } from './models.ts';
 
 const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'], additionalProperties: false };
@@ -15,7 +15,7 @@ describe('strict schemas', () => {
   let client: OpenAI;
   const asked = (wanted: string): number => running.simulator.records().filter(({ tag }) => tag === wanted).length;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: {
         ...models,
         ...Object.fromEntries(
@@ -87,7 +87,7 @@ describe('text.format of type json_object', () => {
   let client: OpenAI;
   const asked = (wanted: string): number => running.simulator.records().filter(({ tag }) => tag === wanted).length;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: {
         ...models,
         ...Object.fromEntries(

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI from 'openai';
 
 import { saying, steer } from '../sdk/steer.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { modelTargets } from './models.ts';
 
 /** Upstreams of every dialect with a window of 2,000 tokens. */
@@ -47,7 +47,7 @@ describe('truncation', () => {
       .map(({ requestBody }) => JSON.stringify(requestBody));
   before(async () => {
     const target = (name: (typeof names)[number]) => ({ upstream: `small-${name}`, model: modelOf[name].model });
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: {
         ...Object.fromEntries(names.map((name) => [name, { targets: [target(name)], responseState: 'gateway' }])),
         native: { targets: [target('responses')] },

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { type Candidate, type GenerateContentResponse, GoogleGenAI, Language, Outcome, type Part, type Tool, Type } from '@google/genai';
 
-import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { insertMarks } from './insert-marks.ts';
 import { saying, steer } from './steer.ts';
 
@@ -53,7 +53,7 @@ describe('Google GenAI SDK: search grounding and code execution', () => {
 
   before(async () => {
     const compatible = { apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] };
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       upstreams: ({ openai }) => ({
         responses: { ...compatible, vendor: 'openai', baseUrl: openai, dialects: ['openai-responses'] },
         compatible: { ...compatible, vendor: 'openai-compatible', baseUrl: openai },

@@ -5,7 +5,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 
 import { makeWav } from '../audio/start-audio-upstream.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 /** A network that loses the answer to the first request of each client, after the gateway has begun to send it. */
 function createLossyFetch(): { readonly fetch: typeof fetch; readonly sent: () => number } {
@@ -28,7 +28,7 @@ const messages = [{ role: 'user' as const, content: 'Hello' }];
 describe('Idempotency-Key of the official SDKs', () => {
   let running: SimulatedWeir;
   before(async () => {
-    running = await startSimulatedWeir();
+    running = await startSimulatedGateway();
   });
   after(() => running[Symbol.asyncDispose]());
 

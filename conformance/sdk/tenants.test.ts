@@ -7,7 +7,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 
 import { eventually } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { cleanEnvironment, program } from '../support/start-weir.ts';
 
 const run = promisify(execFile);
@@ -19,7 +19,7 @@ describe('stored state belongs to the tenant that made it', () => {
   const openai = (apiKey: string): OpenAI => new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey, maxRetries: 0 });
   const anthropic = (apiKey: string): Anthropic => new Anthropic({ baseURL: running.weir.gatewayUrl, apiKey, maxRetries: 0 });
   before(async () => {
-    running = await startSimulatedWeir();
+    running = await startSimulatedGateway();
     const { stdout } = await run(process.execPath, [program, 'keys', 'create', '--user', 'stranger', '--name', 'key'], {
       env: cleanEnvironment({ WEIR_DATA_DIR: running.weir.dataDirectory }),
     });

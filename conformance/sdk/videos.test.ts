@@ -29,7 +29,7 @@ describe('SDKs that make videos', () => {
   let bench: VideosBench;
   let client: OpenAI;
   before(async () => {
-    bench = await startVideosBench();
+    bench = await startVideosBench({}, { monitor: true });
     const defaultHeaders = { 'x-simulator-video': 'ms=200' };
     client = new OpenAI({ baseURL: `${bench.weir.gatewayUrl}/v1`, apiKey: bench.weir.apiKey, maxRetries: 0, defaultHeaders });
   });

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { chatInterfaces } from '../support/interfaces.ts';
 import { post } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 
 const accountHeader = /organization|project|ratelimit|priority/;
 
@@ -14,7 +14,7 @@ const shownOf = (headers: Readonly<Record<string, unknown>>): readonly string[] 
 describe("headers of the operator's account", () => {
   let bench: SimulatedWeir;
   before(async () => {
-    bench = await startSimulatedWeir({
+    bench = await startSimulatedGateway({
       upstreams: ({ anthropic, openai }) => ({
         openAnthropic: {
           vendor: 'anthropic',

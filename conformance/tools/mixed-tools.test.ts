@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { objectsOf, textOf } from '../../src/platform/json/json-readers.ts';
 import { call } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 
 const text = 'Read https://example.com/weir and search for more.';
 const parameters = { type: 'object', properties: {} };
@@ -48,7 +48,7 @@ const asked: Readonly<Record<string, { readonly path: string; readonly body: obj
 describe('tools of which the vendor runs some', () => {
   let running: SimulatedWeir;
   before(async () => {
-    running = await startSimulatedWeir({ models: { gpt: { targets: [{ upstream: 'openai', model: 'gpt-5.4' }] } } });
+    running = await startSimulatedGateway({ models: { gpt: { targets: [{ upstream: 'openai', model: 'gpt-5.4' }] } } });
   });
   after(() => running[Symbol.asyncDispose]());
 

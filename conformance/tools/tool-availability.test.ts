@@ -5,7 +5,7 @@ import OpenAI from 'openai';
 
 import { chatOnly, models } from '../responses/models.ts';
 import { saying } from '../sdk/steer.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 
 const lookUp = {
   type: 'function' as const,
@@ -20,7 +20,7 @@ describe('a tool that nobody can run', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: {
         ...models,
         strictly: { targets: [{ upstream: 'chat-only', model: 'gpt-4.1' }], tools: { webSearch: 'gateway', codeExecution: 'off' } },

@@ -4,7 +4,7 @@ import type { RunningSimulator } from 'weir-simulator';
 
 import type { DialectId } from '../../src/dialects/chat-dialect.ts';
 import { call as request, type Answer } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import type { Truth } from '../support/audit.ts';
 import type { Conversation, TranslationClient } from './conversation.ts';
 import type { ModelKind } from './translation-case.ts';
@@ -91,7 +91,7 @@ export type TranslationBench = {
 
 /** Starts a Weir with `timeouts` of weir.yaml, whose upstreams speak one dialect each, and the simulated vendors behind them. */
 export async function startTranslationBench(timeouts?: Readonly<Record<string, number>>): Promise<TranslationBench> {
-  const simulated = await startSimulatedWeir({
+  const simulated = await startSimulatedGateway({
     upstreams: compatibleUpstreams,
     models: configuredModels(),
     // What is translated is looked at here, and not whether a simulated model keeps to a schema.

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { saying, steer } from '../sdk/steer.ts';
 import { post } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 
 /** Upstreams that stop at a sequence without saying so, and have no switch for parallel calls. */
 const silent = ['chat', 'generate-content'] as const;
@@ -22,7 +22,7 @@ describe('settings that an upstream does not keep by itself', () => {
       [name, { targets: [target] }],
       [`cut-${name}`, { targets: [target], stopSequences: 'gateway' }],
     ]);
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       upstreams: ({ openai }) => ({ 'chat-only': { ...server, baseUrl: openai, quirks: { parallelToolCallsField: false } } }),
       models: Object.fromEntries(entries),
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { call, type Answer } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 
 /** What clients of Mistral and Perplexity send, and OpenAI refuses. */
 const spoken: Readonly<Record<string, object>> = {
@@ -36,7 +36,7 @@ const bare = [/"tool_calls":\[\{"id":"call_1","function"/, /"image_url":"https/,
 describe('spellings of one service', () => {
   let running: SimulatedWeir;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       upstreams: ({ openai }) => ({
         mistral: {
           vendor: 'openai-compatible',

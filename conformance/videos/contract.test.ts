@@ -81,7 +81,7 @@ for (const validation of ['compatible', 'documented'])
   describe(`the contract of videos, validation ${validation}`, () => {
     let bench: VideosBench;
     before(async () => {
-      bench = await startVideosBench({ validation });
+      bench = await startVideosBench({ validation }, { monitor: true });
     });
     after(() => bench[Symbol.asyncDispose]());
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 const run = promisify(execFile);
 
@@ -38,7 +38,7 @@ test(
   'the script of the guide makes a video and speech that other programs can play',
   { skip: hasFfmpeg ? false : 'ffmpeg is not installed' },
   async () => {
-    await using running = await startSimulatedWeir();
+    await using running = await startSimulatedGateway();
     const directory = await mkdtemp(join(tmpdir(), 'weir-guide-'));
     try {
       const script = new URL('../../docs/guide/media.sh', import.meta.url).pathname;

@@ -19,12 +19,17 @@ type AskOptions = {
 
 const video = (upstream: string, model: string) => ({ targets: [{ upstream, model }] });
 
-/** @param more further upstreams and models of weir.yaml */
+/** @param more further upstreams and models of weir.yaml, and whether the monitor is asked too */
 export async function startVideosBench(
   config: Readonly<Record<string, unknown>> = {},
-  more: { readonly upstreams?: Readonly<Record<string, object>>; readonly models?: Readonly<Record<string, object>> } = {},
+  more: {
+    readonly upstreams?: Readonly<Record<string, object>>;
+    readonly models?: Readonly<Record<string, object>>;
+    readonly monitor?: boolean;
+  } = {},
 ): Promise<VideosBench> {
   const bench = await startConversationsBench({
+    ...(more.monitor === true ? { weir: { command: 'start' } } : {}),
     config,
     upstreams: ({ openai }) => ({
       ...more.upstreams,
