@@ -31,11 +31,11 @@ export type UsageShape = {
   readonly estimated?: boolean;
   readonly serviceTier?: string;
   readonly usage: Usage;
-  /** What it costs by `fixtures/price-book.json`, worked out by hand. */
+  /** What it costs by `../fixtures/price-book.json`, worked out by hand. */
   readonly nanoUsd: string;
 };
 
-const fixtures = join(import.meta.dirname, 'fixtures');
+const fixtures = join(import.meta.dirname, '../fixtures');
 const readFixture = (file: string): JsonObject => JSON.parse(readFileSync(join(fixtures, file), 'utf8')) as JsonObject;
 
 /** Prices that are the same at every vendor, so that only the counts make a difference. */
