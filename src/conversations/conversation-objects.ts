@@ -7,6 +7,7 @@ import type { ConversationParts } from './create-conversations.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
 import { tooLarge, unknownCursor } from './stored-items.ts';
 import type { Conversation, Conversations, ItemPage } from './response-store.ts';
+import { readOpenedObject } from './read-opened.ts';
 
 type Listed = { readonly after?: string; readonly limit: number; readonly order: 'asc' | 'desc' };
 
@@ -45,7 +46,7 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
     const row = await store.findSealedConversation(named(userName, id));
     if (row === undefined) return undefined;
     const { head, ...clear } = row;
-    return { ...clear, metadata: (await sealer.open(['conversation', userName, id], head)) as JsonObject };
+    return { ...clear, metadata: readOpenedObject('conversation', await sealer.open(['conversation', userName, id], head)) };
   }
 
   return {
@@ -119,7 +120,7 @@ async function openConversationItem(
   id: string,
   { key, sealed }: SealedItem,
 ): Promise<JsonObject> {
-  return (await sealer.open(['item', userName, id, key], sealed)) as JsonObject;
+  return readOpenedObject('item', await sealer.open(['item', userName, id, key], sealed));
 }
 
 function wordLock(outcome: 'done' | 'refused' | 'unknown'): boolean | undefined {

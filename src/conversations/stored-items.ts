@@ -4,6 +4,7 @@ import { WorkTurns } from '../platform/turn-queue.ts';
 import type { ConversationParts } from './create-conversations.ts';
 import { isStorableId } from './storable-id.ts';
 import type { Conversations, ItemPage, PageQuery } from './response-store.ts';
+import { readOpenedObject, readOpenedObjects } from './read-opened.ts';
 
 type Turn = { readonly input: readonly JsonObject[]; readonly output: readonly JsonObject[] };
 
@@ -23,8 +24,8 @@ export function createStoredItems(parts: ConversationParts): StoredItems {
     const work = new WorkTurns();
     for (const link of links) {
       if (work.isOver) await work.giveWay();
-      const input = (await sealer.open(['input', userName, link.id], link.input)) as readonly JsonObject[];
-      const output = (await sealer.open(['output', userName, link.id], link.output)) as readonly JsonObject[];
+      const input = readOpenedObjects('input', await sealer.open(['input', userName, link.id], link.input));
+      const output = readOpenedObjects('output', await sealer.open(['output', userName, link.id], link.output));
       turns.push({ input, output });
     }
     return turns;
@@ -57,8 +58,8 @@ export function createStoredItems(parts: ConversationParts): StoredItems {
         if (items === undefined) {
           items =
             part === 'item'
-              ? [(await sealer.open(['item', userName, holderId, key], sealed)) as JsonObject]
-              : ((await sealer.open([part, userName, holderId], sealed)) as readonly JsonObject[]);
+              ? [readOpenedObject('item', await sealer.open(['item', userName, holderId, key], sealed))]
+              : readOpenedObjects(part, await sealer.open([part, userName, holderId], sealed));
           opened.set(place, items);
         }
         // The last of that id is the one that counts.

@@ -3,13 +3,12 @@ import { isJsonObject, type JsonObject } from '../platform/json/json-value.ts';
 import type { ItemPlace, SealedResponse } from './conversation-store.ts';
 import type { ConversationParts } from './create-conversations.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
-import type { Conversations, ResponseKeeper, StoredResponse } from './response-store.ts';
+import type { Conversations, StoredResponse } from './response-store.ts';
 import { writeJson } from '../platform/json/write-json.ts';
 import { largeBodyBytes, WorkTurns } from '../platform/turn-queue.ts';
+import { readOpenedHead, readOpenedObjects, readOpenedTexts, type ResponseHead } from './read-opened.ts';
 
 /** What is sealed of a response besides its items. */
-type Head = { readonly response: JsonObject; readonly keeper?: ResponseKeeper };
-
 /** What a response answers whose generator has died. */
 const stoppedError: JsonObject = {
   code: 'server_error',
@@ -26,8 +25,8 @@ export function createStoredResponses(parts: ConversationParts): StoredResponses
   const named = (userName: string, id: string) => ({ userName, id, nowMs: clock.nowMs() });
 
   /** Nobody generates it any more: it has failed, and stays so. */
-  async function failLapsed(row: SealedResponse, leaseUntilMs: number, head: Head): Promise<void> {
-    const failed: Head = { ...head, response: { ...head.response, status: 'failed', error: stoppedError } };
+  async function failLapsed(row: SealedResponse, leaseUntilMs: number, head: ResponseHead): Promise<void> {
+    const failed: ResponseHead = { ...head, response: { ...head.response, status: 'failed', error: stoppedError } };
     const sealed = await sealer.seal(['response', row.userName, row.id], JSON.stringify(failed));
     await write({ type: 'fail-response', ...named(row.userName, row.id), leaseUntilMs, head: sealed });
   }
@@ -62,7 +61,7 @@ export function createStoredResponses(parts: ConversationParts): StoredResponses
       if (!isStorableId(id)) return [];
       const events: string[] = [];
       for (const { firstSequence, sealed } of await store.readSealedEvents({ ...named(userName, id), after, limit })) {
-        const batch = (await sealer.open(['events', userName, id, String(firstSequence)], sealed)) as readonly string[];
+        const batch = readOpenedTexts('list of events', await sealer.open(['events', userName, id, String(firstSequence)], sealed));
         events.push(...batch.slice(Math.max(0, after + 1 - firstSequence)));
       }
       return events.slice(0, limit);
@@ -80,7 +79,7 @@ async function sealResponse(
 ): Promise<{ readonly response: SealedResponse; readonly items: readonly ItemPlace[] }> {
   const { input, response, keeper, ...clear } = stored;
   const output = readOutput(response);
-  const head: Head = { response: { ...response, output: [] }, ...(keeper === undefined ? {} : { keeper }) };
+  const head: ResponseHead = { response: { ...response, output: [] }, ...(keeper === undefined ? {} : { keeper }) };
   const turns = new WorkTurns();
   const texts = { head: await writeJson(head), output: await writeJson(output), input: await writeJson(input) };
   const bytes = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
@@ -112,14 +111,14 @@ function readOutput(response: JsonObject): readonly JsonObject[] {
   return Array.isArray(output) ? output.filter(isJsonObject) : [];
 }
 
-async function openHead({ sealer }: ConversationParts, { userName, id, head }: SealedResponse): Promise<Head> {
-  return (await sealer.open(['response', userName, id], head)) as Head;
+async function openHead({ sealer }: ConversationParts, { userName, id, head }: SealedResponse): Promise<ResponseHead> {
+  return readOpenedHead(await sealer.open(['response', userName, id], head));
 }
 
 async function openResponse(parts: ConversationParts, row: SealedResponse): Promise<StoredResponse> {
   const { head: _head, input: _input, output: _output, ...clear } = row;
   const { response, keeper } = await openHead(parts, row);
-  const input = (await parts.sealer.open(['input', row.userName, row.id], row.input)) as readonly JsonObject[];
-  const output = (await parts.sealer.open(['output', row.userName, row.id], row.output)) as readonly JsonObject[];
+  const input = readOpenedObjects('input', await parts.sealer.open(['input', row.userName, row.id], row.input));
+  const output = readOpenedObjects('output', await parts.sealer.open(['output', row.userName, row.id], row.output));
   return { ...clear, input, response: { ...response, output }, ...(keeper === undefined ? {} : { keeper }) };
 }

@@ -1,3 +1,6 @@
+import { Type } from 'typebox';
+
+import { compileCheckLater } from '../platform/schema/compile-check.ts';
 import type { Sealer } from '../platform/seal/sealer.ts';
 import type { SealedVideoRequest, VideoTask } from './video-task.ts';
 import type { TaskReading } from './video-upstreams.ts';
@@ -11,6 +14,30 @@ export type FinishedVideo = {
   readonly finishedAtMs: number;
 };
 
+const isVideoRequest = compileCheckLater(
+  Type.Object({
+    prompt: Type.String(),
+    metadata: Type.String(),
+    durationSeconds: Type.Optional(Type.Number()),
+    resolution: Type.Optional(Type.String()),
+    aspectRatio: Type.Optional(Type.String()),
+    user: Type.Optional(Type.String()),
+    callbackUrl: Type.Optional(Type.String()),
+    retentionDays: Type.Optional(Type.Number()),
+    submission: Type.Optional(
+      Type.Object({ path: Type.String(), headers: Type.Record(Type.String(), Type.String()), bodyBase64: Type.String() }),
+    ),
+  }),
+);
+const isFinishedVideo = compileCheckLater(
+  Type.Object({
+    result: Type.String(),
+    durationMs: Type.Optional(Type.Number()),
+    raw: Type.Optional(Type.Unknown()),
+    finishedAtMs: Type.Number(),
+  }),
+);
+
 /** A vendor's figures are a few numbers; more than this is not kept as evidence. */
 const rawCharactersMax = 16_384;
 
@@ -22,11 +49,11 @@ export function sealRequest(sealer: Sealer, id: string, request: SealedVideoRequ
   return sealer.seal(requestName(id), Buffer.from(JSON.stringify(request)));
 }
 
-/** What a task's request says. Undefined where it cannot be opened: it was sealed under another key. */
+/** What a task's request says. Undefined where it cannot be opened: it was sealed under another key, or says something else. */
 export function openSealedRequest(sealer: Sealer, task: Pick<VideoTask, 'id' | 'sealed'>): SealedVideoRequest | undefined {
   const opened = sealer.open(requestName(task.id), task.sealed);
-  // What opens was sealed by this program.
-  return opened === undefined ? undefined : (JSON.parse(opened.toString('utf8')) as SealedVideoRequest);
+  const request: unknown = opened === undefined ? undefined : JSON.parse(opened.toString('utf8'));
+  return isVideoRequest(request) ? request : undefined;
 }
 
 /** What is kept of a reading. */
@@ -45,5 +72,6 @@ export function sealFinished(sealer: Sealer, id: string, finished: FinishedVideo
 export function openFinished(sealer: Sealer, task: Pick<VideoTask, 'id' | 'result'>): FinishedVideo | undefined {
   if (task.result === undefined) return undefined;
   const opened = sealer.open(resultName(task.id), Buffer.from(task.result, 'base64'));
-  return opened === undefined ? undefined : (JSON.parse(opened.toString('utf8')) as FinishedVideo);
+  const finished: unknown = opened === undefined ? undefined : JSON.parse(opened.toString('utf8'));
+  return isFinishedVideo(finished) ? finished : undefined;
 }
