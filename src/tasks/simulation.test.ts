@@ -12,7 +12,7 @@ const tasksPerWorld = 550;
 /** What became of everything. Rejects with the assertion that did not hold in the thread. */
 async function live(lives: Lives): Promise<ReadonlyMap<string, number>> {
   const ends = new Map<string, number>();
-  const thread = new Worker(new URL('simulation/live-in-thread.ts', import.meta.url), { workerData: lives });
+  const thread = new Worker(new URL('./testing/simulation/live-in-thread.ts', import.meta.url), { workerData: lives });
   thread.on('message', (lived: ReadonlyMap<string, number>) => {
     for (const [what, count] of lived) ends.set(what, (ends.get(what) ?? 0) + count);
   });
