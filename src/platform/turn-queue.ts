@@ -2,6 +2,8 @@
 export type TurnQueue = {
   /** Resolves in a later turn of the event loop, after whoever waits already. */
   readonly nextTurn: () => Promise<void>;
+  /** How many wait. */
+  readonly waiting: () => number;
 };
 
 /**
@@ -21,20 +23,27 @@ export function createTurnQueue(schedule: (callback: () => void) => void = setIm
         waiting.push(resolve);
         if (waiting.length === 1) schedule(runOne);
       }),
+    waiting: () => waiting.length,
   };
 }
 
 /**
- * Larger bodies are worked on piece by piece, and others have their turn between what is done with them. Below this everything that is done with one takes a few
- * milliseconds at most, whatever it is; it is also what is scanned, parsed or written in one step.
+ * Larger bodies are worked on piece by piece, and each piece has a turn of its own. Below this everything that is done with one takes a few milliseconds at most,
+ * whatever it is, so that twenty of them that come in one turn hold up others for no longer than a person notices.
  */
-export const largeBodyBytes = 256 * 1024;
+export const largeBodyBytes = 32 * 1024;
+
+/** What is scanned, parsed or written in one step: a few milliseconds at most, whatever it is. */
+export const stepBytesUsual = 256 * 1024;
 
 /** How long one piece of work may go on in its turn. Others are held up by this and by one step of the work. */
 const turnMs = 8;
 
 /** The queue of this process, which has one event loop. */
 const processQueue = createTurnQueue();
+
+/** Pieces of work in this process that wait for a turn of their own. */
+export const waitingTurns = (): number => processQueue.waiting();
 
 /** One piece of work: tells when its turn is over. */
 export class WorkTurns {

@@ -1,9 +1,9 @@
 import { isAscii } from 'node:buffer';
 
-import { largeBodyBytes, WorkTurns } from '../turn-queue.ts';
+import { stepBytesUsual, WorkTurns } from '../turn-queue.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { parseJson } from './parse-json.ts';
-import { JsonScanner, type JsonLimits, type LargeValues } from './scan-json.ts';
+import { JsonScanner, type JsonLimits, type LargeValues, scanJson } from './scan-json.ts';
 import { skipString, skipValue, skipWhiteSpace } from './skip-json.ts';
 
 const quote = 0x22;
@@ -21,8 +21,13 @@ const openObject = 0x7b;
 export async function parseJsonInTurns(
   bytes: Buffer,
   limits: JsonLimits,
-  { turns = new WorkTurns(), stepBytes = largeBodyBytes }: { readonly turns?: WorkTurns; readonly stepBytes?: number } = {},
+  { turns = new WorkTurns(), stepBytes = stepBytesUsual }: { readonly turns?: WorkTurns; readonly stepBytes?: number } = {},
 ): Promise<JsonValue> {
+  if (bytes.length <= stepBytes) {
+    scanJson(bytes, limits);
+    if (turns.isOver) await turns.giveWay();
+    return parseJson(bytes);
+  }
   const large: LargeValues = new Map();
   const scanner = new JsonScanner(bytes, limits, { values: large, bytesMin: stepBytes });
   for (let stopAt = stepBytes; !scanner.scan(stopAt);) {

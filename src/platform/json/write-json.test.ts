@@ -51,3 +51,18 @@ test('what is small is written at once, and what is large gives way to others', 
     assert.ok(turns >= 2, `${turns} turns`);
   }
 });
+
+test('a-deep-tree: each level is not weighed again, whatever lies under it', async () => {
+  const items = Array.from({ length: 5000 }, (_, index) => index);
+  let looks = 0;
+  const counted = new Proxy(items, {
+    get: (target, name) => {
+      if (typeof name === 'string' && /^\d+$/.test(name)) looks += 1;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  const tree = Array.from({ length: 60 }).reduce<JsonValue>((inner) => ({ a: inner }), counted as JsonValue);
+  const written = await writeJsonInTurns(tree, { stepCharacters: 10_000 });
+  assert.equal(written.toString(), JSON.stringify(tree));
+  assert.ok(looks < 10 * items.length, `${looks} looks at ${items.length} items`);
+});

@@ -1,9 +1,9 @@
 import { joinInTurns } from '../join-in-turns.ts';
-import { largeBodyBytes, WorkTurns } from '../turn-queue.ts';
+import { stepBytesUsual, WorkTurns } from '../turn-queue.ts';
 import { isJsonObject, type JsonValue } from './json-value.ts';
 
 /** Characters that are written in one step: as many as the bytes that are read in one. */
-const stepCharactersUsual = largeBodyBytes;
+const stepCharactersUsual = stepBytesUsual;
 
 /** What a value counts for besides its characters: writing many small ones takes time too. */
 const valueWeight = 8;
@@ -27,21 +27,25 @@ export async function writeJsonInTurns(
   return await writer.finish();
 }
 
-/** How much there is to write, as far as `most`: not much more than that is looked at. */
-function weigh(value: JsonValue | undefined, most: number): number {
+/**
+ * How much there is to write, as far as `most`: not much more than that is looked at.
+ * @param see is called with every container and what it weighs, as far as that was looked at
+ */
+function weigh(value: JsonValue | undefined, most: number, see?: (container: object, weight: number) => void): number {
   if (typeof value === 'string') return value.length + valueWeight;
   if (typeof value !== 'object' || value === null) return valueWeight;
   let weight = valueWeight;
   if (!isJsonObject(value)) {
-    for (let index = 0; index < value.length && weight < most; index++) weight += weigh(value[index], most - weight);
-    return weight;
+    for (let index = 0; index < value.length && weight < most; index++) weight += weigh(value[index], most - weight, see);
+  } else {
+    for (const key in value) {
+      const member = value[key];
+      // Most members are short texts, which are not worth a call.
+      weight += key.length + (typeof member === 'string' ? member.length + valueWeight : weigh(member, most - weight, see));
+      if (weight >= most) break;
+    }
   }
-  for (const key in value) {
-    const member = value[key];
-    // Most members are short texts, which are not worth a call.
-    weight += key.length + (typeof member === 'string' ? member.length + valueWeight : weigh(member, most - weight));
-    if (weight >= most) break;
-  }
+  see?.(value, weight);
   return weight;
 }
 
@@ -50,6 +54,8 @@ class TurnsWriter {
   readonly #turns: WorkTurns;
   readonly #stepCharacters: number;
   readonly #pieces: Buffer[] = [];
+  /** Containers that were seen to be large while what they are in was weighed: weighed again at each level, a deep tree would take its depth times as long. */
+  readonly #large = new Set<object>();
   #bytes = 0;
   /** What is written and not yet among the pieces. */
   #text = '';
@@ -66,10 +72,20 @@ class TurnsWriter {
 
   async write(value: JsonValue): Promise<void> {
     if (typeof value !== 'string' && (typeof value !== 'object' || value === null)) await this.#add(JSON.stringify(value));
-    else if (weigh(value, this.#stepCharacters) < this.#stepCharacters) await this.#add(JSON.stringify(value));
+    else if (!this.#isLarge(value)) await this.#add(JSON.stringify(value));
     else if (typeof value === 'string') await this.#writeString(value);
     else if (isJsonObject(value)) await this.#writeObject(Object.entries(value));
     else await this.#writeArray(value);
+  }
+
+  #isLarge(value: string | object): boolean {
+    return (typeof value === 'object' && this.#large.has(value)) || this.#weigh(value as JsonValue) >= this.#stepCharacters;
+  }
+
+  #weigh(value: JsonValue | undefined): number {
+    return weigh(value, this.#stepCharacters, (container, weight) => {
+      if (weight >= this.#stepCharacters / 2) this.#large.add(container);
+    });
   }
 
   async #writeString(text: string): Promise<void> {
@@ -90,7 +106,7 @@ class TurnsWriter {
       if (at > 0) this.#text += ',';
       let end = at;
       for (let weight = 0; end < items.length; end++) {
-        weight += weigh(items[end], this.#stepCharacters);
+        weight += this.#weigh(items[end]);
         if (weight >= this.#stepCharacters) break;
       }
       if (end === at) await this.write(items[at++] ?? null);

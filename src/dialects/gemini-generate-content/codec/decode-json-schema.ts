@@ -1,33 +1,54 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
-/** Keywords that hold a schema, a list of schemas, or schemas by name. */
-const schemaKeywords = ['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'] as const;
-const listKeywords = ['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const;
-const mapKeywords = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'] as const;
+/** What stands under a keyword where it is not a value of its own: a schema, a list of schemas, or schemas by name. */
+type Holds = 'schema' | 'list' | 'map';
+const keywords: ReadonlyMap<string, Holds> = new Map<string, Holds>([
+  ...(['items', 'additionalProperties', 'not', 'if', 'then', 'else', 'contains', 'propertyNames'] as const).map(
+    (name) => [name, 'schema'] as const,
+  ),
+  ...(['anyOf', 'oneOf', 'allOf', 'prefixItems'] as const).map((name) => [name, 'list'] as const),
+  ...(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'] as const).map((name) => [name, 'map'] as const),
+]);
 
 /**
  * Puts the names of types into lower case: the vendor's own agent program writes `OBJECT` and `STRING` into the fields that take JSON
- * Schema, and only this vendor reads them.
+ * Schema, and only this vendor reads them. What is in lower case already stays the same object: schemas may be large, and nearly all of them are.
  */
 export function decodeJsonSchema(schema: JsonObject): JsonObject {
-  const decoded: Record<string, JsonValue | undefined> = { ...schema };
-  const { type } = schema;
-  if (typeof type === 'string') decoded.type = type.toLowerCase();
-  if (Array.isArray(type)) decoded.type = type.map((name: JsonValue) => (typeof name === 'string' ? name.toLowerCase() : name));
-  for (const keyword of schemaKeywords) {
-    const inner = schema[keyword];
-    if (isJsonObject(inner)) decoded[keyword] = decodeJsonSchema(inner);
+  return decodeMembers(schema, (value, name) => (name === 'type' ? decodeType(value) : decodeHeld(value, keywords.get(name))));
+}
+
+function decodeHeld(value: JsonValue, holds: Holds | undefined): JsonValue {
+  if (holds === 'list') return Array.isArray(value) ? decodeItems(value, decodeInner) : value;
+  if (holds === undefined || !isJsonObject(value)) return value;
+  return holds === 'schema' ? decodeJsonSchema(value) : decodeMembers(value, decodeInner);
+}
+
+const decodeInner = (value: JsonValue): JsonValue => (isJsonObject(value) ? decodeJsonSchema(value) : value);
+
+function decodeType(type: JsonValue): JsonValue {
+  if (typeof type === 'string') return type.toLowerCase();
+  return Array.isArray(type) ? decodeItems(type, (name) => (typeof name === 'string' ? name.toLowerCase() : name)) : type;
+}
+
+function decodeMembers(object: JsonObject, decode: (value: JsonValue, name: string) => JsonValue): JsonObject {
+  let changed: [string, JsonValue][] | undefined;
+  for (const name in object) {
+    const value = object[name];
+    if (value === undefined) continue;
+    const decoded = decode(value, name);
+    if (decoded !== value) (changed ??= []).push([name, decoded]);
   }
-  for (const keyword of listKeywords) {
-    const inner = schema[keyword];
-    if (Array.isArray(inner)) decoded[keyword] = inner.map((item: JsonValue) => (isJsonObject(item) ? decodeJsonSchema(item) : item));
+  // Spread keeps the order of the members; assigning `__proto__` would not make one.
+  return changed === undefined ? object : { ...object, ...Object.fromEntries(changed) };
+}
+
+function decodeItems(items: readonly JsonValue[], decode: (item: JsonValue) => JsonValue): JsonValue[] {
+  let changed: JsonValue[] | undefined;
+  for (let at = 0; at < items.length; at += 1) {
+    const item = items[at] as JsonValue;
+    const decoded = decode(item);
+    if (decoded !== item) (changed ??= [...items])[at] = decoded;
   }
-  for (const keyword of mapKeywords) {
-    const inner = schema[keyword];
-    if (!isJsonObject(inner)) continue;
-    decoded[keyword] = Object.fromEntries(
-      Object.entries(inner).map(([name, item]) => [name, isJsonObject(item) ? decodeJsonSchema(item) : item]),
-    );
-  }
-  return decoded;
+  return changed ?? (items as JsonValue[]);
 }

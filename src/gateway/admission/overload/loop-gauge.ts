@@ -1,5 +1,7 @@
 import { performance } from 'node:perf_hooks';
 
+import { waitingTurns } from '../../platform/turn-queue.ts';
+
 /** How the event loop has been since it was read last. */
 export type LoopReading = {
   /** Mean length of a turn while it had something to do: how long whatever arrives waits until the loop comes round to it. */
@@ -13,9 +15,10 @@ export type LoopReading = {
 export type LoopGauge = () => LoopReading;
 
 /**
- * Reads this process's event loop. The runtime counts turns and idle time by itself, so that reading costs two microseconds and not reading nothing.
+ * Reads this process's event loop. Work that waits for a turn of its own counts as if it stood in the present one: what arrives is done after it all the same, and the
+ * turns alone would stay short however much waits. The runtime counts turns and idle time by itself, so that reading costs two microseconds and not reading nothing.
  */
-export function createLoopGauge(): LoopGauge {
+export function createLoopGauge(waiting: () => number = waitingTurns): LoopGauge {
   let lastTurns = 0;
   let last = performance.eventLoopUtilization();
   let lastUsage = process.threadCpuUsage();
@@ -29,6 +32,7 @@ export function createLoopGauge(): LoopGauge {
     lastTurns = turns;
     lastUsage = usage;
     last = now;
-    return { turnMs: active / newTurns, workMs: workMs / newTurns, busyShare: utilization };
+    const turnsAhead = Math.max(1, waiting());
+    return { turnMs: (active / newTurns) * turnsAhead, workMs: (workMs / newTurns) * turnsAhead, busyShare: utilization };
   };
 }

@@ -119,6 +119,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
 /** Makes the call: once, or as often as its built-in tools need. */
 async function makeCall(gateway: Gateway, known: KnownCall, request: WireRequest, bytes: Buffer): Promise<void> {
   const { call, facts, settings, targets, turn } = known;
+  // It is translated next, which takes a large body its time once more.
+  if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
   if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
     const whole = turn === undefined ? request : await turn.whole();
     if (await runToolLoop(gateway, known, { request: whole, asked: request })) return;

@@ -70,10 +70,16 @@ async function runJob(pool: JobPool, input: CheckSchemaJob.SchemaCheckInput, { t
 /** Starts no thread before there is something to check. */
 export function createSchemaChecker(options: Partial<JobPoolOptions> = {}): SchemaChecker {
   const pool = createJobPool({ ...defaults, ...options });
+  const writtenOf = new WeakMap<JsonObject, ReturnType<typeof writeSchema>>();
+  /** A schema is written once: it is needed ahead of the reply, for the reply, and for the repaired one. */
+  const write = (schema: JsonObject): string | undefined => {
+    if (!writtenOf.has(schema)) writtenOf.set(schema, writeSchema(schema));
+    return writtenOf.get(schema);
+  };
   const run = async (text: string | undefined, schema: JsonObject, asked: CheckOptions): Promise<SchemaVerdict> => {
     asked.signal.throwIfAborted();
     if (text !== undefined && text.length > replyCharactersMax) return { kind: 'unchecked', reason: 'the reply is too long' };
-    const written = writeSchema(schema);
+    const written = write(schema);
     if (written === undefined) return { kind: 'unchecked', reason: 'the schema is too large' };
     return await runJob(pool, { schema: written, ...(text === undefined ? {} : { text }) }, asked);
   };

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createLoopGauge } from './loop-gauge.ts';
+
+test('work-in-turns-hides-the-queue: what waits for a turn of its own counts as if it stood in the present one', async () => {
+  const alone = createLoopGauge(() => 0);
+  const behindTen = createLoopGauge(() => 10);
+  const untilMs = performance.now() + 30;
+  while (performance.now() < untilMs);
+  await new Promise((resolve) => setImmediate(resolve));
+  const [short, long] = [alone(), behindTen()];
+  assert.ok(short.turnMs > 0);
+  assert.ok(long.turnMs > 5 * short.turnMs, JSON.stringify({ short, long }));
+  assert.ok(long.workMs > 5 * short.workMs, JSON.stringify({ short, long }));
+  assert.ok(long.busyShare <= 1);
+});
