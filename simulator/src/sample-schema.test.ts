@@ -144,3 +144,68 @@ test('hopeless-schema: an unsatisfiable schema or a missing definition gives a v
   assert.notEqual(sampleSchema({ allOf: [{ type: 'string' }, { type: 'integer' }] }, 'seed'), undefined);
   assert.notEqual(sampleSchema({ type: 'string', pattern: '(' }, 'seed'), undefined);
 });
+
+/** Schemas that would take for ever to sample, or to check a sample against. */
+const hostile: Record<string, JsonRecord> = {
+  'a pattern that backtracks for ever': { type: 'string', pattern: '^(a+)+$', minLength: 60 },
+  'a pattern that is looked for in names': {
+    type: 'object',
+    patternProperties: { '^(a+)+$': { type: 'string' } },
+    required: [`${'a'.repeat(60)}!`],
+    additionalProperties: { type: 'integer' },
+  },
+  'names that have to match': { type: 'object', propertyNames: { pattern: '^(a+)+$' }, required: [`${'a'.repeat(60)}!`] },
+  'a pattern of repeats in repeats': { type: 'string', pattern: '((((a{9999}){9999}){9999}){9999}){9999}' },
+  'a thousand million items': { type: 'array', items: text, minItems: 1_000_000_000 },
+  'items in items in items': {
+    type: 'array',
+    minItems: 60,
+    items: { type: 'array', minItems: 60, items: { type: 'array', minItems: 60, items: { type: 'array', minItems: 60 } } },
+  },
+  'a thousand million characters': { type: 'string', minLength: 1_000_000_000 },
+  'a thousand million members': { type: 'object', additionalProperties: text, minProperties: 1_000_000_000 },
+  'references that fan out': {
+    $ref: '#/$defs/d0',
+    $defs: {
+      ...Object.fromEntries(
+        Array.from({ length: 40 }, (_, at) => {
+          const next = { $ref: `#/$defs/d${at + 1}` };
+          return [`d${at}`, { anyOf: [next, { allOf: [next, next] }] }];
+        }),
+      ),
+      d40: { type: 'string', minLength: 5 },
+    },
+  },
+  'references that fan out in circles': {
+    $defs: {
+      a: { type: 'object', properties: { a: { allOf: Array.from({ length: 60 }, () => ({ $ref: '#/$defs/a' })) } }, required: ['a'] },
+    },
+    $ref: '#/$defs/a',
+  },
+  'a hundred thousand alternatives': { anyOf: Array.from({ length: 100_000 }, (_, at) => ({ const: at })) },
+  'ten thousand levels': Array.from({ length: 10_000 }).reduce<JsonRecord>((inner) => ({ type: 'object', properties: { a: inner } }), {}),
+};
+
+for (const [name, schema] of Object.entries(hostile)) {
+  test(`hostile-schema: ${name}, and the sample is there in little time`, () => {
+    const { user, system } = process.threadCpuUsage();
+    assert.notEqual(sampleSchema(schema, 'seed'), undefined);
+    const used = process.threadCpuUsage({ user, system });
+    const workedMs = (used.user + used.system) / 1000;
+    assert.ok(workedMs < 400, `${Math.round(workedMs)} ms of work`);
+  });
+}
+
+test('hostile-schema: patterns are written from and never matched', (context) => {
+  const ran: string[] = [];
+  const exec = RegExp.prototype.exec;
+  context.mock.method(RegExp.prototype, 'exec', function spy(this: RegExp, subject: string) {
+    ran.push(this.source);
+    return exec.call(this, subject);
+  });
+  const plate = '^[A-Z]{2}-\\d{3,4}$';
+  const names = '^(a|b)+$';
+  const value = sampleSchema({ ...strict({ plate: { type: 'string', pattern: plate } }), patternProperties: { [names]: text } }, 'seed');
+  assert.match(JSON.stringify(value), /^\{"plate":"[A-Z]{2}-\d{3,4}"\}$/);
+  assert.ok(!ran.includes(plate) && !ran.includes(names), ran.join(' '));
+});

@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto';
 import { type JsonSchema, generateSync } from 'json-schema-faker';
 import { Check } from 'typebox/schema';
-import { isRecord } from './read-json.ts';
+import { boundSchema } from './bound-schema.ts';
+import { runWithin } from './run-within.ts';
 import type { Json, JsonRecord } from './simulated-vendor.ts';
 
 const attemptsMax = 6;
-const nestingMax = 100;
+/** Values in all that is tried for one sample: lists in lists would make any number of them. */
+const valuesMax = 2000;
+/** A sample takes a millisecond or two. What takes longer holds up the whole process, because vendors answer on its event loop. */
+const workMsMax = 40;
 
 // Text made of these reads as a sample and not as an answer.
 const words =
@@ -13,32 +17,33 @@ const words =
     ' ',
   );
 
-/** Keywords whose value is one schema, a list of schemas, or a map of names to schemas. Everything else is copied untouched. */
-const schemaKeywords = ['items', 'additionalProperties', 'contains', 'propertyNames', 'not', 'if', 'then', 'else'];
-const schemaListKeywords = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
-const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-/** Gemini's int64 members, which proto3 JSON writes as decimal strings. */
-const countKeywords = ['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'];
-
 /**
  * A value that is valid for a JSON Schema: the same schema and seed always give the same value. Accepts the draft 2020-12 subset that
  * vendors take, and Gemini's spelling of it (upper-case types, `nullable`, counts as strings). Strings are made of words, arrays and
- * objects are small, optional members are present or not as the seed decides. A schema that nothing can satisfy, or that refers to a
- * definition it does not have, gives the closest value found instead of an error: judging schemas is the vendor format's business.
+ * objects are small, optional members are present or not as the seed decides. A schema that nothing can satisfy, that refers to a
+ * definition it does not have, or that would take too much work gives the closest value found instead of an error: judging schemas is the
+ * vendor format's business. Patterns of the schema guide what is written and are never matched: they may backtrack for ever.
  */
 export function sampleSchema(schema: JsonRecord, seed: string): Json {
-  const normalized = normalizeSchema(schema, 0);
+  const bounded = boundSchema(schema);
+  if (bounded === undefined) return {};
   let closest: Json = {};
-  for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
-    const value = generate(normalized, `${seed}/${attempt}`, attempt < attemptsMax / 2);
-    if (value === undefined) continue;
-    if (isValid(normalized, value)) return value;
-    closest = value;
-  }
+  const search = (): void => {
+    const budget = { values: valuesMax };
+    for (let attempt = 0; attempt < attemptsMax; attempt += 1) {
+      const value = generate(bounded.written, `${seed}/${attempt}`, { withWords: attempt < attemptsMax / 2, budget });
+      if (value === undefined) continue;
+      closest = value;
+      if (isValid(bounded.checked, value)) return;
+    }
+  };
+  runWithin(workMsMax, search);
   return closest;
 }
 
-function generate(schema: JsonRecord, seed: string, withWords: boolean): Json | undefined {
+type Attempt = { readonly withWords: boolean; readonly budget: { values: number } };
+
+function generate(schema: JsonRecord, seed: string, { withWords, budget }: Attempt): Json | undefined {
   try {
     const value = generateSync(schema, {
       seed: hash(seed),
@@ -49,7 +54,11 @@ function generate(schema: JsonRecord, seed: string, withWords: boolean): Json | 
       optionalsProbability: 0.6,
       minDateTime: '2026-01-01T00:00:00Z',
       maxDateTime: '2026-12-31T23:59:59Z',
-      ...(withWords && { outputTransform: (output, at, path) => toWords(output, at, `${seed}${path}`) }),
+      outputTransform: (output, at, path) => {
+        budget.values -= 1;
+        if (budget.values < 0) throw new Error('the sample becomes too large');
+        return withWords ? toWords(output, at, `${seed}${path}`) : output;
+      },
     });
     return value === undefined ? undefined : (value as Json);
   } catch {
@@ -86,25 +95,4 @@ function isValid(schema: JsonRecord, value: Json): boolean {
 
 function hash(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0) & 0x7fffffff;
-}
-
-function normalizeSchema(schema: JsonRecord, depth: number): JsonRecord {
-  if (depth > nestingMax) return {};
-  const { nullable, ...result } = schema;
-  const nested = (value: Json | undefined): Json | undefined => (isRecord(value) ? normalizeSchema(value, depth + 1) : value);
-  for (const keyword of schemaKeywords) if (keyword in result) result[keyword] = nested(result[keyword]);
-  for (const keyword of schemaListKeywords) {
-    const list = result[keyword];
-    if (Array.isArray(list)) result[keyword] = list.map((item) => nested(item) ?? null);
-  }
-  for (const keyword of schemaMapKeywords) {
-    const map = result[keyword];
-    if (isRecord(map)) result[keyword] = Object.fromEntries(Object.entries(map).map(([name, item]) => [name, nested(item)]));
-  }
-  for (const keyword of countKeywords) if (typeof result[keyword] === 'string') result[keyword] = Number(result[keyword]);
-  if (typeof result.type === 'string') result.type = result.type.toLowerCase();
-  if (result.type === 'type_unspecified') delete result.type;
-  // Gemini writes the format `enum` beside the values, which is none of JSON Schema's formats.
-  if (result.format === 'enum') delete result.format;
-  return nullable === true ? { anyOf: [result, { type: 'null' }] } : result;
 }

@@ -5,7 +5,7 @@ import type { MediaFacts, MediaOrder, MediaReport } from './media-thread.ts';
 import type { VideoFacts } from './read-video.ts';
 
 /** What takes longer is no file that anybody could work on. */
-const timeoutMs = 3000;
+const timeoutMsUsual = 3000;
 const startMsMax = 20_000;
 const idleMs = 5000;
 const threadsMax = 4;
@@ -17,20 +17,20 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /** The transcript of a recording that a client sent, as hearRecording has it. */
-export async function hearForeignRecording(bytes: Uint8Array): Promise<Transcript | undefined> {
-  return (await read({ wanted: 'transcript', bytes: new Uint8Array(bytes) })) as Transcript | undefined;
+export async function hearForeignRecording(bytes: Uint8Array, timeoutMs = timeoutMsUsual): Promise<Transcript | undefined> {
+  return (await read({ wanted: 'transcript', bytes: new Uint8Array(bytes) }, timeoutMs)) as Transcript | undefined;
 }
 
 /** Length and size of a video that a client sent, as readVideo has it. */
-export async function readForeignVideo(bytes: Uint8Array): Promise<VideoFacts | undefined> {
-  return (await read({ wanted: 'video', bytes: new Uint8Array(bytes) })) as VideoFacts | undefined;
+export async function readForeignVideo(bytes: Uint8Array, timeoutMs = timeoutMsUsual): Promise<VideoFacts | undefined> {
+  return (await read({ wanted: 'video', bytes: new Uint8Array(bytes) }, timeoutMs)) as VideoFacts | undefined;
 }
 
-async function read(order: MediaOrder): Promise<MediaFacts> {
+async function read(order: MediaOrder, timeoutMs: number): Promise<MediaFacts> {
   if (running >= threadsMax) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {
-    return await ask(takeThread(), order);
+    return await ask(takeThread(), order, timeoutMs);
   } finally {
     running -= 1;
     waiting.shift()?.();
@@ -41,14 +41,18 @@ function takeThread(): Thread {
   const kept = idle.pop();
   clearTimeout(kept?.idle);
   if (kept !== undefined) return kept;
-  const worker = new Worker(new URL('./media-thread.ts', import.meta.url), { execArgv: [], name: 'simulated-media' });
+  // What a reader says of strange files is of no use to anybody, and a client could write any amount of it.
+  const quiet = { stdout: true, stderr: true };
+  const worker = new Worker(new URL('./media-thread.ts', import.meta.url), { execArgv: [], name: 'simulated-media', ...quiet });
+  worker.stdout.resume();
+  worker.stderr.resume();
   // A thread that is ended may still fail; nobody has to hear of it.
   worker.on('error', () => {});
   return { worker, isWarm: false };
 }
 
 /** Undefined where the reader fails or does not come to an end: its thread is then ended. */
-function ask(thread: Thread, order: MediaOrder): Promise<MediaFacts> {
+function ask(thread: Thread, order: MediaOrder, timeoutMs: number): Promise<MediaFacts> {
   const { worker } = thread;
   const { promise, resolve } = Promise.withResolvers<MediaFacts>();
   const giveUp = (): void => end(undefined, false);
