@@ -1,9 +1,15 @@
+import { createDocumentReader } from '../../src/gateway/documents/document-reader.ts';
+import { createSchemaChecker } from '../../src/gateway/schema-check/schema-checker.ts';
+import { GatewayError } from '../../src/inference/gateway-error.ts';
 import { JobError } from '../../src/platform/isolation/isolated-job.ts';
 import { createMediaMeter } from '../../src/platform/media/media-meter.ts';
+import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { seededRandom } from '../../src/platform/seeded-random.ts';
 import { createExtractionPool } from '../../src/tools/extraction-pool.ts';
 import { createExtractor } from '../../src/tools/file-search/extraction/create-extractor.ts';
-import { mutate } from './mutate.ts';
+import { mutate, type Random } from './mutate.ts';
+import { mutateJson } from './mutate-json.ts';
+import { openSimulatedReaders } from './simulated-readers.ts';
 import { makeSeedFiles, type SeedKind } from './seed-files.ts';
 
 /** What became of the cases of one parser. */
@@ -20,9 +26,11 @@ export type FuzzReport = {
   readonly longestCaseMs: number;
 };
 
-type Outcome = 'read' | 'refused' | 'ended';
-type Parser = {
+export type Outcome = 'read' | 'refused' | 'ended';
+export type Parser = {
   readonly seeds: SeedKind;
+  /** How its files are broken; flipped and missing bytes where it says nothing. */
+  readonly mutate?: (file: Buffer, index: number, cases: number, random: Random) => Buffer;
   readonly parse: (bytes: Buffer, tenant: string, signal: AbortSignal) => Promise<Outcome>;
 };
 
@@ -30,14 +38,19 @@ type Parser = {
 const atOnce = 4;
 const caseMsMax = 60_000;
 const beatMs = 10;
+/** The job of a schema stops itself before its pool ends the thread, with what it has compiled. */
+const schemaMsMin = 2000;
+
 /**
- * Every parser of foreign bytes that runs in threads, as the gateway uses it.
+ * Every parser of foreign bytes that runs in threads, as the gateway uses it, and those of the simulator, which stands in for vendors in the same process.
  * @param limitMs of a case
  */
 export function openParsers(limitMs: number): { readonly parsers: Readonly<Record<string, Parser>>; readonly close: () => Promise<void> } {
   const meter = createMediaMeter({ soundMsMax: limitMs, picturesMsMax: limitMs });
   const extractor = createExtractor({ quickMs: limitMs, timeoutMs: limitMs, memoryMegabytes: 256 });
   const pages = createExtractionPool({ threadsMax: 2, pageTimeoutMs: limitMs });
+  const documents = createDocumentReader({ timeoutMs: limitMs });
+  const schemas = createSchemaChecker({ timeoutMs: Math.max(limitMs, schemaMsMin) });
   const fileOf = (bytes: Buffer) => ({ bytes: bytes.length, readAt: async (start: number, end: number) => bytes.subarray(start, end) });
   const sound = (seeds: SeedKind, format: 'flac' | 'mp3' | 'other' = 'other'): Parser => ({
     seeds,
@@ -62,6 +75,13 @@ export function openParsers(limitMs: number): { readonly parsers: Readonly<Recor
   });
   return {
     parsers: {
+      'document-docx': { seeds: 'docx', parse: async (bytes, tenant) => await readDocument(documents, bytes, tenant) },
+      schema: {
+        seeds: 'schema',
+        mutate: mutateJson,
+        parse: async (bytes, tenant, signal) => await checkSchema(schemas, bytes, { tenant, signal }),
+      },
+      ...openSimulatedReaders(limitMs),
       'sound-flac': sound('flac', 'flac'),
       'sound-mp3': sound('mp3', 'mp3'),
       'sound-wav': sound('wav'),
@@ -76,9 +96,34 @@ export function openParsers(limitMs: number): { readonly parsers: Readonly<Recor
       'page-pdf': page('pdf', 'pdf'),
     },
     close: async () => {
-      await Promise.all([meter.close(), extractor.close(), pages.close()]);
+      await Promise.all([meter.close(), extractor.close(), pages.close(), documents.close(), schemas.close()]);
     },
   };
+}
+
+async function readDocument(reader: ReturnType<typeof createDocumentReader>, bytes: Buffer, tenant: string): Promise<Outcome> {
+  try {
+    await reader.readText(new Uint8Array(bytes), { tenant, param: 'file' });
+    return 'read';
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error;
+    return /takes too long|too large|too much/.test(error.message) ? 'ended' : 'refused';
+  }
+}
+
+/** Replies that fit and misfit what the whole schemas ask for, and one on which patterns backtrack. */
+const replies = ['{"name":"a","node":{"next":{"next":null}},"tags":["a"]}', '[1,[2,[3]],{"x-a":true}]', '9', `"${'a'.repeat(60)}!"`];
+
+async function checkSchema(
+  checker: ReturnType<typeof createSchemaChecker>,
+  bytes: Buffer,
+  options: { readonly tenant: string; readonly signal: AbortSignal },
+): Promise<Outcome> {
+  const schema: unknown = JSON.parse(bytes.toString());
+  if (typeof schema !== 'object' || schema === null) return 'refused';
+  const verdict = await checker.check(replies[bytes.length % replies.length] ?? '', schema as JsonObject, options);
+  if (verdict.kind !== 'unchecked') return 'read';
+  return /takes too/.test(verdict.reason) ? 'ended' : 'refused';
 }
 
 async function settle(parsing: Promise<unknown>): Promise<Outcome> {
@@ -91,7 +136,12 @@ async function settle(parsing: Promise<unknown>): Promise<Outcome> {
 }
 
 /** Gives a parser so many broken files. The process itself is the oracle: it has to live, its event loop to turn, and every case to end. */
-export async function fuzzParser(name: string, { seeds, parse }: Parser, cases: number, seed: number): Promise<FuzzReport> {
+export async function fuzzParser(
+  name: string,
+  { seeds, parse, mutate: spoil = mutate }: Parser,
+  cases: number,
+  seed: number,
+): Promise<FuzzReport> {
   const files = (await makeSeedFiles())[seeds];
   const random = seededRandom(seed);
   const counts = { read: 0, refused: 0, ended: 0 };
@@ -110,7 +160,7 @@ export async function fuzzParser(name: string, { seeds, parse }: Parser, cases: 
     for (let index = next++; index < cases; index = next++) {
       const file = files[Math.floor(index / perFile)] ?? Buffer.alloc(0);
       const beganMs = performance.now();
-      counts[await parse(mutate(file, index % perFile, perFile, random), tenant, AbortSignal.timeout(caseMsMax))] += 1;
+      counts[await parse(spoil(file, index % perFile, perFile, random), tenant, AbortSignal.timeout(caseMsMax))] += 1;
       longestCaseMs = Math.max(longestCaseMs, performance.now() - beganMs);
     }
   };

@@ -56,12 +56,58 @@ const htmlPage = `<!doctype html><html><head><title>Title</title><meta property=
 
 const flac = (name: string): Buffer => readFileSync(new URL(`../../src/platform/media/fixtures/${name}.flac`, import.meta.url));
 
+/** Heads of images, as far as anybody reads them. */
+const images = [
+  Buffer.from('89504e470d0a1a0a0000000d494844520000004000000020080200000000000000', 'hex'),
+  Buffer.from('474946383961400020008000000000002c00000000400020000002', 'hex'),
+  Buffer.from('ffd8ffe000104a46494600010100000100010000ffdb00040102ffffc0001108002000400301220002110103110100', 'hex'),
+];
+
+/** The form in which a recording comes, with its boundary as its reader is told it. */
+export const formType = 'multipart/form-data; boundary=seam';
+const makeForm = (file: Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from('--seam\r\ncontent-disposition: form-data; name="model"\r\n\r\nwhisper-1\r\n--seam\r\n'),
+    Buffer.from('content-disposition: form-data; name="file"; filename="a.wav"\r\ncontent-type: audio/wav\r\n\r\n'),
+    file.subarray(0, 400),
+    Buffer.from('\r\n--seam--\r\n'),
+  ]);
+
+const schemas = [
+  {
+    type: 'object',
+    properties: {
+      name: { type: 'string', minLength: 1, pattern: '^[a-z ]+$' },
+      tags: { type: 'array', items: { enum: ['a', 'b', 'c'] }, uniqueItems: true, maxItems: 3 },
+      node: { $ref: '#/$defs/node' },
+    },
+    required: ['name', 'node'],
+    additionalProperties: false,
+    $defs: {
+      node: { type: 'object', properties: { next: { anyOf: [{ $ref: '#/$defs/node' }, { type: 'null' }] } }, required: ['next'] },
+    },
+  },
+  {
+    oneOf: [
+      { type: 'integer', minimum: 1, multipleOf: 3 },
+      { type: 'object', patternProperties: { '^x-': { type: 'boolean' } }, minProperties: 1 },
+    ],
+    not: { const: 7 },
+    if: { type: 'object' },
+    else: { maximum: 99 },
+  },
+].map((schema) => Buffer.from(JSON.stringify(schema)));
+
 /** Small whole files of every kind that is parsed. */
 export async function makeSeedFiles() {
+  const wav = await makeSound(new WavOutputFormat(), 'pcm-s16', new Uint8Array(1920));
   return {
+    image: images,
+    form: [makeForm(wav)],
+    schema: schemas,
     flac: [flac('sine-48khz-24bit-stereo'), flac('sine-8khz-streamed')],
     mp3: [Buffer.concat(Array.from({ length: 40 }, () => mp3Frame)), await makeSound(new Mp3OutputFormat(), 'mp3', mp3Frame)],
-    wav: [await makeSound(new WavOutputFormat(), 'pcm-s16', new Uint8Array(1920))],
+    wav: [wav],
     ogg: [await makeSound(new OggOutputFormat(), 'opus', opusPacket)],
     webm: [await makeSound(new WebMOutputFormat(), 'opus', opusPacket)],
     mp4: [await makeSound(new Mp4OutputFormat(), 'opus', opusPacket)],

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { isolatedJob, JobError } from '../../../../platform/isolation/isolated-job.ts';
-import { createJobPool } from '../../../../platform/isolation/job-pool.ts';
+import { createJobPool, type JobPoolOptions } from '../../../../platform/isolation/job-pool.ts';
 import type * as ReadDocumentJob from '../../../../tools/file-search/extraction/read-document-job.ts';
 
 const readDocumentJob = isolatedJob<typeof ReadDocumentJob>(
@@ -30,8 +30,8 @@ const limits = {
 /** How long a request waits for its turn and its text together. */
 const totalMsMax = 30_000;
 
-export function createDocumentReader(): DocumentReader {
-  const pool = createJobPool({ name: 'documents', ...limits });
+export function createDocumentReader(options: Partial<JobPoolOptions> = {}): DocumentReader {
+  const pool = createJobPool({ name: 'documents', ...limits, ...options });
   return {
     readText: async (bytes, { tenant, param }) => {
       try {
