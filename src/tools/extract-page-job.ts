@@ -3,7 +3,7 @@ import { extractPage, isPdf, type ExtractedPage, type RawPage } from './extract-
 
 /** Half a megabyte of program, which only threads load that meet a PDF. */
 export async function prepare(page: RawPage): Promise<void> {
-  if (isPdf(page)) await import('unpdf');
+  if (isPdf(page)) await (await import('unpdf')).getResolvedPDFJS();
 }
 
 /** Reads a page. A quick reading is handed over first: it is what is left where the thorough one takes too long. */

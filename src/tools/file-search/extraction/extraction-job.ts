@@ -11,7 +11,10 @@ const readDocuments = (): Promise<typeof Documents> => import('./read-documents.
 
 /** The readers of documents are large: a thread that reads texts does without them. */
 export async function prepare({ bytes, filename }: ExtractionRequest): Promise<void> {
-  if (documentTypes.has(sniffMediaType(bytes, filename))) await readDocuments();
+  const mediaType = sniffMediaType(bytes, filename);
+  if (!documentTypes.has(mediaType)) return;
+  const { preparePdf } = await readDocuments();
+  if (mediaType === 'application/pdf') await preparePdf();
 }
 
 const documentTypes = new Set(['application/pdf', docxType, 'text/html']);

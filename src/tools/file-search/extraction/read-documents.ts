@@ -1,6 +1,6 @@
 import mammoth from 'mammoth';
 import { parseHTML } from 'linkedom';
-import { getDocumentProxy } from 'unpdf';
+import { getDocumentProxy, getResolvedPDFJS } from 'unpdf';
 
 import { checkArchive } from './check-archive.ts';
 import { scanHtml } from '../../scan-html.ts';
@@ -8,6 +8,11 @@ import { ExtractionError } from './extraction-error.ts';
 
 /** Pages of a PDF that are read. */
 const pagesMax = 10_000;
+
+/** The library loads its reader, most of a second of work on a busy machine, with the first PDF: that is not the time of this file. */
+export async function preparePdf(): Promise<void> {
+  await getResolvedPDFJS();
+}
 
 /** The text of a PDF, a blank line between pages. */
 export async function readPdf(bytes: Uint8Array, charactersMax: number): Promise<string> {
