@@ -29,7 +29,7 @@ const nothing: GeneratedTokens = { candidateTokens: 0, thoughtTokens: 0 };
 
 /** Writes the reply of generateContent, printed as the vendor prints it. */
 export function writeWholeReply(generation: Generation): SimulatedReply {
-  const { plan } = generation;
+  const { plan, body } = generation;
   const headers = jsonHeaders;
   if (isBlocked(plan)) return { type: 'whole', status: 200, headers, body: print(writeBlocked(generation)), plan: withoutOutput(plan) };
   const parts = writeParts(generation, false);
@@ -39,6 +39,7 @@ export function writeWholeReply(generation: Generation): SimulatedReply {
   const candidate: JsonRecord = {
     content,
     ...writeEnding(generation, partIndexOf(parts)),
+    ...writeLogprobs(body, replyText(generation)),
   };
   const { outputTokens, reasoningTokens } = plan.usage;
   const generated = { candidateTokens: outputTokens - reasoningTokens, thoughtTokens: reasoningTokens };
@@ -120,7 +121,9 @@ function writeChunks(generation: Generation): { chunks: JsonRecord[]; tokens: nu
     candidateTokens += generated.candidateTokens + rest;
     thoughtTokens += generated.thoughtTokens;
     const content = isLast && isUnsafe ? {} : { content: { parts: [part], role: 'model' } };
-    const candidate = { ...content, ...(isLast ? ending : { index: 0, ...(hasGrounding && { groundingMetadata: {} }) }) };
+    const said = typeof part.text === 'string' && part.thought !== true ? part.text : undefined;
+    const likely = writeLogprobs(generation.body, said);
+    const candidate = { ...content, ...likely, ...(isLast ? ending : { index: 0, ...(hasGrounding && { groundingMetadata: {} }) }) };
     chunks.push(writeChunk(generation, candidate, { candidateTokens, thoughtTokens }));
     tokens.push(generated.candidateTokens + generated.thoughtTokens + rest);
   }
@@ -210,6 +213,20 @@ function writeEnding(generation: Generation, partIndex: number): JsonRecord {
     ...(grounding && { groundingMetadata: grounding }),
     ...(urlContext && { urlContextMetadata: urlContext }),
   };
+}
+
+/** How likely the tokens of a text are said to have been, where the request asks for it. The chosen one leads its alternatives. */
+function writeLogprobs({ generationConfig }: GenerateContentRequest, text: string | undefined): JsonRecord {
+  if (generationConfig?.responseLogprobs !== true || text === undefined || text === '') return {};
+  const likely = splitText(text, 1).map((piece, at) => ({ token: piece.text, logProbability: -0.125 * (1 + (at % 4)) }));
+  const top = generationConfig.logprobs ?? 0;
+  const others = likely.map(({ token, logProbability }) => ({
+    candidates: Array.from({ length: top }, (_, place) => ({
+      token: place === 0 ? token : `~${place}`,
+      logProbability: logProbability - place,
+    })),
+  }));
+  return { logprobsResult: { ...(top > 0 && { topCandidates: others }), chosenCandidates: likely } };
 }
 
 /** Calls and stop sequences end with STOP: this vendor has no reason of its own for them. */

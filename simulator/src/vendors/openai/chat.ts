@@ -18,6 +18,7 @@ export function handleChat(
   const { body } = chat;
   const plan = planReply(readChat(chat, flavor));
   const annotations = citeSearch(body, plan);
+  const topLogprobs = body.logprobs === true ? (body.top_logprobs ?? 0) : undefined;
   if (body.stream === true) {
     return streamChat(plan, {
       model: body.model,
@@ -26,13 +27,14 @@ export function handleChat(
       includesObfuscation: flavor.obfuscates && body.stream_options?.include_obfuscation !== false,
       errorFrame,
       annotations,
+      topLogprobs,
     });
   }
   return {
     type: 'whole',
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(writeChat(plan, body.model, flavor, annotations)),
+    body: JSON.stringify(writeChat(plan, body.model, flavor, annotations, topLogprobs)),
     plan,
   };
 }

@@ -1,7 +1,7 @@
 import { splitText, tokensOfLength } from '../../count-tokens.ts';
 import type { Json, JsonRecord, ReplyPlan, SimulatedReply } from '../../simulated-vendor.ts';
 import type { ChatFlavor } from './chat-flavor.ts';
-import { fingerprintOf, finishReasonOf, writeChatUsage } from './write-chat.ts';
+import { fingerprintOf, finishReasonOf, writeChatLogprobs, writeChatUsage } from './write-chat.ts';
 
 export type ChatStreamOptions = {
   readonly model: string;
@@ -11,6 +11,8 @@ export type ChatStreamOptions = {
   readonly errorFrame: string;
   /** What the text cites. It comes when the text is there. */
   readonly annotations?: readonly JsonRecord[];
+  /** How many tokens are told for each place of the text. Absent: none, and nothing of how likely they were. */
+  readonly topLogprobs?: number | undefined;
 };
 
 const obfuscationLetters = 'aB3dE5fG7hJ9kLmN';
@@ -21,8 +23,9 @@ export function streamChat(plan: ReplyPlan, options: ChatStreamOptions): Extract
   const tokens: number[] = [];
   const head = writeHead(plan, options);
   const tail = options.includesUsage ? ',"usage":null' : '';
-  const add = (delta: string, count: number, finishReason: string | null = null): void => {
-    const choice = `{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${JSON.stringify(finishReason)}}`;
+  const add = (delta: string, count: number, finishReason: string | null = null, said = ''): void => {
+    const logprobs = JSON.stringify(writeChatLogprobs(said, options.topLogprobs));
+    const choice = `{"index":0,"delta":${delta},"logprobs":${logprobs},"finish_reason":${JSON.stringify(finishReason)}}`;
     frames.push(`data: ${head},"choices":[${choice}]${tail}${obfuscate(plan, options, frames.length)}}\n\n`);
     tokens.push(count);
   };
@@ -33,7 +36,8 @@ export function streamChat(plan: ReplyPlan, options: ChatStreamOptions): Extract
       add(`{"reasoning_content":${JSON.stringify(piece.text)}}`, piece.tokens);
   }
   if (plan.unknownBlock === true) add('{"simulated_unknown_member":{"note":"nobody knows this"}}', 0);
-  for (const piece of splitText(plan.text ?? '', plan.tokensPerFrame)) add(`{"content":${JSON.stringify(piece.text)}}`, piece.tokens);
+  for (const piece of splitText(plan.text ?? '', plan.tokensPerFrame))
+    add(`{"content":${JSON.stringify(piece.text)}}`, piece.tokens, null, piece.text);
   if (options.annotations !== undefined && options.annotations.length > 0) add(JSON.stringify({ annotations: options.annotations }), 0);
   for (const piece of splitText(plan.refusal ?? '', plan.tokensPerFrame)) add(`{"refusal":${JSON.stringify(piece.text)}}`, piece.tokens);
   for (const [index, call] of plan.toolCalls.entries()) addToolCall(add, plan, call, index);

@@ -1,3 +1,4 @@
+import { splitText } from '../../count-tokens.ts';
 import type { JsonRecord, ReplyPlan } from '../../simulated-vendor.ts';
 import type { ChatFlavor } from './chat-flavor.ts';
 
@@ -15,14 +16,39 @@ export function finishReasonOf(plan: ReplyPlan): string {
   return finishReasons[plan.stop];
 }
 
+/** How likely the tokens of a text are said to have been, where the request asks for it. The chosen one leads its alternatives. */
+export function writeChatLogprobs(text: string, top: number | undefined): JsonRecord | null {
+  if (top === undefined || text === '') return null;
+  const likely = (token: string, logprob: number): JsonRecord => ({ token, logprob, bytes: [...Buffer.from(token)] });
+  const content = splitText(text, 1).map((piece, at) => {
+    const logprob = -0.125 * (1 + (at % 4));
+    const others = Array.from({ length: top }, (_, place) => likely(place === 0 ? piece.text : `~${place}`, logprob - place));
+    return { ...likely(piece.text, logprob), top_logprobs: others };
+  });
+  return { content, refusal: null };
+}
+
 /** The whole reply to a chat completion. */
-export function writeChat(plan: ReplyPlan, model: string, flavor: ChatFlavor, annotations: readonly JsonRecord[] = []): JsonRecord {
+export function writeChat(
+  plan: ReplyPlan,
+  model: string,
+  flavor: ChatFlavor,
+  annotations: readonly JsonRecord[] = [],
+  topLogprobs?: number,
+): JsonRecord {
   return {
     id: `chatcmpl-${plan.id}`,
     object: 'chat.completion',
     created: plan.createdAtSeconds,
     model,
-    choices: [{ index: 0, message: writeMessage(plan, flavor, annotations), logprobs: null, finish_reason: finishReasonOf(plan) }],
+    choices: [
+      {
+        index: 0,
+        message: writeMessage(plan, flavor, annotations),
+        logprobs: writeChatLogprobs(plan.text ?? '', topLogprobs),
+        finish_reason: finishReasonOf(plan),
+      },
+    ],
     usage: writeChatUsage(plan, model, flavor),
     ...(flavor.name === 'openai' && { service_tier: 'default' }),
     system_fingerprint: fingerprintOf(flavor),

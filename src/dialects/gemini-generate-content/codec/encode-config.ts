@@ -1,5 +1,6 @@
 import { describeSchema } from '../../../inference/describe-schema.ts';
 import type { InferenceRequest, MediaPart, Part, ReasoningEffort, Sampling } from '../../../inference/inference-request.ts';
+import { fitLogprobs, rewrittenReply } from '../../../inference/token-logprobs.ts';
 import { fitReasoning } from '../../../inference/reasoning-scale.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
@@ -25,6 +26,7 @@ export function encodeConfig(request: InferenceRequest, fit: RequestFit, hasAnsw
   return {
     config: {
       ...encodeSampling(request.sampling, fit),
+      ...encodeLogprobs(request, fit, hasAnswerTool || cutAt.length > 0),
       ...(request.outputTokensMax === undefined ? {} : { maxOutputTokens: request.outputTokensMax }),
       ...(sent.length === 0 ? {} : { stopSequences: sent }),
       ...(hasAnswerTool ? {} : encodeOutputFormat(request, fit)),
@@ -33,6 +35,12 @@ export function encodeConfig(request: InferenceRequest, fit: RequestFit, hasAnsw
     },
     ...(cutAt.length === 0 ? {} : { cutAt }),
   };
+}
+
+function encodeLogprobs(request: InferenceRequest, { notes }: RequestFit, isRewritten: boolean): JsonObject {
+  const asked = fitLogprobs(request, notes, isRewritten ? rewrittenReply : undefined);
+  if (asked === undefined) return {};
+  return { responseLogprobs: true, ...(asked.alternatives === undefined ? {} : { logprobs: asked.alternatives }) };
 }
 
 function listImages({ turns }: InferenceRequest): readonly MediaPart[] {

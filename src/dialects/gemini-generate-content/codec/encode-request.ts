@@ -1,6 +1,7 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import type { FunctionTool, InferenceRequest, ServiceTier } from '../../../inference/inference-request.ts';
 import { noteUnsaid, type Unsayable } from '../../../inference/note-unsaid.ts';
+import { withoutLogprobFields } from '../../../inference/token-logprobs.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
@@ -23,7 +24,7 @@ const tiers: Readonly<Record<ServiceTier, string | undefined>> = {
 /** Writes a request for a server of this dialect. The model and the framing are in the path. */
 export function encodeRequest(asked: InferenceRequest, fit: RequestFit): EncodedRequest {
   const request = separateTools(asked, fit);
-  const own = new OwnFields(request);
+  const own = new OwnFields(withoutLogprobFields(request));
   const answerTool = createAnswerTool(request, fit);
   const { toWireName, renamed } = fitToolNames(
     [...listToolNames(request), ...(answerTool === undefined ? [] : [answerTool.name])],

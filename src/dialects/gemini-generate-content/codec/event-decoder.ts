@@ -9,6 +9,7 @@ import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
 import { emptyReplyState, findUsage, isFinished, readChunk } from '../read-chunk.ts';
 import { addCodeResult, startCode } from './decode-contents.ts';
 import { addGrounding, decodeCitations, noGrounding, type PartPlace, type ReplyText } from './decode-grounding.ts';
+import { decodeLogprobs } from './decode-logprobs.ts';
 import { decodeMedia } from './decode-media.ts';
 import { decodeToolRecords } from './decode-tool-records.ts';
 import { decodeStopReason } from './stop-reasons.ts';
@@ -103,6 +104,8 @@ export class ChunkDecoder {
   }
 
   #readCandidate(candidate: JsonObject): void {
+    const tokens = decodeLogprobs(candidate.logprobsResult);
+    if (tokens.length > 0) this.#events.push({ type: 'logprobs', tokens });
     for (const part of objectsOf(objectOf(candidate.content)?.parts)) {
       this.#readPart(part);
       this.#partCount += 1;

@@ -83,9 +83,12 @@ for (const [what, body] of Object.entries(kept)) {
 }
 
 test('what a reply that is written again cannot carry is not asked for', () => {
-  const { body, notes } = again({ generationConfig: { responseLogprobs: true, logprobs: 3 } });
+  const { body, notes } = again({ generationConfig: { logprobs: 3 } });
   assert.equal(body.generationConfig, undefined);
-  assert.deepEqual(notes, ['dropped generationConfig.responseLogprobs', 'dropped generationConfig.logprobs']);
+  assert.deepEqual(notes, ['dropped generationConfig.logprobs']);
+  const generationConfig = { responseLogprobs: true, logprobs: 3 };
+  const whole = again({ generationConfig });
+  assert.deepEqual([whole.body.generationConfig, whole.notes], [generationConfig, []]);
 });
 
 test('the same fields are lost for another dialect’s upstream, and for a request of nobody', () => {

@@ -6,6 +6,7 @@ import { decodeMessages } from './decode-messages.ts';
 import { decodeReasoningRequest } from './decode-reasoning-request.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { decodeVendorFields, refuseUntranslatable } from './decode-vendor-fields.ts';
+import { decodeLogprobsRequest } from './logprobs.ts';
 import { ownDialect } from './own-fields.ts';
 
 const tiers: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'];
@@ -23,6 +24,7 @@ export function decodeRequest({ body }: WireRequest): InferenceRequest {
   const outputTokensMax = numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens);
   const stopSequences = typeof body.stop === 'string' ? [body.stop] : textsOf(body.stop);
   const endUser = filledText(body.user);
+  const tokenLogprobs = decodeLogprobsRequest(body);
   const serviceTier = wordOf(body.service_tier, tiers);
   const verbosity = wordOf(body.verbosity, ['low', 'medium', 'high']);
   const understood = [...fields, ...(serviceTier === undefined ? [] : ['service_tier']), ...(verbosity === undefined ? [] : ['verbosity'])];
@@ -39,6 +41,7 @@ export function decodeRequest({ body }: WireRequest): InferenceRequest {
     ...(stopSequences.length === 0 ? {} : { stopSequences }),
     ...(outputFormat === undefined ? {} : { outputFormat }),
     sampling: decodeSampling(body),
+    ...(tokenLogprobs === undefined ? {} : { tokenLogprobs }),
     ...(reasoning === undefined ? {} : { reasoning }),
     ...(endUser === undefined ? {} : { endUser }),
     ...(serviceTier === undefined ? {} : { serviceTier }),

@@ -1,5 +1,6 @@
 import type { InferenceRequest, Sampling } from '../../../inference/inference-request.ts';
 import { noteUnsaid, type Unsayable } from '../../../inference/note-unsaid.ts';
+import { withoutLogprobFields } from '../../../inference/token-logprobs.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
@@ -8,7 +9,7 @@ import { encodeMessages, isSpeakerName, type MessageFit } from './encode-message
 import { encodeOutputFormat, nameRules } from './encode-output-format.ts';
 import { encodeReasoningRequest } from './encode-reasoning-request.ts';
 import { encodeTools } from './encode-tools.ts';
-import { encodeLogprobs, withoutLogprobFields } from './logprobs.ts';
+import { encodeLogprobs } from './logprobs.ts';
 import { member } from './member.ts';
 import { isOwn, restoreOwnFields } from './own-fields.ts';
 

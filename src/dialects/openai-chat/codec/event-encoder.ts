@@ -1,9 +1,11 @@
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
+import type { TokenLogprob } from '../../../inference/inference-reply.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { DeltaWriter } from './delta-writer.ts';
 import { encodeUsage } from './encode-usage.ts';
+import { encodeLikelyTokens } from './logprobs.ts';
 import { encodeHead, encodeServiceTier } from './reply-head.ts';
 
 const endMark = 'data: [DONE]\n\n';
@@ -17,6 +19,8 @@ class ChunkWriter {
   #before = '';
   #after = '';
   #hasRole = false;
+  /** Tokens that no chunk has told yet. */
+  #likely: readonly TokenLogprob[] = [];
   #report: UsageReport | undefined;
   #head: JsonObject = {};
   frames = 0;
@@ -31,6 +35,7 @@ class ChunkWriter {
 
   write(event: InferenceEvent): string {
     if (event.type === 'started') this.#setHead(event);
+    if (event.type === 'logprobs') this.#likely = [...this.#likely, ...event.tokens];
     if (event.type === 'usage') this.#report = event.usageReport;
     if (event.type === 'finished') return this.#finish(event);
     const delta = this.#deltas.write(event);
@@ -40,13 +45,13 @@ class ChunkWriter {
   #setHead(started: { readonly replyId?: string; readonly servedModel?: string }): void {
     this.#head = encodeHead('chat.completion.chunk', this.#writing, started);
     this.#before = `data: ${JSON.stringify(this.#head).slice(0, -1)},"choices":[{"index":0,"delta":`;
-    this.#after = `,"logprobs":null,"finish_reason":null}]${this.#sendsUsage ? ',"usage":null' : ''}}\n\n`;
+    this.#after = `,"finish_reason":null}]${this.#sendsUsage ? ',"usage":null' : ''}}\n\n`;
   }
 
   #writeDelta(delta: JsonObject): string {
     // Content is null beside calls, as the vendor has it, and an empty text that grows otherwise.
     const isCall = delta.tool_calls !== undefined || delta.function_call !== undefined;
-    return this.#openRole(isCall ? null : '') + this.#writeChunk(JSON.stringify(delta));
+    return this.#openRole(isCall ? null : '') + this.#writeChunk(JSON.stringify(delta), this.#takeLikely());
   }
 
   open(): string {
@@ -59,16 +64,22 @@ class ChunkWriter {
     return this.#writeChunk(JSON.stringify({ role: 'assistant', content, refusal: null }));
   }
 
-  #writeChunk(delta: string): string {
+  #takeLikely(): JsonObject | null {
+    const tokens = this.#likely;
+    if (tokens.length > 0) this.#likely = [];
+    return encodeLikelyTokens(tokens, this.#writing.request);
+  }
+
+  #writeChunk(delta: string, logprobs: JsonObject | null = null): string {
     this.frames++;
-    return this.#before + delta + this.#after;
+    return `${this.#before}${delta},"logprobs":${JSON.stringify(logprobs)}${this.#after}`;
   }
 
   #finish({ stopReason }: Extract<InferenceEvent, { type: 'finished' }>): string {
     const tail = this.#deltas.writeTail();
     const reason = this.#deltas.finishReason(stopReason);
-    const choice = { index: 0, delta: {}, logprobs: null, finish_reason: reason };
     const said = (tail === undefined ? '' : this.#writeDelta(tail)) + this.#openRole('');
+    const choice = { index: 0, delta: {}, logprobs: this.#takeLikely(), finish_reason: reason };
     return said + this.#writeObject({ choices: [choice], ...(this.#sendsUsage && { usage: null }) }) + this.#writeUsage() + this.#end();
   }
 

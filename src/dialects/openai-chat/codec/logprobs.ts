@@ -1,43 +1,45 @@
-import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { TokenLogprob } from '../../../inference/inference-reply.ts';
-import type { InferenceRequest } from '../../../inference/inference-request.ts';
+import type { InferenceRequest, TokenLogprobsRequest } from '../../../inference/inference-request.ts';
+import { fitLogprobs, rewrittenReply } from '../../../inference/token-logprobs.ts';
 import { membersOf, numberOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 
-/** The vendor takes so many. */
-const alternativesMax = 20;
-
-/** The request without the fields that ask for probabilities of tokens: `encodeLogprobs` carries them, or names them as lost. */
-export function withoutLogprobFields(request: InferenceRequest): InferenceRequest {
-  const { tokenLogprobs, vendorFields } = request;
-  if (tokenLogprobs === undefined) return request;
-  return { ...request, vendorFields: vendorFields.filter(({ field }) => !tokenLogprobs.fields.includes(field)) };
-}
-
 /**
- * Asks for probabilities of tokens, where another dialect's client did.
+ * Asks for probabilities of tokens.
  *
  * @param isRewritten whether the client gets another text than the one that the upstream writes
  */
-export function encodeLogprobs({ tokenLogprobs, vendorFields }: InferenceRequest, fit: RequestFit, isRewritten: boolean): JsonObject {
-  if (tokenLogprobs === undefined) return {};
-  const { alternatives, fields } = tokenLogprobs;
-  const { fixedSampling, chat } = fit.traits;
-  const asked = vendorFields.filter(({ field }) => fields.includes(field));
-  if (fixedSampling || !chat.acceptsLogprobs) {
-    dropVendorFields(asked, fit.notes, 'the upstream of this model does not tell how likely its tokens are');
-    return {};
-  }
-  if (isRewritten) {
-    dropVendorFields(asked, fit.notes, 'the gateway changes the text of this reply, and the tokens would be those of another text');
-    return {};
-  }
-  if (alternatives === undefined) return { logprobs: true };
-  const count = Math.min(alternatives, alternativesMax);
-  const path = fields.at(-1);
-  if (count < alternatives) fit.notes.adapted({ path, otherwise: 'turns' }, `the upstream tells at most ${alternativesMax}`);
-  return { logprobs: true, top_logprobs: count };
+export function encodeLogprobs(request: InferenceRequest, { traits, notes }: RequestFit, isRewritten: boolean): JsonObject {
+  const isTold = !traits.fixedSampling && traits.chat.acceptsLogprobs;
+  const obstacle = isTold
+    ? isRewritten
+      ? rewrittenReply
+      : undefined
+    : 'the upstream of this model does not tell how likely its tokens are';
+  const asked = fitLogprobs(request, notes, obstacle);
+  if (asked === undefined) return {};
+  return { logprobs: true, ...(asked.alternatives === undefined ? {} : { top_logprobs: asked.alternatives }) };
+}
+
+/** Probabilities of tokens that a client asks for. */
+export function decodeLogprobsRequest({ logprobs, top_logprobs: top }: JsonObject): TokenLogprobsRequest | undefined {
+  if (logprobs !== true) return undefined;
+  const alternatives = numberOf(top);
+  return { ...(alternatives === undefined || alternatives === 0 ? {} : { alternatives }), fields: ['logprobs', 'top_logprobs'] };
+}
+
+const encodeLikely = ({ token, logprob }: Pick<TokenLogprob, 'token' | 'logprob'>): JsonObject => ({
+  token,
+  logprob,
+  bytes: [...Buffer.from(token)],
+});
+
+/** Writes `logprobs` of a choice; null where there are none, or the client did not ask. */
+export function encodeLikelyTokens(tokens: readonly TokenLogprob[], request: JsonObject): JsonObject | null {
+  if (tokens.length === 0 || request.logprobs !== true) return null;
+  const content = tokens.map((token) => ({ ...encodeLikely(token), top_logprobs: token.alternatives.map(encodeLikely) }));
+  return { content, refusal: null };
 }
 
 function readLikely(entry: JsonObject): { readonly token: string; readonly logprob: number } | undefined {

@@ -61,9 +61,11 @@ test('what is written anew stands above what the client wrote', () => {
 });
 
 test('what a reply that is written again cannot carry is not asked for', () => {
-  const { body, notes } = again({ logprobs: true, top_logprobs: 2 });
+  const { body, notes } = again({ top_logprobs: 2 });
   assert.deepEqual(body, { model: 'm-1', messages });
-  assert.deepEqual(notes, ['dropped logprobs', 'dropped top_logprobs']);
+  assert.deepEqual(notes, ['dropped top_logprobs']);
+  const whole = again({ logprobs: true, top_logprobs: 2 });
+  assert.deepEqual([whole.body, whole.notes], [{ model: 'm-1', messages, logprobs: true, top_logprobs: 2 }, []]);
   assert.throws(() => again({ tools: [{ type: 'custom', custom: { name: 'c' } }] }), { code: 'untranslatable_field', param: 'tools[0]' });
 });
 
