@@ -1,5 +1,5 @@
-import { createDocumentReader } from '../../src/gateway/documents/document-reader.ts';
-import { createSchemaChecker } from '../../src/gateway/schema-check/schema-checker.ts';
+import { createDocumentReader } from '../../src/gateway/endpoints/chat/translate/document-reader.ts';
+import { createSchemaChecker } from '../../src/gateway/endpoints/chat/schema-check/schema-checker.ts';
 import { GatewayError } from '../../src/inference/gateway-error.ts';
 import { JobError } from '../../src/platform/isolation/isolated-job.ts';
 import { createMediaMeter } from '../../src/platform/media/media-meter.ts';

@@ -14,7 +14,8 @@ type Told = readonly [token: unknown, logprob: unknown, others: readonly (readon
 
 const chatTokens = (choice: JsonObject): readonly Told[] =>
   objectsOf(membersOf(choice['logprobs'])['content']).map((entry): Told => {
-    assert.deepEqual(entry['bytes'], [...Buffer.from(String(entry['token']))]);
+    assert.ok(typeof entry['token'] === 'string');
+    assert.deepEqual(entry['bytes'], [...Buffer.from(entry['token'])]);
     return [entry['token'], entry['logprob'], objectsOf(entry['top_logprobs']).map(({ token, logprob }) => [token, logprob] as const)];
   });
 

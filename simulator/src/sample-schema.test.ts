@@ -198,7 +198,7 @@ for (const [name, schema] of Object.entries(hostile)) {
 
 test('hostile-schema: patterns are written from and never matched', (context) => {
   const ran: string[] = [];
-  const exec = Reflect.get(RegExp.prototype, 'exec') as (this: RegExp, subject: string) => RegExpExecArray | null;
+  const exec: (this: RegExp, subject: string) => RegExpExecArray | null = Reflect.get(RegExp.prototype, 'exec');
   context.mock.method(RegExp.prototype, 'exec', function spy(this: RegExp, subject: string) {
     ran.push(this.source);
     return exec.call(this, subject);

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-import { waitingTurns } from '../../platform/turn-queue.ts';
+import { waitingTurns } from '../../../platform/turn-queue.ts';
 
 /** How the event loop has been since it was read last. */
 export type LoopReading = {
