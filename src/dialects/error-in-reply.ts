@@ -1,14 +1,5 @@
 import type { ErrorInReply } from './chat-dialect.ts';
-import { statusOfError, wordsOfError } from './error-status.ts';
-
-const quotaWords: ReadonlySet<string> = new Set([
-  'insufficient_quota',
-  'billing_hard_limit_reached',
-  'billing_error',
-  'insufficient_credits',
-  'insufficient_balance',
-  'payment_required',
-]);
+import { isOutOfCredit, statusOfError, wordsOfError } from './error-status.ts';
 
 /**
  * An error object that came inside a 200, with the status that it would have had on a status line: so that it decides about retries and health as a status line does.
@@ -16,6 +7,6 @@ const quotaWords: ReadonlySet<string> = new Set([
  */
 export function describeErrorInReply(message: string, ...errors: readonly Readonly<Record<string, unknown>>[]): ErrorInReply {
   const status = statusOfError(...errors);
-  const isOutOfCredit = status === 402 || wordsOfError(...errors).some((word) => quotaWords.has(word));
-  return { message, ...(status !== undefined && { status }), ...(isOutOfCredit && { isOutOfCredit: true }) };
+  const hasNoCredit = isOutOfCredit(status, wordsOfError(...errors));
+  return { message, ...(status !== undefined && { status }), ...(hasNoCredit && { isOutOfCredit: true }) };
 }

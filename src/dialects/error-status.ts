@@ -101,3 +101,20 @@ export function wordsOfError(...errors: readonly Readonly<Record<string, unknown
   const found = errors.flatMap((error) => members.map((member) => error[member]));
   return [...new Set(found.flatMap((word) => (typeof word === 'string' && word !== '' ? [word.toLowerCase()] : [])))];
 }
+
+const quotaWords: ReadonlySet<string> = new Set([
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+  'billing_error',
+  'insufficient_credits',
+  'insufficient_balance',
+  'payment_required',
+]);
+
+/**
+ * Whether the account at the upstream has no credit left, by the status of an error or by its codes and types, in lower case. One table for status lines and for
+ * errors inside a 200, and for all dialects.
+ */
+export function isOutOfCredit(status: number | undefined, words: readonly string[]): boolean {
+  return status === 402 || words.some((word) => quotaWords.has(word));
+}

@@ -2,6 +2,7 @@ import type { ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import { filledText, meaningOf, membersOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
+import { isOutOfCredit } from '../../error-status.ts';
 import {
   classifyStatus,
   createOverflowError,
@@ -15,7 +16,6 @@ import {
 const codeByType: Readonly<Record<string, ErrorCode>> = {
   overloaded_error: 'upstream_overloaded',
   rate_limit_error: 'upstream_rate_limited',
-  billing_error: 'upstream_quota_exhausted',
   authentication_error: 'upstream_credentials_rejected',
   permission_error: 'upstream_permission_denied',
   timeout_error: 'upstream_timeout',
@@ -25,8 +25,8 @@ const codeByType: Readonly<Record<string, ErrorCode>> = {
 function classify(said: SaidError): ErrorCode {
   const { status, words, message } = said;
   if (isKeyRefusal(said)) return 'upstream_credentials_rejected';
-  // The vendor answers 400 when the credit is used up; imitating servers have a code for it.
-  if (/credit balance is too low/i.test(message) || words.includes('insufficient_quota')) return 'upstream_quota_exhausted';
+  // The vendor answers 400 when the credit is used up.
+  if (isOutOfCredit(status, words) || /credit balance is too low/i.test(message)) return 'upstream_quota_exhausted';
   return words.map((word) => meaningOf(word, codeByType)).find((code) => code !== undefined) ?? classifyStatus(status);
 }
 

@@ -2,7 +2,7 @@ import type { ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import { filledText, membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
-import { errorStatusOf } from '../../error-status.ts';
+import { errorStatusOf, isOutOfCredit, wordsOfError } from '../../error-status.ts';
 import {
   classifyStatus,
   createOverflowError,
@@ -25,15 +25,15 @@ const isKeyProblem = (error: JsonObject, message: string): boolean =>
   objectsOf(error.details).some(({ reason }) => reason === 'API_KEY_INVALID' || reason === 'API_KEY_SERVICE_BLOCKED') ||
   /^api key (?:not valid|expired)/i.test(message);
 
-/** An account without credit is answered like a rate that was exceeded, and only the words differ. */
-const isOutOfCredit = (message: string): boolean =>
+/** The vendor answers an account without credit like a rate that was exceeded, and only its message differs. */
+const saysOutOfCredit = (message: string): boolean =>
   /credits? (?:are|is|have been) depleted|spending (?:cap|limit)|billing (?:is|has been) disabled/i.test(message);
 
 function classify(said: SaidError, error: JsonObject): ErrorCode {
-  const { status, message } = said;
+  const { status, message, words } = said;
   if (isKeyRefusal(said)) return 'upstream_credentials_rejected';
   if ((status === 400 || status === 403) && isKeyProblem(error, message)) return 'upstream_credentials_rejected';
-  if (status === 429 && isOutOfCredit(message)) return 'upstream_quota_exhausted';
+  if (isOutOfCredit(status, words) || (status === 429 && saysOutOfCredit(message))) return 'upstream_quota_exhausted';
   // CANCELLED, in the vendor's numbering.
   return status === 499 ? 'upstream_timeout' : classifyStatus(status);
 }
@@ -49,7 +49,7 @@ export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorRe
     // An error inside a 200 names its status itself.
     status: status >= 400 ? status : (errorStatusOf(error.code) ?? 500),
     message: (filledText(error.message) ?? '').slice(0, messageCharactersMax),
-    words: [],
+    words: wordsOfError(error),
     retryAfterSeconds: retryAfterSeconds ?? readRetryDelay(error),
   };
   const kind = classify(said, error);

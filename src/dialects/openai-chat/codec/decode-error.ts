@@ -2,7 +2,7 @@ import type { ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import { countOf, filledText, membersOf, objectOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
-import { errorStatusOf } from '../../error-status.ts';
+import { errorStatusOf, isOutOfCredit } from '../../error-status.ts';
 import type { ContextOverflow } from '../../read-context-overflow.ts';
 import {
   classifyStatus,
@@ -66,7 +66,7 @@ function classify(said: SaidError): ErrorCode {
   if (isModeration(said)) return 'upstream_refused_request';
   if (isKeyProblem(said) || isKeyRefusal(said)) return 'upstream_credentials_rejected';
   const code = classifyStatus(said.status);
-  if (code === 'upstream_rate_limited' && isAbout(said, ['insufficient_quota', 'billing_hard_limit_reached'], quotaWords)) {
+  if (isOutOfCredit(said.status, said.words) || (code === 'upstream_rate_limited' && quotaWords.test(said.message))) {
     return 'upstream_quota_exhausted';
   }
   if (code === 'upstream_error' && isAbout(said, ['overloaded_error', 'overloaded'], overloadWords)) return 'upstream_overloaded';

@@ -2,6 +2,7 @@ import type { ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import { filledText, meaningOf, membersOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject } from '../../../platform/json/json-value.ts';
 import type { UpstreamErrorReply } from '../../chat-codec.ts';
+import { isOutOfCredit } from '../../error-status.ts';
 import {
   classifyStatus,
   createOverflowError,
@@ -15,8 +16,6 @@ import {
 
 /** The vendor's codes and types that tell the class better than the status: events have none, and imitating servers choose it freely. */
 const codeByWord: Readonly<Record<string, ErrorCode>> = {
-  insufficient_quota: 'upstream_quota_exhausted',
-  billing_hard_limit_reached: 'upstream_quota_exhausted',
   invalid_api_key: 'upstream_credentials_rejected',
   rate_limit_exceeded: 'upstream_rate_limited',
   model_not_found: 'upstream_model_not_found',
@@ -39,6 +38,7 @@ function classify(said: SaidError): ErrorCode {
   const { status, words } = said;
   if (isModeration(said)) return 'upstream_refused_request';
   if (isKeyProblem(said) || isKeyRefusal(said)) return 'upstream_credentials_rejected';
+  if (isOutOfCredit(status, words)) return 'upstream_quota_exhausted';
   const byWord = words.map((word) => meaningOf(word, codeByWord)).find((code) => code !== undefined);
   if (byWord !== undefined) return byWord;
   const byStatus = classifyStatus(status);

@@ -1,4 +1,5 @@
 import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
+import { classifyStatus } from '../../../dialects/upstream-error.ts';
 import { type ErrorCode, GatewayError } from '../../../inference/gateway-error.ts';
 import { scrubText } from './scrub-credential.ts';
 import type { Target } from '../routing/routing-table.ts';
@@ -90,19 +91,16 @@ const operatorsErrors = {
   upstream_quota_exhausted: "the gateway's account at the model service has no credit left",
 } as const;
 
-const codeByStatus: Readonly<Record<number, ErrorCode>> = {
-  401: 'upstream_credentials_rejected',
-  429: 'upstream_rate_limited',
-  503: 'upstream_overloaded',
-  529: 'upstream_overloaded',
-};
+/** Codes that say all there is to say: whatever status the upstream wrote, clients read that of the code, as they do where a status line brought it. */
+const telling: ReadonlySet<ErrorCode> = new Set(['upstream_credentials_rejected', 'upstream_rate_limited', 'upstream_overloaded']);
 /** They tell of the upstream, although they are below 500. */
 const notOfRequest: ReadonlySet<number> = new Set([402, 403, 407, 408]);
 
-function codeOfErrorInReply({ status, isOutOfCredit }: ErrorInReply): ErrorCode {
+function codeOfErrorInReply({ status = 500, isOutOfCredit }: ErrorInReply): ErrorCode {
   if (isOutOfCredit === true) return 'upstream_quota_exhausted';
-  if (status === undefined || status >= 500 || notOfRequest.has(status)) return codeByStatus[status ?? 0] ?? 'upstream_error';
-  return codeByStatus[status] ?? 'upstream_refused_request';
+  const code = classifyStatus(status);
+  if (telling.has(code)) return code;
+  return status >= 500 || notOfRequest.has(status) ? 'upstream_error' : 'upstream_refused_request';
 }
 
 /** An error that the upstream reported inside a 200: it decides about retries and health as the status line would that it stands for. */
@@ -112,7 +110,8 @@ export function describeErrorInReply(error: ErrorInReply | undefined, { upstream
   const { status } = error ?? {};
   if (code === 'upstream_credentials_rejected' || code === 'upstream_quota_exhausted')
     return new GatewayError(code, operatorsErrors[code], { internal: `${upstream.id} says in a 200: ${said.slice(0, 200)}` });
-  return new GatewayError(code, `the model service answered with an error: ${said}`, status === undefined ? {} : { status });
+  const told = status === undefined || telling.has(code) ? {} : { status };
+  return new GatewayError(code, `the model service answered with an error: ${said}`, told);
 }
 
 /** A wait that ended. */

@@ -70,6 +70,19 @@ describe('A3: an error inside a stream decides about retries and health as a sta
       });
     }
 
+    test(`${dialect.id}: clients read the same status of an upstream that is overloaded, whichever word it has for that`, () => {
+      for (const error of [
+        { type: 'overloaded_error', message: 'no' },
+        { status: 'UNAVAILABLE', message: 'no' },
+        { code: 529, message: 'no' },
+      ]) {
+        const tap = dialect.createStreamTap({ framing: 'sse', request: {} });
+        tap.read(said[dialect.id](error));
+        const { code, status } = describeErrorInReply(tap.report().error, target);
+        assert.deepEqual([code, status], ['upstream_overloaded', 503], JSON.stringify(error));
+      }
+    });
+
     test(`${dialect.id}: an account without credit is the operator's, and no rate limit that passes`, () => {
       const tap = dialect.createStreamTap({ framing: 'sse', request: {} });
       tap.read(
