@@ -56,9 +56,9 @@ function compatibleUpstreams({ openai, xai }: RunningSimulator['addresses']): Re
   };
 }
 
-function configuredModels(): Readonly<Record<string, object>> {
+function configuredModels(settings: object): Readonly<Record<string, object>> {
   const entries = Object.entries(models).flatMap(([to, kinds]) =>
-    Object.entries(kinds).map(([kind, target]) => [modelName(kind as ModelKind, to as DialectId), { targets: [target] }]),
+    Object.entries(kinds).map(([kind, target]) => [modelName(kind as ModelKind, to as DialectId), { targets: [target], ...settings }]),
   );
   return Object.fromEntries(entries) as Readonly<Record<string, object>>;
 }
@@ -78,6 +78,8 @@ export type BenchReply = {
   readonly callId: string;
   /** What the upstream got and meant to say; undefined when the call never reached it. */
   readonly truth: Truth | undefined;
+  /** The same of all requests that the call made, in order. */
+  readonly truths: readonly Truth[];
   /** The body as the client wrote it. */
   readonly sent: unknown;
 };
@@ -89,14 +91,24 @@ export type TranslationBench = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** Starts a Weir with `timeouts` of weir.yaml, whose upstreams speak one dialect each, and the simulated vendors behind them. */
-export async function startTranslationBench(timeouts?: Readonly<Record<string, number>>): Promise<TranslationBench> {
+export type TranslationBenchOptions = {
+  /** `timeouts` of weir.yaml. */
+  readonly timeouts?: Readonly<Record<string, number>>;
+  /** What weir.yaml says of every model beside its target. */
+  readonly model?: object;
+  /** Whether the gateway runs the built-in tools. */
+  readonly runsTools?: boolean;
+};
+
+/** Starts a Weir whose upstreams speak one dialect each, and the simulated vendors behind them. */
+export async function startTranslationBench({ timeouts, model = {}, runsTools }: TranslationBenchOptions = {}): Promise<TranslationBench> {
   const simulated = await startSimulatedGateway({
     upstreams: compatibleUpstreams,
-    models: configuredModels(),
+    models: configuredModels(model),
     // What is translated is looked at here, and not whether a simulated model keeps to a schema.
     config: { structuredOutput: { check: 'off' } },
     ...(timeouts === undefined ? {} : { timeouts }),
+    ...(runsTools === undefined ? {} : { runsTools }),
   });
   const { weir, simulator } = simulated;
   let lastTag = 0;
@@ -120,7 +132,8 @@ export async function startTranslationBench(timeouts?: Readonly<Record<string, n
       });
       const callId = answer.headers['x-weir-request-id'];
       assert.ok(typeof callId === 'string', 'every answer names its call');
-      return { answer, callId, truth: simulator.records().findLast((record) => record.tag === tag), sent: written.body };
+      const truths = simulator.records().filter((record) => record.tag === tag);
+      return { answer, callId, truth: truths.at(-1), truths, sent: written.body };
     },
     [Symbol.asyncDispose]: () => simulated[Symbol.asyncDispose](),
   };

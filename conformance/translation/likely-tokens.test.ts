@@ -31,59 +31,121 @@ function generateTokens({ logprobsResult }: JsonObject): readonly Told[] {
 
 const eventsOf = (body: string): readonly JsonObject[] =>
   body
-    .split(/\r?\n\r?\n/)
-    .filter((frame) => frame.startsWith('data: {'))
-    .map((frame): JsonObject => JSON.parse(frame.slice('data: '.length)));
+    .split(/\r?\n/)
+    .filter((line) => line.startsWith('data: {'))
+    .map((line): JsonObject => JSON.parse(line.slice('data: '.length)));
+
+/** A client of each dialect that tells it: how it asks, and what it reads. */
+type Client = {
+  readonly path: (model: string, stream: boolean) => string;
+  readonly body: (model: string, stream: boolean, asks: boolean) => object;
+  readonly read: (replies: readonly JsonObject[]) => readonly Told[];
+};
+
+const prompt = 'Hello';
+
+/** What the events of a stream tell, and once more the part and the response at its end. */
+function responseTokens(replies: readonly JsonObject[]): readonly Told[] {
+  const partsOf = (response: unknown): readonly JsonObject[] =>
+    objectsOf(membersOf(response)['output']).flatMap(({ content }) => objectsOf(content));
+  const tokensOf = ({ logprobs }: JsonObject): readonly Told[] => chatTokens({ logprobs: { content: logprobs ?? [] } });
+  if (replies.length === 1) return partsOf(replies[0]).flatMap(tokensOf);
+  const told = replies.filter(({ type }) => type === 'response.output_text.delta').flatMap(tokensOf);
+  for (const { type, response, part, ...event } of replies) {
+    if (type === 'response.output_text.done') assert.deepEqual(tokensOf(event), told);
+    if (type === 'response.content_part.done') assert.deepEqual(tokensOf(membersOf(part)), told);
+    if (type === 'response.completed') assert.deepEqual(partsOf(response).flatMap(tokensOf), told);
+  }
+  return told;
+}
+
+const clients: Readonly<Record<'openai-chat' | 'openai-responses' | 'gemini-generate-content', Client>> = {
+  'openai-chat': {
+    path: () => '/v1/chat/completions',
+    body: (model, stream, asks) => ({
+      model,
+      messages: [{ role: 'user', content: prompt }],
+      stream,
+      ...(asks && { logprobs: true, top_logprobs: 2 }),
+    }),
+    read: (replies) => replies.flatMap(({ choices }) => objectsOf(choices).flatMap(chatTokens)),
+  },
+  'openai-responses': {
+    path: () => '/v1/responses',
+    body: (model, stream, asks) => ({
+      model,
+      input: prompt,
+      stream,
+      ...(asks && { include: ['message.output_text.logprobs'], top_logprobs: 2 }),
+    }),
+    read: responseTokens,
+  },
+  'gemini-generate-content': {
+    path: (model, stream) => `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
+    body: (_model, _stream, asks) => ({
+      contents: [{ role: 'user', parts: [{ text: prompt }] }],
+      generationConfig: asks ? { responseLogprobs: true, logprobs: 2 } : {},
+    }),
+    read: (replies) => {
+      const candidates = replies.flatMap((reply) => objectsOf(reply['candidates']));
+      const told = candidates.flatMap(generateTokens);
+      const mean = told.reduce((sum, [, logprob]) => sum + Number(logprob), 0) / Math.max(1, told.length);
+      assert.ok(Math.abs(Number(candidates.at(-1)?.['avgLogprobs'] ?? 0) - mean) < 1e-9);
+      return told;
+    },
+  },
+};
+
+function assertTold(told: readonly Told[]): void {
+  assert.equal(told.map(([token]) => token).join(''), text);
+  for (const [token, logprob, others] of told) {
+    assert.ok(typeof logprob === 'number' && logprob < 0);
+    assert.deepEqual(others, [
+      [token, logprob],
+      ['~1', logprob - 1],
+    ]);
+  }
+}
 
 describe('how likely the tokens of a text were', () => {
   let bench: TranslationBench;
   before(async () => {
-    bench = await startTranslationBench();
+    bench = await startTranslationBench({ model: { stopSequences: 'gateway' } });
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  const ask = async (path: string, body: object): Promise<{ readonly text: string; readonly json: JsonObject }> => {
+  const ask = async (path: string, body: object) => {
     const { gatewayUrl, apiKey } = bench.weir;
     const steering = saying(text, { pace: 'tokensPerFrame=2' }).headers;
     const answer = await post(gatewayUrl + path, body, { authorization: `Bearer ${apiKey}`, ...steering });
     assert.equal(answer.status, 200, answer.text);
-    assert.equal(answer.headers['x-gateway-warning'], undefined, 'nothing is lost');
-    return { text: answer.text, json: answer.json };
+    return answer;
   };
-  const assertTold = (told: readonly Told[]): void => {
-    assert.equal(told.map(([token]) => token).join(''), text);
-    for (const [token, logprob, others] of told) {
-      assert.ok(typeof logprob === 'number' && logprob < 0);
-      assert.deepEqual(others, [
-        [token, logprob],
-        ['~1', logprob - 1],
-      ]);
+
+  const ids = Object.keys(clients) as readonly (keyof typeof clients)[];
+  for (const from of ids)
+    for (const to of ids.filter((other) => other !== from))
+      for (const stream of [false, true]) {
+        const how = stream ? 'streamed' : 'whole';
+        test(`reaches a client of ${from} from an upstream of ${to} where it asks, ${how}`, async () => {
+          const { path, body, read } = clients[from];
+          const model = modelName('plain', to);
+          const answer = await ask(path(model, stream), body(model, stream, true));
+          assert.equal(answer.headers['x-gateway-warning'], undefined, 'nothing is lost');
+          assertTold(read(stream ? eventsOf(answer.text) : [answer.json]));
+          const unasked = await ask(path(model, stream), body(model, stream, false));
+          assert.deepEqual(read(stream ? eventsOf(unasked.text) : [unasked.json]), []);
+        });
+      }
+
+  test('is not told of a text that the gateway cuts, and the client learns that', async () => {
+    for (const to of ['openai-responses', 'gemini-generate-content'] as const) {
+      const model = modelName('plain', to);
+      const answer = await ask('/v1/chat/completions', { ...clients['openai-chat'].body(model, false, true), stop: ['back'] });
+      assert.deepEqual(clients['openai-chat'].read([answer.json]), []);
+      assert.match(String(answer.headers['x-gateway-warning']), /dropped logprobs/, to);
+      assert.match(answer.text, /Weirs hold the water /);
+      assert.doesNotMatch(answer.text, /rest/);
     }
-  };
-
-  for (const stream of [false, true]) {
-    const how = stream ? 'streamed' : 'whole';
-    test(`reaches a client of chat completions from a generate-content upstream, ${how}`, async () => {
-      const messages = [{ role: 'user', content: 'Hello' }];
-      const model = modelName('plain', 'gemini-generate-content');
-      const answer = await ask('/v1/chat/completions', { model, messages, stream, logprobs: true, top_logprobs: 2 });
-      const replies = stream ? eventsOf(answer.text) : [answer.json];
-      assertTold(replies.flatMap(({ choices }) => objectsOf(choices).flatMap(chatTokens)));
-      const unasked = await ask('/v1/chat/completions', { model, messages, stream });
-      assert.doesNotMatch(unasked.text, /"logprobs":[^n]/);
-    });
-
-    test(`reaches a client of generate content from an upstream of chat completions, ${how}`, async () => {
-      const model = modelName('plain', 'openai-chat');
-      const contents = [{ role: 'user', parts: [{ text: 'Hello' }] }];
-      const path = `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
-      const answer = await ask(path, { contents, generationConfig: { responseLogprobs: true, logprobs: 2 } });
-      const replies = stream ? eventsOf(answer.text) : [answer.json];
-      const candidates = replies.flatMap((reply) => objectsOf(reply['candidates']));
-      const told = candidates.flatMap(generateTokens);
-      assertTold(told);
-      const mean = told.reduce((sum, [, logprob]) => sum + Number(logprob), 0) / told.length;
-      assert.ok(Math.abs(Number(candidates.at(-1)?.['avgLogprobs']) - mean) < 1e-9);
-    });
-  }
+  });
 });

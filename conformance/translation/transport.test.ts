@@ -14,7 +14,7 @@ import { upstreamDialects } from './upstreams/upstreams.ts';
 let bench: TranslationBench;
 let ledger: Ledger;
 before(async () => {
-  bench = await startTranslationBench({ heartbeatMs: 50 });
+  bench = await startTranslationBench({ timeouts: { heartbeatMs: 50 } });
   ledger = await openLedger(bench.weir.dataDirectory);
 });
 after(async () => {

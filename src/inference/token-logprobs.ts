@@ -1,5 +1,6 @@
 import { dropVendorFields } from './drop-vendor-fields.ts';
 import type { InferenceRequest } from './inference-request.ts';
+import type { ModelTraits } from './model-traits.ts';
 import type { TranslationNotes } from './translation-notes.ts';
 
 /** The request without the fields that ask for probabilities of tokens: `fitLogprobs` carries them, or names them as lost. */
@@ -9,7 +10,7 @@ export function withoutLogprobFields(request: InferenceRequest): InferenceReques
   return { ...request, vendorFields: vendorFields.filter(({ field }) => !tokenLogprobs.fields.includes(field)) };
 }
 
-/** Vendors of both dialects that tell probabilities take so many. */
+/** Vendors of all dialects that tell probabilities take so many. */
 const alternativesMax = 20;
 
 /** What is asked for, with the number of alternatives; undefined where nothing is. */
@@ -42,3 +43,12 @@ export function fitLogprobs(
 
 /** Why probabilities of a reply that the gateway changes are not told. */
 export const rewrittenReply = 'the gateway changes the text of this reply, and the tokens would be those of another text';
+
+/**
+ * Why a model behind one of OpenAI's interfaces does not tell how likely the tokens are that the client gets; undefined where it does.
+ * @param isRewritten whether the client gets another text than the one that the upstream writes
+ */
+export function findLogprobsObstacle({ fixedSampling, chat }: ModelTraits, isRewritten: boolean): string | undefined {
+  if (fixedSampling || !chat.acceptsLogprobs) return 'the upstream of this model does not tell how likely its tokens are';
+  return isRewritten ? rewrittenReply : undefined;
+}

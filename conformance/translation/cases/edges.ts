@@ -5,7 +5,7 @@ const section = 'Where settings meet';
 const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
 const asked = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }], tools: [samples.weatherTool] } as const;
 /** Dialects whose requests and replies have a place for how likely tokens were, and are translated into each other. */
-const tellLikelihoods: ReadonlySet<string> = new Set(['openai-chat', 'gemini-generate-content']);
+const tellLikelihoods: ReadonlySet<string> = new Set(['openai-chat', 'openai-responses', 'gemini-generate-content']);
 const openSchema = {
   type: 'object',
   properties: { city: { type: 'object', properties: { name: { type: 'string' } } } },

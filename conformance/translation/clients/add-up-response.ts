@@ -57,9 +57,12 @@ function applyEvent(building: Building, event: Wire): void {
     case 'response.content_part.added':
     case 'response.reasoning_summary_part.added':
       return addPart(items, event);
-    case 'response.output_text.delta':
-      partOf(items, event).text += event.delta;
+    case 'response.output_text.delta': {
+      const part = partOf(items, event);
+      part.text += event.delta;
+      part.logprobs.push(...event.logprobs);
       return undefined;
+    }
     case 'response.reasoning_summary_text.delta':
       partOf(items, event).text += event.delta;
       return undefined;
@@ -73,6 +76,8 @@ function applyEvent(building: Building, event: Wire): void {
       return undefined;
     }
     case 'response.output_text.done':
+      assert.deepEqual(event.logprobs, partOf(items, event).logprobs);
+      return assert.equal(event.text, partOf(items, event).text);
     case 'response.reasoning_summary_text.done':
       return assert.equal(event.text, partOf(items, event).text);
     case 'response.refusal.done':

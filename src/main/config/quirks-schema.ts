@@ -68,7 +68,7 @@ const fields = {
   ),
   acceptsTopK: flag('Whether it takes top_k.'),
   acceptsLogprobs: flag(
-    'Whether it takes logprobs and top_logprobs in chat completions. Default: yes, unless the sampling of the model is fixed.',
+    'Whether it tells how likely tokens were, and takes logprobs and top_logprobs. Default: yes, unless the sampling of the model is fixed.',
   ),
   ownSpellings: flag(
     'Whether tool calls without a type, addresses of images as texts and JSON schemas without names pass as its own clients write them. Otherwise they are sent as OpenAI has them.',

@@ -117,16 +117,32 @@ function addParts(add: AddEvent, item: JsonRecord, place: ItemPlace, tokensPerFr
     } else {
       const text = asText(part.text);
       add('response.content_part.added', { ...at, part: { type: 'output_text', annotations: [], logprobs: [], text: '' } });
+      const likely = recordsOf(part.logprobs);
+      let told = 0;
       for (const piece of splitText(text, tokensPerFrame)) {
-        add('response.output_text.delta', { ...at, delta: piece.text, logprobs: [] }, piece.tokens);
+        const logprobs = takeTokens(likely.slice(told), piece.text);
+        told += logprobs.length;
+        add('response.output_text.delta', { ...at, delta: piece.text, logprobs }, piece.tokens);
       }
       for (const [annotationIndex, annotation] of (Array.isArray(part.annotations) ? part.annotations : []).entries()) {
         add('response.output_text.annotation.added', { ...at, annotation_index: annotationIndex, annotation });
       }
-      add('response.output_text.done', { ...at, text, logprobs: [] });
+      add('response.output_text.done', { ...at, text, logprobs: [...likely] });
     }
     add('response.content_part.done', { ...at, part });
   }
+}
+
+/** The first of these tokens, as many as make up the text. */
+function takeTokens(tokens: readonly JsonRecord[], text: string): JsonRecord[] {
+  const taken: JsonRecord[] = [];
+  let characters = 0;
+  for (const token of tokens) {
+    if (characters >= text.length) break;
+    characters += asText(token.token).length;
+    taken.push(token);
+  }
+  return taken;
 }
 
 function addSummary(add: AddEvent, item: JsonRecord, place: ItemPlace, tokensPerFrame: number | undefined): boolean {

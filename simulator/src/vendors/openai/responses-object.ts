@@ -3,6 +3,7 @@ import type { Json, JsonRecord, ReplyPlan } from '../../simulated-vendor.ts';
 import { openaiFlavor } from './chat-flavor.ts';
 import { type CallableTool, callableTools, mayCallWebSearch, reasoningEffort } from './responses-plan-request.ts';
 import type { ResponsesRequest } from './responses-request-schema.ts';
+import { writeChatLogprobs } from './write-chat.ts';
 
 const source = { url: 'https://simulated.example/weir', title: 'Simulated source' } as const;
 const queryCharactersMax = 60;
@@ -81,7 +82,12 @@ function writeOutput(body: ResponsesRequest, plan: ReplyPlan, query: string): Js
   if (plan.text !== undefined || plan.refusal !== undefined) {
     const content: JsonRecord[] = [];
     if (plan.text !== undefined)
-      content.push({ type: 'output_text', annotations: searches ? [cite(plan.text)] : [], logprobs: [], text: plan.text });
+      content.push({
+        type: 'output_text',
+        annotations: searches ? [cite(plan.text)] : [],
+        logprobs: writeLogprobs(body, plan.text),
+        text: plan.text,
+      });
     if (plan.refusal !== undefined) content.push({ type: 'refusal', refusal: plan.refusal });
     items.push({ id: id('msg'), type: 'message', status: 'completed', content, role: 'assistant' });
   }
@@ -91,6 +97,11 @@ function writeOutput(body: ResponsesRequest, plan: ReplyPlan, query: string): Js
   const isCut = plan.stop === 'max-tokens' || plan.stop === 'content-filter';
   if (isCut && last?.status !== undefined) last.status = 'incomplete';
   return items;
+}
+
+function writeLogprobs({ include, top_logprobs: top }: ResponsesRequest, text: string): Json {
+  if (include?.includes('message.output_text.logprobs') !== true) return [];
+  return writeChatLogprobs(text, top ?? 0)?.content ?? [];
 }
 
 function writeReasoning(body: ResponsesRequest, reasoning: NonNullable<ReplyPlan['reasoning']>, id: string): JsonRecord {

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { DeltaWriter } from './delta-writer.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { encodeLikelyTokens } from './logprobs.ts';
+import { encodeLogprobsReply } from './logprobs.ts';
 import { encodeHead, encodeServiceTier } from './reply-head.ts';
 
 /** Adds deltas up to the message that they make, as the official SDKs do. */
@@ -70,7 +70,7 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
   const tail = deltas.writeTail();
   if (tail !== undefined) builder.add(tail);
   const { usageReport } = reply;
-  const logprobs = encodeLikelyTokens(reply.logprobs ?? [], writing.request);
+  const logprobs = encodeLogprobsReply(reply.logprobs ?? [], writing.request);
   return {
     ...encodeHead('chat.completion', writing, reply),
     choices: [{ index: 0, message: builder.message(), logprobs, finish_reason: deltas.finishReason(reply.stopReason) }],

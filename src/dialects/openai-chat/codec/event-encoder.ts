@@ -5,7 +5,7 @@ import { isJsonObject, type JsonObject } from '../../../platform/json/json-value
 import type { EventEncoder, ReplyWriting } from '../../chat-codec.ts';
 import { DeltaWriter } from './delta-writer.ts';
 import { encodeUsage } from './encode-usage.ts';
-import { encodeLikelyTokens } from './logprobs.ts';
+import { encodeLogprobsReply } from './logprobs.ts';
 import { encodeHead, encodeServiceTier } from './reply-head.ts';
 
 const endMark = 'data: [DONE]\n\n';
@@ -67,7 +67,7 @@ class ChunkWriter {
   #takeLikely(): JsonObject | null {
     const tokens = this.#likely;
     if (tokens.length > 0) this.#likely = [];
-    return encodeLikelyTokens(tokens, this.#writing.request);
+    return encodeLogprobsReply(tokens, this.#writing.request);
   }
 
   #writeChunk(delta: string, logprobs: JsonObject | null = null): string {

@@ -16,6 +16,7 @@ import { isSaid, listUnread } from '../../list-unread.ts';
 import { openaiHintFields } from '../../openai-hint-fields.ts';
 import { compactionOf, compactionPrompt, withoutTrigger } from '../compaction.ts';
 import { decodeInput } from './decode-input.ts';
+import { decodeLogprobsRequest, logprobsInclude } from './logprobs.ts';
 import { readItemFields } from './read-item-fields.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { ownDialect } from './own-dialect.ts';
@@ -87,11 +88,9 @@ function readInnerFields({ text, reasoning, stream_options: streaming }: JsonObj
   ];
 }
 
-/** What is asked to be included. Most of it is in the reply whenever the upstream says it; probabilities are in none. */
+/** What is asked to be included. Most of it is in the reply whenever the upstream says it; probabilities are there only where it is asked for them. */
 function readIncludeFields(include: readonly string[]): readonly VendorField[] {
-  return include.includes('message.output_text.logprobs')
-    ? [{ field: 'include', value: 'message.output_text.logprobs', weight: 'matters' }]
-    : [];
+  return include.includes(logprobsInclude) ? [{ field: 'include', value: logprobsInclude, weight: 'matters' }] : [];
 }
 
 const effortWords: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
@@ -159,6 +158,7 @@ function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
   const endUser = filledText(body.user) ?? filledText(body.safety_identifier);
   const verbosity = verbosityWords.find((word) => word === text.verbosity);
   const { tier } = decodeServiceTier(body.service_tier);
+  const tokenLogprobs = decodeLogprobsRequest(body);
   return {
     ...(typeof body.parallel_tool_calls === 'boolean' && { parallelToolCalls: body.parallel_tool_calls }),
     ...(typeof body.max_output_tokens === 'number' && { outputTokensMax: body.max_output_tokens }),
@@ -167,6 +167,7 @@ function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
     ...(endUser === undefined ? {} : { endUser }),
     ...(tier === undefined ? {} : { serviceTier: tier }),
     ...(verbosity === undefined ? {} : { verbosity }),
+    ...(tokenLogprobs === undefined ? {} : { tokenLogprobs }),
   };
 }
 
@@ -188,6 +189,7 @@ function askForSummary({
   outputFormat: _format,
   verbosity: _verbosity,
   toolChoice: _choice,
+  tokenLogprobs: _likely,
   ...request
 }: InferenceRequest): InferenceRequest {
   const tools = request.tools.filter(({ kind }) => kind === 'function');

@@ -5,6 +5,7 @@ import { noteUnsaid } from '../../../inference/note-unsaid.ts';
 import { isPutBack, OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
 import { fitReasoning } from '../../../inference/reasoning-scale.ts';
 import { strictOf } from '../../../inference/strict-schema.ts';
+import { withoutLogprobFields } from '../../../inference/token-logprobs.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import { textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -12,6 +13,7 @@ import type { EncodedRequest, RequestFit } from '../../chat-codec.ts';
 import { mentionsJson } from '../../mentions-json.ts';
 import { encodeInput } from './encode-input.ts';
 import { encodeToolChoice, encodeTools, fitParameters } from './encode-tools.ts';
+import { encodeLogprobs } from './logprobs.ts';
 import { ownDialect } from './own-dialect.ts';
 
 /** The vendor refuses a limit below it. */
@@ -180,11 +182,14 @@ function noteLosses(request: InferenceRequest, fit: RequestFit, isOwn: boolean):
  */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
   const isOwn = request.dialect === ownDialect;
-  noteLosses(request, fit, isOwn);
+  const { vendorFields } = withoutLogprobFields(request);
+  noteLosses({ ...request, vendorFields }, fit, isOwn);
   const { toWireName, renamed } = fitToolNames(listToolNames(request), nameRules);
   const tools = encodeToolFields(request, fit, toWireName);
   const reasoning = encodeReasoning(request, fit);
-  const include = [...reasoning.include, ...tools.include];
+  const stop = encodeStopSequences(request, fit);
+  const logprobs = encodeLogprobs(request, fit, tools.answerTool !== undefined || stop.cutAt !== undefined);
+  const include = [...reasoning.include, ...tools.include, ...logprobs.include];
   const { endUser, serviceTier } = request;
   const body: JsonObject = {
     model: fit.upstreamModel,
@@ -194,6 +199,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...encodeOutputLimit(request, fit),
     ...encodeSampling(request, fit),
     ...reasoning.fields,
+    ...logprobs.fields,
     ...encodeText(request, fit),
     ...(serviceTier === undefined ? {} : { service_tier: serviceTier }),
     ...(endUser === undefined ? {} : { user: endUser }),
@@ -202,8 +208,8 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...(request.stream ? { stream: true } : {}),
   };
   return {
-    body: isOwn ? putBackOwnFields(body, request.vendorFields) : body,
-    ...encodeStopSequences(request, fit),
+    body: isOwn ? putBackOwnFields(body, vendorFields) : body,
+    ...stop,
     ...(renamed.size === 0 ? {} : { toolNames: renamed }),
     ...(tools.answerTool === undefined ? {} : { answerTool: tools.answerTool }),
   };

@@ -316,3 +316,44 @@ describe('whatever a server sends', () => {
     );
   });
 });
+
+describe('how likely tokens were', () => {
+  const entry = (token: string): JsonObject => ({ token, logprob: -0.5, bytes: null, top_logprobs: [{ token: 'No', logprob: -3 }] });
+  const told = (token: string) => ({ token, logprob: -0.5, alternatives: [{ token: 'No', logprob: -3 }] });
+  const delta = (text: string, logprobs: readonly JsonObject[]): JsonObject => ({
+    type: 'response.output_text.delta',
+    item_id: 'msg',
+    output_index: 0,
+    content_index: 0,
+    delta: text,
+    logprobs: [...logprobs],
+  });
+  const end = (logprobs: readonly JsonObject[]): readonly JsonObject[] => {
+    const part = { ...outputText('Hi there'), logprobs: [...logprobs] };
+    return [
+      { type: 'response.output_text.done', item_id: 'msg', output_index: 0, content_index: 0, text: 'Hi there', logprobs: [...logprobs] },
+      { type: 'response.content_part.done', item_id: 'msg', output_index: 0, content_index: 0, part },
+      { type: 'response.completed', response: responseOf([messageItem(part)]) },
+    ];
+  };
+  const all = [entry('Hi'), entry(' there')];
+  const cases: readonly (readonly [name: string, events: readonly JsonObject[]])[] = [
+    ['with each delta, and all again at the end', [delta('Hi', [entry('Hi')]), delta(' there', [entry(' there')]), ...end(all)]],
+    ['with some deltas only', [delta('Hi', [entry('Hi')]), delta(' there', []), ...end(all)]],
+    ['at the end only', [delta('Hi', []), delta(' there', []), ...end(all)]],
+    ['with no delta at all', end(all)],
+  ];
+  for (const [name, events] of cases)
+    test(`is told once: ${name}`, () => {
+      const decoded = decodeStream(streamOf(events));
+      assertEventGrammar(decoded);
+      const { logprobs, parts } = foldEvents(decoded);
+      assert.deepEqual(logprobs, [told('Hi'), told(' there')]);
+      assert.deepEqual(parts, [{ kind: 'text', text: 'Hi there' }]);
+    });
+
+  test('entries that are malformed are left out', () => {
+    const odd = [null, 5, { token: 'a' }, { token: 1, logprob: 0 }, entry('Hi')] as unknown as readonly JsonObject[];
+    assert.deepEqual(foldEvents(decodeStream(streamOf([delta('Hi there', odd), ...end([])]))).logprobs, [told('Hi')]);
+  });
+});

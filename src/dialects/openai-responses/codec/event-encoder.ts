@@ -9,6 +9,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
 import { encodeAnnotations } from './citations.ts';
 import { ownReasoningPrefix, showItem } from '../show-item.ts';
+import { LikelyTokens } from './logprobs.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
 import * as items from './write-items.ts';
@@ -53,6 +54,7 @@ export class ResponseWriter {
   #item: OpenItem | undefined;
   #block: OpenBlock | undefined;
   #hasRefusal = false;
+  readonly #likely: LikelyTokens;
   #usageReport: UsageReport | undefined;
   #end: ResponseEnding | undefined;
   #completedAtMs: number | undefined;
@@ -60,6 +62,7 @@ export class ResponseWriter {
   constructor(writing: ReplyWriting) {
     this.#writing = writing;
     this.#words = items.readItemWords(writing);
+    this.#likely = new LikelyTokens(this.#words.shown);
     this.#echo = echoRequest(writing);
     this.#echoText = JSON.stringify(this.#echo).slice(1);
     this.#id = writing.replyId ?? siblingId(writing.requestId, 'resp') ?? writing.newId('resp');
@@ -89,8 +92,10 @@ export class ResponseWriter {
       case 'tool-outcome':
         return this.#block?.item?.kind === 'tool' ? this.#endTool(this.#block.item, event.part) : this.#writeTool(event.part);
       case 'logprobs':
+        this.#likely.read(event.tokens);
+        return '';
       case 'usage':
-        if (event.type === 'usage') this.#usageReport = event.usageReport;
+        this.#usageReport = event.usageReport;
         return '';
       case 'finished':
         return this.#finish(event);
@@ -177,7 +182,7 @@ export class ResponseWriter {
       case 'message': {
         const at = `,"content_index":${item.content.length}${delta}`;
         if (block.kind === 'refusal') return begun + this.#sendAt('response.refusal.delta', item.id, at);
-        return begun + this.#sendAt('response.output_text.delta', item.id, `${at},"logprobs":[]`);
+        return begun + this.#sendAt('response.output_text.delta', item.id, `${at},"logprobs":${this.#likely.take()}`);
       }
       case 'reasoning':
         return begun + this.#sendAt('response.reasoning_summary_text.delta', item.id, `,"summary_index":${item.paragraphs.length}${delta}`);
@@ -216,7 +221,7 @@ export class ResponseWriter {
     const closed = this.#closeItem('completed');
     const item: OpenMessage = { kind: 'message', id: this.#words.newId('msg'), content: [] };
     block.item = this.#item = item;
-    return { events: closed + this.#sendItem('added', writeMessage(item, 'in_progress')), item };
+    return { events: closed + this.#sendItem('added', items.writeMessageItem(item, 'in_progress')), item };
   }
 
   /** Reasoning after reasoning is an item of its own, because a proof belongs to one of them. */
@@ -290,13 +295,13 @@ export class ResponseWriter {
       return done + partDone;
     }
     const annotations = encodeAnnotations(block, this.#writing.notes);
-    const part = { type: 'output_text', text: block.text, annotations, logprobs: [] };
+    const part = { type: 'output_text', text: block.text, annotations, logprobs: this.#likely.end() };
     let events = '';
     for (const [index, annotation] of annotations.entries()) {
       const members = `${at},"annotation_index":${index},"annotation":${JSON.stringify(annotation)}`;
       events += this.#sendAt('response.output_text.annotation.added', item.id, members);
     }
-    events += this.#sendAt('response.output_text.done', item.id, `${at},"text":${text},"logprobs":[]`);
+    events += this.#sendAt('response.output_text.done', item.id, `${at},"text":${text},"logprobs":${JSON.stringify(part.logprobs)}`);
     events += this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
     item.content.push(part);
     return events;
@@ -310,7 +315,7 @@ export class ResponseWriter {
       case undefined:
         return '';
       case 'message':
-        return this.#addOutput(writeMessage(item, status));
+        return this.#addOutput(items.writeMessageItem(item, status));
       case 'reasoning':
         return this.#addOutput(items.writeReasoningItem(item.id, item.paragraphs, item.proof));
       case 'call': {
@@ -388,11 +393,6 @@ export class ResponseWriter {
     return closed + this.#sendResponse(`response.${end.status}`);
   }
 }
-
-function writeMessage({ id, content }: OpenMessage, status: 'in_progress' | 'completed' | 'incomplete'): JsonObject {
-  return { id, type: 'message', status, role: 'assistant', content };
-}
-
 /** Writes the client's stream, from `response.created` to `response.completed` or what stands for it. */
 export function createEventEncoder(writing: ReplyWriting): EventEncoder {
   const writer = new ResponseWriter(writing);

@@ -3,6 +3,7 @@ import { filledText, objectsOf, textOf } from '../../../platform/json/json-reade
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import { outputItems, readUsage } from '../read-reply.ts';
+import { decodeLikelyTokens } from '../../openai-logprobs.ts';
 import { ToolUses } from '../tool-uses.ts';
 import { decodeAnnotation } from './citations.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
@@ -11,7 +12,16 @@ import { decodeEnding } from './stop-reasons.ts';
 import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts';
 
 /** A block of the neutral stream, and how much of it has been said: servers repeat the whole at its end, and some say it only there. */
-type Block = { index: number; readonly start: BlockStart; begun: boolean; said: number; citations: number; ended: boolean };
+type Block = {
+  index: number;
+  readonly start: BlockStart;
+  begun: boolean;
+  said: number;
+  citations: number;
+  /** How many entries of the list of likely tokens have been read. */
+  likely: number;
+  ended: boolean;
+};
 
 /** What has been said of one output item. */
 type Item = {
@@ -100,12 +110,16 @@ export class ResponseReader {
   }
 
   addText(event: JsonObject, kind: 'text' | 'refusal', text: string): void {
-    this.#say(this.#textBlock(this.#itemAt(event, 'message'), indexOf(event.content_index), kind), text);
+    const block = this.#textBlock(this.#itemAt(event, 'message'), indexOf(event.content_index), kind);
+    this.#weigh(block, objectsOf(event.logprobs));
+    this.#say(block, text);
   }
 
   /** The whole text of a part, of which some may have been said. */
   completeText(event: JsonObject, kind: 'text' | 'refusal', text: string): void {
-    this.#complete(this.#textBlock(this.#itemAt(event, 'message'), indexOf(event.content_index), kind), text);
+    const block = this.#textBlock(this.#itemAt(event, 'message'), indexOf(event.content_index), kind);
+    this.#weigh(block, objectsOf(event.logprobs).slice(block.likely));
+    this.#complete(block, text);
   }
 
   addAnnotation(event: JsonObject): void {
@@ -206,8 +220,19 @@ export class ResponseReader {
     if (!block.ended && whole.length > block.said) this.#say(block, whole.slice(block.said));
   }
 
-  #newBlock(item: Item, at: number, start: BlockStart, before: { readonly said: number; readonly citations: number } = fresh): Block {
-    const block: Block = { index: 0, start, begun: false, said: before.said, citations: before.citations, ended: false };
+  /** Tells how likely the tokens of the text were that comes next. */
+  #weigh(block: Block, entries: readonly JsonObject[]): void {
+    if (block.ended) return;
+    block.likely += entries.length;
+    const tokens = decodeLikelyTokens(entries);
+    if (tokens.length === 0) return;
+    this.start(undefined);
+    this.#events.push({ type: 'logprobs', tokens });
+  }
+
+  #newBlock(item: Item, at: number, start: BlockStart, before: Pick<Block, 'said' | 'citations' | 'likely'> = fresh): Block {
+    const { said, citations, likely } = before;
+    const block: Block = { index: 0, start, begun: false, said, citations, likely, ended: false };
     item.blocks.set(at, block);
     return block;
   }
@@ -232,6 +257,7 @@ export class ResponseReader {
     if (part.type !== 'output_text' && part.type !== 'refusal') return;
     const isRefusal = part.type === 'refusal';
     const block = this.#textBlock(item, at, isRefusal ? 'refusal' : 'text');
+    this.#weigh(block, objectsOf(part.logprobs).slice(block.likely));
     this.#complete(block, textOf(isRefusal ? part.refusal : part.text) ?? '');
     for (const annotation of objectsOf(part.annotations).slice(block.citations)) this.#cite(block, annotation);
     this.#end(block);
@@ -348,7 +374,7 @@ class ToldItems {
 const keyOf = (type: string, id: string | undefined): string => `${type} ${id ?? ''}`;
 
 /** Nothing has been said before. */
-const fresh = { said: 0, citations: 0 };
+const fresh = { said: 0, citations: 0, likely: 0 };
 
 const indexOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 

@@ -33,6 +33,14 @@ export function readItemWords({ request, newId }: ReplyWriting): ItemWords {
 
 export type { ItemWords };
 
+/** A message, as far as it has come. */
+export function writeMessageItem(
+  { id, content }: { readonly id: string; readonly content: readonly JsonObject[] },
+  status: 'in_progress' | 'completed' | 'incomplete',
+): JsonObject {
+  return { id, type: 'message', status, role: 'assistant', content };
+}
+
 /** A finished reasoning item. */
 export function writeReasoningItem(id: string, paragraphs: readonly string[], proof: Proof | undefined): JsonObject {
   const summary = paragraphs.map((text) => ({ type: 'summary_text', text }));

@@ -3,12 +3,13 @@ import { describe, test } from 'node:test';
 
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { InferenceRequest } from '../../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { DialectId } from '../../../../dialects/chat-dialect.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';
 import { checkInProcess, settle, startLoop } from './testing/fake-loop.ts';
-import { chooseReplyCheck, createSchemaCheck, type ReplyCheck } from './check-reply.ts';
+import { chooseReplyCheck, createSchemaCheck, HeldText, type ReplyCheck } from './check-reply.ts';
 
 const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'], additionalProperties: false };
 
@@ -158,4 +159,23 @@ describe('a reply that is checked', () => {
     assert.equal(call.response.status, 504);
     assert.doesNotMatch(call.response.text(), /old/);
   });
+});
+
+test('how likely tokens were is held with the text that they are of', () => {
+  const text: readonly InferenceEvent[] = [
+    { type: 'logprobs', tokens: [{ token: '{}', logprob: -1, alternatives: [] }] },
+    { type: 'block-started', index: 0, block: { kind: 'text' } },
+    { type: 'delta', index: 0, text: '{}' },
+  ];
+  const checked = new HeldText(true);
+  assert.deepEqual(
+    text.flatMap((event) => checked.pass(event)),
+    [],
+  );
+  assert.deepEqual(checked.release(), text);
+  const free = new HeldText(false);
+  assert.deepEqual(
+    text.flatMap((event) => free.pass(event)),
+    text,
+  );
 });

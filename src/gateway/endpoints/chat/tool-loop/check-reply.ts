@@ -101,6 +101,10 @@ export function describeMisfit(problems: readonly string[]): GatewayError {
   return new GatewayError('upstream_invalid_reply', `The model's answer does not fit the JSON schema that was asked for: ${told}.`);
 }
 
+/** Whether text begins, or how likely its first tokens were. */
+const isOfText = (event: InferenceEvent): boolean =>
+  event.type === 'logprobs' || (event.type === 'block-started' && event.block.kind === 'text');
+
 /** Holds what a client may see of a round until its text is known to be right. */
 export class HeldText {
   readonly #isChecked: boolean;
@@ -112,7 +116,7 @@ export class HeldText {
 
   /** What of an event may go on. Nothing overtakes text that is held. */
   pass(event: InferenceEvent): readonly InferenceEvent[] {
-    if (this.#isChecked && event.type === 'block-started' && event.block.kind === 'text') this.#held ??= [];
+    if (this.#isChecked && isOfText(event)) this.#held ??= [];
     if (this.#held === undefined) return [event];
     this.#held.push(event);
     return [];

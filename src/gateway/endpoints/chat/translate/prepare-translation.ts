@@ -7,6 +7,7 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { InferenceRequest } from '../../../../inference/inference-request.ts';
 import type { CallLimits } from '../../../../inference/limit-calls.ts';
 import { screenToolName } from '../../../../inference/screen-actions.ts';
+import { fitLogprobs, rewrittenReply, withoutLogprobFields } from '../../../../inference/token-logprobs.ts';
 import { createTranslationNotes, type TranslationNotes } from '../../../../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
@@ -138,7 +139,9 @@ function takeStops({ upstream, stopSequences }: TranslationOptions, request: Inf
   const cutAt = asked.filter((sequence) => sequence !== '');
   if (stopSequences !== 'gateway' || cutAt.length === 0 || upstream.codec.saysStopSequence) return { request, cutAt: [] };
   notes.emulated('stopSequences', 'the gateway cuts the reply there and stops the upstream, as this model is configured');
-  return { request: rest, cutAt };
+  fitLogprobs(request, notes, rewrittenReply);
+  const { tokenLogprobs: _lost, ...left } = withoutLogprobFields(rest);
+  return { request: left, cutAt };
 }
 
 type TakenStops = { readonly request: InferenceRequest; readonly cutAt: readonly string[] };
