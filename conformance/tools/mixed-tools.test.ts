@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { objectsOf, textOf } from '../../src/platform/json/json-readers.ts';
-import { call } from '../support/http.ts';
+import { call, post } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 
 const text = 'Read https://example.com/weir and search for more.';
@@ -48,7 +48,8 @@ const asked: Readonly<Record<string, { readonly path: string; readonly body: obj
 describe('tools of which the vendor runs some', () => {
   let running: SimulatedWeir;
   before(async () => {
-    running = await startSimulatedGateway({ models: { gpt: { targets: [{ upstream: 'openai', model: 'gpt-5.4' }] } } });
+    const claude = { targets: [{ upstream: 'anthropic', model: 'claude-sonnet-4-5' }] };
+    running = await startSimulatedGateway({ models: { gpt: { targets: [{ upstream: 'openai', model: 'gpt-5.4' }] }, claude } });
   });
   after(() => running[Symbol.asyncDispose]());
 
@@ -79,6 +80,33 @@ describe('tools of which the vendor runs some', () => {
     });
     test(`keep those that the vendor runs, without functions, for a client of ${what}`, async () => {
       assert.deepEqual((await offered(path, alone, `${what} alone`)).toSorted(), ['code_interpreter', 'fetch_url', 'web_search']);
+    });
+  }
+
+  const functionCallingConfig = { mode: 'ANY' };
+  for (const [model, wanted] of [
+    ['gpt', 'required'],
+    ['claude', { type: 'any' }],
+  ] as const) {
+    test(`that a search of ${model} may stand for the call of a function that generate content demands is named`, async () => {
+      const ask = async (functions: object, tag: string) => {
+        const contents = [{ role: 'user', parts: [{ text }] }];
+        const answer = await post(
+          `${running.weir.gatewayUrl}/v1beta/models/${model}:generateContent`,
+          { contents, ...functions, toolConfig: { functionCallingConfig } },
+          { authorization: `Bearer ${running.weir.apiKey}`, 'x-simulator-tag': tag },
+        );
+        assert.equal(answer.status, 200, answer.text);
+        const record = running.simulator.records().find((one) => one.tag === tag);
+        assert.deepEqual(record?.requestBody?.['tool_choice'], wanted);
+        return answer.headers['x-gateway-warning'];
+      };
+      const functionDeclarations = [{ name: 'look_up' }];
+      assert.match(
+        String(await ask({ tools: [{ functionDeclarations }, { googleSearch: {} }] }, `${model} forced`)),
+        /adapted toolConfig\.functionCallingConfig/,
+      );
+      assert.equal(await ask({ tools: [{ functionDeclarations }] }, `${model} forced alone`), undefined);
     });
   }
 });

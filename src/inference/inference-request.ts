@@ -176,7 +176,9 @@ export const builtInToolKinds = ['web-search', 'code-execution', 'file-search', 
 export type BuiltInToolKind = (typeof builtInToolKinds)[number];
 
 export type ToolChoice =
-  | { readonly kind: 'auto' | 'required' | 'none' }
+  | { readonly kind: 'auto' | 'none' }
+  /** `ofFunctions`: one of the client's functions must be called, and no use of a built-in tool beside them stands for that. */
+  | { readonly kind: 'required'; readonly ofFunctions?: true }
   | { readonly kind: 'function'; readonly name: string }
   | { readonly kind: 'built-in'; readonly tool: BuiltInToolKind }
   /** Only these functions; `required` when one of them must be called. */

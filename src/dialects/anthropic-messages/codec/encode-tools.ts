@@ -7,6 +7,7 @@ import type {
   UrlContextTool,
   WebSearchTool,
 } from '../../../inference/inference-request.ts';
+import { noteForcedChoice } from '../../../inference/note-forced-choice.ts';
 import type { OwnMembers } from '../../../inference/own-fields.ts';
 import { screenToolName } from '../../../inference/screen-actions.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
@@ -240,7 +241,12 @@ function encodeAnswerChoice({ tools, toolChoice }: InferenceRequest, answerTool:
   return { ...(mayCallOthers ? { type: 'any' } : { type: 'tool', name: answerTool }), disable_parallel_tool_use: true };
 }
 
+/** Whether the vendor runs this tool, and it is no function of the client that has the same name. */
+const isOfVendor = ({ name, type }: JsonObject): boolean =>
+  type !== undefined && Object.values(nativeNames).some((native) => native === name);
+
 function writeChoice(choice: ToolChoice, { tools }: InferenceRequest, { fit, toWireName, sent }: ChoiceFacts): JsonObject {
+  noteForcedChoice(choice, sent.some(isOfVendor), fit.notes);
   switch (choice.kind) {
     case 'auto':
     case 'none':

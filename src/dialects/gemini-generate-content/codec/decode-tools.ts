@@ -22,7 +22,8 @@ export function decodeTools(body: JsonObject): DecodedTools {
     }
   }
   const config = membersOf(body.toolConfig);
-  const toolChoice = decodeToolChoice(objectOf(config.functionCallingConfig));
+  const hasBuiltIn = tools.some(({ kind }) => kind !== 'function');
+  const toolChoice = decodeToolChoice(objectOf(config.functionCallingConfig), hasBuiltIn);
   vendorFields.push(...listConfigFields(config));
   return { tools, ...(toolChoice === undefined ? {} : { toolChoice }), vendorFields };
 }
@@ -84,13 +85,13 @@ function decodeFunction(declaration: JsonObject, path: string): FunctionTool {
   };
 }
 
-function decodeToolChoice(config: JsonObject | undefined): ToolChoice | undefined {
+function decodeToolChoice(config: JsonObject | undefined, hasBuiltIn: boolean): ToolChoice | undefined {
   const mode = config?.mode;
   const names = textsOf(config?.allowedFunctionNames);
   const [only] = names;
   if (mode === 'NONE') return { kind: 'none' };
   if (mode === 'ANY') {
-    if (only === undefined) return { kind: 'required' };
+    if (only === undefined) return { kind: 'required', ...(hasBuiltIn && { ofFunctions: true }) };
     return names.length === 1 ? { kind: 'function', name: only } : { kind: 'allowed', names, required: true };
   }
   if (only !== undefined) return { kind: 'allowed', names, required: false };

@@ -50,6 +50,7 @@ function decodeAllowed(allowed: JsonObject): ToolChoice {
 export function decodeToolChoice(body: JsonObject): ToolChoice | undefined {
   const choice = body.tool_choice ?? body.function_call;
   const kind = wordOf(choice, ['auto', 'required', 'none']);
+  if (kind === 'required') return { kind, ...(isJsonObject(body.web_search_options) && { ofFunctions: true }) };
   if (kind !== undefined) return { kind };
   if (!isJsonObject(choice)) return undefined;
   if (isJsonObject(choice.allowed_tools)) return decodeAllowed(choice.allowed_tools);

@@ -6,6 +6,7 @@ import type {
   ToolChoice,
   WebSearchTool,
 } from '../../../inference/inference-request.ts';
+import { noteForcedChoice } from '../../../inference/note-forced-choice.ts';
 import type { OwnMembers } from '../../../inference/own-fields.ts';
 import { screenToolName } from '../../../inference/screen-actions.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
@@ -133,6 +134,9 @@ export function encodeToolChoice(
 ): JsonValue | undefined {
   if (choice === undefined || sent.length === 0) return undefined;
   if (choice.kind === 'built-in') return wordBuiltInChoice(choice.tool, sent, fit);
+  // A list of what is allowed holds functions only.
+  const sendsVendorTool = choice.kind === 'required' && sent.some(({ type }) => builtInToolOf(textOf(type) ?? '') !== undefined);
+  noteForcedChoice(choice, sendsVendorTool, fit.notes);
   if (choice.kind !== 'function') return wordToolChoice(choice, toWireName);
   // A tool of the vendor's own is chosen by its type.
   const isScreen = choice.name === screenToolName ? sent.find((tool) => isScreenType(textOf(tool.type) ?? '')) : undefined;
