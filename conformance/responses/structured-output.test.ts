@@ -68,6 +68,15 @@ describe('strict schemas', () => {
     }
   }
 
+  for (const name of ['messages', 'responses', 'generate-content'] as const) {
+    test(`${name}: a reply to a call whose vendor runs all of its tools is checked as well`, async () => {
+      const tag = `searched-${name}`;
+      const body = { model: `repaired-${name}`, input: 'How old?', text, tools: [{ type: 'web_search' as const }] };
+      await assert.rejects(client.responses.create(body, saying('{"age":"old"}', { tag })), { status: 502 });
+      assert.equal(asked(tag), 2);
+    });
+  }
+
   test('by default it is checked where a forced tool stands in for the schema, and who takes schemas is believed', async () => {
     const wrong = steer({ 'tool-arguments': encodeURIComponent('{"age":"old"}'), tag: 'stood-in' });
     await assert.rejects(client.responses.create({ model: 'without', input: 'How old?', text }, wrong), { status: 502 });

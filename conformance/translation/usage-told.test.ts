@@ -13,10 +13,15 @@ import { upstreamDialects } from './upstreams/upstreams.ts';
 
 /** B10: what a client was told, what its receipt says and what the upstream reported, on every route and for every end of a reply. */
 let bench: TranslationBench;
+/** Its models are cut at stop sequences by the gateway, which also runs the built-in tools. */
+let busyBench: TranslationBench;
 before(async () => {
-  bench = await startTranslationBench();
+  [bench, busyBench] = await Promise.all([
+    startTranslationBench(),
+    startTranslationBench({ model: { stopSequences: 'gateway' }, runsTools: true }),
+  ]);
 });
-after(() => bench[Symbol.asyncDispose]());
+after(() => Promise.all([bench[Symbol.asyncDispose](), busyBench[Symbol.asyncDispose]()]));
 
 const outputTokensMax = 50;
 const hello: Conversation = { turns: [{ role: 'user', parts: ['Hello'] }] };
@@ -66,11 +71,15 @@ const endings: readonly Ending[] = [
   { name: 'a count is reported as text', usage: output('many'), disputed: true },
 ];
 
-async function receiptOf(callId: string): Promise<Receipt> {
-  const { gatewayUrl, apiKey } = bench.weir;
+/** Rows of the model: what a tool costs has no tokens. */
+const modelRows = ({ rows }: Receipt): readonly ReceiptRow[] => rows.filter(({ usage }) => usage.input_tokens !== undefined);
+
+/** The receipt of a call, as soon as it has a row of each round. */
+async function receiptOf(callId: string, { weir }: TranslationBench = bench, rounds = 1): Promise<Receipt> {
+  const { gatewayUrl, apiKey } = weir;
   const answer = await eventually(
     () => call(`${gatewayUrl}/v1/receipts/${callId}`, { headers: { authorization: `Bearer ${apiKey}` } }),
-    ({ status }) => status === 200,
+    ({ status, json }) => status === 200 && modelRows(json).length >= rounds,
   );
   const receipt: Receipt = answer.json;
   assert.deepEqual(verifyReceipt(receipt).problems, []);
@@ -111,6 +120,66 @@ function compare(said: Said, row: ReceiptRow, { truth }: BenchReply, isTranslate
   assert.deepEqual(charged, reported, 'the receipt has what the upstream reported');
   assert.deepEqual(toldBy(said), charged, 'the client is told what it is charged for');
 }
+
+const search = { 'tool-name': 'web_search', 'tool-arguments': encodeURIComponent('{"query":"weir"}') };
+
+/** Ends of a reply in which the gateway has a part. */
+const busyEndings: readonly (Ending & { readonly rounds: number })[] = [
+  {
+    name: 'the gateway cuts it at a stop sequence',
+    conversation: { stop: ['word9 '] },
+    steering: { text: encodeURIComponent(words) },
+    rounds: 1,
+  },
+  {
+    name: 'the gateway has run a tool',
+    conversation: { search: {} },
+    steering: { ...search, text: encodeURIComponent(words) },
+    rounds: 2,
+  },
+  {
+    name: 'the gateway has run a tool, and cuts it at a stop sequence',
+    conversation: { search: {}, stop: ['word9 '] },
+    steering: { ...search, text: encodeURIComponent(words) },
+    rounds: 2,
+  },
+];
+
+type Figures = { readonly input: number; readonly output: number };
+const sumOf = (figures: readonly Figures[]): Figures =>
+  figures.reduce((sum, { input, output }) => ({ input: sum.input + input, output: sum.output + output }), { input: 0, output: 0 });
+
+/** Holds the accounts of a call against each other that may have asked its upstream several times. */
+function compareRounds(said: Said, rows: readonly ReceiptRow[], { truths }: BenchReply): void {
+  assert.deepEqual(toldBy(said), sumOf(rows.map(chargedBy)), 'the client is told what it is charged for');
+  for (const { estimated, estimate_reason } of rows) if (estimated) assert.notEqual(estimate_reason, null, 'the receipt says why');
+  if (rows.some(({ estimated }) => estimated)) return;
+  const reported = truths.map(({ plannedUsage }) => {
+    assert.ok(plannedUsage);
+    const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = plannedUsage;
+    return { input: inputTokens + cacheReadTokens + cacheWriteTokens, output: outputTokens };
+  });
+  assert.deepEqual(sumOf(rows.map(chargedBy)), sumOf(reported), 'the receipt has what the upstream reported');
+}
+
+for (const client of translationClients)
+  for (const to of upstreamDialects)
+    describe(`${client.title} over ${to}, where the gateway has a part in the reply`, () => {
+      for (const stream of [false, true])
+        for (const { name, conversation, steering = {}, rounds } of busyEndings) {
+          if (conversation?.stop !== undefined && client.dialect === 'openai-responses') continue;
+          test(`told, charged and reported agree, or the receipt says why, ${stream ? 'streamed' : 'whole'}: ${name}`, async () => {
+            const asked = { client, to, model: 'plain', stream, conversation: { ...hello, ...conversation }, steering } as const;
+            const reply = await busyBench.send(asked);
+            const said = readReply(client, stream, reply);
+            assert.equal(reply.truths.length, rounds);
+            assert.equal(said.text.includes('word10'), conversation?.stop === undefined);
+            const rows = modelRows(await receiptOf(reply.callId, busyBench, rounds));
+            assert.equal(rows.length, rounds);
+            compareRounds(said, rows, reply);
+          });
+        }
+    });
 
 for (const client of translationClients) {
   for (const to of upstreamDialects) {

@@ -37,11 +37,12 @@ type RoadCall = {
 };
 
 /**
- * Whether the gateway has to run built-in tools of a call, or to check its reply before the client sees it. Calls without any cost one look.
+ * Whether the gateway has to run built-in tools of a call, or to check its reply before the client sees it. Calls without any cost two looks.
  * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
  */
 export function needsToolLoop(gateway: Pick<Gateway, 'tools'>, call: RoadCall): boolean {
-  return call.facts.builtInTools === undefined ? findReplyCheck(call) !== undefined : listGatewayTools(gateway, call).length > 0;
+  const runsTools = call.facts.builtInTools !== undefined && listGatewayTools(gateway, call).length > 0;
+  return runsTools || findReplyCheck(call) !== undefined;
 }
 
 /** The built-in tools of a call that the gateway runs. */
