@@ -5,7 +5,7 @@ import { configSchema } from '../src/main/config/config-schema.ts';
 import { gatewayOpenApi } from '../src/gateway/server/routes/open-api.ts';
 import { monitorOpenApi } from '../src/monitor/open-api.ts';
 import { createMetricFamilies } from '../src/gateway/telemetry/metric-families.ts';
-import { addGatewayGauges } from '../src/gateway/telemetry/gateway-gauges.ts';
+import { addGatewayGauges } from '../src/gateway/server/gateway-gauges.ts';
 import { addProcessMetrics } from '../src/main/assembly/telemetry/process-metrics.ts';
 import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';

@@ -117,7 +117,7 @@ for (const dialect of Object.values(chatDialects)) {
       });
 
       test(`${fixture.name}: heartbeats at any place change nothing`, () => {
-        const beat = dialect.heartbeat(fixture.framing);
+        const beat = dialect.voice.heartbeat(fixture.framing);
         const noise = fixture.framing === 'sse' ? createReader('sse').push(Buffer.from(beat)) : [];
         const actual = read(
           dialect,
@@ -134,7 +134,7 @@ for (const dialect of Object.values(chatDialects)) {
         const partial = read(dialect, fixture, half);
         if (partial.report.state !== 'open') return;
         const error = new GatewayError('upstream_connection_error', 'Upstream connection error: the stream was terminated early.');
-        const tail = dialect.encodeStreamError(error, {
+        const tail = dialect.voice.encodeStreamError(error, {
           ...partial.report,
           framing: fixture.framing,
           requestId: 'req_0123456789abcdef',
@@ -182,7 +182,7 @@ for (const dialect of Object.values(chatDialects)) {
     test('every error code has a body in this dialect, with its status and message', () => {
       for (const code of codes) {
         const error = new GatewayError(code, `what went wrong: ${code}`, { param: 'model', retryAfterSeconds: 2 });
-        const reply = dialect.encodeError(error, 'req_0123456789abcdef');
+        const reply = dialect.voice.encodeError(error, 'req_0123456789abcdef');
         assert.ok(reply.status >= 400 && reply.status < 600);
         assert.match(reply.headers['content-type'] ?? '', /^application\/json/);
         const body = JSON.parse(reply.body.toString()) as { error?: { message?: string } };

@@ -1,6 +1,4 @@
 import type { CallFacts } from '../inference/call-facts.ts';
-import type { GatewayError } from '../inference/gateway-error.ts';
-import type { RateLimitStanding } from '../inference/rate-limit-standing.ts';
 import type { Usage, UsageReport } from '../inference/usage.ts';
 import type { Frame, StreamFraming } from '../platform/frames.ts';
 import type { JsonEdit } from '../platform/json/json-edits.ts';
@@ -8,6 +6,7 @@ import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { TSchema } from 'typebox';
 
 import type { ChatCodec } from './chat-codec.ts';
+import type { ErrorVoice } from './error-voice.ts';
 import type { ModelListFormat } from './model-lists.ts';
 import type { StoredId } from './stored-id.ts';
 
@@ -137,23 +136,6 @@ export type TapOptions = {
   readonly request: JsonObject;
 };
 
-/** An HTTP answer ready to be written. */
-export type HttpReply = {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-};
-
-export type StreamErrorOptions = {
-  readonly framing: StreamFraming;
-  readonly requestId: string;
-  /** Frames already sent to the client: an array stream needs to know whether a comma is due, a sequence where it stands. */
-  readonly framesSent: number;
-  /** From the tap's report, where the upstream's stream had begun. */
-  readonly lastSequenceNumber?: number | undefined;
-  readonly partialResponse?: JsonObject | undefined;
-};
-
 /** One entry of a model list, as far as it is known. */
 export type ListedModel = { readonly id: string; readonly displayName: string; readonly createdAtMs: number; readonly ownedBy: string };
 
@@ -243,17 +225,8 @@ export type ChatDialect = {
    * the stream may end here, and more usage may follow until the body does.
    */
   readonly hasEndMark: (framing: StreamFraming) => boolean;
-  /**
-   * The body, status and headers of an error in this dialect: a superset that the contract's readers and the SDKs both understand.
-   * `framing` is that of the stream the client asked for, if it asked for one: an array stream is answered with an array.
-   */
-  readonly encodeError: (error: GatewayError, requestId: string, framing?: StreamFraming) => HttpReply;
-  /** The bytes that end a broken stream, so that no client takes what it has for a whole answer. Written at a frame boundary. */
-  readonly encodeStreamError: (error: GatewayError, options: StreamErrorOptions) => Buffer;
-  /** Bytes that keep a silent stream alive and mean nothing, written at a frame boundary. */
-  readonly heartbeat: (framing: StreamFraming) => Buffer;
-  /** The headers by which this vendor's clients are told where they stand with their limits; none where the vendor has none. */
-  readonly rateLimitHeaders: (standing: RateLimitStanding, nowMs: number) => Readonly<Record<string, string>>;
+  /** How it words errors and what else the gateway itself says. */
+  readonly voice: ErrorVoice;
   /** Both directions to and from the neutral form, for clients and upstreams that speak different dialects. */
   readonly codec: ChatCodec;
 };

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../inference/gateway-error.ts';
-import type { HttpReply } from './chat-dialect.ts';
+import type { HttpReply } from './error-voice.ts';
 
 /** The vendor's header for the id of a request, and what its errors say they are. */
 type ErrorReplyOptions = { readonly requestIdHeader?: string; readonly contentType?: string };

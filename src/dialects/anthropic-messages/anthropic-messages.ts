@@ -39,9 +39,6 @@ export const anthropicMessages: ChatDialect = {
   createStreamTap,
   createStreamCutter,
   hasEndMark: () => true,
-  encodeError,
-  encodeStreamError,
-  heartbeat: () => ping,
-  rateLimitHeaders,
+  voice: { encodeError, encodeStreamError, heartbeat: () => ping, rateLimitHeaders },
   codec,
 };

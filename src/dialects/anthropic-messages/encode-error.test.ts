@@ -87,5 +87,5 @@ test('an error without words is named as such', () => {
 });
 
 test('heartbeat is the vendor’s ping', () => {
-  assert.equal(anthropicMessages.heartbeat('sse').toString(), 'event: ping\ndata: {"type": "ping"}\n\n');
+  assert.equal(anthropicMessages.voice.heartbeat('sse').toString(), 'event: ping\ndata: {"type": "ping"}\n\n');
 });

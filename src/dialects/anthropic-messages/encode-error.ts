@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
-import type { HttpReply, StreamErrorOptions } from '../chat-dialect.ts';
+import type { HttpReply, StreamErrorOptions } from '../error-voice.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
 
 /**

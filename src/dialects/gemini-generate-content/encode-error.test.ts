@@ -9,7 +9,7 @@ import { geminiGenerateContent } from './gemini-generate-content.ts';
 type Body = { error: { code: number; message: string; status: string; details?: Record<string, unknown>[] } };
 
 const encode = (error: GatewayError) => {
-  const reply = geminiGenerateContent.encodeError(error, 'req_1');
+  const reply = geminiGenerateContent.voice.encodeError(error, 'req_1');
   return { ...reply, json: JSON.parse(reply.body.toString()) as Body };
 };
 
@@ -82,13 +82,13 @@ test('a rate limit tells when to come back, in the header and in the details', (
 });
 
 test('an array stream is answered with an array', () => {
-  const { body } = geminiGenerateContent.encodeError(new GatewayError('upstream_timeout', 'm'), 'r', 'json-array');
+  const { body } = geminiGenerateContent.voice.encodeError(new GatewayError('upstream_timeout', 'm'), 'r', 'json-array');
   assert.equal((JSON.parse(body.toString()) as Body[])[0]?.error.status, 'DEADLINE_EXCEEDED');
 });
 
 test('a broken event stream ends with an error event in this framing', () => {
   const error = new GatewayError('upstream_connection_error', 'Upstream connection error');
-  const bytes = geminiGenerateContent.encodeStreamError(error, { framing: 'sse', requestId: 'r', framesSent: 3 });
+  const bytes = geminiGenerateContent.voice.encodeStreamError(error, { framing: 'sse', requestId: 'r', framesSent: 3 });
   assert.equal(bytes.toString(), 'data: {"error":{"code":503,"message":"Upstream connection error","status":"UNAVAILABLE"}}\r\n\r\n');
 });
 
@@ -96,7 +96,7 @@ test('a broken array is closed: the whole body is JSON after any number of eleme
   const error = new GatewayError('upstream_connection_error', 'm');
   for (const sent of ['', '[{"candidates":[]}', '[{"candidates":[]},\r\n{"candidates":[]}']) {
     const framesSent = sent === '' ? 0 : sent.split('},').length;
-    const ending = geminiGenerateContent.encodeStreamError(error, { framing: 'json-array', requestId: 'r', framesSent });
+    const ending = geminiGenerateContent.voice.encodeStreamError(error, { framing: 'json-array', requestId: 'r', framesSent });
     const elements = JSON.parse(sent + ending.toString()) as Body[];
     assert.equal(elements.length, framesSent + 1);
     assert.equal(elements.at(-1)?.error.status, 'UNAVAILABLE');
@@ -107,7 +107,7 @@ test('our own ending reads as failed in both framings', () => {
   for (const framing of ['sse', 'json-array'] as const) {
     const reader = (framing === 'sse' ? createSseFrameReader : createJsonArrayFrameReader)({ frameBytesMax: 10_000 });
     const tap = geminiGenerateContent.createStreamTap({ framing, request: {} });
-    const ending = geminiGenerateContent.encodeStreamError(new GatewayError('upstream_timeout', 'late'), {
+    const ending = geminiGenerateContent.voice.encodeStreamError(new GatewayError('upstream_timeout', 'late'), {
       framing,
       requestId: 'r',
       framesSent: 0,
@@ -119,8 +119,8 @@ test('our own ending reads as failed in both framings', () => {
 
 test('a heartbeat is a chunk that says nothing, or white space between elements', () => {
   const tap = geminiGenerateContent.createStreamTap({ framing: 'sse', request: {} });
-  for (const frame of createSseFrameReader({ frameBytesMax: 100 }).push(geminiGenerateContent.heartbeat('sse'))) tap.read(frame);
+  for (const frame of createSseFrameReader({ frameBytesMax: 100 }).push(geminiGenerateContent.voice.heartbeat('sse'))) tap.read(frame);
   const { state, malformedFrames, usageReport } = tap.report();
   assert.deepEqual([state, malformedFrames, usageReport], ['open', 0, undefined]);
-  assert.deepEqual(JSON.parse(`[{}${geminiGenerateContent.heartbeat('json-array').toString()},{}]`), [{}, {}]);
+  assert.deepEqual(JSON.parse(`[{}${geminiGenerateContent.voice.heartbeat('json-array').toString()},{}]`), [{}, {}]);
 });

@@ -1,7 +1,7 @@
 import type { ExceededLimit, ExceededSpend, GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
-import type { HttpReply, StreamErrorOptions } from '../chat-dialect.ts';
+import type { HttpReply, StreamErrorOptions } from '../error-voice.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
 
 /** Status names of contract C, section 7, and those of google.rpc for the statuses it does not list. */

@@ -40,10 +40,7 @@ export const geminiGenerateContent: ChatDialect = {
   createStreamTap,
   createStreamCutter,
   hasEndMark: (framing) => framing === 'json-array',
-  encodeError,
-  encodeStreamError,
-  heartbeat,
   // The vendor tells of its limits in the details of a 429 only.
-  rateLimitHeaders: () => ({}),
+  voice: { encodeError, encodeStreamError, heartbeat, rateLimitHeaders: () => ({}) },
   codec,
 };

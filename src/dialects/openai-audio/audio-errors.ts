@@ -1,5 +1,5 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { HttpReply } from '../chat-dialect.ts';
+import type { HttpReply } from '../error-voice.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
 import { commonVendorCodes, wordErrorKind } from '../openai-error-words.ts';
 

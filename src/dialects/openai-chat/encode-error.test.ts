@@ -82,5 +82,5 @@ test('an error without words is named as such', () => {
 });
 
 test('heartbeat is a comment', () => {
-  assert.equal(openaiChat.heartbeat('sse').toString(), ': keep-alive\n\n');
+  assert.equal(openaiChat.voice.heartbeat('sse').toString(), ': keep-alive\n\n');
 });

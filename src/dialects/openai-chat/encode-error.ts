@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
-import type { HttpReply } from '../chat-dialect.ts';
+import type { HttpReply } from '../error-voice.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
 import { commonVendorCodes, type OpenaiErrorBody, wordErrorKind, wordErrorType } from '../openai-error-words.ts';
 

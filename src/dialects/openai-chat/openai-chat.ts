@@ -38,9 +38,6 @@ export const openaiChat: ChatDialect = {
   createStreamTap,
   createStreamCutter,
   hasEndMark: () => true,
-  encodeError,
-  encodeStreamError,
-  heartbeat: () => keepAlive,
-  rateLimitHeaders: openaiRateLimitHeaders,
+  voice: { encodeError, encodeStreamError, heartbeat: () => keepAlive, rateLimitHeaders: openaiRateLimitHeaders },
   codec,
 };

@@ -6,7 +6,7 @@ import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import { openaiResponses } from './openai-responses.ts';
 
 const encode = (error: GatewayError) => {
-  const reply = openaiResponses.encodeError(error, 'req_1');
+  const reply = openaiResponses.voice.encodeError(error, 'req_1');
   return { ...reply, json: JSON.parse(reply.body.toString()) as { error: Record<string, unknown> } };
 };
 
@@ -88,7 +88,7 @@ function readEvents(bytes: Buffer): { type: string | undefined; json: Record<str
 test('a broken stream ends with a nested and flat error, then a failed response, and goes on numbering', () => {
   const error = new GatewayError('upstream_connection_error', 'Upstream connection error: the stream was terminated early.');
   const partialResponse = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'in_progress', output: [], error: null };
-  const bytes = openaiResponses.encodeStreamError(error, {
+  const bytes = openaiResponses.voice.encodeStreamError(error, {
     framing: 'sse',
     requestId: 'req_1',
     framesSent: 9,
@@ -113,7 +113,7 @@ test('a broken stream ends with a nested and flat error, then a failed response,
 });
 
 test('a stream that told no numbers is numbered by its frames', () => {
-  const bytes = openaiResponses.encodeStreamError(new GatewayError('upstream_timeout', 'm'), {
+  const bytes = openaiResponses.voice.encodeStreamError(new GatewayError('upstream_timeout', 'm'), {
     framing: 'sse',
     requestId: 'r',
     framesSent: 3,
@@ -127,7 +127,7 @@ test('a stream that told no numbers is numbered by its frames', () => {
 test('our own ending reads as failed, also after a cut stream', () => {
   const reader = createSseFrameReader({ frameBytesMax: 100_000 });
   const tap = openaiResponses.createStreamTap({ framing: 'sse', request: {} });
-  const ending = openaiResponses.encodeStreamError(new GatewayError('upstream_timeout', 'late'), {
+  const ending = openaiResponses.voice.encodeStreamError(new GatewayError('upstream_timeout', 'late'), {
     framing: 'sse',
     requestId: 'r',
     framesSent: 0,
@@ -137,6 +137,6 @@ test('our own ending reads as failed, also after a cut stream', () => {
 });
 
 test('a heartbeat is a comment: no event for anyone', () => {
-  const [frame] = createSseFrameReader({ frameBytesMax: 100 }).push(openaiResponses.heartbeat('sse'));
+  const [frame] = createSseFrameReader({ frameBytesMax: 100 }).push(openaiResponses.voice.heartbeat('sse'));
   assert.equal(frame?.data, '');
 });

@@ -1,5 +1,5 @@
 import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
-import type { HttpReply } from '../chat-dialect.ts';
+import type { HttpReply } from '../error-voice.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
 import { commonVendorCodes, type OpenaiErrorBody, wordErrorKind } from '../openai-error-words.ts';
 

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
-import type { StreamErrorOptions } from '../chat-dialect.ts';
+import type { StreamErrorOptions } from '../error-voice.ts';
 import { createErrorBody } from './encode-error.ts';
 
 const encodeEvent = (type: string, event: object): Buffer => encodeSse({ event: type, data: JSON.stringify(event) });

@@ -44,9 +44,6 @@ export const openaiResponses: ChatDialect = {
   createStreamTap,
   createStreamCutter,
   hasEndMark: () => true,
-  encodeError,
-  encodeStreamError,
-  heartbeat: () => Buffer.from(': keep-alive\n\n'),
-  rateLimitHeaders: openaiRateLimitHeaders,
+  voice: { encodeError, encodeStreamError, heartbeat: () => Buffer.from(': keep-alive\n\n'), rateLimitHeaders: openaiRateLimitHeaders },
   codec,
 };

@@ -1,6 +1,6 @@
 import type { ErrorCode, GatewayError } from '../../inference/gateway-error.ts';
 import type { VideoForm } from '../../inference/video.ts';
-import type { HttpReply } from '../chat-dialect.ts';
+import type { HttpReply } from '../error-voice.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
 import { wordErrorKind } from '../openai-error-words.ts';
 import { fieldOf, type VideoField } from './field-names.ts';

@@ -5,9 +5,6 @@ import type { ApiKey } from '../../accounts/api-key.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
 
-/** Tells the addresses of reverse proxies whose word about their clients is taken. */
-export type ProxyTest = (address: string) => boolean;
-
 /** Lists that were compiled, as long as the keys that hold them are in use. */
 const compiled = new WeakMap<readonly string[], (address: string) => boolean>();
 

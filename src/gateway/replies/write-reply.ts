@@ -1,4 +1,4 @@
-import type { ChatDialect } from '../../dialects/chat-dialect.ts';
+import type { ErrorVoice } from '../../dialects/error-voice.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { requestIdHeader } from './reply-headers.ts';
@@ -22,24 +22,24 @@ export function writeReply(response: ClientReply, status: number, headers: Reado
 /** Writes the error of a call of which nothing but heartbeats may have been written: where they were, the status is gone and the error is an event. */
 export function writeFailure(
   response: ClientReply,
-  dialect: ChatDialect,
+  voice: ErrorVoice,
   error: GatewayError,
   requestId: string,
   framing: StreamFraming | undefined,
 ): void {
-  if (!response.headersSent || framing === undefined) return writeError(response, dialect, error, requestId, framing);
+  if (!response.headersSent || framing === undefined) return writeError(response, voice, error, requestId, framing);
   if (response.destroyed || response.writableEnded) return;
-  response.end(dialect.encodeStreamError(error, { framing, requestId, framesSent: 0 }));
+  response.end(voice.encodeStreamError(error, { framing, requestId, framesSent: 0 }));
 }
 
-/** Writes an error in the client's dialect. */
+/** Writes an error as the client's interface words it. */
 export function writeError(
   response: ClientReply,
-  dialect: ChatDialect,
+  voice: ErrorVoice,
   error: GatewayError,
   requestId: string,
   framing?: StreamFraming,
 ): void {
-  const reply = dialect.encodeError(error, requestId, framing);
+  const reply = voice.encodeError(error, requestId, framing);
   writeReply(response, reply.status, { ...reply.headers, ...error.headers, [requestIdHeader]: requestId }, reply.body);
 }

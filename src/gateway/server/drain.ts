@@ -2,7 +2,7 @@ import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../endpoints/gateway.ts';
 
 /** How a server that has left goes on to its end. */
 export type DrainPlan = {

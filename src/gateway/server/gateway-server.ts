@@ -24,7 +24,7 @@ import { serveQuote } from '../endpoints/account/quotes/serve-quote.ts';
 import { serveReceipt } from '../endpoints/account/serve-receipt.ts';
 import type { ClientReply } from '../replies/client-reply.ts';
 import { serveFiles } from '../endpoints/files/serve-files.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../endpoints/gateway.ts';
 import { mayBeRepeated, serveOnce } from './idempotency/serve-once.ts';
 import { checkCaller, mayCall } from '../admission/check-caller.ts';
 import { enterGate } from '../admission/overload/enter-gate.ts';

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { type IncomingCall, runCall } from '../endpoints/chat/run-call.ts';
 import { isPassingFailure } from '../../platform/passing-failure.ts';
-import type { Gateway } from '../gateway.ts';
+import type { Gateway } from '../endpoints/gateway.ts';
 import { writeError } from '../replies/write-reply.ts';
 
 /** Long enough that a crowd does not hammer what is away. */

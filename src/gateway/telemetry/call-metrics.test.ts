@@ -16,7 +16,7 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 
 import { beginFakeCall, fakeEntry, tellFakeCall } from './testing/fake-call.ts';
 import { idleGate } from '../admission/overload/gatekeeper.ts';
-import { addGatewayGauges } from './gateway-gauges.ts';
+import { addGatewayGauges } from '../server/gateway-gauges.ts';
 import { createTelemetry } from './telemetry.ts';
 
 function count(listed: readonly string[] = ['gpt-4.1', 'gemini-2']) {

@@ -1,6 +1,6 @@
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import { videoProtocols } from '../../dialects/video-tasks/video-protocols.ts';
-import type { GatewaySettings } from '../../gateway/gateway.ts';
+import type { GatewaySettings } from '../../gateway/endpoints/gateway.ts';
 import { createSignedLinks } from '../../gateway/endpoints/videos/content/signed-links.ts';
 import type { OpenAddress } from '../../gateway/endpoints/videos/upstream/open-result.ts';
 import { createVideoUpstreams } from '../../gateway/endpoints/videos/upstream/video-upstreams.ts';

@@ -1,7 +1,7 @@
 import Type from 'typebox';
 
 import { transcriptFormats } from '../../dialects/openai-audio/audio-formats.ts';
-import { defaultAudioSettings } from '../../gateway/endpoints/audio/audio-settings.ts';
+import { defaultAudioSettings } from '../../gateway/settings/audio-settings.ts';
 
 const path = (what: string) =>
   Type.Optional(Type.String({ pattern: '^(/[!-~]*)?$', description: `Where ${what}, below the base address. Empty: nowhere.` }));

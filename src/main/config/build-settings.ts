@@ -1,11 +1,11 @@
-import { defaultCredits } from '../../gateway/admission/credits/credit-settings.ts';
-import { defaultAudioSettings } from '../../gateway/endpoints/audio/audio-settings.ts';
-import type { GatewaySettings } from '../../gateway/gateway.ts';
+import { defaultCredits } from '../../gateway/settings/credit-settings.ts';
+import { defaultAudioSettings } from '../../gateway/settings/audio-settings.ts';
+import type { GatewaySettings } from '../../gateway/endpoints/gateway.ts';
 import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/settings/limits.ts';
 import { createRoutingTable, type Upstream } from '../../gateway/attempts/routing/routing-table.ts';
 import { createTimeoutRule } from '../../gateway/attempts/routing/target-timeouts.ts';
-import { defaultOverload } from '../../gateway/admission/overload/overload-settings.ts';
-import { defaultVideoSettings } from '../../gateway/endpoints/videos/video-settings.ts';
+import { defaultOverload } from '../../gateway/settings/overload-settings.ts';
+import { defaultVideoSettings } from '../../gateway/settings/video-settings.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';

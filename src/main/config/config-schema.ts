@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 
 import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } from '../../gateway/settings/limits.ts';
-import { defaultOverload } from '../../gateway/admission/overload/overload-settings.ts';
+import { defaultOverload } from '../../gateway/settings/overload-settings.ts';
 import { dialectIds } from '../../dialects/registry.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from '../programs/drain-times.ts';

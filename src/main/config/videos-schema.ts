@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-import { defaultVideoSettings } from '../../gateway/endpoints/videos/video-settings.ts';
+import { defaultVideoSettings } from '../../gateway/settings/video-settings.ts';
 
 const gibibyte = 1024 ** 3;
 

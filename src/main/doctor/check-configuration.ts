@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { parse } from 'yaml';
 
 import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
-import type { GatewaySettings } from '../../gateway/gateway.ts';
+import type { GatewaySettings } from '../../gateway/endpoints/gateway.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
 import { filledText, itemsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';

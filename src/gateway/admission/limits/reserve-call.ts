@@ -1,18 +1,13 @@
 import type { RateLimits } from '../../../accounts/access-limits.ts';
 import type { ApiKey } from '../../../accounts/api-key.ts';
 import { statisticsCounts } from '../../../billing/ledger/call-entry.ts';
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
-import { chatDialects } from '../../../dialects/registry.ts';
+import type { ErrorVoice } from '../../../dialects/error-voice.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Usage } from '../../../inference/usage.ts';
 import type { Clock } from '../../../platform/clock.ts';
-import type { ExchangeObserver } from '../../attempts/exchange/exchange-context.ts';
-import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
 import { type LimitedSubject, type Limiter, type LimitRefusal, type Reservation, roundUpMs, type SharedLimiter } from './limiter.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
 
 /** Output that is reserved for a call whose client sets no bound. What it writes beyond is counted when it is known. */
 const defaultOutputTokens = 1024;
@@ -23,12 +18,12 @@ export type TakenLimits = { readonly reservation: Reservation; readonly headers:
 type ReserveOptions = {
   readonly limiter: SharedLimiter;
   readonly clock: Clock;
-  readonly dialect: ChatDialect;
+  readonly voice: Pick<ErrorVoice, 'rateLimitHeaders'>;
   readonly caller: ApiKey;
   readonly perKey: RateLimits | undefined;
   readonly facts: CallFacts;
   /** The best of its targets: all of a model's have the same limits. */
-  readonly target: Target | undefined;
+  readonly target: { readonly model?: { readonly name: string; readonly limits: RateLimits } } | undefined;
 };
 
 /**
@@ -52,7 +47,7 @@ export function reserveCall(options: ReserveOptions): TakenLimits | Promise<Take
   const tokens = estimateTokens(facts.inputCharacters) + (facts.outputTokensMax ?? defaultOutputTokens);
   const taken = options.limiter.reserve(subjects, tokens);
   const conclude = (answer: Reservation | LimitRefusal): TakenLimits => {
-    const headers = options.dialect.rateLimitHeaders(answer.standing, options.clock.nowMs());
+    const headers = options.voice.rateLimitHeaders(answer.standing, options.clock.nowMs());
     if (answer.admitted) return { reservation: answer, headers };
     throw describeRefusal(answer, tokens, headers);
   };
@@ -91,49 +86,8 @@ function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readon
   });
 }
 
-/** Whether a header of an upstream is about the limits of the operator's account there. */
-export function isUpstreamLimit(name: string): boolean {
-  return limitHeaders.some((beginning) => name.startsWith(beginning));
-}
-
-const limitHeaders: readonly string[] = [...new Set(Object.values(chatDialects).flatMap((dialect) => dialect.limitHeaders))];
-
-/**
- * The same relay, whose replies say where the caller stands instead of where the operator does at the upstream: what is left of the operator's account is no client's business
- * where limits of ours apply.
- */
-export function withOwnLimits(relay: ReplyRelay, { headers: own }: TakenLimits): ReplyRelay {
-  return {
-    ...relay,
-    replyHeaders: (received) => {
-      const passed = relay.replyHeaders(received);
-      const headers: Record<string, string> = {};
-      for (const name in passed) if (!isUpstreamLimit(name)) headers[name] = passed[name] ?? '';
-      return Object.assign(headers, own);
-    },
-  };
-}
-
 /** All tokens of a call, input from caches included: what the limits count. */
 export function countUsedTokens(usage: Usage): number {
   const { promptTokens, completionTokens } = statisticsCounts(usage);
   return promptTokens + completionTokens;
-}
-
-/**
- * The same observer, which ends what was taken with the call, whatever happens while it is settled. Where the call fails, the gateway may write the reply
- * itself: it says where the caller stands as well.
- */
-export function endWithCall(observer: ExchangeObserver, { reservation, headers }: TakenLimits, response: ClientReply): ExchangeObserver {
-  return {
-    ...observer,
-    settled: (outcome, then) => {
-      try {
-        if (outcome.error !== undefined && !response.headersSent) for (const name in headers) response.setHeader(name, headers[name] ?? '');
-        observer.settled(outcome, then);
-      } finally {
-        reservation.finish();
-      }
-    },
-  };
 }

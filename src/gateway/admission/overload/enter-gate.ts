@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { ErrorVoice } from '../../../dialects/error-voice.ts';
 import { expectedBytes } from './expected-bytes.ts';
 import type { Admission, AdmitResult } from './fair-gate.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
@@ -13,7 +13,7 @@ type ArrivingCall = {
   readonly callId: string;
   readonly request: IncomingMessage;
   readonly response: ClientReply;
-  readonly dialect: ChatDialect;
+  readonly voice: Pick<ErrorVoice, 'encodeError'>;
 };
 
 type GateReport = Pick<CallReport, 'refused' | 'whenClosed'>;
@@ -35,13 +35,13 @@ export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, report: Ga
 
 function settle(
   gatekeeper: Gatekeeper,
-  { request, response, dialect, callId }: ArrivingCall,
+  { request, response, voice, callId }: ArrivingCall,
   report: GateReport | undefined,
   { bytes, admission }: { readonly bytes: number; readonly admission: Admission | undefined },
 ): Admission | undefined {
   if (admission === undefined) {
     gatekeeper.wasRefused(request, bytes);
-    const refusal = shedCall(response, dialect, callId, gatekeeper.retryAfterSeconds());
+    const refusal = shedCall(response, voice, callId, gatekeeper.retryAfterSeconds());
     report?.refused(refusal);
     return undefined;
   }

@@ -5,7 +5,7 @@ import { silentLogger } from '../../../platform/log.ts';
 import type { Admission } from './fair-gate.ts';
 import { createGatekeeper, type Gatekeeper } from './gatekeeper.ts';
 import type { LoopReading } from './loop-gauge.ts';
-import { defaultOverload, type OverloadSettings } from './overload-settings.ts';
+import { defaultOverload, type OverloadSettings } from '../../settings/overload-settings.ts';
 
 const stays = (): boolean => false;
 const quick: LoopReading = { turnMs: 1, workMs: 1, busyShare: 0.3 };

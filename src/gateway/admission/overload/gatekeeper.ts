@@ -7,7 +7,7 @@ import { createConnectionPacer } from './connection-pacer.ts';
 import { type AdmitResult, FairGate, type GateBounds, type GateCounts } from './fair-gate.ts';
 import type { LoopGauge } from './loop-gauge.ts';
 import type { MemoryGauge } from './memory-gauge.ts';
-import type { OverloadSettings } from './overload-settings.ts';
+import type { OverloadSettings } from '../../settings/overload-settings.ts';
 import { createProcessWatch, type ProcessStanding } from './process-watch.ts';
 
 /** Lets as many calls in as the process can serve, and shares the places between tenants when there are too few. */

@@ -1,4 +1,4 @@
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { ErrorVoice } from '../../../dialects/error-voice.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
@@ -8,22 +8,27 @@ const idMark = 'req_~~~~~~~~~~~~~~~~~~~~~~~~~~';
 
 type PreparedAnswer = { readonly error: GatewayError; readonly status: number; readonly headers: readonly string[]; readonly text: string };
 
-/** Answers by dialect and seconds: a few for each dialect. */
-const prepared = new Map<ChatDialect, Map<number, PreparedAnswer>>();
+/** Answers by voice and seconds: a few for each voice. */
+const prepared = new Map<Pick<ErrorVoice, 'encodeError'>, Map<number, PreparedAnswer>>();
 
 /**
  * Answers a call that is not let in. Such answers are written when there is no time for anything: their texts are made once, and only the id of the call is put in.
  * @returns what the client is told
  */
-export function shedCall(response: ClientReply, dialect: ChatDialect, callId: string, retryAfterSeconds: number): GatewayError {
-  let answers = prepared.get(dialect);
+export function shedCall(
+  response: ClientReply,
+  voice: Pick<ErrorVoice, 'encodeError'>,
+  callId: string,
+  retryAfterSeconds: number,
+): GatewayError {
+  let answers = prepared.get(voice);
   if (answers === undefined) {
     answers = new Map();
-    prepared.set(dialect, answers);
+    prepared.set(voice, answers);
   }
   let answer = answers.get(retryAfterSeconds);
   if (answer === undefined) {
-    answer = prepare(dialect, retryAfterSeconds);
+    answer = prepare(voice, retryAfterSeconds);
     answers.set(retryAfterSeconds, answer);
   }
   if (response.headersSent || response.destroyed) return answer.error;
@@ -37,10 +42,10 @@ export function shedCall(response: ClientReply, dialect: ChatDialect, callId: st
   return answer.error;
 }
 
-function prepare(dialect: ChatDialect, retryAfterSeconds: number): PreparedAnswer {
+function prepare(voice: Pick<ErrorVoice, 'encodeError'>, retryAfterSeconds: number): PreparedAnswer {
   const message = `The gateway is overloaded: it has more requests than it can serve at the moment. Please try again in ${retryAfterSeconds}s.`;
   const error = new GatewayError('overloaded', message, { retryAfterSeconds });
-  const reply = dialect.encodeError(error, idMark);
+  const reply = voice.encodeError(error, idMark);
   const headers = { ...reply.headers, [requestIdHeader]: idMark };
   return { error, status: reply.status, headers: Object.entries(headers).flat(), text: reply.body.toString('latin1') };
 }

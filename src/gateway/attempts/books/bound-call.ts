@@ -2,7 +2,7 @@ import { estimateUsage, type UsageBounds } from '../../../billing/metering/estim
 import type { PlannedCall, PriceBook } from '../../../billing/rating/rating.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { InputMeasure } from '../../../inference/measure-input.ts';
-import type { CreditSettings } from '../../admission/credits/credit-settings.ts';
+import type { CreditSettings } from '../../settings/credit-settings.ts';
 import type { Target } from '../routing/routing-table.ts';
 
 /** Whom a call is priced for, and when. */

@@ -9,7 +9,7 @@ import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import type { Departure } from '../disconnect/departure.ts';
 import { describeLeaving, endLeft, reportsUsage } from '../disconnect/describe-leaving.ts';
 import type { ExchangeObserver } from '../exchange/exchange-context.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../endpoints/gateway.ts';
 import { correctReport, meterAndRate, settleCall, type UsageBound } from './settle.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 

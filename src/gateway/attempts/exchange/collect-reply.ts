@@ -70,10 +70,10 @@ class CollectedReply implements ReplySink {
 
   fail(own: GatewayError): void {
     if (this.#drains) return this.clientLeft();
-    const { observer, response, dialect, requestId, framing, handOver } = this.#context;
+    const { observer, response, voice, requestId, framing, handOver } = this.#context;
     const answer = (error = own): void => {
       observer.settled({ end: 'failed', complete: false, error });
-      writeFailure(response, dialect, error, requestId, framing);
+      writeFailure(response, voice, error, requestId, framing);
     };
     if (!handOver({ error: own, ...this.#options.refusal, answer })) answer();
   }

@@ -67,7 +67,7 @@ export function createErrorReply(context: ExchangeContext, flow: UpstreamFlow, {
       const error = instead ?? own;
       observer.settled({ end: 'failed', complete: false, error });
       if (instead === undefined && !response.headersSent) writeReply(response, status, headers, editBody(context, status, parsed) ?? body);
-      else writeFailure(response, context.dialect, error, context.requestId, context.framing);
+      else writeFailure(response, context.voice, error, context.requestId, context.framing);
     };
     if (!context.handOver({ error: own, ...refusal, upstreamWords: wordsOf(parsed), answer })) answer();
   };

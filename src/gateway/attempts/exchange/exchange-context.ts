@@ -1,4 +1,5 @@
-import type { ChatDialect, ReplyReport } from '../../../dialects/chat-dialect.ts';
+import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
+import type { ErrorVoice } from '../../../dialects/error-voice.ts';
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../../platform/clock.ts';
@@ -63,8 +64,8 @@ export type UndeliveredFailure = {
 /** Everything an exchange works with. */
 export type ExchangeContext = {
   readonly requestId: string;
-  /** The client's dialect. */
-  readonly dialect: ChatDialect;
+  /** How the client's interface words errors. */
+  readonly voice: ErrorVoice;
   /** How the reply gets from the upstream's dialect into the client's. */
   readonly relay: ReplyRelay;
   /** Framing of the reply when a stream was asked for. */

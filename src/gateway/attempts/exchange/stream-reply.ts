@@ -199,12 +199,12 @@ export class StreamReply implements ReplySink {
   /** Offers the call to another attempt when the upstream reported an error and the client has seen nothing yet. */
   #offerFailed(parts: readonly Buffer[]): boolean {
     if (!this.#held.isHeld || this.#settled) return false;
-    const { response, dialect, requestId } = this.#context;
+    const { response, voice, requestId } = this.#context;
     const own = this.#describeError();
     const answer = (instead?: GatewayError): void => {
       if (instead !== undefined || !this.#stream.passesErrors(response.headersSent)) {
         this.#settle({ end: 'failed', complete: false, error: instead ?? own });
-        return writeFailure(response, dialect, instead ?? own, requestId, this.#framing);
+        return writeFailure(response, voice, instead ?? own, requestId, this.#framing);
       }
       const all = [...this.#release(), ...parts];
       this.#settle({ end: this.#brokenEnd(), complete: false, error: own });
@@ -339,25 +339,25 @@ export class StreamReply implements ReplySink {
   #failWith(own: GatewayError): void {
     if (this.#drains) return this.clientLeft();
     if (!this.#held.isHeld || this.#settled || this.#stream.state() === 'complete') return this.#endBroken(own);
-    const { response, dialect, requestId, handOver } = this.#context;
+    const { response, voice, requestId, handOver } = this.#context;
     const answer = (error = own): void => {
       this.#settle({ end: 'failed', complete: false, error });
-      writeFailure(response, dialect, error, requestId, this.#framing);
+      writeFailure(response, voice, error, requestId, this.#framing);
     };
     if (!handOver({ error: own, answer })) answer();
   }
 
   #endBroken(error: GatewayError): void {
-    const { response, dialect, requestId } = this.#context;
+    const { response, voice, requestId } = this.#context;
     const ended = this.#settled || this.#stream.state() === 'complete';
     if (ended) this.#settle({ end: 'finished', complete: true });
     else this.#settle({ end: this.#brokenEnd(), complete: false, error });
     // The whole reply is there and waits to be kept: what broke after it is nothing to its client.
     if (ended && this.#keeping !== undefined) return this.#afterKeeping(false, () => response.end());
-    if (!response.headersSent) return writeError(response, dialect, error, requestId, this.#framing);
+    if (!response.headersSent) return writeError(response, voice, error, requestId, this.#framing);
     // After the dialect's own end nothing may follow: the client has its whole answer, or the vendor's error event.
     if (!ended && !response.destroyed) {
-      response.write(dialect.encodeStreamError(error, { ...this.#stream.position(), framing: this.#framing, requestId }));
+      response.write(voice.encodeStreamError(error, { ...this.#stream.position(), framing: this.#framing, requestId }));
     }
     response.end();
   }
@@ -395,6 +395,6 @@ export class StreamReply implements ReplySink {
     if (nowMs - this.#lastWriteMs < timeouts.heartbeatMs || this.#stream.state() !== 'open' || response.destroyed) return;
     if (!response.headersSent) response.writeHead(200, this.#headers);
     this.#lastWriteMs = nowMs;
-    response.write(this.#context.dialect.heartbeat(this.#framing));
+    response.write(this.#context.voice.heartbeat(this.#framing));
   }
 }

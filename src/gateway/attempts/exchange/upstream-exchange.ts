@@ -156,11 +156,11 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
 
   /** Ends an attempt for which no reply has begun. */
   #abandon(own: GatewayError): void {
-    const { observer, response, dialect, requestId, framing, handOver } = this.#context;
+    const { observer, response, voice, requestId, framing, handOver } = this.#context;
     this.stop();
     const answer = (error = own): void => {
       observer.settled({ end: 'failed', complete: false, error });
-      writeFailure(response, dialect, error, requestId, framing);
+      writeFailure(response, voice, error, requestId, framing);
     };
     if (!handOver({ error: own, answer })) answer();
   }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { startAttempts, type StartedAttempts } from './testing/fake-attempts.ts';
-import type { KnownCall } from './known-call.ts';
+import type { KnownCall } from '../call.ts';
 
 const takingKeys = (known: KnownCall): KnownCall => ({
   ...known,

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { content, ending, opening, startAttempts } from './testing/fake-attempts.ts';
-import type { KnownCall } from './known-call.ts';
+import type { KnownCall } from '../call.ts';
 
 describe('between two attempts', () => {
   test('the client leaves: the call is settled once, and nothing more is sent', async () => {

@@ -1,4 +1,4 @@
-import type { Gateway, GatewaySettings } from '../../gateway.ts';
+import type { Gateway, GatewaySettings } from '../../endpoints/gateway.ts';
 import type { AskingCall } from '../health/asking-call.ts';
 import type { Availability } from '../health/health.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';

@@ -1,7 +1,7 @@
 import type { DialectId } from '../../../dialects/chat-dialect.ts';
 import type { HealthSubject } from '../health/health.ts';
 import type { ReplyCheck } from '../../endpoints/chat/tool-loop/check-reply.ts';
-import type { ToolModes } from '../../endpoints/chat/tool-loop/tool-settings.ts';
+import type { ToolModes } from '../../settings/tool-settings.ts';
 import { hashText } from './conversation-hash.ts';
 import { type ModelKind, modelKindOf } from './model-kind.ts';
 import type { ConfiguredModel, Target } from './routing-table.ts';

@@ -7,7 +7,7 @@ import type { VideoProtocolId } from '../../../dialects/video-tasks/video-protoc
 import type { AudioTraits } from '../../../upstreams/audio-traits.ts';
 import type { AudioPaths, UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
 import type { ReplyCheck } from '../../endpoints/chat/tool-loop/check-reply.ts';
-import type { ToolModes } from '../../endpoints/chat/tool-loop/tool-settings.ts';
+import type { ToolModes } from '../../settings/tool-settings.ts';
 import type { TargetConditions } from './conditions.ts';
 import type { ServedKind } from './model-kind.ts';
 import { type Balance, createRoute, type ResponseState, type Route, type StopSequences } from './route.ts';

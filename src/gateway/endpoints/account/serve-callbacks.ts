@@ -7,7 +7,7 @@ import type { Callbacks } from '../../../tasks/callbacks/create-callbacks.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../gateway.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';

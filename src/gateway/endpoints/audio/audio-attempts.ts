@@ -11,7 +11,7 @@ import type { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
 import { describeLeaving } from '../../attempts/disconnect/describe-leaving.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { passReplyHeaders, readUpstreamRequestId, receiptHeader, receiptPath } from '../../replies/reply-headers.ts';
-import type { Gateway, GatewaySettings } from '../../gateway.ts';
+import type { Gateway, GatewaySettings } from '../gateway.ts';
 import { type AskingCall, createAskingCall } from '../../attempts/health/asking-call.ts';
 import type { AttemptTicket, AttemptVerdict } from '../../attempts/health/health.ts';
 import { isUpstreamLimit } from '../../admission/limits/reserve-call.ts';

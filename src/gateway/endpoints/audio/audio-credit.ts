@@ -2,7 +2,7 @@ import type { ApiKey } from '../../../accounts/api-key.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { boundAtTarget } from '../../attempts/books/bound-call.ts';
 import { takeCredit } from '../../admission/credits/call-credit.ts';
-import type { Gateway, GatewaySettings } from '../../gateway.ts';
+import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Target } from '../../attempts/routing/routing-table.ts';
 import type { AudioJob } from './audio-job.ts';
 

@@ -6,7 +6,7 @@ import { measureInput } from '../../../inference/measure-input.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import type { Gateway, GatewaySettings } from '../../gateway.ts';
+import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Translation } from './translate/translation.ts';
 import type { Target } from '../../attempts/routing/routing-table.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
@@ -20,7 +20,7 @@ import {
   withWholeWindow,
 } from '../../attempts/books/bound-call.ts';
 import { type CallCredit, type HeldPlan, takeCredit } from '../../admission/credits/call-credit.ts';
-import { defaultCredits } from '../../admission/credits/credit-settings.ts';
+import { defaultCredits } from '../../settings/credit-settings.ts';
 import { withSentBound } from '../../attempts/books/sent-bound.ts';
 import { StreamBudget } from '../../attempts/books/stream-budget.ts';
 

@@ -15,7 +15,7 @@ import { readPrices } from '../../attempts/books/read-prices.ts';
 import { fakeUpstream } from '../../attempts/routing/testing/fake-routing.ts';
 import { createRoutingTable, type Target } from '../../attempts/routing/routing-table.ts';
 import { coverAttempt, takeChatCredit } from './chat-credit.ts';
-import { defaultCredits } from '../../admission/credits/credit-settings.ts';
+import { defaultCredits } from '../../settings/credit-settings.ts';
 import { FakeDesk } from '../../admission/credits/testing/fake-desk.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });

@@ -6,11 +6,11 @@ import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { content, ending, opening, type StartedAttempts, startAttempts, succeed } from '../../attempts/retry/testing/fake-attempts.ts';
-import type { KnownCall } from '../../attempts/retry/known-call.ts';
+import type { KnownCall } from '../../attempts/call.ts';
 import { createRoutingTable } from '../../attempts/routing/routing-table.ts';
 import { CallCredit } from '../../admission/credits/call-credit.ts';
 import { boundChat } from './chat-credit.ts';
-import { defaultCredits } from '../../admission/credits/credit-settings.ts';
+import { defaultCredits } from '../../settings/credit-settings.ts';
 import { FakeDesk } from '../../admission/credits/testing/fake-desk.ts';
 
 const priceBook = createPriceBook({

@@ -9,7 +9,7 @@ import { decodeText } from '../../../tools/file-search/extraction/read-text.ts';
 import { FileProblem } from '../../../tools/file-search/file-library.ts';
 import type { StoredFile } from '../../../tools/file-search/file-objects.ts';
 import type { FileService } from '../../../tools/file-search/file-service.ts';
-import { type FileDialect, fileDialects, type FilePlace, type LoadedFile } from '../files/place-file.ts';
+import { type FileDialect, fileDialects, type FilePlace, type LoadedFile } from './place-file.ts';
 
 /** What names a file, and what an escaped letter of such a name begins with. */
 const fileNames = ['"file_id', '\\u00'] as const;

@@ -13,7 +13,7 @@ import type { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
 import { describeLeaving, endLeft, reportsUsage } from '../../attempts/disconnect/describe-leaving.ts';
 import type { Outcome } from '../../attempts/exchange/exchange-context.ts';
 import { scrubText } from '../../attempts/exchange/scrub-credential.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../gateway.ts';
 import { type AskingCall, createAskingCall, digestRequest } from '../../attempts/health/asking-call.ts';
 import { mayCall } from '../../admission/check-caller.ts';
 import { countUsedTokens, reserveCall } from '../../admission/limits/reserve-call.ts';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { EmbedTexts } from '../../../tools/file-search/embed-texts.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../gateway.ts';
 import { embed } from './embed-call.ts';
 import { readVectors } from './read-reply.ts';
 

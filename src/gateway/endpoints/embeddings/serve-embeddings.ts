@@ -4,7 +4,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { receiptHeader, receiptPath, requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../gateway.ts';
 import { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';

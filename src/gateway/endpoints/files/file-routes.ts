@@ -3,7 +3,7 @@ import type { StoredFile } from '../../../tools/file-search/file-objects.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
 import { encodeFile, encodeList } from './encode-objects.ts';
 import { type FilesContext, type FilesHandler, notFound } from './files-context.ts';
-import { readPage } from './read-fields.ts';
+import { readPage } from '../shared/read-fields.ts';
 import { receiveUpload } from './receive-upload.ts';
 
 async function findFile({ files, caller, gateway }: FilesContext, id: string): Promise<StoredFile> {

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import { type FileDescription, FileProblem, pieceBytes, type Upload } from '../../../tools/file-search/file-library.ts';
 import type { StoredFile } from '../../../tools/file-search/file-objects.ts';
 import type { FilesContext } from './files-context.ts';
-import { invalid } from './read-fields.ts';
+import { invalid } from '../shared/read-fields.ts';
 
 const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];
 const filenameCharactersMax = 255;

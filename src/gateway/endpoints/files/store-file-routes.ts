@@ -3,7 +3,7 @@ import { autoChunking, type IndexingStatus } from '../../../tools/file-search/fi
 import { type AddedFile, addFiles } from './add-files.ts';
 import { encodeBatch, encodeList, encodeStoreFile } from './encode-objects.ts';
 import { type FilesContext, type FilesHandler, notFound } from './files-context.ts';
-import { invalid, readAttributes, readChunking, readList, readObject, readOptional, readPage, readText } from './read-fields.ts';
+import { invalid, readAttributes, readChunking, readList, readObject, readOptional, readPage, readText } from '../shared/read-fields.ts';
 
 const filesMax = 2000;
 

@@ -17,7 +17,7 @@ import {
   readOptional,
   readPage,
   readText,
-} from './read-fields.ts';
+} from '../shared/read-fields.ts';
 
 async function findStore({ files, caller }: FilesContext, storeId: string): Promise<CountedStore> {
   const store = await files.store.findVectorStore({ userName: caller.userName, storeId });

@@ -5,7 +5,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { readRequest } from '../../admission/read-request.ts';
 import { describeList } from './describe-list.ts';
-import { notFound } from './not-found.ts';
+import { notFound } from '../shared/not-found.ts';
 import { readInclude, readPageQuery } from './read-query.ts';
 import { showItem } from '../../../dialects/openai-responses/show-item.ts';
 import type { StoredObjectRequest, StoredObjectRoute, StoredObjects } from './serve-stored-objects.ts';

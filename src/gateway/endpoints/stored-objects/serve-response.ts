@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { describeList } from './describe-list.ts';
-import { notFound } from './not-found.ts';
+import { notFound } from '../shared/not-found.ts';
 import { readFlag, readInclude, readPageQuery } from './read-query.ts';
 import { showResponse } from '../../../dialects/openai-responses/show-item.ts';
 import type { StoredObjectRequest, StoredObjectRoute, StoredObjects } from './serve-stored-objects.ts';

@@ -1,6 +1,6 @@
 import { encodeDeletedVideo, encodeVideoList } from '../../../dialects/video-tasks/encode-video-task.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { readPage } from '../files/read-fields.ts';
+import { readPage } from '../shared/read-fields.ts';
 import { encodeTask, viewTask } from './encode-task.ts';
 import { unknownVideo, type VideoHandler } from './video-context.ts';
 

@@ -7,7 +7,7 @@ import type { VideoTasks } from '../../../tasks/create-video-tasks.ts';
 import type { MediaStorage } from '../../../tasks/media/media-storage.ts';
 import type { TaskStore } from '../../../tasks/task-store.ts';
 import type { VideoTask } from '../../../tasks/video-task.ts';
-import type { Gateway, GatewaySettings } from '../../gateway.ts';
+import type { Gateway, GatewaySettings } from '../gateway.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { SignedLinks } from './content/signed-links.ts';

@@ -10,7 +10,7 @@ import { DirectRequest } from '../../../platform/http/direct-request.ts';
 import { waitFor } from '../../../platform/wait-for.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { Gateway } from '../../endpoints/gateway.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';

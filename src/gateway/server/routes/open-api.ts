@@ -3,7 +3,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { audioOperation } from '../../endpoints/audio/open-api/audio-operations.ts';
 import { audioSchemas } from '../../endpoints/audio/open-api/audio-schemas.ts';
 import { callbackOperation, callbackSchemas, webhooks } from '../../endpoints/account/open-api/callback-operations.ts';
-import { carriers, repeatable } from '../../endpoints/open-api/describe.ts';
+import { carriers, repeatable } from '../../endpoints/shared/open-api-parts.ts';
 import { creditsOperation, creditsSchemas } from '../../endpoints/account/open-api/credits-operations.ts';
 import { quoteOperation, quoteSchemas } from '../../endpoints/account/open-api/quote-operations.ts';
 import { receiptHeaders, receiptOperation, receiptSchemas } from '../../endpoints/account/open-api/receipt-operations.ts';

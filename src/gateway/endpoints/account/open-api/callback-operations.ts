@@ -11,7 +11,7 @@ import {
   type Schemas,
   text,
   unixSeconds,
-} from '../../open-api/describe.ts';
+} from '../../shared/open-api-parts.ts';
 
 const eventType: Schema = {
   type: 'string',

@@ -1,4 +1,4 @@
-import { carriers, content, object, ref, refusals, type Schema } from '../../open-api/describe.ts';
+import { carriers, content, object, ref, refusals, type Schema } from '../../shared/open-api-parts.ts';
 
 const money = ref('Money');
 const nullable = (schema: Schema): Schema => ({ anyOf: [schema, { type: 'null' }] });

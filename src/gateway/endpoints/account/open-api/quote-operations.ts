@@ -1,5 +1,5 @@
 import { receiptSchema } from '../../../../billing/receipts/receipt.ts';
-import { carriers, content, count, object, orNull, ref, refusals, type Schema, text } from '../../open-api/describe.ts';
+import { carriers, content, count, object, orNull, ref, refusals, type Schema, text } from '../../shared/open-api-parts.ts';
 
 const money = ref('Money');
 const counts: Schema = { type: 'object', additionalProperties: { type: 'number' }, description: 'Counts, named as in receipts.' };

@@ -1,5 +1,5 @@
 import { receiptSchema } from '../../../../billing/receipts/receipt.ts';
-import { carriers, content, object, ref, refusals } from '../../open-api/describe.ts';
+import { carriers, content, object, ref, refusals } from '../../shared/open-api-parts.ts';
 
 export const receiptSchemas = {
   Receipt: receiptSchema,

@@ -3,7 +3,7 @@ import type { UsageBounds } from '../../../../billing/metering/estimate-usage.ts
 import type { TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { PricingParameters, ToolUsage } from '../../../../inference/usage.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import type { Gateway, GatewaySettings } from '../../../gateway.ts';
+import type { Gateway, GatewaySettings } from '../../gateway.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';
 
 /** A request whose price is asked for. It is never sent anywhere. */

@@ -2,7 +2,7 @@ import { countTextCharacters } from '../../../../inference/count-text-characters
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
-import { notFound } from '../../stored-objects/not-found.ts';
+import { notFound } from '../../shared/not-found.ts';
 import type { Asked } from './quoted-call.ts';
 
 /** What a chat goes on from: what is kept here of it, or which upstream keeps it. */

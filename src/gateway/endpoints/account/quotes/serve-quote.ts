@@ -9,7 +9,7 @@ import { isJsonObject } from '../../../../platform/json/json-value.ts';
 import { locateJson } from '../../../../platform/json/locate-json.ts';
 import { authenticate } from '../../../admission/authenticate.ts';
 import { requestIdHeader } from '../../../replies/reply-headers.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import { checkCaller } from '../../../admission/check-caller.ts';
 import { reserveCall, type TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { enterGate } from '../../../admission/overload/enter-gate.ts';

@@ -1,5 +1,5 @@
 import { type AudioOperation, speechContentTypes } from '../../../../dialects/openai-audio/audio-formats.ts';
-import { bytes, carriers, content, ref, refusals, text } from '../../open-api/describe.ts';
+import { bytes, carriers, content, ref, refusals, text } from '../../shared/open-api-parts.ts';
 
 const errors = [400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503, 504];
 

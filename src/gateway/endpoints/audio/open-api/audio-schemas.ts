@@ -1,5 +1,5 @@
 import { documentedTranscriptFormats, speechFormats } from '../../../../dialects/openai-audio/audio-formats.ts';
-import { bytes, count, object, ref, type Schema, type Schemas, text } from '../../open-api/describe.ts';
+import { bytes, count, object, ref, type Schema, type Schemas, text } from '../../shared/open-api-parts.ts';
 
 const seconds = (description: string): Schema => ({ type: 'number', minimum: 0, description: `${description} Seconds.` });
 

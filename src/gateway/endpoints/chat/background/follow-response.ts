@@ -1,7 +1,7 @@
 import { openaiResponses } from '../../../../dialects/openai-responses/openai-responses.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import { createEventSource } from './event-source.ts';
 import { writeFollowed } from './write-followed.ts';
 

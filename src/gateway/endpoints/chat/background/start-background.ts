@@ -2,7 +2,7 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { IncomingCall } from '../run-call.ts';
 import { receiptHeader, receiptPath, requestIdHeader } from '../../../replies/reply-headers.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import type { ResponseTurn } from '../responses/response-turn.ts';
 import type { CallReport } from '../../../telemetry/call-report.ts';
 import { writeError, writeReply } from '../../../replies/write-reply.ts';

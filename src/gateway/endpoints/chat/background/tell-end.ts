@@ -1,7 +1,7 @@
 import { textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import type { RunRecord } from './background-run.ts';
 
 type Conclude = (response: JsonObject) => Promise<void>;

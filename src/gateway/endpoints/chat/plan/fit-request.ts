@@ -5,7 +5,7 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';
 import type { TurnRequest } from '../responses/response-turn.ts';
-import type { KnownCall } from '../../../attempts/retry/known-call.ts';
+import type { KnownCall } from '../../../attempts/call.ts';
 
 /** A request that fits the window of its target, with what was done to it in words for the client. */
 export type FittedRequest = TurnRequest & { readonly truncated?: string };

@@ -1,12 +1,12 @@
 import type { WireRequest } from '../../../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../../../inference/gateway-error.ts';
 import { addWarnings } from '../translate/warning-header.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import { type EstimatedCount, type ExchangePlan, planExchange } from './plan-exchange.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';
 import { keepReplies, type KeepReply } from '../responses/keep-reply.ts';
 import type { ResponseTurn, TurnRequest } from '../responses/response-turn.ts';
-import type { KnownCall } from '../../../attempts/retry/known-call.ts';
+import type { KnownCall } from '../../../attempts/call.ts';
 import { type FittedRequest, fitRequest } from './fit-request.ts';
 
 type Plan = ExchangePlan | EstimatedCount;

@@ -15,7 +15,7 @@ import { createCountRelay } from '../translate/count-relay.ts';
 import { addressRequest, decodeForTarget, prepareTranslation, type TranslationOptions } from '../translate/prepare-translation.ts';
 import { createTranslateRelay } from '../translate/translate-relay.ts';
 import type { Translation } from '../translate/translation.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import { prepareRequest } from '../../../attempts/exchange/prepare-request.ts';
 import type { StopSequences } from '../../../attempts/routing/route.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';

@@ -10,7 +10,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platf
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import type { IncomingCall } from '../run-call.ts';
 import type { InlineFiles } from '../inline-files.ts';
-import type { Gateway, GatewaySettings } from '../../../gateway.ts';
+import type { Gateway, GatewaySettings } from '../../gateway.ts';
 import { describeUnknownReply } from './reply-owners.ts';
 import type { ResponseState } from '../../../attempts/routing/route.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';

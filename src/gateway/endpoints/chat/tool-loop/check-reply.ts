@@ -10,12 +10,6 @@ import { dialectOf } from '../plan/plan-exchange.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';
 import type { SchemaChecker, SchemaVerdict } from '../schema-check/schema-checker.ts';
 
-/**
- * What becomes of a reply that does not fit the schema its client asked for strictly. `off`: it is not looked at; `report`: it is an error; `repair`: the model
- * is asked once more, then it is an error. `auto`: `repair` for translated calls whose upstream does not hold its replies to the whole schema, else `off`.
- */
-export type ReplyCheck = 'auto' | 'off' | 'report' | 'repair';
-
 /** A check that is to be made. */
 export type SchemaCheck = {
   readonly schema: JsonObject;

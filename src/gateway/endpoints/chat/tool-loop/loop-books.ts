@@ -3,8 +3,8 @@ import { JournalUnavailableError } from '../../../../billing/journal/journal.ts'
 import { settleTools } from '../../../../billing/metering/settle-tools.ts';
 import { meterNames } from '../../../../inference/meters.ts';
 import type { ToolUsage, Usage } from '../../../../inference/usage.ts';
-import type { Gateway } from '../../../gateway.ts';
-import type { KnownCall } from '../../../attempts/retry/known-call.ts';
+import type { Gateway } from '../../gateway.ts';
+import type { KnownCall } from '../../../attempts/call.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';
 
 /** What several rounds used together. A count that none reported stays unknown. */

@@ -1,9 +1,9 @@
 import type { InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
-import type { KnownCall } from '../../../attempts/retry/known-call.ts';
+import type { KnownCall } from '../../../attempts/call.ts';
 import type { SchemaCheck } from './check-reply.ts';
 import type { LoopReply } from './loop-reply.ts';
 import type { OfferedTools } from './offer-tools.ts';
-import type { ToolSettings } from './tool-settings.ts';
+import type { ToolSettings } from '../../../settings/tool-settings.ts';
 
 /** What a loop works with. */
 export type LoopCall = {

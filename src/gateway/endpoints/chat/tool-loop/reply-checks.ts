@@ -1,5 +1,5 @@
 import type { InferenceReply } from '../../../../inference/inference-reply.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import type { SchemaVerdict } from '../schema-check/schema-checker.ts';
 import { checkReply, noteUnchecked } from './check-reply.ts';
 import type { LoopCall } from './loop-call.ts';

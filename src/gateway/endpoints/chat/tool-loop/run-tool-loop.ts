@@ -6,9 +6,9 @@ import { createTranslationNotes, type TranslationNote } from '../../../../infere
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { GatewayTool, ToolOwner, ToolShed } from '../../../../tools/gateway-tool.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
-import type { Gateway, GatewaySettings } from '../../../gateway.ts';
+import type { Gateway, GatewaySettings } from '../../gateway.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';
-import type { KnownCall } from '../../../attempts/retry/known-call.ts';
+import type { KnownCall } from '../../../attempts/call.ts';
 import { fitBody } from '../plan/fit-request.ts';
 import { briefModel } from './brief-model.ts';
 import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
@@ -18,7 +18,7 @@ import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
 import { ToolLoop } from './tool-loop.ts';
 import { chooseGatewayTools } from './choose-tool-road.ts';
-import { defaultTools } from './tool-settings.ts';
+import { defaultTools } from '../../../settings/tool-settings.ts';
 
 /** What a call with built-in tools brings that the gateway runs. */
 export type ToolLoopOptions = {

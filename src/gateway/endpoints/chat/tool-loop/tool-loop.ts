@@ -10,8 +10,8 @@ import { countTextCharacters } from '../../../../inference/count-text-characters
 import type { ToolUsage } from '../../../../inference/usage.ts';
 import type { Source } from '../../../../tools/gateway-tool.ts';
 import { upstreamTimeout } from '../../../attempts/exchange/upstream-failure.ts';
-import type { Gateway } from '../../../gateway.ts';
-import type { RunningCall } from '../../../attempts/retry/known-call.ts';
+import type { Gateway } from '../../gateway.ts';
+import type { RunningCall } from '../../../attempts/call.ts';
 import { timeoutsOf } from '../../../attempts/routing/target-timeouts.ts';
 import type { Target } from '../../../attempts/routing/routing-table.ts';
 import { askForRepair, describeMisfit, HeldText } from './check-reply.ts';

@@ -11,7 +11,7 @@ import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import type { IncomingCall } from '../run-call.ts';
 import { FrameReply, type WholeAnswer } from '../../../replies/frame-reply.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import { readJsonObject } from '../../../admission/read-request.ts';
 import { readClientEvent } from './client-event.ts';
 import { LastResponse, namePrevious } from './last-response.ts';

@@ -10,7 +10,7 @@ import { authenticate } from '../../../admission/authenticate.ts';
 import type { IncomingCall } from '../run-call.ts';
 import { checkHost } from '../../../server/check-host.ts';
 import { requestIdHeader } from '../../../replies/reply-headers.ts';
-import type { Gateway } from '../../../gateway.ts';
+import type { Gateway } from '../../gateway.ts';
 import { checkCaller } from '../../../admission/check-caller.ts';
 import { readRequestTarget } from '../../../admission/request-target.ts';
 import { dialectOfPath } from '../../../server/routes/route-table.ts';

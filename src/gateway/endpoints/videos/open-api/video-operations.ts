@@ -1,5 +1,5 @@
 import { type VideoAction, videoSummaries } from '../video-routes.ts';
-import { bytes, carriers, content, idempotencyKey, ref, refusals, type Schema, text } from '../../open-api/describe.ts';
+import { bytes, carriers, content, idempotencyKey, ref, refusals, type Schema, text } from '../../shared/open-api-parts.ts';
 
 const creating = [400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503, 504];
 const reading = [401, 403, 404, 500, 503];

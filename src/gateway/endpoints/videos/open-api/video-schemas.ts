@@ -1,6 +1,6 @@
 import { documentedRatios, documentedResolutions, knownRatios, sizes } from '../../../../dialects/video-tasks/frame-sizes.ts';
 import { imagesMax } from '../../../../dialects/video-tasks/read-media.ts';
-import { count, object, orNull, ref, type Schema, type Schemas, text, unixSeconds } from '../../open-api/describe.ts';
+import { count, object, orNull, ref, type Schema, type Schemas, text, unixSeconds } from '../../shared/open-api-parts.ts';
 
 const medium = (kind: 'image' | 'video'): Schema => ({
   description: `An https: or http: address, or a data URL of the form data:${kind}/...;base64,...; as a text or as an object with it in \`url\`. An address of this gateway (\`metadata.url\` of a video) stands for the video itself.`,

@@ -17,12 +17,12 @@ import type { MediaStorage } from '../../../../tasks/media/media-storage.ts';
 import { defaultTaskSettings } from '../../../../tasks/task-parts.ts';
 import { createFakeUpstream } from '../../../attempts/exchange/testing/fake-exchange.ts';
 import { defaultLimits, defaultRetries, defaultTimeouts } from '../../../settings/limits.ts';
-import { defaultOverload } from '../../../admission/overload/overload-settings.ts';
+import { defaultOverload } from '../../../settings/overload-settings.ts';
 import { createGateway, createMemoryJournal } from '../../../attempts/retry/testing/fake-attempts.ts';
 import { createRoutingTable, type Target } from '../../../attempts/routing/routing-table.ts';
 import { createSignedLinks } from '../content/signed-links.ts';
 import type { VideoContext } from '../video-context.ts';
-import { defaultVideoSettings } from '../video-settings.ts';
+import { defaultVideoSettings } from '../../../settings/video-settings.ts';
 
 /** What an upstream answers with, or the code of the error that it ends with. */
 export type FakeAnswer = { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } | string;

@@ -23,7 +23,7 @@ import { gatherAddresses } from '../gather-addresses.ts';
 import { LoopReply } from '../loop-reply.ts';
 import { nameTools } from '../offer-tools.ts';
 import { ToolLoop } from '../tool-loop.ts';
-import { defaultTools, type ToolSettings } from '../tool-settings.ts';
+import { defaultTools, type ToolSettings } from '../../../../settings/tool-settings.ts';
 
 export type FakeToolOptions = { readonly kind?: GatewayTool['kind']; readonly run?: (run: ToolRun) => Promise<ToolOutcome> };
 

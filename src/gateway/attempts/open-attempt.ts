@@ -1,11 +1,11 @@
-import type { CallOpening, FailedAttempt } from '../../../billing/ledger/call-entry.ts';
-import { admit } from '../books/open-call.ts';
-import { coverAttempt } from '../../endpoints/chat/chat-credit.ts';
-import type { Gateway } from '../../gateway.ts';
-import type { ExchangePlan } from '../../endpoints/chat/plan/plan-exchange.ts';
-import { readPrices } from '../books/read-prices.ts';
-import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from './known-call.ts';
+import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import { admit } from './books/open-call.ts';
+import { coverAttempt } from '../endpoints/chat/chat-credit.ts';
+import type { Gateway } from '../endpoints/gateway.ts';
+import type { ExchangePlan } from '../endpoints/chat/plan/plan-exchange.ts';
+import { readPrices } from './books/read-prices.ts';
+import type { Target } from './routing/routing-table.ts';
+import type { KnownCall } from './call.ts';
 
 /** One attempt: where it goes, what it sends, and what came before it. */
 export type AttemptPlan = { readonly target: Target; readonly plan: ExchangePlan; readonly failed: readonly FailedAttempt[] };

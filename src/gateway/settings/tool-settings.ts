@@ -1,4 +1,4 @@
-import type { BuiltInToolKind } from '../../../../inference/inference-request.ts';
+import type { BuiltInToolKind } from '../../inference/inference-request.ts';
 
 /**
  * Who runs a built-in tool for a model. `auto`: the vendor where each of the model's targets can, else the gateway; `native`: only the vendor;

@@ -1,5 +1,5 @@
-import type { CallEntry } from '../../../billing/ledger/call-entry.ts';
-import type { GatewayError } from '../../../inference/gateway-error.ts';
+import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
 
 /** One round of a call's loop: it is always translated, has a row of its own in the books, and tells the loop of its end. */
 export type CallRound = {

@@ -4,10 +4,10 @@ import { type InputMeasure, measureInput } from '../../../inference/measure-inpu
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
-import type { ResponseTurn } from '../../endpoints/chat/responses/response-turn.ts';
-import type { UsageBound } from './settle.ts';
+import type { ResponseTurn } from './responses/response-turn.ts';
+import type { UsageBound } from '../../attempts/books/settle.ts';
 import type { HeldPlan } from '../../admission/credits/call-credit.ts';
-import { boundOfAttempt, type ChatAttempt, type HeldChat } from '../../endpoints/chat/chat-credit.ts';
+import { boundOfAttempt, type ChatAttempt, type HeldChat } from './chat-credit.ts';
 
 /** A chat that is about to be sent, for which something may be held. */
 type SentChat = HeldChat & { readonly turn?: ResponseTurn | undefined };

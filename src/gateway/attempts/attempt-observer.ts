@@ -1,20 +1,20 @@
-import type { CallOpening, FailedAttempt } from '../../../billing/ledger/call-entry.ts';
-import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
-import type { GatewayError } from '../../../inference/gateway-error.ts';
-import type { TranslationNote } from '../../../inference/translation-notes.ts';
-import type { Departure } from '../disconnect/departure.ts';
-import type { ExchangeObserver, Outcome } from '../exchange/exchange-context.ts';
-import type { Gateway } from '../../gateway.ts';
-import type { AttemptTicket, AttemptVerdict } from '../health/health.ts';
-import { keepBooks, keepNoBooks } from '../books/keep-books.ts';
-import { endCreditWithCall } from '../books/end-with-call.ts';
-import { boundUsage } from '../books/usage-bound.ts';
-import { countUsedTokens, endWithCall } from '../../admission/limits/reserve-call.ts';
-import type { ExchangePlan } from '../../endpoints/chat/plan/plan-exchange.ts';
-import type { Target } from '../routing/routing-table.ts';
-import type { KnownCall } from './known-call.ts';
-import type { RetryGrant } from './retry-budget.ts';
-import { decideRetry } from './retry-policy.ts';
+import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import type { ReplyReport } from '../../dialects/chat-dialect.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { TranslationNote } from '../../inference/translation-notes.ts';
+import type { Departure } from './disconnect/departure.ts';
+import type { ExchangeObserver, Outcome } from './exchange/exchange-context.ts';
+import type { Gateway } from '../endpoints/gateway.ts';
+import type { AttemptTicket, AttemptVerdict } from './health/health.ts';
+import { keepBooks, keepNoBooks } from './books/keep-books.ts';
+import { endCreditWithCall } from './books/end-with-call.ts';
+import { boundUsage } from '../endpoints/chat/usage-bound.ts';
+import { countUsedTokens, endWithCall } from '../admission/limits/reserve-call.ts';
+import type { ExchangePlan } from '../endpoints/chat/plan/plan-exchange.ts';
+import type { Target } from './routing/routing-table.ts';
+import type { KnownCall } from './call.ts';
+import type { RetryGrant } from './retry/retry-budget.ts';
+import { decideRetry } from './retry/retry-policy.ts';
 
 /** One attempt as it is followed. */
 export type FollowedAttempt = {

@@ -1,17 +1,17 @@
-import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { DisconnectPolicy } from '../../../billing/ledger/call-entry.ts';
-import type { CallFacts } from '../../../inference/call-facts.ts';
-import type { GatewayError } from '../../../inference/gateway-error.ts';
-import type { StreamFraming } from '../../../platform/frames.ts';
-import type { Watched } from '../../../platform/http/deadlines.ts';
-import type { IncomingCall } from '../../endpoints/chat/run-call.ts';
-import type { CallCredit } from '../../admission/credits/call-credit.ts';
-import type { GatewaySettings } from '../../gateway.ts';
-import type { TakenLimits } from '../../admission/limits/reserve-call.ts';
-import type { Admission } from '../../admission/overload/fair-gate.ts';
-import type { Target } from '../routing/routing-table.ts';
-import type { ResponseTurn } from '../../endpoints/chat/responses/response-turn.ts';
-import type { CallReport } from '../../telemetry/call-report.ts';
+import type { ApiKey } from '../../accounts/api-key.ts';
+import type { DisconnectPolicy } from '../../billing/ledger/call-entry.ts';
+import type { CallFacts } from '../../inference/call-facts.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import type { Watched } from '../../platform/http/deadlines.ts';
+import type { IncomingCall } from '../endpoints/chat/run-call.ts';
+import type { CallCredit } from '../admission/credits/call-credit.ts';
+import type { GatewaySettings } from '../endpoints/gateway.ts';
+import type { TakenLimits } from '../admission/limits/reserve-call.ts';
+import type { Admission } from '../admission/overload/fair-gate.ts';
+import type { Target } from './routing/routing-table.ts';
+import type { ResponseTurn } from '../endpoints/chat/responses/response-turn.ts';
+import type { CallReport } from '../telemetry/call-report.ts';
 import type { CallRound } from './call-round.ts';
 
 /** A call under way, as the clock and the shutdown see it. */
