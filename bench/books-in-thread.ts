@@ -138,7 +138,7 @@ async function book(caller: ApiKey): Promise<void> {
     journal.open(opened, (refusal) => {
       if (refusal !== undefined) return reject(refusal);
       const observer = keepBooks({
-        gateway,
+        services: gateway,
         opening: opened,
         upstreamDialect: 'openai-chat',
         vendor: upstream.vendor,

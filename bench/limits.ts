@@ -1,7 +1,8 @@
+import { withOwnLimits } from '../src/gateway/attempts/exchange/own-limits.ts';
 import { createLimiter, type LimitedSubject } from '../src/gateway/admission/limits/limiter.ts';
-import { reserveCall, withOwnLimits } from '../src/gateway/admission/limits/reserve-call.ts';
+import { reserveCall } from '../src/gateway/admission/limits/reserve-call.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
-import { createFakeExchange, createFakeUpstream } from '../src/gateway/attempts/exchange/testing/fake-exchange.ts';
+import { createFakeExchange } from '../src/gateway/attempts/exchange/testing/fake-exchange.ts';
 import { systemClock } from '../src/platform/clock.ts';
 
 /**
@@ -36,15 +37,14 @@ for (const count of [1, 3]) {
   });
 }
 
-const upstream = createFakeUpstream({}, { send: () => {}, close: () => Promise.resolve() });
 const caller = { id: 'k', userId: 'u', userName: 'u', name: 'k', hint: '', createdAtMs: 0, strictTranslation: false };
 const common = {
   limiter,
   clock: { nowMs: systemClock.nowMs, monotonicMs: () => nowMs },
-  dialect: chatDialects['openai-chat'],
+  voice: chatDialects['openai-chat'].voice,
   perKey: undefined,
   facts: { requestedModel: 'm', stream: false, inputCharacters: 400, needs: [] },
-  target: { upstream, upstreamModel: 'm' },
+  model: undefined,
 };
 const free = { ...common, caller };
 measure('a call without limits', () => void reserveCall(free));
@@ -62,7 +62,7 @@ const headers = {
   'x-ratelimit-limit-requests': '10000',
   'x-ratelimit-remaining-requests': '9999',
 };
-const { relay } = createFakeExchange({ dialect: common.dialect }).context;
+const { relay } = createFakeExchange({ dialect: chatDialects['openai-chat'] }).context;
 const own = taken === undefined ? relay : withOwnLimits(relay, taken);
 measure("a reply's headers, as they pass", () => void relay.replyHeaders(headers));
 measure("a reply's headers, with those of the limits instead", () => void own.replyHeaders(headers));

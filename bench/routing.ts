@@ -1,7 +1,8 @@
 import { alwaysHealthy } from '../src/gateway/attempts/routing/always-healthy.ts';
 import { fakeTable, fakeTarget } from '../src/gateway/attempts/routing/testing/fake-routing.ts';
 import { rankTargets } from '../src/gateway/attempts/routing/rank-targets.ts';
-import type { ConfiguredModel, Target } from '../src/gateway/attempts/routing/routing-table.ts';
+import type { ConfiguredModel } from '../src/gateway/attempts/routing/configured-model.ts';
+import type { Target } from '../src/gateway/attempts/routing/target.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
 
 /** What ranking the targets of a call costs, in microseconds: the usual model with one target, tiers of three, conditions. `node bench/routing.ts` */

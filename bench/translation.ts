@@ -1,4 +1,4 @@
-import type { DialectId } from '../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../src/dialects/dialect-id.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
 import { createTranslatedStream } from '../src/gateway/endpoints/chat/translate/translated-stream.ts';
 import { createTranslationNotes } from '../src/inference/translation-notes.ts';

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { findCircles } from './find-circles.ts';
+import { gatewayLayers, mayImportEndpoints } from './gateway-layers.ts';
 import { layers, restrictedWords, siblingFolders } from './layers.ts';
 import { readSourceFiles, root } from './source-files.ts';
 
@@ -134,4 +136,38 @@ test('doubles and kits stand in testing folders, and no program imports them', (
     .filter(({ path }) => !isTest(path))
     .flatMap(({ path, imports }) => imports.filter((target) => target.includes('/testing/')).map((target) => `${path} imports ${target}`));
   assert.deepEqual([...misplaced.map(({ path }) => path), ...imported], []);
+});
+
+const gatewaySources = sources.filter(({ path }) => path.startsWith('src/gateway/') && !isTest(path));
+const place = (path: string): { readonly layer: string; readonly endpoint: string | undefined } => {
+  const [, , layer = '', endpoint = '', ...rest] = path.split('/');
+  return { layer, endpoint: layer === 'endpoints' && rest.length > 0 ? endpoint : undefined };
+};
+
+test('the folders of the gateway are those of its layer table, and imports follow it', () => {
+  const folders = readdirSync(join(root, 'src/gateway'));
+  assert.deepEqual(folders.toSorted(), Object.keys(gatewayLayers).toSorted());
+  const wrong = gatewaySources.flatMap(({ path, imports }) => {
+    const { layer } = place(path);
+    const allowed = [layer, ...(gatewayLayers[layer] ?? [])];
+    return imports
+      .filter((target) => target.startsWith('src/gateway/') && !allowed.includes(place(target).layer))
+      .map((target) => `${path} imports ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('an endpoint imports no other, and not what puts them together', () => {
+  const wrong = gatewaySources.flatMap(({ path, imports }) => {
+    const { endpoint } = place(path);
+    if (endpoint === undefined || mayImportEndpoints.includes(endpoint)) return [];
+    return imports
+      .filter((target) => target.startsWith('src/gateway/endpoints/') && ![endpoint, 'shared'].includes(place(target).endpoint ?? ''))
+      .map((target) => `${path} imports ${target}`);
+  });
+  assert.deepEqual(wrong, []);
+});
+
+test('no files import each other in a circle, types included', () => {
+  assert.deepEqual(findCircles(new Map(sources.map(({ path, imports }) => [path, imports]))), []);
 });

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 
 /** Where a program is to find Weir, and the home directory in which its configuration goes. */
 type AgentPlace = {

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { findFile, patchGrammar, readFile, titleSchema, uppercaseSchema } from './tool-samples.ts';
 
 /** JSON of others. */

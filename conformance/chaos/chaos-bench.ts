@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { type ChaosProxy, startChaosProxy } from '../support/chaos-proxy.ts';
 import { type ChaosProxyProcess, startChaosProxyProcess } from '../support/chaos-proxy-process.ts';
 import { upstreamKey } from '../support/start-simulated-weir.ts';

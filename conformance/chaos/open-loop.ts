@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 
 /** Calls at a constant rate, whatever becomes of the earlier ones: as many clients do, and unlike clients that wait for their answers. */

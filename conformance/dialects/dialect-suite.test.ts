@@ -3,7 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
-import type { ChatDialect, StreamReport, WireRequest } from '../../src/dialects/chat-dialect.ts';
+import type { ChatDialect, StreamReport } from '../../src/dialects/chat-dialect.ts';
+import type { WireRequest } from '../../src/dialects/dialect-id.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
 import { type ErrorCode, errorCodes, GatewayError } from '../../src/inference/gateway-error.ts';
 import type { Frame, FrameReader, StreamFraming } from '../../src/platform/frames.ts';

@@ -5,7 +5,8 @@ import { describe, test } from 'node:test';
 
 import { chatDialects, dialectIds } from '../../src/dialects/registry.ts';
 import { gatewayOpenApi } from '../../src/gateway/server/routes/open-api.ts';
-import { dialectOfPath, routes } from '../../src/gateway/server/routes/route-table.ts';
+import { routes } from '../../src/gateway/endpoints/route-table.ts';
+import { dialectOfPath } from '../../src/gateway/endpoints/chat/dialect-of-path.ts';
 import { operationNames } from '../../src/gateway/telemetry/metric-families.ts';
 import { upstreamVendors } from '../../src/upstreams/registry.ts';
 import { chatInterfaces } from '../support/interfaces.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { call } from '../support/http.ts';
 import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { type OpenCall, openCall } from '../support/open-call.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Mode } from './fault-bench.ts';
 
 /** How the first target of a model goes wrong. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { readLoop, watchedNodeArguments } from '../support/loop-watch.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { measureBest } from '../support/measure-best.ts';

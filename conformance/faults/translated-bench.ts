@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { openLedger, type Ledger } from '../support/audit.ts';
 import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall, type OpenCall, type ReceivedReply } from '../support/open-call.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { wrapProof } from '../../src/inference/proof.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import type { ReceivedReply } from '../support/open-call.ts';

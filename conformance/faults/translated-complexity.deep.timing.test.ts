@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
 import { createTranslateRelay } from '../../src/gateway/endpoints/chat/translate/translate-relay.ts';
 import type { Translation } from '../../src/gateway/endpoints/chat/translate/translation.ts';

@@ -1,6 +1,6 @@
 import type { RunningSimulator } from 'weir-simulator';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
 import { type StartSimulatedWeirOptions, upstreamKey } from '../support/start-simulated-weir.ts';
 import type { Mode } from './fault-bench.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import { assertErrorEvent, type Mode } from './fault-bench.ts';

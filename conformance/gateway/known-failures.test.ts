@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
 import { generateSecret } from '../../src/accounts/api-key-format.ts';
-import { routes } from '../../src/gateway/server/routes/route-table.ts';
+import { routes } from '../../src/gateway/endpoints/route-table.ts';
 import { allModes, type Mode, streamModes } from '../faults/fault-bench.ts';
 import { by, type LimitsBench, startLimitsBench } from '../limits/limits-bench.ts';
 import { call, rawExchange } from '../support/http.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 
 /** One chat interface as a plain client sees it: where to post, what a minimal request is, how its errors look. */
 export type ChatInterface = {

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { type OpenAI, toFile } from 'openai';
 
 import { fileRoutes } from '../../src/gateway/endpoints/files/serve-files.ts';
-import { routes } from '../../src/gateway/server/routes/route-table.ts';
+import { routes } from '../../src/gateway/endpoints/route-table.ts';
 import { type ConversationsBench, startConversationsBench } from '../conversations/start-conversations-bench.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { measureBest } from '../support/measure-best.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import type { RunningSimulator } from 'weir-simulator';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { call as request, type Answer } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import type { Truth } from '../support/audit.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
 import type { Received, Said, Stop } from './conversation.ts';
 import type { Expectation, Pair, PlannedReply, TranslationCase } from './translation-case.ts';

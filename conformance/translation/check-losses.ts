@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Conversation, Received, SpokenPart } from './conversation.ts';
 import type { Wire } from './wire.ts';
 

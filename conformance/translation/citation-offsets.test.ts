@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
 import { citeSources } from '../../src/gateway/endpoints/chat/tool-loop/cite-sources.ts';
 import { foldEvents } from '../../src/inference/fold-events.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Wire } from './wire.ts';
 
 /** What a client says in one part of a turn. A plain string is text. */

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 
 /** An answer of an upstream that is no reply, and what a client of each interface is told of it. */
 export type Failure = {

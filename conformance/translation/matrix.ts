@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { translationCases } from './cases/cases.ts';
 import { translationClients } from './clients/clients.ts';
 import { type TranslationClient, Unsayable } from './conversation.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
 import { upstreamModel, type BenchReply, type TranslationBench } from './bench.ts';
 import { checkReceived, checkSaid } from './check-exchange.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
 import type { Conversation, Received, Said } from './conversation.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Receipt, ReceiptRow } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
 import { call, eventually } from '../support/http.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import type { DialectId } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { startTranslationBench, type BenchReply, type TranslationBench } from './bench.ts';
 import { translationClients } from './clients/clients.ts';
 import type { Conversation, Said, SpokenPart, TranslationClient } from './conversation.ts';

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
-import type { DialectId, Operation } from '../../src/dialects/chat-dialect.ts';
+import type { DialectId, Operation } from '../../src/dialects/dialect-id.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
 import type { Frame, StreamFraming } from '../../src/platform/frames.ts';
 import { createUpstreamClient, type UpstreamClient, type UpstreamHandler } from '../../src/platform/http/upstream-client.ts';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../platform/json/json-value.ts';
 import { writeJson } from '../platform/json/write-json.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
 import type { SealedItem } from './conversation-store.ts';
-import type { ConversationParts } from './create-conversations.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
 import { tooLarge, unknownCursor } from './stored-items.ts';
 import type { Conversation, Conversations, ItemPage } from './response-store.ts';

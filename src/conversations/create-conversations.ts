@@ -1,22 +1,15 @@
+import { createConversationObjects } from './conversation-objects.ts';
+import { defaultConversationLimits } from './conversation-limits.ts';
+import { createStoredItems } from './stored-items.ts';
+import { createStoredResponses } from './stored-responses.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 import type { Clock } from '../platform/clock.ts';
 import { createBodySealer } from './body-sealer.ts';
-import { createConversationObjects } from './conversation-objects.ts';
-import { type ConversationLimits, defaultConversationLimits } from './conversation-limits.ts';
+import { type ConversationLimits } from './conversation-limits.ts';
 import type { ConversationStore } from './conversation-store.ts';
 import { guardStore } from './guard-store.ts';
 import type { Conversations } from './response-store.ts';
-import { createStoredItems } from './stored-items.ts';
-import { createStoredResponses } from './stored-responses.ts';
 import { createWriteQueue } from './write-queue.ts';
-
-/** What the parts of the domain work with. */
-export type ConversationParts = {
-  readonly store: ConversationStore;
-  readonly write: ReturnType<typeof createWriteQueue>;
-  readonly sealer: ReturnType<typeof createBodySealer>;
-  readonly clock: Clock;
-  readonly limits: ConversationLimits;
-};
 
 /**
  * Stored responses and conversations on a store.

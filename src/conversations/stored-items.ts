@@ -1,7 +1,7 @@
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
 import { WorkTurns } from '../platform/turn-queue.ts';
-import type { ConversationParts } from './create-conversations.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 import { isStorableId } from './storable-id.ts';
 import type { Conversations, ItemPage, PageQuery } from './response-store.ts';
 import { readOpenedObject, readOpenedObjects } from './read-opened.ts';

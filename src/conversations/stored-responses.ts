@@ -1,7 +1,7 @@
 import { GatewayError } from '../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../platform/json/json-value.ts';
 import type { ItemPlace, SealedResponse } from './conversation-store.ts';
-import type { ConversationParts } from './create-conversations.ts';
+import type { ConversationParts } from './conversation-parts.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
 import type { Conversations, StoredResponse } from './response-store.ts';
 import { writeJson } from '../platform/json/write-json.ts';

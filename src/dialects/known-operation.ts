@@ -1,4 +1,4 @@
-import type { Operation } from './chat-dialect.ts';
+import type { Operation } from './dialect-id.ts';
 
 /** The operations of interfaces in which a conversation cannot be compacted. */
 export type KnownOperation = Exclude<Operation, 'compact'>;

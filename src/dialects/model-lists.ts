@@ -1,4 +1,4 @@
-import type { ListedModel } from './chat-dialect.ts';
+import type { ListedModel } from './dialect-id.ts';
 
 /** How a vendor's clients want models listed. */
 export type ModelListFormat = {

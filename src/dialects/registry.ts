@@ -1,5 +1,6 @@
 import { anthropicMessages } from './anthropic-messages/anthropic-messages.ts';
-import type { ChatDialect, DialectId } from './chat-dialect.ts';
+import type { ChatDialect } from './chat-dialect.ts';
+import type { DialectId } from './dialect-id.ts';
 import { geminiGenerateContent } from './gemini-generate-content/gemini-generate-content.ts';
 import { openaiChat } from './openai-chat/openai-chat.ts';
 import { openaiResponses } from './openai-responses/openai-responses.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import type { ValidationMode } from './chat-dialect.ts';
+import type { ValidationMode } from './dialect-id.ts';
 
 type Properties = Readonly<Record<string, TSchema>>;
 

@@ -4,7 +4,7 @@ import { StatisticsRefusedError, type StatisticsScope, StatisticsUnavailableErro
 import { waitFor } from '../platform/wait-for.ts';
 import type { Answers, Form, Question } from './answers/answers.ts';
 import { billFileName } from './bill-file-name.ts';
-import type { MonitorLimits, MonitorOptions } from './monitor.ts';
+import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { MonitorError, unavailable } from './monitor-error.ts';
 import { readBillingRequest, readFileWishes } from './read-billing-request.ts';
 import { statisticsScope } from './statistics-scope.ts';

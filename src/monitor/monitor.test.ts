@@ -18,7 +18,8 @@ import { silentLogger } from '../platform/log.ts';
 import type { Answers } from './answers/answers.ts';
 import { createAnswers } from './answers/create-answers.ts';
 import { closeMonitor } from './close-monitor.ts';
-import { type MonitorLimits, type MonitorOptions, createMonitor, monitorLimitsDefault } from './monitor.ts';
+import { createMonitor, monitorLimitsDefault } from './monitor.ts';
+import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { monitorOpenApi } from './open-api.ts';
 
 const startTime = 1_769_443_200;

@@ -1,35 +1,15 @@
+import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { StatisticsScope } from '../billing/statistics/statistics.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
-import { type HealthCheck, type HealthReport, createHealth } from './health.ts';
+import { type HealthReport, createHealth } from './health.ts';
 import { createAnswerer } from './answer-billing.ts';
-import type { Answers, Form } from './answers/answers.ts';
+import type { Form } from './answers/answers.ts';
 import { assertJsonType, parseJsonBody } from './json-body.ts';
 import { MonitorError, tooManyRequests, unavailable } from './monitor-error.ts';
 import { createErrorHandler, refuseBadUrl, refuseMalformed, refuseUnknownRoute } from './refuse.ts';
 import { readToken } from './read-token.ts';
 import { statisticsScope } from './statistics-scope.ts';
-
-export type MonitorLimits = {
-  readonly bodyBytesMax: number;
-  /** For a request to arrive in full. */
-  readonly requestMsMax: number;
-  readonly authenticateMsMax: number;
-  readonly healthMsMax: number;
-  /** For the first records to be there, the wait in line included. */
-  readonly queryMsMax: number;
-  /** Answers being made or sent at once, since each takes some memory and a connection; and how many requests may wait in line. */
-  readonly answersMax: number;
-  readonly waitingMax: number;
-  /** Without a byte read by the client. */
-  readonly idleMsMax: number;
-  /** For an answer to be sent, from its first byte to its last. */
-  readonly answerMsMax: number;
-  /** Calls that one answer may list one by one. */
-  readonly detailCallsMax: number;
-};
 
 export const monitorLimitsDefault: MonitorLimits = {
   bodyBytesMax: 16 * 1024,
@@ -42,23 +22,6 @@ export const monitorLimitsDefault: MonitorLimits = {
   idleMsMax: 60_000,
   answerMsMax: 600_000,
   detailCallsMax: 1_000_000,
-};
-
-export type MonitorOptions = {
-  readonly answers: Answers;
-  /**
-   * Whose calls a billing token may see; undefined for a token that is not valid; `unavailable` when nobody can say at the moment; a time to wait when the token or the address asks too
-   * often.
-   */
-  readonly authenticate: (
-    token: string,
-    signal: AbortSignal,
-    address: string,
-  ) => Promise<StatisticsScope | undefined | 'unavailable' | { readonly retryAfterSeconds: number; readonly message: string }>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly health: HealthCheck;
-  readonly limits?: MonitorLimits;
 };
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -1,3 +1,4 @@
+import type { FileWishes } from './answers/file-wishes.ts';
 import { granularityNames, isGranularity } from '../billing/statistics/granularity.ts';
 import type { StatisticsRequest } from '../billing/statistics/statistics.ts';
 import type { Form } from './answers/answers.ts';
@@ -55,14 +56,6 @@ function describeUnknown(names: readonly string[], form: Form): string[] {
   const hint = unknown.includes('userName') ? '; whose calls are counted is up to the token: use a token of that user' : '';
   return [`unknown ${unknown.length === 1 ? 'field' : 'fields'} ${named.join(', ')}${more}: the body takes ${known.join(', ')}${hint}`];
 }
-
-/** What a file may have besides the records. */
-export type FileWishes = {
-  /** The calls one by one: sheets of their own in a workbook, and in place of the records in a text. */
-  readonly detail: boolean;
-  /** A last line with the sums, in a workbook; undefined: as configured. */
-  readonly totals: boolean | undefined;
-};
 
 /** Reads what only /bill/excel, /bill/csv and /bill/jsonl take, from a body that readBillingRequest took. */
 export function readFileWishes(body: unknown): FileWishes | { readonly problems: readonly string[] } {

@@ -1,5 +1,5 @@
 import { documentedTranscriptFormats, type TranscriptFormat, transcriptFormats } from '../dialects/openai-audio/audio-formats.ts';
-import type { AudioPaths } from './upstream-vendor.ts';
+import type { AudioPaths } from './audio-paths.ts';
 
 /** What a server of the audio interface does otherwise than its maker's. */
 export type AudioTraits = {

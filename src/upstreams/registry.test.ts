@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { DialectId, Operation } from '../dialects/chat-dialect.ts';
+import type { DialectId, Operation } from '../dialects/dialect-id.ts';
 import { chatDialects } from '../dialects/registry.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import { compileHeaderList } from '../platform/http/header-list.ts';

@@ -1,4 +1,5 @@
-import type { DialectId, Operation } from '../dialects/chat-dialect.ts';
+import type { AudioPaths } from './audio-paths.ts';
+import type { DialectId, Operation } from '../dialects/dialect-id.ts';
 import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { CallNeed } from '../inference/call-facts.ts';
 import type { ModelTraits } from '../inference/model-traits.ts';
@@ -90,9 +91,6 @@ export type UpstreamVendor = {
   /** Known servers of this kind, by the name that `preset` has in the configuration. Absent where the vendor is one service. */
   readonly presets?: Readonly<Record<string, ServerPreset>>;
 };
-
-/** Paths of OpenAI's audio interface. One that is absent is not there. */
-export type AudioPaths = { readonly speech?: string; readonly transcriptions?: string; readonly translations?: string };
 
 /** A server or service that imitates a vendor's interface, and where it departs from what such servers usually do. */
 export type ServerPreset = {

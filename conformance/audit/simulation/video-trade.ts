@@ -5,7 +5,7 @@ import type { CallEntry } from '../../../src/billing/ledger/call-entry.ts';
 import type { ExpectedRow, SimulatedWorld } from '../../../src/billing/testing/simulation/simulated-world.ts';
 import { seededRandom } from '../../../src/platform/seeded-random.ts';
 import type { SimulatedProcess } from '../../../src/billing/testing/simulation/simulated-process.ts';
-import type { Companion } from '../../../src/billing/testing/simulation/world-books.ts';
+import type { Companion } from '../../../src/billing/testing/simulation/companion.ts';
 import { beginHeld } from '../../../src/gateway/endpoints/videos/create/begin-held.ts';
 import { GatewayError } from '../../../src/inference/gateway-error.ts';
 import type { Usage } from '../../../src/inference/usage.ts';

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { createCallbackOperations } from '../../../src/store/operations/callback-operations.ts';
-import type { Database, SqlParameter } from '../../../src/store/operations/database.ts';
+import type { Database } from '../../../src/store/operations/database.ts';
+import type { SqlParameter } from '../../../src/store/operations/sql-values.ts';
 import { openStoreDatabase } from '../../../src/store/sqlite/open-store-database.ts';
 import { createSqliteDatabase } from '../../../src/store/sqlite/sqlite-database.ts';
 import { createVideoTaskOperations } from '../../../src/store/operations/video-task-operations.ts';

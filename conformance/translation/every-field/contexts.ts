@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../../src/dialects/dialect-id.ts';
 import { membersOf, objectsOf, textOf } from '../../../src/platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../src/platform/json/json-value.ts';
 import type { GivenValues } from './walk-schema.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { ChatDialect, DialectId } from '../../../src/dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../../src/dialects/dialect-id.ts';
 import { chatDialects } from '../../../src/dialects/registry.ts';
 import { applyJsonEdits } from '../../../src/platform/json/json-edits.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../src/platform/json/json-value.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import type { ChatDialect, DialectId, ValidationMode } from '../../../src/dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../../src/dialects/chat-dialect.ts';
+import type { DialectId, ValidationMode } from '../../../src/dialects/dialect-id.ts';
 import { chatDialects } from '../../../src/dialects/registry.ts';
 import { GatewayError } from '../../../src/inference/gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../../src/platform/json/json-value.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../../src/dialects/dialect-id.ts';
 import type { JsonValue } from '../../../src/platform/json/json-value.ts';
 
 /** A field that may make no difference to an upstream of another dialect without a word, and why that is no loss. */

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../src/dialects/chat-dialect.ts';
+import type { DialectId } from '../../../src/dialects/dialect-id.ts';
 import type { Received } from '../conversation.ts';
 import type { Wire } from '../wire.ts';
 import { receiveChat } from './receive-chat.ts';

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { ValidationMode, WireRequest } from '../chat-dialect.ts';
+import type { ValidationMode, WireRequest } from '../dialect-id.ts';
 
 /** The vendor's spelling first: error messages use it when neither was sent. */
 const versionHeaders = ['anthropic-version', 'vendor-version'];

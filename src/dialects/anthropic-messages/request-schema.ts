@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import type { Operation, ValidationMode } from '../chat-dialect.ts';
+import type { Operation, ValidationMode } from '../dialect-id.ts';
 import { createSchemaKit, orNull, type SchemaKit } from '../schema-builders.ts';
 import { cacheControlSchema, contentBlockSchema, textBlockSchema } from './request-blocks.ts';
 import { toolChoiceSchema, toolSchema } from './request-tools.ts';

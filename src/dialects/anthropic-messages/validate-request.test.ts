@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import type { Operation, ValidationMode } from '../chat-dialect.ts';
+import type { Operation, ValidationMode } from '../dialect-id.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
 import { threadMs } from '../../platform/thread-ms.ts';
 

@@ -2,7 +2,8 @@ import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { listMembers, locateJson } from '../../platform/json/locate-json.ts';
-import type { TargetFit, WireRequest } from '../chat-dialect.ts';
+import type { TargetFit } from '../chat-dialect.ts';
+import type { WireRequest } from '../dialect-id.ts';
 
 /** The contract's names of tools, and the vendor's in the same spelling. */
 const toolNames: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import type { Operation, ValidationMode } from '../chat-dialect.ts';
+import type { Operation, ValidationMode } from '../dialect-id.ts';
 import { type KnownOperation, knownOperation } from '../known-operation.ts';
 import { createContentSchema, createSystemInstructionSchema } from './content-schemas.ts';
 import { createGenerationConfigSchema } from './generation-config-schema.ts';

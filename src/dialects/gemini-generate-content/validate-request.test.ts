@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
-import type { Operation, ValidationMode } from '../chat-dialect.ts';
+import type { Operation, ValidationMode } from '../dialect-id.ts';
 import { validateRequest } from './validate-request.ts';
 
 const modes = ['compatible', 'documented'] as const;

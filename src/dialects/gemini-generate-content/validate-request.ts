@@ -2,7 +2,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
-import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import type { Operation, ValidationMode, WireRequest } from '../dialect-id.ts';
 import { type KnownOperation, knownOperation } from '../known-operation.ts';
 import { canonicalizeRequest } from './canonicalize-request.ts';
 import { requestSchema } from './request-schema.ts';

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import type { ValidationMode } from '../chat-dialect.ts';
+import type { ValidationMode } from '../dialect-id.ts';
 import { createSchemaKit, orNull } from '../schema-builders.ts';
 import { messageSchema } from './request-messages.ts';
 import { functionSchema, responseFormatSchema, toolChoiceSchema, toolSchema } from './request-tools.ts';

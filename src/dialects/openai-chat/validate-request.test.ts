@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import type { ValidationMode } from '../chat-dialect.ts';
+import type { ValidationMode } from '../dialect-id.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
 
 function outcome(body: object, mode: ValidationMode = 'compatible'): string {

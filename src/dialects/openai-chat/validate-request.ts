@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
-import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import type { Operation, ValidationMode, WireRequest } from '../dialect-id.ts';
 import { buildRequestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
 

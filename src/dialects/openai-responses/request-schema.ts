@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
-import type { Operation, ValidationMode } from '../chat-dialect.ts';
+import type { Operation, ValidationMode } from '../dialect-id.ts';
 import { createInputSchema } from './input-item-schemas.ts';
 import { createSchemaKit, literal, orNull } from '../schema-builders.ts';
 import type { SchemaKit } from '../schema-builders.ts';

@@ -5,7 +5,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
-import type { ValidationMode } from '../chat-dialect.ts';
+import type { ValidationMode } from '../dialect-id.ts';
 import { createSchemaKit, nullable, orNull } from '../schema-builders.ts';
 import { createItemListSchema } from './input-item-schemas.ts';
 import { metadataSchema } from './request-schema.ts';

@@ -3,7 +3,7 @@ import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
-import type { Operation, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import type { Operation, ValidationMode, WireRequest } from '../dialect-id.ts';
 import { requireTriggerLast } from './compaction.ts';
 import { requestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';

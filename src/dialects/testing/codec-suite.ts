@@ -16,7 +16,8 @@ import type { StreamFraming } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
-import type { ChatDialect, WireRequest } from '../chat-dialect.ts';
+import type { ChatDialect } from '../chat-dialect.ts';
+import type { WireRequest } from '../dialect-id.ts';
 import type { ReplyReading, ReplyWriting } from '../chat-codec.ts';
 import { arbitraryOddRequest, arbitraryReply, arbitraryRequest } from './codec-arbitraries.ts';
 

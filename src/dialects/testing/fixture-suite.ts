@@ -6,7 +6,8 @@ import type { StreamFraming } from '../../platform/frames.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
-import type { ChatDialect, ReplyReport, StreamReport, ValidationMode, WireRequest } from '../chat-dialect.ts';
+import type { ChatDialect, ReplyReport, StreamReport } from '../chat-dialect.ts';
+import type { ValidationMode, WireRequest } from '../dialect-id.ts';
 
 /** A folder of fixtures: `<case>.request.json`, `.reply.json`, `.stream.sse` or `.stream.json` (array framing), `.expected.json`. */
 export type Fixtures = {

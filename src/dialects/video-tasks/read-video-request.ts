@@ -2,7 +2,7 @@ import type { VideoForm, VideoInput, VideoMode, VideoRequest } from '../../infer
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
-import type { ValidationMode } from '../chat-dialect.ts';
+import type { ValidationMode } from '../dialect-id.ts';
 import { type Claim, claimFields, type ClaimedFields, type VideoField } from './field-names.ts';
 import { writeTextObject } from './json-text.ts';
 import {

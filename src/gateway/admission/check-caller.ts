@@ -1,3 +1,4 @@
+import type { ProxyTest } from '../settings/call-settings.ts';
 import type { IncomingMessage } from 'node:http';
 
 import type { AccessLimits } from '../../accounts/access-limits.ts';

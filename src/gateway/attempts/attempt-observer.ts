@@ -4,22 +4,23 @@ import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { Departure } from './disconnect/departure.ts';
 import type { ExchangeObserver, Outcome } from './exchange/exchange-context.ts';
-import type { Gateway } from '../endpoints/gateway.ts';
 import type { AttemptTicket, AttemptVerdict } from './health/health.ts';
 import { keepBooks, keepNoBooks } from './books/keep-books.ts';
+import type { UsageBound } from './books/settle.ts';
 import { endCreditWithCall } from './books/end-with-call.ts';
-import { boundUsage } from '../endpoints/chat/usage-bound.ts';
-import { countUsedTokens, endWithCall } from '../admission/limits/reserve-call.ts';
-import type { ExchangePlan } from '../endpoints/chat/plan/plan-exchange.ts';
-import type { Target } from './routing/routing-table.ts';
-import type { KnownCall } from './call.ts';
+import { countUsedTokens } from '../admission/limits/reserve-call.ts';
+import { endWithCall } from './exchange/own-limits.ts';
+import type { AttemptedCall } from './call.ts';
+import type { AttemptPlan } from './call-job.ts';
+import type { AttemptServices } from './services.ts';
+import type { Target } from './routing/target.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
 import { decideRetry } from './retry/retry-policy.ts';
 
 /** One attempt as it is followed. */
-export type FollowedAttempt = {
+export type FollowedAttempt<Plan extends AttemptPlan = AttemptPlan> = {
   readonly target: Target;
-  readonly plan: ExchangePlan;
+  readonly plan: Plan;
   /** Undefined for what costs nothing. */
   readonly opening: CallOpening | undefined;
   readonly ticket: AttemptTicket;
@@ -36,7 +37,7 @@ const noNotes = (): readonly TranslationNote[] => [];
 /** Follows one attempt: what it says of its target's health, and, when it is the one that ends its call, the books. */
 export class AttemptObserver implements ExchangeObserver {
   readonly meter: ExchangeObserver['meter'];
-  readonly #gateway: Gateway;
+  readonly #services: AttemptServices;
   readonly #attempt: FollowedAttempt;
   readonly #books: ExchangeObserver;
   readonly #startedMs: number;
@@ -44,13 +45,13 @@ export class AttemptObserver implements ExchangeObserver {
   #status: number | undefined;
   #upstreamRequestId: string | undefined;
 
-  constructor(gateway: Gateway, known: KnownCall, attempt: FollowedAttempt) {
-    this.#gateway = gateway;
+  constructor(services: AttemptServices, call: AttemptedCall, attempt: FollowedAttempt, bound: UsageBound | undefined) {
+    this.#services = services;
     this.#attempt = attempt;
-    this.#isStream = known.framing !== undefined;
-    this.#books = followBooks(gateway, known, attempt);
+    this.#isStream = call.framing !== undefined;
+    this.#books = followBooks(services, call, attempt, bound);
     this.meter = this.#books.meter;
-    this.#startedMs = gateway.clock.monotonicMs();
+    this.#startedMs = services.clock.monotonicMs();
   }
 
   head(status: number, upstreamRequestId: string | undefined): void {
@@ -64,7 +65,7 @@ export class AttemptObserver implements ExchangeObserver {
   firstContent(): void {
     const { onContent, cost, target } = this.#attempt;
     onContent();
-    if (cost > 0) this.#gateway.retryBudget.giveBack(target.upstream.id, cost);
+    if (cost > 0) this.#services.retryBudget.giveBack(target.upstream.id, cost);
     this.#attempt.ticket.contentArrived();
     this.#books.firstContent();
   }
@@ -81,7 +82,7 @@ export class AttemptObserver implements ExchangeObserver {
     const { ticket, target } = this.#attempt;
     ticket.end(this.#judge(outcome));
     this.release();
-    if (outcome.end === 'finished') this.#gateway.retryBudget.succeeded(target.upstream.id);
+    if (outcome.end === 'finished') this.#services.retryBudget.succeeded(target.upstream.id);
     this.#books.settled(outcome, then);
   }
 
@@ -89,7 +90,7 @@ export class AttemptObserver implements ExchangeObserver {
     if (end === 'finished') return { type: 'answered' };
     if (error === undefined) return { type: 'unknown' };
     const upstreamStatus = this.#status === undefined ? {} : { upstreamStatus: this.#status };
-    return decideRetry({ error, ...upstreamStatus, attempt: 1, isDelivered: true, hasClientLeft: false }, this.#gateway.random).verdict;
+    return decideRetry({ error, ...upstreamStatus, attempt: 1, isDelivered: true, hasClientLeft: false }, this.#services.random).verdict;
   }
 
   /** How long it has waited for its upstream's status line; undefined when that has come. */
@@ -117,25 +118,29 @@ export class AttemptObserver implements ExchangeObserver {
       ...(this.#status === undefined ? {} : { upstreamStatus: this.#status }),
       ...(this.#upstreamRequestId === undefined ? {} : { upstreamRequestId: this.#upstreamRequestId }),
       errorCode: error.code,
-      durationMs: Math.round(this.#gateway.clock.monotonicMs() - this.#startedMs),
+      durationMs: Math.round(this.#services.clock.monotonicMs() - this.#startedMs),
     };
   }
 }
 
 /** Returns what keeps the books of an attempt, and ends with it what was taken of the call's limits. */
-function followBooks(gateway: Gateway, known: KnownCall, attempt: FollowedAttempt): ExchangeObserver {
-  const { opening, plan, target } = attempt;
-  if (opening === undefined) return keepNoBooks(known.report);
+function followBooks(
+  services: AttemptServices,
+  call: AttemptedCall,
+  { opening, plan, target }: FollowedAttempt,
+  bound: UsageBound | undefined,
+): ExchangeObserver {
+  if (opening === undefined) return keepNoBooks(call.report);
   const { translation } = plan;
-  const { facts, taken, credit, settings, startedMs, call } = known;
+  const { facts, taken, credit, settings, startedMs, round, response } = call;
   const books = keepBooks({
-    gateway,
+    services,
     opening,
     upstreamDialect: plan.upstreamDialect.id,
     priceBook: settings.routing.priceBook,
     startedMs,
-    bound: boundUsage(known, { target, plan, pricingParameters: opening.pricingParameters }),
-    report: known.round ?? known.report,
+    bound,
+    report: round ?? call.report,
     vendor: target.upstream.vendor,
     // A translated reply is kept by nobody under the id that the client sees.
     keepsReply: facts.keepsReply === true && translation === undefined,
@@ -143,7 +148,7 @@ function followBooks(gateway: Gateway, known: KnownCall, attempt: FollowedAttemp
     credit,
     used: taken === undefined ? undefined : (usage) => taken.reservation.settle(countUsedTokens(usage)),
   });
-  const limited = taken === undefined ? books : endWithCall(books, taken, call.response);
+  const limited = taken === undefined ? books : endWithCall(books, taken, response);
   // A round charges what is held for all of them; the loop ends it.
-  return credit === undefined || known.round !== undefined ? limited : endCreditWithCall(limited, credit);
+  return credit === undefined || round !== undefined ? limited : endCreditWithCall(limited, credit);
 }

@@ -1,33 +1,27 @@
 import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
-import type { WireRequest } from '../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { readAgain } from '../endpoints/chat/plan/read-again.ts';
-import { createStreamBudget } from '../endpoints/chat/chat-credit.ts';
-import type { UndeliveredFailure } from './exchange/exchange-context.ts';
+import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { receiptPath } from '../replies/reply-headers.ts';
+import { AttemptObserver } from './attempt-observer.ts';
+import type { AttemptedCall } from './call.ts';
+import type { RunningCall } from './running-call.ts';
+import type { AttemptPlan, CallJob, OwnAnswer } from './call-job.ts';
+import type { UndeliveredFailure } from './exchange/exchange-context.ts';
+import { withOwnLimits } from './exchange/own-limits.ts';
 import { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import { upstreamTimeout } from './exchange/upstream-failure.ts';
-import type { Gateway } from '../endpoints/gateway.ts';
-import { type AskingCall, createAskingCall, digestRequest } from './health/asking-call.ts';
+import { type AskingCall, createAskingCall } from './health/asking-call.ts';
 import type { AttemptTicket } from './health/health.ts';
-import { withOwnLimits } from '../admission/limits/reserve-call.ts';
-import type { EstimatedCount, ExchangePlan } from '../endpoints/chat/plan/plan-exchange.ts';
-import { subjectOf } from './routing/route.ts';
-import type { Target } from './routing/routing-table.ts';
-import { timeoutsOf } from './routing/target-timeouts.ts';
-import { toWireRequest } from '../endpoints/chat/to-wire-request.ts';
-import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
-import { AttemptKeys } from './retry/attempt-keys.ts';
-import { AttemptObserver } from './attempt-observer.ts';
-import type { KnownCall, RunningCall } from './call.ts';
-import { mayShorten } from '../endpoints/chat/plan/fit-request.ts';
-import { isForgotten } from '../endpoints/chat/plan/is-forgotten.ts';
 import { openAttempt } from './open-attempt.ts';
-import { planAttempt } from '../endpoints/chat/plan/plan-attempt.ts';
+import { AttemptKeys } from './retry/attempt-keys.ts';
 import { forbidsRetry, parseRetryAfter } from './retry/parse-retry-after.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
 import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry/retry-policy.ts';
 import { seeHealth } from './retry/see-health.ts';
+import { subjectOf } from './routing/route.ts';
+import type { Target } from './routing/target.ts';
+import { timeoutsOf } from './routing/target-timeouts.ts';
+import type { AttemptServices } from './services.ts';
 
 /** Another attempt that is to follow a failed one. */
 type Pending = {
@@ -46,12 +40,12 @@ const stallMs = 10_000;
 const freeGrant: RetryGrant = { release: () => {} };
 
 /** A target, and what is to be sent to it or answered for it. */
-type PlannedAttempt = { readonly target: Target; readonly plan: ExchangePlan | EstimatedCount };
+type Planned<Plan> = { readonly target: Target; readonly plan: Plan | OwnAnswer };
 
 /** An attempt that is in the books and about to be sent. */
-type OpenedAttempt = {
+type OpenedAttempt<Plan> = {
   readonly target: Target;
-  readonly plan: ExchangePlan;
+  readonly plan: Plan;
   readonly opening: CallOpening | undefined;
   readonly observer: AttemptObserver;
   readonly ticket: AttemptTicket;
@@ -68,11 +62,12 @@ type Next = { readonly target: Target; readonly waitMs: number };
  * the first content on, the call is that attempt's alone. The client is charged once, for the attempt that delivered. This is the one layer that tries again: nothing below it
  * does.
  */
-export class CallAttempts implements RunningCall {
-  readonly #gateway: Gateway;
-  readonly #known: KnownCall;
-  /** The request's body, as long as another attempt may need it. */
-  #bytes: Buffer | undefined;
+export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
+  readonly #services: AttemptServices;
+  readonly #call: AttemptedCall;
+  readonly #job: CallJob<Plan>;
+  /** Whether another attempt may follow: as long as nothing was delivered. */
+  #isOpen = true;
   readonly #failed: FailedAttempt[] = [];
   readonly #tried: Target[] = [];
   #firstError: GatewayError | undefined;
@@ -80,57 +75,51 @@ export class CallAttempts implements RunningCall {
   #observer: AttemptObserver | undefined;
   #pending: Pending | undefined;
   #slot: number | undefined;
-  /** How the request was refused as too long, where less of it is sent since. */
-  #overflow: GatewayError | undefined;
-  /** Whether the client lets less of its request be sent. */
-  #mayShorten = false;
   /** Lets health count the attempts of one call once. */
   readonly #asking: AskingCall;
   readonly #keys: AttemptKeys;
 
-  constructor(gateway: Gateway, known: KnownCall, bytes: Buffer) {
-    this.#gateway = gateway;
-    this.#known = known;
-    this.#bytes = bytes;
-    this.#keys = new AttemptKeys(known.round?.rowId ?? known.call.callId);
+  constructor(services: AttemptServices, call: AttemptedCall, job: CallJob<Plan>) {
+    this.#services = services;
+    this.#call = call;
+    this.#job = job;
+    this.#keys = new AttemptKeys(call.round?.rowId ?? call.callId);
     // What broke after its first content has no request left to look at.
-    this.#asking = createAskingCall(known.caller.userId, () =>
-      this.#bytes === undefined ? known.call.callId : digestRequest(this.#bytes),
-    );
+    this.#asking = createAskingCall(call.caller.userId, () => (this.#isOpen ? job.digest() : call.callId));
   }
 
   /**
-   * Makes the first attempt, at the best target whose dialect can say the request, and returns when it runs. Nothing was spent when it throws.
-   * @returns the estimate of a token count that no upstream can make, for the caller to answer with
+   * Makes the first attempt, at the best target that can be asked, and returns when it runs, or when the gateway has answered by itself. Nothing was spent when
+   * it throws.
    * @throws GatewayError when no target can take the request, or the books cannot be kept
    */
-  start(request: WireRequest, bytes: Buffer): Promise<EstimatedCount | undefined> {
-    this.#mayShorten = request.body.truncation === 'auto';
-    const planned = this.#planFirst(request, bytes);
+  start(): Promise<void> {
+    const planned = this.#planFirst();
     // A call that passes through is planned at once and does not give up its turn.
     return planned instanceof Promise ? planned.then((chosen) => this.#startWith(chosen)) : this.#startWith(planned);
   }
 
-  #startWith({ target, plan }: PlannedAttempt): Promise<EstimatedCount | undefined> {
-    const { call, taken, credit, round } = this.#known;
-    if (plan.kind === 'estimate') return Promise.resolve(plan);
-    if (!call.response.destroyed) return this.#run(target, plan);
-    taken?.reservation.release();
-    if (round === undefined) credit?.end();
-    return Promise.resolve(undefined);
+  #startWith({ target, plan }: Planned<Plan>): Promise<void> {
+    const { response, taken, credit, round } = this.#call;
+    if (plan.kind === 'own') plan.answer();
+    else if (response.destroyed) {
+      taken?.reservation.release();
+      if (round === undefined) credit?.end();
+    } else return this.#run(target, plan);
+    return Promise.resolve();
   }
 
-  /** Plans for the best target whose dialect can say the request: what one cannot say, another may. */
-  #planFirst(request: WireRequest, bytes: Buffer, place = 0, refusal?: GatewayError): PlannedAttempt | Promise<PlannedAttempt> {
-    const target = this.#known.targets[place];
+  /** Plans for the best target that can be asked: what one cannot be asked, another may. */
+  #planFirst(place = 0, refusal?: GatewayError): Planned<Plan> | Promise<Planned<Plan>> {
+    const target = this.#call.targets[place];
     if (target === undefined) throw refusal ?? new Error('a call was routed to no target');
     this.#tried.push(target);
-    const planNext = (error: unknown): PlannedAttempt | Promise<PlannedAttempt> => {
+    const planNext = (error: unknown): Planned<Plan> | Promise<Planned<Plan>> => {
       if (!(error instanceof GatewayError) || error.class !== 'invalid_request') throw error;
-      return this.#planFirst(request, bytes, place + 1, refusal ?? error);
+      return this.#planFirst(place + 1, refusal ?? error);
     };
     try {
-      const planned = planAttempt(this.#gateway, this.#known, { target, request, bytes });
+      const planned = this.#job.plan(target);
       return planned instanceof Promise ? planned.then((plan) => ({ target, plan }), planNext) : { target, plan: planned };
     } catch (error) {
       return planNext(error);
@@ -138,22 +127,22 @@ export class CallAttempts implements RunningCall {
   }
 
   /** Writes an attempt down and begins it, unless it is one that is no longer wanted by then. */
-  async #run(target: Target, plan: ExchangePlan, pending?: Pending): Promise<undefined> {
-    const ticket = this.#gateway.health.of(subjectOf(target)).begin(this.#asking);
+  async #run(target: Target, plan: Plan, pending?: Pending): Promise<void> {
+    const ticket = this.#services.health.of(subjectOf(target)).begin(this.#asking);
     let opening: CallOpening | undefined;
-    this.#known.report.exchanging();
+    this.#call.report.exchanging();
     try {
-      opening = await openAttempt(this.#gateway, this.#known, { target, plan, failed: this.#failed });
+      opening = await openAttempt(this.#services, this.#call, this.#job, { target, plan, failed: this.#failed });
     } catch (error) {
       ticket.end({ type: 'unknown' });
       throw error;
     }
     if (this.#pending !== pending) {
       ticket.end({ type: 'unknown' });
-      return undefined;
+      return;
     }
     this.#pending = undefined;
-    const observer = new AttemptObserver(this.#gateway, this.#known, {
+    const attempt = {
       target,
       plan,
       opening,
@@ -161,36 +150,37 @@ export class CallAttempts implements RunningCall {
       grant: pending?.grant,
       cost: pending?.cost ?? 0,
       onContent: () => this.#forgetRequest(),
-    });
+    };
+    const bound = opening === undefined ? undefined : this.#job.bound({ target, plan, pricingParameters: opening.pricingParameters });
+    const observer = new AttemptObserver(this.#services, this.#call, attempt, bound);
     this.#observer = observer;
     this.#exchange = this.#createExchange({ target, plan, opening, observer, ticket });
     this.#begin(this.#exchange, this.#keys.sign(target, plan.upstreamRequest));
-    return undefined;
   }
 
-  #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt): UpstreamExchange {
+  #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt<Plan>): UpstreamExchange {
     const { relay } = plan;
     const pricingParameters = opening?.pricingParameters;
-    const { call, settings, framing, taken, startedMs } = this.#known;
-    const { clock, logger, telemetry, drainSlots } = this.#gateway;
+    const { callId, voice, response, settings, framing, taken, startedMs } = this.#call;
+    const { clock, logger, telemetry, drainSlots } = this.#services;
     const { limits } = settings;
     const timeouts = timeoutsOf(target, framing !== undefined, settings.timeouts);
     return new UpstreamExchange({
-      requestId: call.callId,
-      dialect: call.dialect,
+      requestId: callId,
+      voice,
       relay: taken === undefined ? relay : withOwnLimits(relay, taken),
       framing,
       target,
-      response: call.response,
+      response,
       limits,
       timeouts,
       clock,
       logger,
       observer,
       endsByMs: startedMs + timeouts.totalMs,
-      budget: framing === undefined ? undefined : createStreamBudget(this.#known, { target, plan, pricingParameters }),
-      receipt: opening === undefined ? undefined : receiptPath(call.callId),
-      leaving: { policy: this.#known.disconnect ?? 'abort', slots: drainSlots, delivered: this.#known.round?.delivered },
+      budget: framing === undefined ? undefined : this.#job.watchBudget?.({ target, plan, pricingParameters }),
+      receipt: opening === undefined ? undefined : receiptPath(callId),
+      leaving: { policy: this.#call.disconnect ?? 'abort', slots: drainSlots, delivered: this.#call.round?.delivered },
       holdOpeningMs: settings.retries.holdOpeningMs,
       onOpened: () => this.#forgetRequest(),
       chunkGaps: opening === undefined || framing === undefined ? undefined : telemetry.chunkGaps(opening),
@@ -200,16 +190,18 @@ export class CallAttempts implements RunningCall {
 
   /** From the first content on no other attempt can follow. */
   #forgetRequest(): void {
-    this.#bytes = undefined;
-    this.#known.admission.releaseBytes();
+    this.#isOpen = false;
+    this.#job.forget();
+    this.#call.admission.releaseBytes();
   }
 
   #begin(exchange: UpstreamExchange, upstreamRequest: UpstreamRequest): void {
-    const { call, report } = this.#known;
-    const { deadlines, telemetry } = this.#gateway;
+    const { response, report } = this.#call;
+    const { deadlines, telemetry } = this.#services;
     const request = telemetry.attempt(report, upstreamRequest);
+    this.#job.sent();
     // A client may leave while its call is written down.
-    if (call.response.destroyed || this.#slot !== undefined) return exchange.start(request);
+    if (response.destroyed || this.#slot !== undefined) return exchange.start(request);
     const slot = deadlines.watch(this);
     this.#slot = slot;
     exchange.start(request, () => {
@@ -220,17 +212,13 @@ export class CallAttempts implements RunningCall {
 
   /** Decides what follows a failure of which the client has seen nothing. True when the call goes on or has been answered. */
   #takeOver(failure: UndeliveredFailure, target: Target, observer: AttemptObserver, ticket: AttemptTicket): boolean {
-    if (this.#bytes !== undefined && isForgotten(failure, this.#known.turn, target)) {
+    const mayGoOn = this.#isOpen && this.#failed.length + 1 < this.#call.settings.retries.attemptsMax;
+    if (this.#isOpen && this.#job.mend?.(failure, target, mayGoOn) === true) {
       ticket.end({ type: 'answered' });
       return this.#goOn(failure, observer, { target, waitMs: 0 }, freeGrant, 0);
     }
     const decision = this.#decide(failure);
     ticket.end(decision.verdict);
-    const mayGoOn = this.#bytes !== undefined && this.#failed.length + 1 < this.#known.settings.retries.attemptsMax;
-    if (mayGoOn && this.#canShorten(failure.error)) {
-      this.#overflow = failure.error;
-      return this.#goOn(failure, observer, { target, waitMs: 0 }, freeGrant, 0);
-    }
     const next = decision.retry && mayGoOn ? this.#chooseNext(target, decision) : undefined;
     if (!decision.retry || next === undefined) return this.#answerBetter(failure, decision);
     const grant = this.#takeGrant(target, next, decision.cost);
@@ -242,33 +230,28 @@ export class CallAttempts implements RunningCall {
     this.#failed.push(observer.describeFailure(failure.error));
     if (observer.isAnswered || target !== this.#tried.at(-1)) this.#keys.renew();
     observer.release();
-    const pending = { failure, target, grant, cost, dueMs: this.#gateway.clock.monotonicMs() + waitMs };
+    const pending = { failure, target, grant, cost, dueMs: this.#services.clock.monotonicMs() + waitMs };
     this.#pending = pending;
     if (waitMs === 0) this.#tryNext(pending);
     return true;
   }
 
-  /** A vendor that counts more than was estimated is asked once more, with less. */
-  #canShorten(error: GatewayError): boolean {
-    return this.#mayShorten && this.#overflow === undefined && this.#bytes !== undefined && mayShorten(this.#known.call, error);
-  }
-
   #takeGrant(failed: Target, { target, waitMs }: Next, cost: number): RetryGrant | undefined {
-    const { retryBudget, deadlines } = this.#gateway;
+    const { retryBudget, deadlines } = this.#services;
     const { id } = target.upstream;
     if (waitMs > 0 || id === failed.upstream.id) return retryBudget.take(id, cost, deadlines.size());
     return retryBudget.takeFailover(id, cost) ? freeGrant : undefined;
   }
 
   #decide({ error, upstreamStatus, upstreamWords, headers }: UndeliveredFailure): RetryDecision {
-    const { clock, random } = this.#gateway;
+    const { clock, random } = this.#services;
     const retryAfterMs = headers === undefined ? undefined : parseRetryAfter(headers, clock.nowMs());
     return decideRetry(
       {
         error,
         attempt: this.#failed.length + 1,
         isDelivered: false,
-        hasClientLeft: this.#known.call.response.destroyed,
+        hasClientLeft: this.#call.response.destroyed,
         ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
         ...(upstreamWords === undefined ? {} : { upstreamWords }),
         ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -287,10 +270,10 @@ export class CallAttempts implements RunningCall {
 
   /** The best target that was not tried yet; else, where that can help, the same once more. */
   #chooseNext(failed: Target, { reach, waitMs, verdict }: Extract<RetryDecision, { retry: true }>): Next | undefined {
-    const see = seeHealth(this.#gateway, this.#known.settings, this.#asking);
+    const see = seeHealth(this.#services, this.#call.settings, this.#asking);
     let best: Next | undefined;
     let bestRank = Infinity;
-    for (const target of this.#known.targets) {
+    for (const target of this.#call.targets) {
       if (this.#tried.includes(target) || !isWithinReach(reach, subjectOf(failed), subjectOf(target))) continue;
       const { availability, isWorthRetry } = see(target);
       if (!availability.usable || !isWorthRetry) continue;
@@ -324,7 +307,7 @@ export class CallAttempts implements RunningCall {
     pending.dueMs = Infinity;
     this.#attemptAgain(pending).catch((error: unknown) => {
       if (!(error instanceof GatewayError)) {
-        this.#gateway.logger.error({ callId: this.#known.call.callId, err: error }, 'another attempt could not be made');
+        this.#services.logger.error({ callId: this.#call.callId, err: error }, 'another attempt could not be made');
       }
       if (this.#pending === pending) this.#takePending()?.failure.answer();
     });
@@ -333,13 +316,10 @@ export class CallAttempts implements RunningCall {
   async #attemptAgain(pending: Pending): Promise<void> {
     const { target } = pending;
     this.#tried.push(target);
-    const bytes = this.#bytes ?? Buffer.from('{}');
-    // The tree of the first attempt was let go of: a large one that is kept is copied by every collection.
-    const request = toWireRequest(this.#known.call, await readAgain(bytes));
-    const plan = await planAttempt(this.#gateway, this.#known, { target, request, bytes, overflow: this.#overflow });
+    const plan = await this.#job.plan(target);
     // The client has left meanwhile, or the gateway shuts down.
     if (this.#pending !== pending) return;
-    if (plan.kind === 'estimate') throw new GatewayError('upstream_error', 'the other target has no such route');
+    if (plan.kind === 'own') throw new GatewayError('upstream_error', 'the other target has no such route');
     await this.#run(target, plan, pending);
   }
 
@@ -349,7 +329,7 @@ export class CallAttempts implements RunningCall {
       if (!this.#endStalled(nowMs)) this.#exchange?.check(nowMs);
       return;
     }
-    const { startedMs, settings } = this.#known;
+    const { startedMs, settings } = this.#call;
     if (nowMs >= startedMs + settings.timeouts.totalMs) this.#takePending()?.failure.answer();
     else if (nowMs >= pending.dueMs) this.#tryNext(pending);
   }
@@ -359,12 +339,12 @@ export class CallAttempts implements RunningCall {
    * another target works.
    */
   #endStalled(nowMs: number): boolean {
-    const { settings, targets } = this.#known;
+    const { settings, targets } = this.#call;
     const target = this.#tried.at(-1);
     const waitedMs = this.#observer?.waitedMs(nowMs);
     if (waitedMs === undefined || waitedMs < stallMs || target === undefined) return false;
-    if (!settings.retries.avoidFailing || targets.length === this.#tried.length || this.#bytes === undefined) return false;
-    const see = seeHealth(this.#gateway, settings, this.#asking);
+    if (!settings.retries.avoidFailing || targets.length === this.#tried.length || !this.#isOpen) return false;
+    const see = seeHealth(this.#services, settings, this.#asking);
     const stateOf = (each: Target): string => {
       const { availability } = see(each);
       return availability.usable ? availability.state : availability.reason;

@@ -1,14 +1,10 @@
 import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
-import { admit } from './books/open-call.ts';
-import { coverAttempt } from '../endpoints/chat/chat-credit.ts';
-import type { Gateway } from '../endpoints/gateway.ts';
-import type { ExchangePlan } from '../endpoints/chat/plan/plan-exchange.ts';
+import type { AttemptedCall } from './call.ts';
+import type { AttemptPlan, CallJob } from './call-job.ts';
+import { openCall } from './books/open-call.ts';
 import { readPrices } from './books/read-prices.ts';
-import type { Target } from './routing/routing-table.ts';
-import type { KnownCall } from './call.ts';
-
-/** One attempt: where it goes, what it sends, and what came before it. */
-export type AttemptPlan = { readonly target: Target; readonly plan: ExchangePlan; readonly failed: readonly FailedAttempt[] };
+import type { Target } from './routing/target.ts';
+import type { AttemptServices } from './services.ts';
 
 /** No opening: what costs nothing has none. */
 const free = Promise.resolve(undefined);
@@ -16,25 +12,27 @@ const free = Promise.resolve(undefined);
 /**
  * Opens a call in the books for one of its attempts. Undefined for what costs nothing and has no place there.
  * Rejects with GatewayError `journal_unavailable`, and throws `model_not_priced` or `invalid_value` for what cannot be priced. Rejects as `takeCredit` does where its price is higher than what is held.
+ * @param failed the attempts before it
  */
-export function openAttempt(
-  { journal }: Pick<Gateway, 'journal'>,
-  known: KnownCall,
-  { target, plan, failed }: AttemptPlan,
+export function openAttempt<Plan extends AttemptPlan>(
+  { journal }: Pick<AttemptServices, 'journal'>,
+  call: AttemptedCall,
+  job: CallJob<Plan>,
+  { target, plan, failed }: { readonly target: Target; readonly plan: Plan; readonly failed: readonly FailedAttempt[] },
 ): Promise<CallOpening | undefined> {
-  const { call, caller, facts, settings, acceptedAtMs, round, credit } = known;
-  if (call.operation === 'count-tokens') return free;
+  if (job.isFree) return free;
+  const { callId, label, caller, facts, settings, acceptedAtMs, round, credit } = call;
   const { translation } = plan;
   const { priceBook } = settings.routing;
   const { requestedModel } = facts;
   const pricingParameters = readPrices(priceBook, { target, requestedModel, acceptedAtMs }, plan.upstreamRequest.body);
   const open = (): Promise<CallOpening> =>
-    admit({
-      callId: round?.rowId ?? call.callId,
+    openCall({
+      callId: round?.rowId ?? callId,
       parentCallId: round?.parentCallId,
       acceptedAtMs,
       caller,
-      dialect: call.dialect,
+      dialect: label,
       facts,
       target,
       priceVersion: priceBook.version,
@@ -45,12 +43,15 @@ export function openAttempt(
       // A copy: the list grows.
       failedAttempts: failed.length === 0 ? undefined : [...failed],
     });
-  const covering = coverAttempt(known, { target, plan, pricingParameters });
+  const covering = job.cover?.({ target, plan, pricingParameters });
   return covering === undefined ? open() : openCovered(covering, open);
 }
 
 /** Opens it where what is held covers it. */
-async function openCovered(covering: NonNullable<ReturnType<typeof coverAttempt>>, open: () => Promise<CallOpening>): Promise<CallOpening> {
+async function openCovered(
+  covering: NonNullable<ReturnType<NonNullable<CallJob['cover']>>>,
+  open: () => Promise<CallOpening>,
+): Promise<CallOpening> {
   const refusal = await covering;
   if (refusal !== undefined) throw refusal;
   return await open();

@@ -8,3 +8,6 @@ export const receiptHeader = 'x-weir-receipt';
 export function receiptPath(callId: string): string {
   return `/v1/receipts/${callId}`;
 }
+
+/** Says that an answer was given before. */
+export const replayedHeader = 'idempotent-replayed';

@@ -31,7 +31,7 @@ test('written-twice and written-to-nobody do nothing', () => {
   assert.equal(gone.response.headersSent, false);
 });
 
-for (const [id, dialect] of Object.entries(chatDialects)) {
+for (const [id, { voice }] of Object.entries(chatDialects)) {
   test(`an error in ${id} carries the id of the call, the headers of the error and no internals`, () => {
     const { response, to } = start();
     const error = new GatewayError('method_not_allowed', 'use POST', {
@@ -39,7 +39,7 @@ for (const [id, dialect] of Object.entries(chatDialects)) {
       retryAfterSeconds: 3,
       internal: 'secret-cause',
     });
-    writeError(to, dialect, error, 'req_1');
+    writeError(to, voice, error, 'req_1');
     assert.equal(response.status, 405);
     assert.equal(response.headers['x-weir-request-id'], 'req_1');
     assert.equal(response.headers['allow'], 'POST');
@@ -52,6 +52,6 @@ for (const [id, dialect] of Object.entries(chatDialects)) {
 
 test('a client that asked for an array gets its error in one', () => {
   const { response, to } = start();
-  writeError(to, chatDialects['gemini-generate-content'], new GatewayError('invalid_json', 'no'), 'req_1', 'json-array');
+  writeError(to, chatDialects['gemini-generate-content'].voice, new GatewayError('invalid_json', 'no'), 'req_1', 'json-array');
   assert.ok(Array.isArray(JSON.parse(response.text())));
 });

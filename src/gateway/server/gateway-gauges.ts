@@ -1,9 +1,9 @@
+import type { VideoService } from '../endpoints/videos/video-service.ts';
 import type { Journal } from '../../billing/journal/journal.ts';
 import type { MetricRegistry, Reading } from '../../platform/metrics/metric-registry.ts';
 import type { BackgroundRuns } from '../endpoints/chat/background/background-runs.ts';
 import type { Gatekeeper } from '../admission/overload/gatekeeper.ts';
 import type { Health, HealthReport } from '../attempts/health/health.ts';
-import type { VideoService } from '../endpoints/videos/video-context.ts';
 
 const states: readonly HealthReport['state'][] = ['healthy', 'suspect', 'failing', 'rate-limited', 'rejected'];
 

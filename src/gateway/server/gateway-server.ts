@@ -2,25 +2,26 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-import type { ChatDialect, DialectId } from '../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../dialects/dialect-id.ts';
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import { type ConnectionGuard, guardConnections, type SlowBody } from '../../platform/http/connection-guard.ts';
 import { DirectRequest } from '../../platform/http/direct-request.ts';
 import { closeIfSilent } from '../../platform/http/silent-connection.ts';
-import { isAudioPath } from '../endpoints/audio/audio-error-dialect.ts';
+import { isAudioPath } from '../endpoints/audio/audio-voice.ts';
 import { serveAudio } from '../endpoints/audio/serve-audio.ts';
 import { authenticate } from '../admission/authenticate.ts';
 import { runCall } from '../endpoints/chat/run-call.ts';
 import { serveCallbacks } from '../endpoints/account/serve-callbacks.ts';
-import { checkHost } from './check-host.ts';
+import { checkHost } from '../admission/check-host.ts';
 import { bodyPace, serverSettings } from './client-pace.ts';
-import { serveStoredObject, type StoredObjectRequest, type StoredObjectRoute } from '../endpoints/stored-objects/serve-stored-objects.ts';
+import { serveStoredObject } from '../endpoints/stored-objects/serve-stored-objects.ts';
+import type { StoredObjectRequest, StoredObjectRoute } from '../endpoints/stored-objects/stored-objects.ts';
 import { createDrain, type Drain, type DrainPlan } from './drain.ts';
 import { serveEmbeddings } from '../endpoints/embeddings/serve-embeddings.ts';
 import { serveCredits } from '../endpoints/account/serve-credits.ts';
-import { serveQuote } from '../endpoints/account/quotes/serve-quote.ts';
+import { serveQuote } from '../endpoints/quotes/serve-quote.ts';
 import { serveReceipt } from '../endpoints/account/serve-receipt.ts';
 import type { ClientReply } from '../replies/client-reply.ts';
 import { serveFiles } from '../endpoints/files/serve-files.ts';
@@ -30,9 +31,10 @@ import { checkCaller, mayCall } from '../admission/check-caller.ts';
 import { enterGate } from '../admission/overload/enter-gate.ts';
 import { readAltFraming, readRequestTarget, type RequestTarget } from '../admission/request-target.ts';
 import { describeNoRoute } from './routes/describe-no-route.ts';
-import { errorDialectOf } from './routes/error-dialect.ts';
+import { voiceOfPath } from '../endpoints/voice-of-path.ts';
 import { readCall } from '../endpoints/chat/read-call.ts';
-import { createRouter, dialectOfPath, type Route, type RouteMatch } from './routes/route-table.ts';
+import { createRouter, type Route, type RouteMatch } from '../endpoints/route-table.ts';
+import { dialectOfPath } from '../endpoints/chat/dialect-of-path.ts';
 import { describeHealth } from './routes/describe-health.ts';
 import { listModels, showModel } from '../endpoints/models/serve-models.ts';
 import type { CallLabel, CallReport } from '../telemetry/call-report.ts';
@@ -88,10 +90,9 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     const answer = (error: unknown): void => {
       const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
       if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
-      const dialect = errorDialectOf(path, request.headers);
-      handled.report ??= gateway.telemetry.begin({ ...handled, dialect: labelOfPath(path, dialect.id) });
+      handled.report ??= gateway.telemetry.begin({ ...handled, dialect: labelOfPath(path, dialectOfPath(path, request.headers)) });
       handled.report.refused(known);
-      writeError(handled.response, dialect, known, callId, askedFraming(dialect, target));
+      writeError(handled.response, voiceOfPath(path, request.headers), known, callId, askedFraming(target, request.headers));
     };
     try {
       if (end.isLeaving()) end.admit(response);
@@ -194,8 +195,8 @@ async function serveStored(
   const { isProxy, limits, validation, responseRetentionDays: retentionDays } = gateway.settings();
   const nowMs = gateway.clock.nowMs();
   checkCaller(caller, request, nowMs, isProxy);
-  const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  const { voice } = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
   if (admission === undefined) return;
   const settings = { limits, validation, retentionDays };
   const mayHold = (bytes: number): boolean => admission.holdBytes(bytes);
@@ -259,8 +260,8 @@ function labelOfPath(path: string, dialect: DialectId): CallLabel {
 }
 
 /** Only array streams word errors otherwise, and only on the path that asks for one. */
-function askedFraming(dialect: ChatDialect, target: RequestTarget | undefined): StreamFraming | undefined {
-  if (dialect.id !== 'gemini-generate-content' || target === undefined) return undefined;
+function askedFraming(target: RequestTarget | undefined, headers: IncomingMessage['headers']): StreamFraming | undefined {
+  if (target === undefined || dialectOfPath(target.path, headers) !== 'gemini-generate-content') return undefined;
   return /(?::|%3a)streamGenerateContent$/i.test(target.path) ? readAltFraming(target.query) : undefined;
 }
 
@@ -291,9 +292,9 @@ function guardClients(server: Server, gateway: Gateway): ConnectionGuard {
 /** Answers a client whose body comes too slowly, and ends its connection: what it still sends would be taken for the next request. */
 function refuseSlowBody({ request, response, reason }: SlowBody, callId: string): void {
   const target = readRequestTarget(request.url ?? '/');
-  const dialect = errorDialectOf(target?.path ?? '/', request.headers);
+  const voice = voiceOfPath(target?.path ?? '/', request.headers);
   const error = new GatewayError('request_timeout', reason, { headers: { connection: 'close' } });
-  writeError(response, dialect, error, callId, askedFraming(dialect, target));
+  writeError(response, voice, error, callId, askedFraming(target, request.headers));
   // Node forgets a request that has been answered: whoever still takes its body, and holds what came of it, would wait for ever.
   request.socket.once('close', () => request.destroy());
   // What has been written leaves with the end of the sending side; a client that does not read it is not waited for.

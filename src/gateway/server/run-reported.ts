@@ -1,5 +1,6 @@
+import type { IncomingCall } from '../endpoints/chat/incoming-call.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { type IncomingCall, runCall } from '../endpoints/chat/run-call.ts';
+import { runCall } from '../endpoints/chat/run-call.ts';
 import { isPassingFailure } from '../../platform/passing-failure.ts';
 import type { Gateway } from '../endpoints/gateway.ts';
 import { writeError } from '../replies/write-reply.ts';
@@ -14,7 +15,7 @@ export function runReported(gateway: Gateway, call: IncomingCall): void {
   runCall(gateway, call, report).catch((error: unknown) => {
     const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
     report.refused(known);
-    writeError(response, dialect, known, callId);
+    writeError(response, dialect.voice, known, callId);
   });
 }
 

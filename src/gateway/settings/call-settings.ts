@@ -1,6 +1,6 @@
 import type { RateLimits } from '../../accounts/access-limits.ts';
 import type { DisconnectPolicy } from '../../billing/ledger/call-entry.ts';
-import type { ValidationMode } from '../../dialects/chat-dialect.ts';
+import type { ValidationMode } from '../../dialects/dialect-id.ts';
 import type { AudioSettings } from './audio-settings.ts';
 import type { CreditSettings } from './credit-settings.ts';
 import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';

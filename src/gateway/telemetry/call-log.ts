@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import { wentWrong, writeCallLine, writeTerminalLine } from './call-line.ts';
 import type { EndedCall } from './call-report.ts';
-import type { CallSink } from './telemetry.ts';
+import type { CallSink } from './call-sink.ts';
 
 /** What may be written; `silent` is nothing. */
 export type CallLogLevel = 'info' | 'warn' | 'silent';

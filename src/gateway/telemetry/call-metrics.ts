@@ -4,7 +4,7 @@ import { countInput, findAlone, meters, type TokenMeter, tokenMeters } from '../
 import type { Usage } from '../../inference/usage.ts';
 import type { CallReport, EndedCall } from './call-report.ts';
 import { createMetricFamilies, operationNames, type MetricFamilies, providerNames } from './metric-families.ts';
-import type { CallSink, StreamKind } from './telemetry.ts';
+import type { CallSink, StreamKind } from './call-sink.ts';
 
 /** Counts calls. */
 export type CallMetrics = CallSink & {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import type { CallEnd, CallEntry } from '../../billing/ledger/call-entry.ts';
-import type { DialectId, Operation } from '../../dialects/chat-dialect.ts';
+import type { DialectId, Operation } from '../../dialects/dialect-id.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { ClientReply } from '../replies/client-reply.ts';

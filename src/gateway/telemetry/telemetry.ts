@@ -1,3 +1,4 @@
+import type { StreamKind, CallSink } from './call-sink.ts';
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
@@ -24,17 +25,6 @@ export type Telemetry = {
   /** Tells what has ended and is not told yet. */
   readonly flush: () => void;
 };
-
-/** What the gaps of a stream are counted by. */
-export type StreamKind = {
-  readonly dialect: string;
-  readonly upstream: string;
-  readonly vendor: string;
-  readonly requestedModel: string;
-};
-
-/** Something that calls are told to. */
-export type CallSink = { readonly callsEnded: (calls: readonly EndedCall[]) => void };
 
 export type TelemetryOptions = {
   readonly clock: Clock;

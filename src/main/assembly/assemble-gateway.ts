@@ -21,7 +21,7 @@ import { createLoopGauge } from '../../gateway/admission/overload/loop-gauge.ts'
 import { createMemoryGauge } from '../../gateway/admission/overload/memory-gauge.ts';
 import { createReplyOwners } from '../../gateway/endpoints/chat/responses/reply-owners.ts';
 import { createSchemaChecker } from '../../gateway/endpoints/chat/schema-check/schema-checker.ts';
-import type { RunningCall } from '../../gateway/attempts/call.ts';
+import type { RunningCall } from '../../gateway/attempts/running-call.ts';
 import { createRetryBudget } from '../../gateway/attempts/retry/retry-budget.ts';
 import { addGatewayGauges } from '../../gateway/server/gateway-gauges.ts';
 import { createGatewayServer, type GatewayServer } from '../../gateway/server/gateway-server.ts';
@@ -63,7 +63,7 @@ import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from '../programs/welcome.ts';
 import { firstSlot, recoverSlot } from '../programs/workers/journal-slots.ts';
 import type { RoutingTable } from '../../gateway/attempts/routing/routing-table.ts';
-import type { DialectId } from '../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../dialects/dialect-id.ts';
 
 export type RunningGateway = {
   readonly url: string;

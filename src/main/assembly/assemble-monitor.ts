@@ -6,7 +6,8 @@ import { billingTokenGateLimitsDefault, createBillingTokenGate } from '../../acc
 import type { BillingTokenStore } from '../../accounts/billing-token-store.ts';
 import { createBillingTokenUses } from '../../accounts/billing-token-uses.ts';
 import { closeMonitor } from '../../monitor/close-monitor.ts';
-import { type MonitorOptions, createMonitor, monitorLimitsDefault } from '../../monitor/monitor.ts';
+import { createMonitor, monitorLimitsDefault } from '../../monitor/monitor.ts';
+import type { MonitorOptions } from '../../monitor/monitor-options.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import { waitFor } from '../../platform/wait-for.ts';

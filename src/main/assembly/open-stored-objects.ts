@@ -1,7 +1,8 @@
 import { createBackgroundRuns } from '../../gateway/endpoints/chat/background/background-runs.ts';
 import { cancelResponse } from '../../gateway/endpoints/chat/background/cancel-response.ts';
 import { followResponse } from '../../gateway/endpoints/chat/background/follow-response.ts';
-import type { Gateway, GatewaySettings } from '../../gateway/endpoints/gateway.ts';
+import type { GatewaySettings } from '../../gateway/attempts/services.ts';
+import type { Gateway } from '../../gateway/endpoints/gateway.ts';
 import { deleteAtKeeper } from '../../gateway/endpoints/chat/responses/delete-at-keeper.ts';
 import { openConversations } from './open-conversations.ts';
 

@@ -1,11 +1,11 @@
+import type { VideoService } from '../../gateway/endpoints/videos/video-service.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import { videoProtocols } from '../../dialects/video-tasks/video-protocols.ts';
-import type { GatewaySettings } from '../../gateway/endpoints/gateway.ts';
+import type { GatewaySettings } from '../../gateway/attempts/services.ts';
 import { createSignedLinks } from '../../gateway/endpoints/videos/content/signed-links.ts';
 import type { OpenAddress } from '../../gateway/endpoints/videos/upstream/open-result.ts';
 import { createVideoUpstreams } from '../../gateway/endpoints/videos/upstream/video-upstreams.ts';
 import type { Telemetry } from '../../gateway/telemetry/telemetry.ts';
-import type { VideoService } from '../../gateway/endpoints/videos/video-context.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { FetchMediaError } from '../../platform/http/fetch-media-error.ts';
 import { openGuarded } from '../../platform/http/open-guarded.ts';

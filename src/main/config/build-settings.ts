@@ -1,8 +1,9 @@
 import { defaultCredits } from '../../gateway/settings/credit-settings.ts';
 import { defaultAudioSettings } from '../../gateway/settings/audio-settings.ts';
-import type { GatewaySettings } from '../../gateway/endpoints/gateway.ts';
+import type { GatewaySettings } from '../../gateway/attempts/services.ts';
 import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/settings/limits.ts';
-import { createRoutingTable, type Upstream } from '../../gateway/attempts/routing/routing-table.ts';
+import { createRoutingTable } from '../../gateway/attempts/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import { createTimeoutRule } from '../../gateway/attempts/routing/target-timeouts.ts';
 import { defaultOverload } from '../../gateway/settings/overload-settings.ts';
 import { defaultVideoSettings } from '../../gateway/settings/video-settings.ts';

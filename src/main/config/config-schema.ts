@@ -4,7 +4,7 @@ import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } 
 import { defaultOverload } from '../../gateway/settings/overload-settings.ts';
 import { dialectIds } from '../../dialects/registry.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
-import { defaultDrainTimes } from '../programs/drain-times.ts';
+import { defaultDrainTimes } from './default-drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import { type Authorize, authorizeRequests } from '../../platform/http/authorize-requests.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { ConfiguredUpstream } from './config-schema.ts';

@@ -1,6 +1,6 @@
 import type { PublishedPriceBook } from '../../billing/price-books/price-book-store.ts';
 import type { PriceBasis } from '../../billing/rating/price-basis.ts';
-import type { GatewaySettings } from '../../gateway/endpoints/gateway.ts';
+import type { GatewaySettings } from '../../gateway/attempts/services.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';

@@ -1,5 +1,5 @@
 import type { EncodedRequest } from '../../dialects/chat-codec.ts';
-import type { DialectId } from '../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../dialects/dialect-id.ts';
 import type { InferenceReply } from '../../inference/inference-reply.ts';
 import type { InferenceRequest } from '../../inference/inference-request.ts';
 import { countInput } from '../../inference/meters.ts';

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 
 import { parse } from 'yaml';
 
-import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
-import type { GatewaySettings } from '../../gateway/endpoints/gateway.ts';
+import type { Upstream } from '../../gateway/attempts/routing/target.ts';
+import type { GatewaySettings } from '../../gateway/attempts/services.ts';
 import { isPublicAddress } from '../../platform/http/public-address.ts';
 import { filledText, itemsOf, membersOf } from '../../platform/json/json-readers.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';

@@ -1,4 +1,4 @@
-import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { UsableConfiguration } from './check-configuration.ts';
 

@@ -1,5 +1,5 @@
 import { chatDialects } from '../../dialects/registry.ts';
-import type { DialectId } from '../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../dialects/dialect-id.ts';
 import { scrubCredential } from '../../gateway/attempts/exchange/scrub-credential.ts';
 import type { ErrorCode } from '../../inference/gateway-error.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../dialects/dialect-id.ts';
 import { filledText, membersOf, numberOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { VendorId } from '../../upstreams/upstream-vendor.ts';

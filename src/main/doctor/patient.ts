@@ -1,5 +1,5 @@
 import type { ProxyAddress } from '../../platform/http/proxy-address.ts';
-import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 
 /** An upstream that is examined, with what advice about it has to name. */
 export type Patient = {

@@ -1,7 +1,7 @@
 import { createIds } from '../../platform/ids.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
-import type { Upstream } from '../../gateway/attempts/routing/routing-table.ts';
+import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import { baseUrlOf, type ClientPools } from '../config/build-settings.ts';
 import { chooseProxy } from '../egress/choose-proxy.ts';
 import { openClient } from '../egress/open-client.ts';

@@ -1,5 +1,6 @@
 import type { EncodedRequest, ReplyReading, RequestFit } from '../../dialects/chat-codec.ts';
-import type { ChatDialect, Operation } from '../../dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../dialects/chat-dialect.ts';
+import type { Operation } from '../../dialects/dialect-id.ts';
 import { createUpstreamHeaders } from '../../gateway/attempts/exchange/prepare-request.ts';
 import { assertEventGrammar } from '../../inference/assert-event-grammar.ts';
 import { foldEvents } from '../../inference/fold-events.ts';

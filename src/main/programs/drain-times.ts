@@ -1,13 +1,8 @@
+import { defaultDrainTimes } from '../config/default-drain-times.ts';
 import type { Config } from '../config/config-schema.ts';
 
 /** How long a gateway takes to go. */
 export type DrainTimes = { readonly delayMs: number; readonly graceMs: number };
-
-/**
- * What holds where the configuration says nothing. A gateway of its own stands behind a balancer, which has to notice; the program with everything in it stands before a
- * developer, who waits.
- */
-export const defaultDrainTimes = { gateway: { delayMs: 5000, graceMs: 300_000 }, start: { delayMs: 0, graceMs: 30_000 } } as const;
 
 export function readDrainTimes({ timeouts }: Config, program: keyof typeof defaultDrainTimes): DrainTimes {
   const defaults = defaultDrainTimes[program];

@@ -1,5 +1,5 @@
 import type { StatisticsRequest, StatisticsScope } from '../../billing/statistics/statistics.ts';
-import type { FileWishes } from '../read-billing-request.ts';
+import type { FileWishes } from './file-wishes.ts';
 
 /** What an answer looks like. */
 export type Form = 'stats' | 'excel' | 'csv' | 'jsonl';

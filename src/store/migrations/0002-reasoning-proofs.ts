@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** Sealed reasoning proofs. `bytes` is the length of `sealed`; the counter is their sum, so that the limit is known without reading the table. */
 export const reasoningProofs: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** 1 for keys whose calls are refused where another vendor's interface cannot carry everything. */
 export const strictTranslation: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** What keys and users may use, as JSON; null where there is no limit. */
 export const limits: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** The tables in the words of an engine. */
 function createTables(engine: { readonly number: string; readonly bytes: string; readonly withoutRowid: string }): readonly string[] {

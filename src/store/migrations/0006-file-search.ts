@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 const files = [
   // A row without a time of finishing is an upload under way.

@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 const tasks = [
   // `phase` is a rank (0 submitting, 1 queued, 2 in_progress, 3 storing, 4 completed, 5 failed), so that statements can see to it that it only grows: below 4 a

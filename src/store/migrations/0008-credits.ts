@@ -1,5 +1,5 @@
 import { refuseChanges } from './0001-initial-schema.ts';
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** An amount that may exceed 64 bits: whole thousands of USD, and the rest in nano-USD, which is never below 0. */
 const wide = (name: string): string => `${name}_kusd bigint not null,\n    ${name}_nano bigint not null`;

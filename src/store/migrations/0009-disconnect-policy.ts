@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** What is done when clients of a key leave their calls; null is as configured for all. */
 export const disconnectPolicy: Migration = {

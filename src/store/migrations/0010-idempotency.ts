@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** @param bytes what the engine calls them */
 const tables = (bytes: string): readonly string[] => [

@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /**
  * What books waits less. What keeps a booked call from being replaced no longer costs each booking a look: with recursive triggers, which every connection of ours has, `insert or replace` fires the trigger that refuses to

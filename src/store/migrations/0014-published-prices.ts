@@ -1,5 +1,5 @@
 import { refuseChanges } from './0001-initial-schema.ts';
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 const tables = [
   `create table price_books (

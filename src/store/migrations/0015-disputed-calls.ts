@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** 1 for rows whose upstream reported figures that cannot be true, so that they are found without reading all others. */
 export const disputedCalls: Migration = {

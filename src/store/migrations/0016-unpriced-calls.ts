@@ -1,4 +1,4 @@
-import type { Migration } from './migrations.ts';
+import type { Migration } from './migration.ts';
 
 /** 1 for rows that were charged 0 because nothing that they used has a price, so that they are found without reading all others. */
 export const unpricedCalls: Migration = {

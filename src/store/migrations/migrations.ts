@@ -1,3 +1,4 @@
+import type { Migration } from './migration.ts';
 import { initialSchema } from './0001-initial-schema.ts';
 import { reasoningProofs } from './0002-reasoning-proofs.ts';
 import { strictTranslation } from './0003-strict-translation.ts';
@@ -14,18 +15,6 @@ import { bookingWaits } from './0013-booking-waits.ts';
 import { publishedPrices } from './0014-published-prices.ts';
 import { disputedCalls } from './0015-disputed-calls.ts';
 import { unpricedCalls } from './0016-unpriced-calls.ts';
-
-/**
- * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
- * words in its own way, such as triggers, stands under the engine's name and runs after it. A released migration is never edited.
- */
-export type Migration = {
-  readonly version: number;
-  readonly name: string;
-  readonly shared: readonly string[];
-  readonly sqlite: readonly string[];
-  readonly postgres: readonly string[];
-};
 
 /** In ascending order of version, without gaps, starting at 1. */
 export const migrations: readonly Migration[] = [

@@ -2,7 +2,8 @@ import { type AccessLimits, type AccessLimitsChange, changeLimits } from '../../
 import { isDisconnectPolicy, type KeyDisconnectPolicy } from '../../accounts/disconnect-policy.ts';
 import type { StoredApiKey, User } from '../../accounts/api-key.ts';
 import { createBillingTokenOperations } from './billing-token-operations.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { decodeLimits } from './decode-limits.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import type { AccountsStoreOperations } from '../worker/store-protocol.ts';

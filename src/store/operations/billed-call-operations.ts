@@ -2,7 +2,8 @@ import type { BilledCall, BilledCallPage, BilledCallStore } from '../../billing/
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
 import { decodeCallEntry } from './call-entry-row.ts';
-import type { Database, SqlRow, SqlValue } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow, SqlValue } from './sql-values.ts';
 import { readBigInt, readInteger, readText } from './read-column.ts';
 
 /** Rows that one page may ask for. */

@@ -1,6 +1,7 @@
 import type { BillingToken } from '../../accounts/api-key.ts';
 import type { BillingTokenStore } from '../../accounts/billing-token-store.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 
 const selectTokens = `select id, name, hash, user_name, created_at_ms, expires_at_ms, previous_until_ms, used_at_ms

@@ -1,7 +1,8 @@
 import { userAccountId } from '../../billing/credits/credit-books.ts';
 import { everyPot, periodsOf } from '../../billing/credits/pots.ts';
 import { StoreError } from '../store-error.ts';
-import type { Database, SqlValue } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlValue } from './sql-values.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { readBigInt, readInteger, readText } from './read-column.ts';
 import type { SpendGroup, SpendOfBatch } from './spend-of-batch.ts';

@@ -4,7 +4,7 @@ import { decodeEntry } from '../../billing/ledger/entry-json.ts';
 import type { EntrySummary } from '../../billing/ledger/ledger-form.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import type { SqlParameter, SqlRow } from './database.ts';
+import type { SqlParameter, SqlRow } from './sql-values.ts';
 import { readText } from './read-column.ts';
 
 /** The columns of `calls` in the order of a row's values. */

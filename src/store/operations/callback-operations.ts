@@ -1,7 +1,8 @@
 import type { CallbackSecrets, Delivery, DeliveryStatus, NewDelivery } from '../../tasks/callbacks/callback-store.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readBytes, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import type { CallbackStoreOperations } from '../worker/store-protocol.ts';
 import { toOptionalText, toOptionalWhole, toWhole } from './video-task-row.ts';

@@ -5,7 +5,8 @@ import type {
   SealedPage,
   WriteOutcome,
 } from '../../conversations/conversation-store.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readBytes, readInteger, readOptionalInteger, readText } from './read-column.ts';
 import type { ConversationStoreOperations } from '../worker/store-protocol.ts';
 

@@ -1,15 +1,6 @@
+import type { SqlParameter, SqlRow, ValueRow } from './sql-values.ts';
 import type { EngineWords } from './engine-words.ts';
 import type { TermIndex } from './term-index.ts';
-
-export type SqlValue = null | string | number | bigint;
-
-/** What a statement takes: bytes have to be memory of their own. */
-export type SqlParameter = SqlValue | Uint8Array;
-
-/** Integers come as bigint, so that none is ever rounded; floats as number; bytes as Uint8Array. */
-export type SqlRow = Readonly<Record<string, SqlParameter>>;
-
-export type ValueRow = readonly SqlParameter[];
 
 /**
  * What a transaction is kept from seeing of others. `serializable`: it runs as if it were alone, and is run again when that was not so. `read-committed`: each

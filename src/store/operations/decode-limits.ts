@@ -1,6 +1,6 @@
 import { type AccessLimits, isAccessLimits } from '../../accounts/access-limits.ts';
 import { StoreError } from '../store-error.ts';
-import type { SqlRow } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readOptionalText } from './read-column.ts';
 
 /** Limits that cannot be read must not become none: a key would open more than it should. */

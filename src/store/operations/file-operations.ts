@@ -2,7 +2,8 @@ import type { StoredFile } from '../../tools/file-search/file-objects.ts';
 import type { FilesStore } from '../../tools/file-search/file-store.ts';
 import { deleteFileIndex, deleteStoreIndex, sweepIndex } from './delete-index.ts';
 import { readPage } from './list-page.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readBytes, readInteger, readOptionalInteger, readText } from './read-column.ts';
 import type { FileSearchOperations } from '../worker/store-protocol.ts';
 

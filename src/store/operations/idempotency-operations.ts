@@ -1,6 +1,7 @@
 import type { IdempotencyStore, KeyClaim, KeyHolder, ReplyChunk } from '../../billing/idempotency/idempotency-store.ts';
 import { StoreError } from '../store-error.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readBytes, readInteger, readText } from './read-column.ts';
 
 const open = 0;

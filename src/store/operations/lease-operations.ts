@@ -9,7 +9,8 @@ import {
   type LeaseStore,
   nodeAliveMs,
 } from '../../billing/credits/credit-store.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readStandings, type Standing } from './pot-standing.ts';
 import { readBigInt, readInteger, readOptionalText, readText } from './read-column.ts';
 

@@ -1,5 +1,6 @@
 import type { ListPage } from '../../tools/file-search/file-store.ts';
-import type { Database, SqlParameter, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlParameter, SqlRow } from './sql-values.ts';
 
 /** A list of rows that have a time of creation and an id. All of it is fixed text: nothing comes from a request. */
 export type PagedQuery = {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 
 import { StoreError } from '../store-error.ts';
-import type { ValueRow } from './database.ts';
+import type { ValueRow } from './sql-values.ts';
 import { decodeRows, packRows, unpackRows } from './packed-rows.ts';
 
 const name = fc.oneof(fc.constantFrom('a', 'b', '', '__proto__'), fc.string());

@@ -1,6 +1,6 @@
 import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { StoreError } from '../store-error.ts';
-import type { SqlParameter, ValueRow } from './database.ts';
+import type { SqlParameter, ValueRow } from './sql-values.ts';
 
 /** Rows of statistics in a few large pieces: cloning an object per row from thread to thread takes longer than adding the rows up. */
 export type PackedRows = {

@@ -1,6 +1,7 @@
 import type { PriceBookStore, PriceBookSummary } from '../../billing/price-books/price-book-store.ts';
 import { StoreError } from '../store-error.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readInteger, readOptionalText, readText } from './read-column.ts';
 
 const summary = 'number, digest, label, scope, effective_from, published_at_ms, actor, note';

@@ -1,5 +1,6 @@
 import type { SealedProof } from '../../inference/proof-store.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readInteger, readText } from './read-column.ts';
 import type { ProofStoreOperations } from '../worker/store-protocol.ts';
 

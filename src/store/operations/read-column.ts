@@ -1,5 +1,5 @@
 import { StoreError } from '../store-error.ts';
-import type { SqlParameter, SqlRow } from './database.ts';
+import type { SqlParameter, SqlRow } from './sql-values.ts';
 
 /** Readers of one column. Each throws StoreError when the column holds another type than the schema promises: the file was tampered with. */
 

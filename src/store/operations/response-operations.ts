@@ -1,5 +1,6 @@
 import type { ChainLink, ConversationWrite, SealedResponse, WriteOutcome } from '../../conversations/conversation-store.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readBytes, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import type { ConversationStoreOperations } from '../worker/store-protocol.ts';
 

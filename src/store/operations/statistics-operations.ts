@@ -1,6 +1,7 @@
 import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
 import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
-import type { Database, ValueRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { ValueRow } from './sql-values.ts';
 import { type KeptDays, keepDaysStep, readKeptDays } from './day-zone.ts';
 import { packRows } from './packed-rows.ts';
 import { StatisticsPages } from './statistics-pages.ts';

@@ -1,6 +1,7 @@
 import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
 import { StoreError } from '../store-error.ts';
-import type { Database, SqlParameter, ValueRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlParameter, ValueRow } from './sql-values.ts';
 import { sumColumns } from './roll-up-columns.ts';
 import { countTouched } from './statistics-counts.ts';
 import { type Places, sumNames, sumsOf, unitsOf } from './statistics-parts.ts';

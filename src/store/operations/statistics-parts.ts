@@ -1,5 +1,6 @@
 import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
-import type { Database, SqlValue } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlValue } from './sql-values.ts';
 import type { Segments } from './split-buckets.ts';
 import type { StatisticsPlan } from './statistics-plan.ts';
 import { type NameRange, type Source, filterNames, sourceNames, sources } from './statistics-sources.ts';

@@ -1,6 +1,6 @@
 import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
 import { toStorableText } from '../storable-text.ts';
-import type { SqlValue } from './database.ts';
+import type { SqlValue } from './sql-values.ts';
 import type { Segments } from './split-buckets.ts';
 
 /** A table to sum from, with its own words for the time unit and the three names. */

@@ -1,4 +1,10 @@
-import type { Database } from './database.ts';
+import type { SqlParameter, SqlRow } from './sql-values.ts';
+
+/** What the index needs of a database. */
+type Statements = {
+  readonly run: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<number>;
+  readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly SqlRow[]>;
+};
 
 /** A chunk that was found and how well it fits: more is better, and only scores of one search compare. */
 type FoundTerms = { readonly id: number; readonly fileId: string; readonly score: number };
@@ -6,9 +12,9 @@ type FoundTerms = { readonly id: number; readonly fileId: string; readonly score
 /** The index of the words of chunks, which every engine has in its own way. */
 export type TermIndex = {
   /** Adds the words of a chunk that was just inserted, within the caller's transaction. */
-  readonly add: (database: Database, chunk: { readonly id: number; readonly storeId: string; readonly terms: string }) => Promise<void>;
+  readonly add: (database: Statements, chunk: { readonly id: number; readonly storeId: string; readonly terms: string }) => Promise<void>;
   /** Takes the words of a chunk out of the index. */
-  readonly remove: (database: Database, id: number) => Promise<void>;
+  readonly remove: (database: Statements, id: number) => Promise<void>;
   /** @param match as `matchExpression` makes it: words in quotes between OR */
-  readonly search: (database: Database, query: { readonly storeId: string; readonly match: string }) => Promise<readonly FoundTerms[]>;
+  readonly search: (database: Statements, query: { readonly storeId: string; readonly match: string }) => Promise<readonly FoundTerms[]>;
 };

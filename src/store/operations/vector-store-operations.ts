@@ -4,7 +4,8 @@ import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { StoreError } from '../store-error.ts';
 import { deleteFileIndex, deleteStoreIndex } from './delete-index.ts';
 import { readPage } from './list-page.ts';
-import type { Database, SqlParameter, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlParameter, SqlRow } from './sql-values.ts';
 import { readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import type { FileSearchOperations } from '../worker/store-protocol.ts';
 

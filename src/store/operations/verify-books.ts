@@ -1,5 +1,6 @@
 import { type BookProblem, userAccountId, type VerifyCursor, type VerifySlice } from '../../billing/credits/credit-books.ts';
-import type { Database, SqlRow } from './database.ts';
+import type { Database } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readBigInt, readOptionalText, readText } from './read-column.ts';
 import { readWide, sumNarrow } from './wide-amount.ts';
 

@@ -2,7 +2,7 @@ import type { VideoError } from '../../inference/video.ts';
 import type { VideoPhase, VideoTask } from '../../tasks/video-task.ts';
 import { toStorableText } from '../storable-text.ts';
 import { StoreError } from '../store-error.ts';
-import type { SqlRow, SqlValue } from './database.ts';
+import type { SqlRow, SqlValue } from './sql-values.ts';
 import { readBigInt, readBytes, readInteger, readOptionalInteger, readOptionalText, readReal, readText } from './read-column.ts';
 
 /** The columns of `video_tasks` that hold a task; what its request said is in `video_requests`, and the lease is nobody else's matter. */

@@ -1,4 +1,4 @@
-import type { SqlRow } from './database.ts';
+import type { SqlRow } from './sql-values.ts';
 import { readBigInt } from './read-column.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { SqlParameter, SqlRow } from '../operations/database.ts';
+import type { SqlParameter, SqlRow } from '../operations/sql-values.ts';
 import { readInteger, readText } from '../operations/read-column.ts';
 import { openStoreDatabase } from '../sqlite/open-store-database.ts';
 import { createSqliteDatabase } from '../sqlite/sqlite-database.ts';

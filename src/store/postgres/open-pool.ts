@@ -1,6 +1,6 @@
 import { Pool } from 'pg';
 import type { PoolClient } from 'pg';
-import type { SqlParameter, SqlRow, ValueRow } from '../operations/database.ts';
+import type { SqlParameter, SqlRow, ValueRow } from '../operations/sql-values.ts';
 import { toClientConfig } from './connection-options.ts';
 import type { PostgresOptions } from './connection-options.ts';
 import { isConnectionLost, toStoreError } from './postgres-error.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { SqlParameter, SqlRow } from '../operations/database.ts';
+import type { SqlParameter, SqlRow } from '../operations/sql-values.ts';
 import { readInteger, readText } from '../operations/read-column.ts';
 
 /** Runs a query with `?` for its parameters, on whichever engine. */

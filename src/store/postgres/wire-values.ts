@@ -1,5 +1,5 @@
 import { types } from 'pg';
-import type { SqlParameter } from '../operations/database.ts';
+import type { SqlParameter } from '../operations/sql-values.ts';
 
 /** A parameter as the driver takes it: text, bytes or null. A number goes with all its digits, so that the server rounds none. */
 export function toText(parameter: SqlParameter): string | Uint8Array | null {

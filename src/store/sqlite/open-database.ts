@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { StatementSync } from 'node:sqlite';
-import type { SqlParameter, SqlRow, ValueRow } from '../operations/database.ts';
+import type { SqlParameter, SqlRow, ValueRow } from '../operations/sql-values.ts';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 

@@ -11,7 +11,8 @@ import { createPriceBook } from '../../rating/price-book.ts';
 import { plainEntry } from '../../rating/testing/price-book-kit.ts';
 import type { PriceBook } from '../../rating/rating.ts';
 import { SimulatedProcess } from './simulated-process.ts';
-import type { Companion, WorldBooks } from './world-books.ts';
+import type { WorldBooks } from './world-books.ts';
+import type { Companion } from './companion.ts';
 
 /** Prices in nano-USD of a token, as the books below have them: what the auditor computes with. */
 type TokenPrices = { readonly input: bigint; readonly output: bigint };

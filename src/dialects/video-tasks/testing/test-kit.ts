@@ -2,7 +2,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoForm } from '../../../inference/video.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import { scanJson } from '../../../platform/json/scan-json.ts';
-import type { ValidationMode } from '../../chat-dialect.ts';
+import type { ValidationMode } from '../../dialect-id.ts';
 import { type ReadVideo, readVideoRequest, type VideoWire } from '../read-video-request.ts';
 
 type WireOptions = { readonly form?: VideoForm; readonly mode?: ValidationMode } & Pick<VideoWire, 'action' | 'source'>;

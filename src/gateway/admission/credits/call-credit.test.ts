@@ -112,7 +112,7 @@ const shapes: Record<string, Readonly<Record<string, string>>> = {
 shapes['total'] = shapes['day'] ?? {};
 
 const encoders = {
-  ...Object.fromEntries(Object.values(chatDialects).map(({ id, encodeError }) => [id, (error: GatewayError) => encodeError(error, 'req')])),
+  ...Object.fromEntries(Object.values(chatDialects).map(({ id, voice }) => [id, (error: GatewayError) => voice.encodeError(error, 'req')])),
   audio: (error: GatewayError) => encodeAudioError(error, 'req'),
   video: (error: GatewayError) => encodeVideoError(error, 'req'),
 };
@@ -132,7 +132,7 @@ describe('a refusal in the words of each interface', () => {
 
   test('a negative balance is told as none, and a quota failure names period and amount', () => {
     assert.match(describeCreditRefusal(balance, 1n, 0).message, /\$0 is available/);
-    const body = chatDialects['gemini-generate-content'].encodeError(describeCreditRefusal(day, 1n, 0), 'req').body.toString();
+    const body = chatDialects['gemini-generate-content'].voice.encodeError(describeCreditRefusal(day, 1n, 0), 'req').body.toString();
     assert.match(body, /"quotaId":"SpendPerDayPerApiKey","quotaValue":"1.5"/);
   });
 });

@@ -1,16 +1,18 @@
+import { endWithCall } from '../../attempts/exchange/own-limits.ts';
+import { withOwnLimits } from '../../attempts/exchange/own-limits.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { AccessLimits, RateLimits } from '../../../accounts/access-limits.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ExchangeObserver } from '../../attempts/exchange/exchange-context.ts';
-import { createFakeExchange, createFakeUpstream } from '../../attempts/exchange/testing/fake-exchange.ts';
+import { createFakeExchange } from '../../attempts/exchange/testing/fake-exchange.ts';
 import { UpstreamExchange } from '../../attempts/exchange/upstream-exchange.ts';
 import { createLimiter } from './limiter.ts';
-import { countUsedTokens, endWithCall, reserveCall, type TakenLimits, withOwnLimits } from './reserve-call.ts';
+import { countUsedTokens, reserveCall, type TakenLimits } from './reserve-call.ts';
 
 const startMs = Date.UTC(2026, 10, 20, 9, 0, 0);
 
@@ -20,7 +22,6 @@ function setUp(dialectId: DialectId = 'openai-chat') {
   let elapsedMs = 0;
   const clock = { nowMs: () => startMs + elapsedMs, monotonicMs: () => elapsedMs };
   const limiter = createLimiter({ clock });
-  const upstream = createFakeUpstream({}, { send: () => {}, close: () => Promise.resolve() });
   type Wanted = {
     readonly limits?: AccessLimits;
     readonly userLimits?: AccessLimits;
@@ -32,7 +33,7 @@ function setUp(dialectId: DialectId = 'openai-chat') {
     reserveCall({
       limiter,
       clock,
-      dialect: chatDialects[dialectId],
+      voice: chatDialects[dialectId].voice,
       caller: {
         ...caller,
         ...(limits === undefined ? {} : { limits }),
@@ -40,7 +41,7 @@ function setUp(dialectId: DialectId = 'openai-chat') {
       },
       perKey,
       facts: { requestedModel: 'm', stream: false, inputCharacters: 400, needs: [], ...facts },
-      target: { upstream, upstreamModel: 'm', ...(model === undefined ? {} : { model: { name: 'm', limits: model } }) },
+      model: model === undefined ? undefined : { name: 'm', limits: model },
     });
   const refusal = (wanted: Wanted): GatewayError => {
     try {
@@ -94,7 +95,7 @@ describe('in the words of each vendor', () => {
     const { reserve, refusal, advance } = setUp(dialect);
     const taken = reserve({ limits });
     advance(elapsedMs);
-    const { status, headers, body } = chatDialects[dialect].encodeError(refusal({ limits }), 'req_1');
+    const { status, headers, body } = chatDialects[dialect].voice.encodeError(refusal({ limits }), 'req_1');
     return { taken, status, headers, error: JSON.parse(body.toString()).error };
   };
   const rpm = { requestsPerMinute: 1 };
@@ -155,7 +156,7 @@ describe('in the words of each vendor', () => {
 
   test('a call larger than its limit is not asked to come again', () => {
     const { refusal } = setUp();
-    const { status, headers } = chatDialects['openai-chat'].encodeError(refusal({ limits: { tokensPerMinute: 500 } }), 'req_1');
+    const { status, headers } = chatDialects['openai-chat'].voice.encodeError(refusal({ limits: { tokensPerMinute: 500 } }), 'req_1');
     assert.equal(status, 429);
     assert.deepEqual([headers['retry-after'], headers['x-should-retry']], [undefined, 'false']);
   });

@@ -22,8 +22,8 @@ type ReserveOptions = {
   readonly caller: ApiKey;
   readonly perKey: RateLimits | undefined;
   readonly facts: CallFacts;
-  /** The best of its targets: all of a model's have the same limits. */
-  readonly target: { readonly model?: { readonly name: string; readonly limits: RateLimits } } | undefined;
+  /** The model that it goes to, where it has limits of its own. */
+  readonly model: { readonly name: string; readonly limits: RateLimits } | undefined;
 };
 
 /**
@@ -35,14 +35,13 @@ type ReserveOptions = {
 export function reserveCall(options: ReserveOptions & { readonly limiter: Limiter }): TakenLimits | undefined;
 export function reserveCall(options: ReserveOptions): TakenLimits | Promise<TakenLimits> | undefined;
 export function reserveCall(options: ReserveOptions): TakenLimits | Promise<TakenLimits> | undefined {
-  const { caller, perKey, facts, target } = options;
-  if (caller.limits === undefined && caller.userLimits === undefined && perKey === undefined && target?.model === undefined)
-    return undefined;
+  const { caller, perKey, facts, model } = options;
+  if (caller.limits === undefined && caller.userLimits === undefined && perKey === undefined && model === undefined) return undefined;
   const subjects: LimitedSubject[] = [];
   const ofKey = withDefaults(caller.limits, perKey);
   if (isRate(ofKey)) subjects.push({ scope: 'key', id: caller.id, limits: ofKey });
   if (isRate(caller.userLimits)) subjects.push({ scope: 'user', id: caller.userId, limits: caller.userLimits });
-  if (target?.model !== undefined) subjects.push({ scope: 'model', id: target.model.name, limits: target.model.limits });
+  if (model !== undefined) subjects.push({ scope: 'model', id: model.name, limits: model.limits });
   if (subjects.length === 0) return undefined;
   const tokens = estimateTokens(facts.inputCharacters) + (facts.outputTokensMax ?? defaultOutputTokens);
   const taken = options.limiter.reserve(subjects, tokens);

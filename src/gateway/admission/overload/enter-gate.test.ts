@@ -5,7 +5,6 @@ import { after, before, describe, test } from 'node:test';
 
 import { request } from 'undici';
 
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import { readBody } from '../../../platform/http/read-body.ts';
@@ -31,7 +30,7 @@ describe('a call at the gate', () => {
   let url: string;
   let gate: FairGate;
   let refusals = 0;
-  let dialect: ChatDialect = chatDialects['openai-chat'];
+  let { voice } = chatDialects['openai-chat'];
   let closes = false;
   const told: string[] = [];
   const reportOf = (response: ServerResponse) => ({
@@ -50,7 +49,7 @@ describe('a call at the gate', () => {
     close: () => {},
   };
   const answer = (incoming: IncomingMessage, response: ServerResponse): void => {
-    const entered = enterGate(keeper, { callId, request: incoming, response, dialect }, reportOf(response), 'a');
+    const entered = enterGate(keeper, { callId, request: incoming, response, voice }, reportOf(response), 'a');
     void Promise.resolve(entered).then(async (admission) => {
       if (admission === undefined) return;
       const bytes = await readBody(incoming, 500);
@@ -84,7 +83,7 @@ describe('a call at the gate', () => {
   for (const { id } of Object.values(chatDialects)) {
     test(`a refused one is answered in the words of ${id}`, async () => {
       newGate();
-      dialect = chatDialects[id];
+      ({ voice } = chatDialects[id]);
       void gate.admit('a', 10, () => false);
       const before = refusals;
       const { statusCode, headers, body } = await send();

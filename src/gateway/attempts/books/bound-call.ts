@@ -3,7 +3,7 @@ import type { PlannedCall, PriceBook } from '../../../billing/rating/rating.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { InputMeasure } from '../../../inference/measure-input.ts';
 import type { CreditSettings } from '../../settings/credit-settings.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 
 /** Whom a call is priced for, and when. */
 export type Purchase = {

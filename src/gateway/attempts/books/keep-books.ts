@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { CallOpening } from '../../../billing/ledger/call-entry.ts';
 import type { MeteredCall } from '../../../billing/metering/meter-call.ts';
 import type { PriceBook } from '../../../billing/rating/rating.ts';
@@ -9,7 +9,7 @@ import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import type { Departure } from '../disconnect/departure.ts';
 import { describeLeaving, endLeft, reportsUsage } from '../disconnect/describe-leaving.ts';
 import type { ExchangeObserver } from '../exchange/exchange-context.ts';
-import type { Gateway } from '../../endpoints/gateway.ts';
+import type { AttemptServices } from '../services.ts';
 import { correctReport, meterAndRate, settleCall, type UsageBound } from './settle.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 
@@ -28,7 +28,7 @@ export function keepNoBooks(report: Pick<CallReport, 'ended'>): ExchangeObserver
 
 /** Follows an admitted call's exchange and writes it into the books: HEAD and PROGRESS as it goes, the settled entry at its end. */
 export function keepBooks(options: {
-  readonly gateway: Pick<Gateway, 'journal' | 'clock' | 'replyOwners'>;
+  readonly services: Pick<AttemptServices, 'journal' | 'clock' | 'replyOwners'>;
   readonly opening: CallOpening;
   /** The dialect in which the upstream answers. */
   readonly upstreamDialect: DialectId;
@@ -49,7 +49,7 @@ export function keepBooks(options: {
   readonly replyNotes: () => readonly TranslationNote[];
 }): ExchangeObserver {
   const { opening, upstreamDialect, vendor, priceBook, bound, keepsReply } = options;
-  const { journal, clock, replyOwners } = options.gateway;
+  const { journal, clock, replyOwners } = options.services;
   const { callId } = opening;
   let upstreamStatus: number | undefined;
   let upstreamRequestId: string | undefined;

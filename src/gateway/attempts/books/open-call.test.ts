@@ -3,8 +3,7 @@ import { test } from 'node:test';
 
 import { type Journal, JournalUnavailableError } from '../../../billing/journal/journal.ts';
 import type { CallOpening } from '../../../billing/ledger/call-entry.ts';
-import { chatDialects } from '../../../dialects/registry.ts';
-import { admit } from './open-call.ts';
+import { openCall } from './open-call.ts';
 import { createFakeUpstream } from '../exchange/testing/fake-exchange.ts';
 
 function ask(open: Journal['open']): Promise<CallOpening> {
@@ -18,11 +17,11 @@ function ask(open: Journal['open']): Promise<CallOpening> {
     drain: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
-  return admit({
+  return openCall({
     callId: 'req_1',
     acceptedAtMs: 5,
     caller: { id: 'key_1', userId: 'user_1', userName: 'alice', name: 'ci', hint: 'x', createdAtMs: 0, strictTranslation: false },
-    dialect: chatDialects['openai-chat'],
+    dialect: 'openai-chat',
     facts: { requestedModel: 'fast', stream: true, inputCharacters: 9, needs: [] },
     target: {
       upstream: createFakeUpstream({ vendor: 'openai' }, { send: () => {}, close: () => Promise.resolve() }),

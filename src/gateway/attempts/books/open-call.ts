@@ -4,18 +4,19 @@ import { type Journal, JournalUnavailableError } from '../../../billing/journal/
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 
 /**
  * Opens a call in the books before its upstream is called. What cannot be written down must not be spent, so a journal that cannot be
  * written refuses the call. Resolves when the opening is written, together with those of the other calls of the same turn.
  * Rejects with GatewayError `journal_unavailable` (503).
  */
-export function admit(options: {
+export function openCall(options: {
   readonly callId: string;
   readonly acceptedAtMs: number;
   readonly caller: ApiKey;
-  readonly dialect: { readonly id: string };
+  /** The client's interface. */
+  readonly dialect: string;
   readonly facts: CallFacts;
   readonly target: Target;
   readonly priceVersion: string;
@@ -33,7 +34,7 @@ export function admit(options: {
     userName: caller.userName,
     keyId: caller.id,
     keyName: caller.name,
-    dialect: options.dialect.id,
+    dialect: options.dialect,
     requestedModel: facts.requestedModel,
     upstream: target.upstream.id,
     vendor: target.upstream.vendor.id,

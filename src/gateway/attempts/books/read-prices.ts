@@ -3,7 +3,7 @@ import type { PriceBook } from '../../../billing/rating/rating.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { type AloneMeter, findAlone } from '../../../inference/meters.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 
 /** A call that is about to be made, as far as its price depends on it. */
 export type CallToPrice = {

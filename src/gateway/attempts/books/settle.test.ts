@@ -169,7 +169,7 @@ describe('the books of a running call', () => {
     const told: unknown[] = [];
     let nowMs = 5000;
     const observer = keepBooks({
-      gateway: {
+      services: {
         journal: {
           open: () => {},
           head: (id, head) => void written.push(['head', id, head]),
@@ -183,8 +183,6 @@ describe('the books of a running call', () => {
         clock: { nowMs: () => -1, monotonicMs: () => nowMs },
         replyOwners: {
           remember: (entry) => void remembered.push(entry),
-          check: () => Promise.resolve('one'),
-          find: () => Promise.resolve(undefined),
         },
       },
       opening,

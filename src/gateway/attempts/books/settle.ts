@@ -5,7 +5,7 @@ import { type MeteredCall, meterCall } from '../../../billing/metering/meter-cal
 import type { PriceBook } from '../../../billing/rating/rating.ts';
 import type { Usage } from '../../../inference/usage.ts';
 import type { UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { Outcome } from '../exchange/exchange-context.ts';
 
 /** What a call has learnt on its way, besides its outcome. */

@@ -5,7 +5,7 @@ import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import { countInput } from '../../../inference/meters.ts';
 import type { Usage } from '../../../inference/usage.ts';
 import type { Frame } from '../../../platform/frames.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 import { boundAtTarget, type Purchase } from './bound-call.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import type { CreditSettings } from '../../settings/credit-settings.ts';

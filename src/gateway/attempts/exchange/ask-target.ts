@@ -3,7 +3,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { UpstreamController, UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../../settings/limits.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 
 export type WholeAnswer = { readonly status: number; readonly headers: ReplyHeaders; readonly body: Buffer };
 

@@ -8,7 +8,7 @@ import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { Histogram } from '../../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../../settings/limits.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 import type { StreamBudget } from '../books/stream-budget.ts';
 import type { Departure, LeavingRule } from '../disconnect/departure.ts';
 import type { ReplyRelay } from './reply-relay.ts';

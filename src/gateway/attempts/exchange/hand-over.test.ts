@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { createFakeExchange, type FakeExchange, type FakeExchangeOptions } from './testing/fake-exchange.ts';

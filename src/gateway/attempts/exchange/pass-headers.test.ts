@@ -1,10 +1,12 @@
+import { forwardReplyHeaders } from './pass-headers.ts';
+import { readUpstreamRequestId } from './pass-headers.ts';
+import { passReplyHeaders } from './pass-headers.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { upstreamVendors } from '../../upstreams/registry.ts';
-import { compileHeaderList } from '../../platform/http/header-list.ts';
-import { createFakeUpstream } from '../attempts/exchange/testing/fake-exchange.ts';
-import { forwardReplyHeaders, passReplyHeaders, readUpstreamRequestId } from './reply-headers.ts';
+import { upstreamVendors } from '../../../upstreams/registry.ts';
+import { compileHeaderList } from '../../../platform/http/header-list.ts';
+import { createFakeUpstream } from './testing/fake-exchange.ts';
 
 const client = { send: () => {}, close: () => Promise.resolve() };
 

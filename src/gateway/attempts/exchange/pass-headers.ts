@@ -1,6 +1,6 @@
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Upstream } from '../routing/routing-table.ts';
+import type { Upstream } from '../routing/target.ts';
 import { scrubText } from './scrub-credential.ts';
 
 const framing = ['content-length', 'content-encoding', 'transfer-encoding', 'trailer', 'te'];

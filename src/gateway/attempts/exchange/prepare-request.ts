@@ -1,11 +1,12 @@
-import type { ChatDialect, DialectId, WireRequest } from '../../../dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { DialectId, WireRequest } from '../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import { compileHeaderList } from '../../../platform/http/header-list.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { applyJsonEdits } from '../../../platform/json/json-edits.ts';
 import { identityHeaders } from '../../../upstreams/header-lists.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 
 /** Joins what is sent under two names of one header, each value once. */
 function joinValues(first: string | undefined, second: string): string {

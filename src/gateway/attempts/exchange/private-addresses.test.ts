@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { refusePrivateAddresses } from './private-addresses.ts';

@@ -1,4 +1,5 @@
-import type { ChatDialect, DialectId } from '../../../dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { leadsToPrivateNetwork } from '../../../platform/http/public-address.ts';

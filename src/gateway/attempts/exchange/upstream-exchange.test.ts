@@ -342,7 +342,11 @@ describe('the gateway itself', () => {
     edit.answer();
     edit.data(whole);
     edit.end();
-    const heartbeat = start({ framing: 'sse', dialect: { ...chat, heartbeat: defect }, timeouts: { heartbeatMs: 10 } });
+    const heartbeat = start({
+      framing: 'sse',
+      dialect: { ...chat, voice: { ...chat.voice, heartbeat: defect } },
+      timeouts: { heartbeatMs: 10 },
+    });
     heartbeat.begin();
     heartbeat.answer(200, sse);
     heartbeat.check(10);

@@ -1,3 +1,4 @@
+import { readUpstreamRequestId } from './pass-headers.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Watched } from '../../../platform/http/deadlines.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
@@ -5,7 +6,7 @@ import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../..
 import { writeFailure } from '../../replies/write-reply.ts';
 import { createErrorReply } from './error-reply.ts';
 import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
-import { readUpstreamRequestId, receiptHeader } from '../../replies/reply-headers.ts';
+import { receiptHeader } from '../../replies/reply-headers.ts';
 import { StreamReply } from './stream-reply.ts';
 import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
 import { createWholeReply } from './whole-reply.ts';

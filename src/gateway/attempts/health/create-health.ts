@@ -54,9 +54,12 @@ export function createHealth(options: {
   };
 }
 
+/** A credential, and the models that are remembered of it, by their names at the upstream. */
+type Remembered = { readonly health: CredentialHealth; readonly targets: Map<string, TrackedTarget> };
+
 /** The targets that are remembered: by their names, and in a list in which each has its turn of being looked at. */
 class TargetMemory {
-  readonly #upstreams = new Map<string, Map<string, CredentialHealth>>();
+  readonly #upstreams = new Map<string, Map<string, Remembered>>();
   readonly #targets: TrackedTarget[] = [];
   #turn = 0;
 
@@ -69,18 +72,19 @@ class TargetMemory {
   }
 
   credentialOf({ upstreamId, credentialId }: HealthSubject): CredentialHealth | undefined {
-    return this.#upstreams.get(upstreamId)?.get(credentialId);
+    return this.#upstreams.get(upstreamId)?.get(credentialId)?.health;
   }
 
-  find(subject: HealthSubject): TrackedTarget | undefined {
-    return this.credentialOf(subject)?.targets.get(subject.upstreamModel);
+  find({ upstreamId, credentialId, upstreamModel }: HealthSubject): TrackedTarget | undefined {
+    return this.#upstreams.get(upstreamId)?.get(credentialId)?.targets.get(upstreamModel);
   }
 
   add(target: TrackedTarget): void {
     const { credential, upstreamModel } = target;
-    const credentials = this.#upstreams.get(credential.upstreamId) ?? new Map<string, CredentialHealth>();
-    this.#upstreams.set(credential.upstreamId, credentials.set(credential.credentialId, credential));
-    credential.targets.set(upstreamModel, target);
+    const { upstreamId, credentialId } = credential;
+    const credentials = this.#upstreams.getOrInsertComputed(upstreamId, () => new Map<string, Remembered>());
+    const remembered = credentials.getOrInsertComputed(credentialId, () => ({ health: credential, targets: new Map() }));
+    remembered.targets.set(upstreamModel, target);
     this.#targets.push(target);
   }
 
@@ -110,9 +114,10 @@ class TargetMemory {
     if (target === undefined || last === undefined) return;
     if (last !== target) this.#targets[this.#turn] = last;
     const { credential, upstreamModel } = target;
-    credential.targets.delete(upstreamModel);
-    if (credential.targets.size > 0) return;
     const credentials = this.#upstreams.get(credential.upstreamId);
+    const remembered = credentials?.get(credential.credentialId);
+    remembered?.targets.delete(upstreamModel);
+    if (remembered !== undefined && remembered.targets.size > 0) return;
     credentials?.delete(credential.credentialId);
     if (credentials?.size === 0) this.#upstreams.delete(credential.upstreamId);
   }

@@ -1,6 +1,5 @@
 import type { HealthSettings } from './health-settings.ts';
 import { Outage } from './outage.ts';
-import type { TrackedTarget } from './tracked-target.ts';
 
 /** What all models share that are reached with one credential of an upstream. */
 export class CredentialHealth {
@@ -8,8 +7,6 @@ export class CredentialHealth {
   readonly credentialId: string;
   /** That the upstream refuses the credential for everything. */
   readonly rejection: Outage;
-  /** The models that are remembered, by their names at the upstream. */
-  readonly targets = new Map<string, TrackedTarget>();
 
   constructor(ids: { readonly upstreamId: string; readonly credentialId: string }, settings: HealthSettings, random: () => number) {
     this.upstreamId = ids.upstreamId;

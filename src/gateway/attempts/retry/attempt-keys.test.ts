@@ -1,8 +1,8 @@
+import type { KnownCall } from '../../endpoints/chat/known-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { startAttempts, type StartedAttempts } from './testing/fake-attempts.ts';
-import type { KnownCall } from '../call.ts';
 
 const takingKeys = (known: KnownCall): KnownCall => ({
   ...known,

@@ -1,5 +1,5 @@
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 
 /**
  * The idempotency keys of a call's attempts. They are derived from the call's id, never from a key of its client: two clients of this gateway are one client to the upstream, and

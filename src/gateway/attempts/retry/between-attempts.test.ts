@@ -1,10 +1,10 @@
+import type { KnownCall } from '../../endpoints/chat/known-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { content, ending, opening, startAttempts } from './testing/fake-attempts.ts';
-import type { KnownCall } from '../call.ts';
 
 describe('between two attempts', () => {
   test('the client leaves: the call is settled once, and nothing more is sent', async () => {

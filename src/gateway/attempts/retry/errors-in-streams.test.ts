@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import type { Frame } from '../../../platform/frames.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';

@@ -1,9 +1,9 @@
-import type { Gateway, GatewaySettings } from '../../endpoints/gateway.ts';
+import type { AttemptServices, GatewaySettings } from '../services.ts';
 import type { AskingCall } from '../health/asking-call.ts';
 import type { Availability } from '../health/health.ts';
 import { alwaysHealthy } from '../routing/always-healthy.ts';
 import { subjectOf } from '../routing/route.ts';
-import type { Target } from '../routing/routing-table.ts';
+import type { Target } from '../routing/target.ts';
 
 /** A target as a call that has failed once sees it. */
 export type SeenTarget = {
@@ -14,7 +14,7 @@ export type SeenTarget = {
 
 /** What is known of a target, for one call; nothing bad where the operator does not want it heeded. */
 export function seeHealth(
-  { health, clock }: Pick<Gateway, 'health' | 'clock'>,
+  { health, clock }: Pick<AttemptServices, 'health' | 'clock'>,
   { retries }: Pick<GatewaySettings, 'retries'>,
   { caller }: Pick<AskingCall, 'caller'>,
 ): (target: Target) => SeenTarget {

@@ -1,6 +1,7 @@
 import type { Availability } from '../health/health.ts';
 import { drawFor, scoreOf } from './conversation-hash.ts';
-import type { Balance, RoutedTarget } from './route.ts';
+import type { RoutedTarget } from './route.ts';
+import type { Balance } from './model-options.ts';
 
 /** A target that may take the call, with its state when the call came. */
 export type Candidate = {

@@ -1,4 +1,5 @@
-import type { DialectId, RequestFeatures } from '../../../dialects/chat-dialect.ts';
+import type { RequestFeatures } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 

@@ -1,4 +1,5 @@
-import type { ChatDialect, WireRequest } from '../../../dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../dialects/dialect-id.ts';
 import { hashText } from './conversation-hash.ts';
 
 /**

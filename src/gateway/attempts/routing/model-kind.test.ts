@@ -10,7 +10,7 @@ import { alwaysHealthy } from './always-healthy.ts';
 import { modelKindOf, type ServedKind } from './model-kind.ts';
 import { rankTargets } from './rank-targets.ts';
 import { createRoute } from './route.ts';
-import type { Target } from './routing-table.ts';
+import type { Target } from './target.ts';
 
 const target = (vendor: string, upstreamModel: string): Target =>
   ({ upstreamModel, upstream: { id: vendor, vendor: { id: vendor }, dialects: [] } }) as unknown as Target;

@@ -4,13 +4,14 @@ import { test } from 'node:test';
 import { loadShippedPriceBook } from '../../../billing/rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../exchange/testing/fake-exchange.ts';
 import { alwaysHealthy } from './always-healthy.ts';
 import { rankTargets } from './rank-targets.ts';
-import { createRoutingTable, type RoutingTable, type Target, type Upstream } from './routing-table.ts';
+import { createRoutingTable, type RoutingTable } from './routing-table.ts';
+import type { Target, Upstream } from './target.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 const upstream = (id: string, vendor: VendorId, dialects?: readonly DialectId[]): Upstream => {

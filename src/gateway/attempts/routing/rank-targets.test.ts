@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import type { Availability } from '../health/health.ts';
 import { fakeHealth, fakeTable, fakeTarget, fakeUpstream, idsOf, rankFake } from './testing/fake-routing.ts';
-import type { Target } from './routing-table.ts';
+import type { Target } from './target.ts';
 
 const chat = ['openai-chat'] as const;
 const failing = (againInMs: number): Availability => ({ usable: false, reason: 'failing', againInMs });

@@ -1,16 +1,18 @@
-import type { ChatDialect, RequestFeatures, WireRequest } from '../../../dialects/chat-dialect.ts';
+import { describeUnknownReply } from './unknown-reply.ts';
+import type { ChatDialect, RequestFeatures } from '../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { nearestName } from '../../../platform/nearest-name.ts';
 import { mayCall, type ModelLimits } from '../../admission/check-caller.ts';
 import type { KnownHealth } from './always-healthy.ts';
-import { describeUnknownReply } from '../../endpoints/chat/responses/reply-owners.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
 import { findUnmetCondition } from './conditions.ts';
 import { hashConversation } from './conversation-key.ts';
 import { describeOtherKind, type ServedKind } from './model-kind.ts';
 import type { Route, RoutedTarget, Tier } from './route.ts';
-import type { RoutingTable, Target } from './routing-table.ts';
+import type { RoutingTable } from './routing-table.ts';
+import type { Target } from './target.ts';
 
 /** A call that looks for its targets. */
 export type RankedCall = {

@@ -1,29 +1,12 @@
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { Balance, ResponseState, StopSequences } from './model-options.ts';
+import type { ReplyCheck } from '../../settings/call-settings.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { HealthSubject } from '../health/health.ts';
-import type { ReplyCheck } from '../../endpoints/chat/tool-loop/check-reply.ts';
 import type { ToolModes } from '../../settings/tool-settings.ts';
 import { hashText } from './conversation-hash.ts';
 import { type ModelKind, modelKindOf } from './model-kind.ts';
-import type { ConfiguredModel, Target } from './routing-table.ts';
-
-/**
- * How calls are shared among targets of one priority. `conversation`: all calls of a conversation go to one target as long as it is healthy, so that
- * the vendor's prompt cache keeps working; conversations are spread by weight. `least-loaded`: to the one with the fewest calls under way for its
- * weight. `random`: each call for itself, by weight.
- */
-export type Balance = 'conversation' | 'least-loaded' | 'random';
-
-/**
- * Where the conversations of stored responses are kept. `auto`: at the upstream as long as a conversation stays with one that keeps it, and in the
- * gateway's own copy; `gateway`: in that copy alone, upstreams keep nothing; `upstream`: at the upstream alone.
- */
-export type ResponseState = 'auto' | 'gateway' | 'upstream';
-
-/**
- * Who ends replies at stop sequences where the upstream does not say that it did. `upstream`: it does, and what it says is answered; `gateway`: it
- * is not told of them, and the reply is cut here.
- */
-export type StopSequences = 'upstream' | 'gateway';
+import type { ConfiguredModel } from './configured-model.ts';
+import type { Target } from './target.ts';
 
 /** A target with what ranking it needs. */
 export type RoutedTarget = {

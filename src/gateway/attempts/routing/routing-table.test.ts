@@ -5,7 +5,8 @@ import { loadShippedPriceBook } from '../../../billing/rating/load-shipped-price
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../exchange/testing/fake-exchange.ts';
-import { createRoutingTable, type Upstream } from './routing-table.ts';
+import { createRoutingTable } from './routing-table.ts';
+import type { Upstream } from './target.ts';
 
 const upstream = (id: string, vendor: VendorId): Upstream => ({
   ...createFakeUpstream({ vendor }, { send: () => {}, close: () => Promise.resolve() }),

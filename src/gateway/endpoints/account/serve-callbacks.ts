@@ -7,7 +7,7 @@ import type { Callbacks } from '../../../tasks/callbacks/create-callbacks.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Gateway } from '../gateway.ts';
+import type { AccountServices } from './account-services.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';
@@ -32,14 +32,14 @@ const limitMax = 100;
  * Serves the callbacks of the caller's user: what was sent and what became of it, sending again, and a new secret, which is told this once.
  * @throws GatewayError `object_not_found` for an event that is not there and for another's, in the same words
  */
-export async function serveCallbacks(gateway: Gateway, action: CallbackAction, http: Http, id: string): Promise<void> {
+export async function serveCallbacks(gateway: AccountServices, action: CallbackAction, http: Http, id: string): Promise<void> {
   const { request, response, callId, target } = http;
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
   const { callbacks } = gateway;
   if (callbacks === undefined) throw new GatewayError('route_not_found', 'callbacks are not sent by this gateway');
-  const dialect = chatDialects['openai-chat'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  const { voice } = chatDialects['openai-chat'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
   if (admission === undefined) return;
   const answer = await act(callbacks, action, { userName: caller.userName, id, query: target.query }).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;

@@ -8,7 +8,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Gateway } from '../gateway.ts';
+import type { AccountServices } from './account-services.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';
@@ -25,12 +25,12 @@ type Http = {
  * Serves `GET /v1/credits`: the balance of the caller's user, where it is prepaid, and how the spend limits of the key and the user stand. It costs nothing.
  * @throws GatewayError `credits_unavailable` where the books cannot be read
  */
-export async function serveCredits(gateway: Gateway, { request, response, callId, target }: Http): Promise<void> {
+export async function serveCredits(gateway: AccountServices, { request, response, callId, target }: Http): Promise<void> {
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   const nowMs = gateway.clock.nowMs();
   checkCaller(caller, request, nowMs, gateway.settings().isProxy);
-  const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  const { voice } = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
   if (admission === undefined) return;
   if (gateway.spending === undefined) throw new GatewayError('route_not_found', 'this gateway keeps no accounts');
   const overview = await gateway.spending.read(caller, nowMs).catch((cause: unknown) => {

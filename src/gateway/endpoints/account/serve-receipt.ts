@@ -8,7 +8,7 @@ import type { ClientReply } from '../../replies/client-reply.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Gateway } from '../gateway.ts';
+import type { AccountServices } from './account-services.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import { siblingId } from '../../../platform/ids.ts';
@@ -31,12 +31,12 @@ const shownIdCharacters = 100;
  * under way, or its video in the making. Reading it changes nothing in the books.
  * @throws GatewayError `object_not_found` for a call that is not there and for another user's, in the same words
  */
-export async function serveReceipt(gateway: Gateway, http: Http, id: string): Promise<void> {
+export async function serveReceipt(gateway: AccountServices, http: Http, id: string): Promise<void> {
   const { request, response, callId, target } = http;
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
-  const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  const { voice } = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
   if (admission === undefined) return;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -55,7 +55,7 @@ export async function serveReceipt(gateway: Gateway, http: Http, id: string): Pr
 /** What there is to tell, and of which call. */
 type Found = { readonly callId: string } & NonNullable<FoundReceipt>;
 
-async function find(gateway: Gateway, id: string, userName: string, signal: AbortSignal): Promise<Found | undefined> {
+async function find(gateway: AccountServices, id: string, userName: string, signal: AbortSignal): Promise<Found | undefined> {
   if (!idPattern.test(id)) return undefined;
   if (gateway.receipts === undefined) throw new GatewayError('route_not_found', 'this gateway shows no receipts');
   try {
@@ -71,7 +71,7 @@ async function find(gateway: Gateway, id: string, userName: string, signal: Abor
 }
 
 async function findOfCall(
-  { receipts, deadlines, videos }: Gateway,
+  { receipts, deadlines, videos }: AccountServices,
   callId: string,
   userName: string,
   signal: AbortSignal,

@@ -1,3 +1,6 @@
+import { isUpstreamLimit } from '../../attempts/exchange/own-limits.ts';
+import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
+import { readUpstreamRequestId } from '../../attempts/exchange/pass-headers.ts';
 import { setTimeout as wait } from 'node:timers/promises';
 
 import type { ApiKey } from '../../../accounts/api-key.ts';
@@ -5,16 +8,16 @@ import type { CallEntry, CallOpening, FailedAttempt } from '../../../billing/led
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Usage } from '../../../inference/usage.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
-import { admit } from '../../attempts/books/open-call.ts';
+import { openCall } from '../../attempts/books/open-call.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import type { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
 import { describeLeaving } from '../../attempts/disconnect/describe-leaving.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
-import { passReplyHeaders, readUpstreamRequestId, receiptHeader, receiptPath } from '../../replies/reply-headers.ts';
-import type { Gateway, GatewaySettings } from '../gateway.ts';
+import { receiptHeader, receiptPath } from '../../replies/reply-headers.ts';
+import type { GatewaySettings } from '../../attempts/services.ts';
+import type { AudioServices } from './audio-services.ts';
 import { type AskingCall, createAskingCall } from '../../attempts/health/asking-call.ts';
 import type { AttemptTicket, AttemptVerdict } from '../../attempts/health/health.ts';
-import { isUpstreamLimit } from '../../admission/limits/reserve-call.ts';
 import { AttemptKeys } from '../../attempts/retry/attempt-keys.ts';
 import { forbidsRetry, parseRetryAfter } from '../../attempts/retry/parse-retry-after.ts';
 import { readPrices } from '../../attempts/books/read-prices.ts';
@@ -22,7 +25,7 @@ import type { RetryGrant } from '../../attempts/retry/retry-budget.ts';
 import { decideRetry, isWithinReach, type RetryDecision } from '../../attempts/retry/retry-policy.ts';
 import { isWorthTrying, mayRepeat, seeHealth } from '../../attempts/retry/see-health.ts';
 import { subjectOf } from '../../attempts/routing/route.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import { timeoutsOf } from '../../attempts/routing/target-timeouts.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { AudioJob, Delivered, Delivery, PreparedAudio } from './audio-job.ts';
@@ -71,14 +74,14 @@ type Attempt = {
  * nothing, because it waits in the spool. The call is in the books once, for the attempt that delivered.
  */
 export class AudioAttempts {
-  readonly #gateway: Gateway;
+  readonly #gateway: AudioServices;
   readonly #call: AudioCall;
   readonly #failed: FailedAttempt[] = [];
   /** Lets health count the attempts of one call once. */
   readonly #asking: AskingCall;
   readonly #keys: AttemptKeys;
 
-  constructor(gateway: Gateway, call: AudioCall) {
+  constructor(gateway: AudioServices, call: AudioCall) {
     this.#gateway = gateway;
     this.#call = call;
     this.#keys = new AttemptKeys(call.callId);
@@ -181,9 +184,19 @@ export class AudioAttempts {
     readPrices(priceBook, { target, requestedModel: job.facts.requestedModel, acceptedAtMs, uses: prepared.bounds().most }, undefined);
     const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
-    const dialect = { id: 'openai-audio' };
     report.exchanging();
-    return admit({ callId, acceptedAtMs, caller, dialect, facts: job.facts, target, priceVersion, journal, failedAttempts, credit });
+    return openCall({
+      callId,
+      acceptedAtMs,
+      caller,
+      dialect: 'openai-audio',
+      facts: job.facts,
+      target,
+      priceVersion,
+      journal,
+      failedAttempts,
+      credit,
+    });
   }
 
   async #exchange(reply: UpstreamReply, opening: CallOpening, attempt: Attempt): Promise<Delivered> {

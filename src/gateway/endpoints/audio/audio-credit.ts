@@ -2,8 +2,9 @@ import type { ApiKey } from '../../../accounts/api-key.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { boundAtTarget } from '../../attempts/books/bound-call.ts';
 import { takeCredit } from '../../admission/credits/call-credit.ts';
-import type { Gateway, GatewaySettings } from '../gateway.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { GatewaySettings } from '../../attempts/services.ts';
+import type { AudioServices } from './audio-services.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import type { AudioJob } from './audio-job.ts';
 
 type AudioPurchase = {
@@ -15,7 +16,7 @@ type AudioPurchase = {
 };
 
 /** Sets aside what making or reading sound may cost at most, wherever of its targets it is done. @throws GatewayError as `takeCredit` does */
-export function takeAudioCredit(gateway: Pick<Gateway, 'credits' | 'clock'>, call: AudioPurchase): ReturnType<typeof takeCredit> {
+export function takeAudioCredit(gateway: Pick<AudioServices, 'credits' | 'clock'>, call: AudioPurchase): ReturnType<typeof takeCredit> {
   const { caller, acceptedAtMs } = call;
   return takeCredit(gateway, caller, acceptedAtMs, () => boundAudio(call));
 }

@@ -8,7 +8,7 @@ import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts'
 import type { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import type { GatewayLimits } from '../../settings/limits.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import type { AudioOperation } from '../../../dialects/openai-audio/audio-formats.ts';
 import type { UpstreamReply } from './upstream-reply.ts';
 

@@ -4,7 +4,7 @@ import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import { parseIfJson } from '../../../platform/json/parse-if-json.ts';
 import { scrubText } from '../../attempts/exchange/scrub-credential.ts';
 import { parseRetryAfter } from '../../attempts/retry/parse-retry-after.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 
 const refusalCharactersMax = 2000;
 const secondMs = 1000;

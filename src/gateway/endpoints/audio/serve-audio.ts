@@ -8,7 +8,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
-import type { Gateway } from '../gateway.ts';
+import type { AudioServices } from './audio-services.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
 import { checkCaller, mayCall } from '../../admission/check-caller.ts';
@@ -20,10 +20,10 @@ import type { RequestTarget } from '../../admission/request-target.ts';
 import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
 import { notAChat } from '../../attempts/routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { AudioAttempts } from './audio-attempts.ts';
-import { audioErrorDialect } from './audio-error-dialect.ts';
+import { audioVoice } from './audio-voice.ts';
 import type { AudioJob } from './audio-job.ts';
 import { defaultAudioSettings } from '../../settings/audio-settings.ts';
 import { takeAudioCredit } from './audio-credit.ts';
@@ -53,7 +53,7 @@ type EnteredCall = Http & {
 };
 
 /** Serves /v1/audio. @throws GatewayError as long as nothing was delivered */
-export async function serveAudio(gateway: Gateway, operation: AudioOperation, http: Http, report: CallReport): Promise<void> {
+export async function serveAudio(gateway: AudioServices, operation: AudioOperation, http: Http, report: CallReport): Promise<void> {
   try {
     await serveCaller(gateway, operation, http, report);
   } finally {
@@ -62,7 +62,7 @@ export async function serveAudio(gateway: Gateway, operation: AudioOperation, ht
   }
 }
 
-async function serveCaller(gateway: Gateway, operation: AudioOperation, http: Http, report: CallReport): Promise<void> {
+async function serveCaller(gateway: AudioServices, operation: AudioOperation, http: Http, report: CallReport): Promise<void> {
   const { request, response, callId, target } = http;
   const { clock, deadlines } = gateway;
   const acceptedAtMs = clock.nowMs();
@@ -70,7 +70,7 @@ async function serveCaller(gateway: Gateway, operation: AudioOperation, http: Ht
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   report.caller = caller;
   checkCaller(caller, request, acceptedAtMs, gateway.settings().isProxy);
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect: audioErrorDialect }, report, caller.userId);
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice: audioVoice }, report, caller.userId);
   if (admission === undefined) return;
   const gone = new AbortController();
   const client = new ClientWatch({
@@ -94,7 +94,7 @@ async function serveCaller(gateway: Gateway, operation: AudioOperation, http: Ht
 const headersOf = (request: IncomingMessage): Readonly<Record<string, string | undefined>> =>
   request.headers as Readonly<Record<string, string | undefined>>;
 
-async function serveSpeech(gateway: Gateway, call: EnteredCall): Promise<void> {
+async function serveSpeech(gateway: AudioServices, call: EnteredCall): Promise<void> {
   const { request, admission } = call;
   const { limits, validation } = gateway.settings();
   const { bytes, body } = await readRequest(request, limits, (held) => admission.holdBytes(held));
@@ -103,7 +103,7 @@ async function serveSpeech(gateway: Gateway, call: EnteredCall): Promise<void> {
   await makeCall(gateway, call, createSpeechJob({ facts, body, bytes, headers: headersOf(request) }));
 }
 
-async function serveTranscription(gateway: Gateway, operation: Exclude<AudioOperation, 'speech'>, call: EnteredCall): Promise<void> {
+async function serveTranscription(gateway: AudioServices, operation: Exclude<AudioOperation, 'speech'>, call: EnteredCall): Promise<void> {
   const { request, admission, gone } = call;
   const { audio, validation } = gateway.settings();
   const { uploads: spool, mediaMeter: meter } = gateway;
@@ -125,16 +125,16 @@ async function serveTranscription(gateway: Gateway, operation: Exclude<AudioOper
  * length of the text stand in it, and the call takes its share of all limits in the same moment.
  * @throws GatewayError `rate_limited` (429)
  */
-async function takeSlot(gateway: Gateway, { caller }: EnteredCall): Promise<{ readonly release: () => void }> {
+async function takeSlot(gateway: AudioServices, { caller }: EnteredCall): Promise<{ readonly release: () => void }> {
   const { limiter, clock } = gateway;
   const { perKey } = gateway.settings();
   const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
-  const taken = await reserveCall({ limiter, clock, dialect: chatDialects['openai-chat'], caller, perKey, facts, target: undefined });
+  const taken = await reserveCall({ limiter, clock, voice: chatDialects['openai-chat'].voice, caller, perKey, facts, model: undefined });
   return { release: () => taken?.reservation.release() };
 }
 
 /** The targets that have the route, best first. @throws GatewayError where there is none */
-function chooseTargets(gateway: Gateway, { caller, request }: EnteredCall, { operation, facts }: AudioJob): readonly Target[] {
+function chooseTargets(gateway: AudioServices, { caller, request }: EnteredCall, { operation, facts }: AudioJob): readonly Target[] {
   const { routing, retries } = gateway.settings();
   const { requestedModel } = facts;
   if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, routing, (model) => mayCall(caller, model));
@@ -155,14 +155,14 @@ function chooseTargets(gateway: Gateway, { caller, request }: EnteredCall, { ope
 }
 
 /** Routes, limits and makes the call. */
-async function makeCall(gateway: Gateway, call: EnteredCall, job: AudioJob): Promise<void> {
+async function makeCall(gateway: AudioServices, call: EnteredCall, job: AudioJob): Promise<void> {
   const { caller, report, gone } = call;
   const settings = gateway.settings();
   report.facts = job.facts;
   const targets = chooseTargets(gateway, call, job);
   const { limiter, clock } = gateway;
-  const dialect = chatDialects['openai-chat'];
-  const taken = await reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts: job.facts, target: targets[0] });
+  const { voice } = chatDialects['openai-chat'];
+  const taken = await reserveCall({ limiter, clock, voice, caller, perKey: settings.perKey, facts: job.facts, model: targets[0]?.model });
   const limitHeaders = taken?.headers ?? {};
   let used = 0;
   let credit: CallCredit | undefined;

@@ -8,7 +8,7 @@ import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { digestRequest } from '../../attempts/health/asking-call.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import type { AudioJob, PreparedAudio } from './audio-job.ts';
 import { deliverEvents, deliverSound } from './deliver-stream.ts';
 

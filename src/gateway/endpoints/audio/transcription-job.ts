@@ -8,7 +8,7 @@ import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import { encodeMultipart } from '../../../platform/http/multipart-body.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import type { AudioJob, Delivered, Delivery, PreparedAudio } from './audio-job.ts';
 import { deliverEvents } from './deliver-stream.ts';
 import { deliverTranscript } from './deliver-transcript.ts';

@@ -4,7 +4,7 @@ import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { describeErrorInReply, describeUpstreamFailure, upstreamTimeout } from '../../attempts/exchange/upstream-failure.ts';
 import type { GatewayTimeouts } from '../../settings/limits.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 
 /** What an upstream may be ahead of whoever reads its reply. */
 const heldBytesMax = 256 * 1024;

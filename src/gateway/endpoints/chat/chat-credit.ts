@@ -1,14 +1,15 @@
 import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { WireRequest } from '../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../dialects/dialect-id.ts';
 import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { measureInput } from '../../../inference/measure-input.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { GatewaySettings } from '../../attempts/services.ts';
+import type { ChatServices } from './chat-services.ts';
 import type { Translation } from './translate/translation.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
 import {
   boundAtTarget,
@@ -40,7 +41,7 @@ export type HeldChat = Omit<ChatPurchase, 'targets'> & { readonly credit?: CallC
 
 /** Sets aside what a chat may cost at most, by the whole conversation that its model may have to read. @throws GatewayError as `takeCredit` does */
 export function takeChatCredit(
-  gateway: Pick<Gateway, 'credits' | 'clock'>,
+  gateway: Pick<ChatServices, 'credits' | 'clock'>,
   call: ChatPurchase & { readonly request: WireRequest; readonly turn: ResponseTurn | undefined; readonly isLoop: () => boolean },
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
   const { request, turn, caller, isLoop } = call;

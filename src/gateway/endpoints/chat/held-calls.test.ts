@@ -1,3 +1,4 @@
+import type { KnownCall } from './known-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
@@ -6,7 +7,6 @@ import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { content, ending, opening, type StartedAttempts, startAttempts, succeed } from '../../attempts/retry/testing/fake-attempts.ts';
-import type { KnownCall } from '../../attempts/call.ts';
 import { createRoutingTable } from '../../attempts/routing/routing-table.ts';
 import { CallCredit } from '../../admission/credits/call-credit.ts';
 import { boundChat } from './chat-credit.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { formatPath } from '../../../dialects/format-path.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Clock } from '../../../platform/clock.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 

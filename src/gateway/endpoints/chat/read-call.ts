@@ -1,15 +1,13 @@
+import type { IncomingCall } from './incoming-call.ts';
 import type { IncomingMessage } from 'node:http';
 
-import type { DialectId, Operation } from '../../../dialects/chat-dialect.ts';
+import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import type { IncomingCall } from './run-call.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { readAltFraming, readGenerateContentPath, type RequestTarget } from '../../admission/request-target.ts';
-import type { Route } from '../../server/routes/route-table.ts';
-
-type ChatRoute = Extract<Route, { type: 'chat' | 'generate-content' }>;
+import type { ChatRoute } from './chat-route.ts';
 
 type Described = {
   readonly dialect: DialectId;

@@ -1,11 +1,11 @@
-import type { IncomingMessage } from 'node:http';
+import type { KnownCall } from './known-call.ts';
+import type { IncomingCall } from './incoming-call.ts';
 
 import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { ChatDialect, Operation, WireRequest } from '../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../dialects/dialect-id.ts';
 import { hasCompaction } from '../../../dialects/openai-responses/compaction.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { StreamFraming } from '../../../platform/frames.ts';
 import { writeJson } from '../../../platform/json/write-json.ts';
 import { largeBodyBytes, WorkTurns } from '../../../platform/turn-queue.ts';
 import { authenticate } from '../../admission/authenticate.ts';
@@ -14,56 +14,46 @@ import { startBackground } from './background/start-background.ts';
 import { takeCallbackUrl } from './background/take-callback-url.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import { takeChatCredit } from './chat-credit.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
-import { tokenCountHeader } from './translate/count-relay.ts';
 import { openSummaries } from './compaction/open-summaries.ts';
 import { createInlineFiles, type InlineFiles, mayNameFiles } from './inline-files.ts';
-import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { GatewaySettings } from '../../attempts/services.ts';
+import type { ChatServices } from './chat-services.ts';
 import { checkCaller, mayCall } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import { reserveCall, type TakenLimits } from '../../admission/limits/reserve-call.ts';
 import { readRequest } from '../../admission/read-request.ts';
+import { ChatJob } from './chat-job.ts';
 import { CallAttempts } from '../../attempts/call-attempts.ts';
-import type { KnownCall } from '../../attempts/call.ts';
 import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
 import { rankKeeperFirst } from './responses/rank-keeper-first.ts';
 import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import { openTurn } from './responses/open-turn.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { needsToolLoop, runToolLoop } from './tool-loop/run-tool-loop.ts';
 import { toWireRequest } from './to-wire-request.ts';
-import { writeReply } from '../../replies/write-reply.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
-
-/** A request that a chat route has recognised. */
-export type IncomingCall = {
-  readonly callId: string;
-  readonly request: IncomingMessage;
-  readonly response: ClientReply;
-  readonly dialect: ChatDialect;
-  readonly operation: Operation;
-  readonly queryKeys: readonly string[];
-  readonly pathModel?: string | undefined;
-  readonly pathFraming?: StreamFraming | undefined;
-};
 
 /**
  * The road of one call, from its head to the moment its exchange runs; the exchange goes on by itself and settles the call. Every refusal on the
  * way is thrown as a GatewayError before anything was spent.
  */
-export async function runCall(gateway: Gateway, call: IncomingCall, report: CallReport): Promise<void> {
+export async function runCall(gateway: ChatServices, call: IncomingCall, report: CallReport): Promise<void> {
   const acceptedAtMs = gateway.clock.nowMs();
   const startedMs = gateway.clock.monotonicMs();
-  const { dialect } = call;
+  const { callId, dialect } = call;
   const settings = gateway.settings();
 
   const found = authenticate(call.request, call.queryKeys, gateway.callers);
   const caller = found instanceof Promise ? await found : found;
   report.caller = caller;
   checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
-  const entered = enterGate(gateway.gatekeeper, call, report, caller.userId);
+  const entered = enterGate(
+    gateway.gatekeeper,
+    { callId, request: call.request, response: call.response, voice: dialect.voice },
+    report,
+    caller.userId,
+  );
   const admission = entered instanceof Promise ? await entered : entered;
   if (entered instanceof Promise) report.queueMs = Math.round(gateway.clock.monotonicMs() - startedMs);
   if (admission === undefined) return;
@@ -93,6 +83,9 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
     credit = holding instanceof Promise ? await holding : holding;
     const disconnect = background === undefined ? (caller.disconnectPolicy ?? settings.disconnect) : undefined;
     const known = {
+      callId,
+      label: dialect.id,
+      voice: dialect.voice,
       settings,
       caller,
       facts,
@@ -107,7 +100,8 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
       startedMs,
       report,
     };
-    const generate = (going: IncomingCall): Promise<void> => makeCall(gateway, { ...known, call: going }, sent.request, sent.bytes);
+    const generate = (going: IncomingCall): Promise<void> =>
+      makeCall(gateway, { ...known, call: going, response: going.response }, sent.request, sent.bytes);
     if (background === undefined) await generate(call);
     else await startBackground(gateway, { call, report, turn, body: asked.body, callbackUrl, onRefused }, generate);
   } catch (error) {
@@ -117,7 +111,7 @@ export async function runCall(gateway: Gateway, call: IncomingCall, report: Call
 }
 
 /** Makes the call: once, or as often as its built-in tools need. */
-async function makeCall(gateway: Gateway, known: KnownCall, request: WireRequest, bytes: Buffer): Promise<void> {
+async function makeCall(gateway: ChatServices, known: KnownCall, request: WireRequest, bytes: Buffer): Promise<void> {
   const { call, facts, settings, targets, turn } = known;
   // It is translated next, which takes a large body its time once more.
   if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
@@ -125,8 +119,7 @@ async function makeCall(gateway: Gateway, known: KnownCall, request: WireRequest
     const whole = turn === undefined ? request : await turn.whole();
     if (await runToolLoop(gateway, known, { request: whole, asked: request })) return;
   }
-  const estimate = await new CallAttempts(gateway, known, bytes).start(request, bytes);
-  if (estimate !== undefined) answerCount(call, estimate.inputTokens);
+  await new CallAttempts(gateway, known, new ChatJob(gateway, known, request, bytes)).start();
 }
 
 /** A call that is to be routed. */
@@ -148,7 +141,7 @@ type ChosenTargets = { readonly turn: ResponseTurn | undefined; readonly facts: 
 type RoutedCall = ChosenTargets & { readonly sent: Pick<ReadCall, 'request' | 'bytes'> };
 
 /** Finds out where a call goes. At once, unless files or stored responses have to be looked up first. */
-function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): RoutedCall | Promise<RoutedCall> {
+function routeCall(gateway: ChatServices, read: ReadCall, report: CallReport): RoutedCall | Promise<RoutedCall> {
   const { call, settings, caller, request } = read;
   const facts = call.dialect.readFacts(request);
   report.facts = facts;
@@ -175,7 +168,7 @@ function routeCall(gateway: Gateway, read: ReadCall, report: CallReport): Routed
 /** A call whose files are in it, and what inlines those that its history names. */
 type FilledCall = ReadCall & { readonly facts: CallFacts; readonly inlineFiles: InlineFiles };
 
-async function routeWithFiles(gateway: Gateway, read: FilledCall, report: CallReport): Promise<RoutedCall> {
+async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: CallReport): Promise<RoutedCall> {
   const turns = new WorkTurns();
   if (read.bytes.length > largeBodyBytes) await turns.giveWay();
   const body = await read.inlineFiles(read.request.body);
@@ -190,7 +183,7 @@ async function routeWithFiles(gateway: Gateway, read: FilledCall, report: CallRe
 }
 
 /** @param asked the request as the client wrote it, which is what is kept */
-function routeFilled(gateway: Gateway, read: FilledCall, asked: WireRequest): RoutedCall | Promise<RoutedCall> {
+function routeFilled(gateway: ChatServices, read: FilledCall, asked: WireRequest): RoutedCall | Promise<RoutedCall> {
   const { call, settings, request, bytes, facts } = read;
   const route = settings.routing.routeOf(facts.requestedModel);
   const chosen = ((): ChosenTargets | Promise<ChosenTargets> => {
@@ -204,7 +197,7 @@ function routeFilled(gateway: Gateway, read: FilledCall, asked: WireRequest): Ro
   return chosen instanceof Promise ? chosen.then((targets) => ({ ...targets, sent })) : { ...chosen, sent };
 }
 
-async function routeTurn(gateway: Gateway, read: ReadCall, opening: Promise<ResponseTurn>): Promise<ChosenTargets> {
+async function routeTurn(gateway: ChatServices, read: ReadCall, opening: Promise<ResponseTurn>): Promise<ChosenTargets> {
   const turn = await opening;
   // A background response outlives its client.
   if (!read.isBackground) {
@@ -234,7 +227,7 @@ function neverStored(): GatewayError {
 
 /** The targets of a call, best first: before all others the one that keeps what it goes on from, where one does. */
 function chooseTargets(
-  gateway: Gateway,
+  gateway: ChatServices,
   { call: { dialect, operation }, settings, caller }: ReadCall,
   going: ResponseTurn | { readonly request: WireRequest; readonly facts: CallFacts; readonly turn: undefined },
 ): ChosenTargets | Promise<ChosenTargets> {
@@ -254,29 +247,21 @@ function chooseTargets(
 
 /** Takes what the call needs of the limits that concern it; counting tokens is not limited. @throws GatewayError `rate_limited` */
 function takeLimits(
-  { limiter, clock }: Gateway,
+  { limiter, clock }: ChatServices,
   { operation, dialect }: IncomingCall,
   known: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target | undefined },
 ): TakenLimits | Promise<TakenLimits> | undefined {
   if (operation === 'count-tokens') return undefined;
   const { settings, caller, facts, target } = known;
-  return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
+  return reserveCall({ limiter, clock, voice: dialect.voice, caller, perKey: settings.perKey, facts, model: target?.model });
 }
 
 /** Sets aside what the call may cost; counting tokens is free. @throws GatewayError where that is not to be had */
 function holdCredit(
-  gateway: Gateway,
+  gateway: ChatServices,
   { operation, dialect }: IncomingCall,
   purchase: Omit<Parameters<typeof takeChatCredit>[1], 'isLoop'>,
 ): CallCredit | undefined | Promise<CallCredit | undefined> {
   if (operation === 'count-tokens') return undefined;
   return takeChatCredit(gateway, { ...purchase, isLoop: () => needsToolLoop(gateway, { ...purchase, dialect }) });
-}
-
-/** Answers a token count that no upstream can make. */
-function answerCount({ dialect, response, callId }: IncomingCall, inputTokens: number): void {
-  const body = dialect.codec.encodeCount?.(inputTokens);
-  if (body === undefined) throw new Error(`${dialect.id} has a counter and no words for its answer`);
-  const headers = { 'content-type': 'application/json; charset=utf-8', [requestIdHeader]: callId, [tokenCountHeader]: 'estimate' };
-  writeReply(response, 200, headers, Buffer.from(JSON.stringify(body)));
 }

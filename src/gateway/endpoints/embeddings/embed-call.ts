@@ -6,14 +6,14 @@ import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
-import { admit } from '../../attempts/books/open-call.ts';
+import { openCall } from '../../attempts/books/open-call.ts';
 import { boundDearest } from '../../attempts/books/bound-call.ts';
 import { type CallCredit, takeCredit } from '../../admission/credits/call-credit.ts';
 import type { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
 import { describeLeaving, endLeft, reportsUsage } from '../../attempts/disconnect/describe-leaving.ts';
 import type { Outcome } from '../../attempts/exchange/exchange-context.ts';
 import { scrubText } from '../../attempts/exchange/scrub-credential.ts';
-import type { Gateway } from '../gateway.ts';
+import type { EmbeddingServices } from './embedding-services.ts';
 import { type AskingCall, createAskingCall, digestRequest } from '../../attempts/health/asking-call.ts';
 import { mayCall } from '../../admission/check-caller.ts';
 import { countUsedTokens, reserveCall } from '../../admission/limits/reserve-call.ts';
@@ -27,7 +27,7 @@ import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
 import { notAChat } from '../../attempts/routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
 import { subjectOf } from '../../attempts/routing/route.ts';
-import type { Target } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import { settleCall, type UsageBound } from '../../attempts/books/settle.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
@@ -59,7 +59,7 @@ export type Embedded = { readonly body: JsonObject; readonly headers: Readonly<R
  * Makes one call for embeddings: routed by model like any other, tried at one target after the other, limited, and settled once in the books.
  * @throws GatewayError
  */
-export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded> {
+export async function embed(gateway: EmbeddingServices, call: EmbedCall): Promise<Embedded> {
   const { caller, body } = call;
   const settings = gateway.settings();
   const { requestedModel, inputCharacters, encoding } = readEmbeddings(body);
@@ -86,11 +86,11 @@ export async function embed(gateway: Gateway, call: EmbedCall): Promise<Embedded
   const taken = await reserveCall({
     limiter,
     clock,
-    dialect: chatDialects['openai-chat'],
+    voice: chatDialects['openai-chat'].voice,
     caller,
     perKey: settings.perKey,
     facts,
-    target: targets[0],
+    model: targets[0]?.model,
   });
   const { priceBook } = settings.routing;
   let credit: CallCredit | undefined;
@@ -122,7 +122,7 @@ type KnownEmbedding = {
 
 /** The attempts of one call. */
 class EmbedAttempts {
-  readonly #gateway: Gateway;
+  readonly #gateway: EmbeddingServices;
   readonly #call: EmbedCall;
   readonly #known: KnownEmbedding;
   readonly #failed: FailedAttempt[] = [];
@@ -131,7 +131,7 @@ class EmbedAttempts {
   readonly #keys: AttemptKeys;
   #usedTokens = 0;
 
-  constructor(gateway: Gateway, call: EmbedCall, known: KnownEmbedding) {
+  constructor(gateway: EmbeddingServices, call: EmbedCall, known: KnownEmbedding) {
     this.#gateway = gateway;
     this.#call = call;
     this.#known = known;
@@ -213,10 +213,20 @@ class EmbedAttempts {
     readPrices(priceBook, { target, requestedModel: this.#known.facts.requestedModel, acceptedAtMs }, undefined);
     const priceVersion = priceBook.version;
     const failedAttempts = this.#failed.length === 0 ? undefined : [...this.#failed];
-    const dialect = { id: 'openai-embeddings' };
     this.#call.report?.exchanging();
     const { facts, credit } = this.#known;
-    return admit({ callId, acceptedAtMs, caller, dialect, facts, target, priceVersion, journal, failedAttempts, credit });
+    return openCall({
+      callId,
+      acceptedAtMs,
+      caller,
+      dialect: 'openai-embeddings',
+      facts,
+      target,
+      priceVersion,
+      journal,
+      failedAttempts,
+      credit,
+    });
   }
 
   #ask(target: Target, onHead: (status: number) => void): Promise<WholeAnswer> {

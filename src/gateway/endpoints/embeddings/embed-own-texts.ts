@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { EmbedTexts } from '../../../tools/file-search/embed-texts.ts';
-import type { Gateway } from '../gateway.ts';
+import type { EmbeddingServices } from './embedding-services.ts';
 import { embed } from './embed-call.ts';
 import { readVectors } from './read-reply.ts';
 
@@ -17,7 +17,7 @@ const keyName = 'file search';
 const userLimits = { prepaid: true, spendPerDay: '0', spendPerMonth: '0', spendTotal: '0' } as const;
 
 /** Vectors of texts by a model that clients could ask for too. Each request is a call of its own in the books of the user. */
-export function embedWithModel(gateway: Gateway, model: string): EmbedTexts {
+export function embedWithModel(gateway: EmbeddingServices, model: string): EmbedTexts {
   return async (texts, { userName }, signal) => {
     const { clock, newId } = gateway;
     // No limits of a key: what the operator configured to be indexed is not to fail by them. What its user may spend holds all the same.

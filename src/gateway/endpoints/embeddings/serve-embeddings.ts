@@ -4,7 +4,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { receiptHeader, receiptPath, requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Gateway } from '../gateway.ts';
+import type { EmbeddingServices } from './embedding-services.ts';
 import { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
@@ -16,7 +16,7 @@ import { embed } from './embed-call.ts';
 
 /** Serves POST /v1/embeddings. @throws GatewayError */
 export async function serveEmbeddings(
-  gateway: Gateway,
+  gateway: EmbeddingServices,
   http: { readonly request: IncomingMessage; readonly response: ClientReply; readonly callId: string; readonly target: RequestTarget },
   report: CallReport,
 ): Promise<void> {
@@ -28,8 +28,8 @@ export async function serveEmbeddings(
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   report.caller = caller;
   checkCaller(caller, request, acceptedAtMs, settings.isProxy);
-  const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, report, caller.userId);
+  const { voice } = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, report, caller.userId);
   if (admission === undefined) return;
   const { bytes, body } = await readRequest(request, settings.limits, (held) => admission.holdBytes(held));
   admission.holdBytes(bytes.length);

@@ -5,12 +5,12 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { FileService } from '../../../tools/file-search/file-service.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
-import type { Gateway } from '../gateway.ts';
+import type { FileServices } from './file-services.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 
 /** A request to the files or vector stores of a known caller. */
 export type FilesContext = {
-  readonly gateway: Gateway;
+  readonly gateway: FileServices;
   readonly files: FileService;
   readonly caller: ApiKey;
   readonly admission: Admission;

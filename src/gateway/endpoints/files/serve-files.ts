@@ -5,7 +5,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Gateway } from '../gateway.ts';
+import type { FileServices } from './file-services.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
@@ -62,17 +62,17 @@ type Http = {
  * Serves /v1/files and /v1/vector_stores. Nothing is done for a caller who is not known, and nothing is found that is not the caller's own.
  * @throws GatewayError
  */
-export async function serveFiles(gateway: Gateway, http: Http): Promise<void> {
+export async function serveFiles(gateway: FileServices, http: Http): Promise<void> {
   const { request, response, callId, target } = http;
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
   const { handler, ids } = findHandler(request.method ?? 'GET', target.path);
   const { files } = gateway;
   if (files === undefined) throw new GatewayError('route_not_found', 'files are not kept by this gateway');
-  const dialect = chatDialects['openai-responses'];
+  const { voice } = chatDialects['openai-responses'];
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
   if (admission === undefined) return;
   const context: FilesContext = {
     gateway,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { loadShippedPriceBook } from '../../../billing/rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../../attempts/exchange/testing/fake-exchange.ts';
 import { createRoutingTable } from '../../attempts/routing/routing-table.ts';

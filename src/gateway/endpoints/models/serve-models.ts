@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { unknownModel } from '../../attempts/routing/rank-targets.ts';
 import type { RoutingTable } from '../../attempts/routing/routing-table.ts';

@@ -8,7 +8,7 @@ import { describeList } from './describe-list.ts';
 import { notFound } from '../shared/not-found.ts';
 import { readInclude, readPageQuery } from './read-query.ts';
 import { showItem } from '../../../dialects/openai-responses/show-item.ts';
-import type { StoredObjectRequest, StoredObjectRoute, StoredObjects } from './serve-stored-objects.ts';
+import type { StoredObjectRequest, StoredObjectRoute, StoredObjects } from './stored-objects.ts';
 
 type ConversationRoute = Exclude<StoredObjectRoute, { object: 'response' }>;
 

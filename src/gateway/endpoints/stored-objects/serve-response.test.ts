@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { createFakeConversations } from '../../../conversations/testing/fake-conversations.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { defaultLimits } from '../../settings/limits.ts';
-import { serveStoredObject, type StoredObjectRequest, type StoredObjects } from './serve-stored-objects.ts';
+import { serveStoredObject } from './serve-stored-objects.ts';
+import type { StoredObjectRequest, StoredObjects } from './stored-objects.ts';
 
 const keeper = { upstream: 'openai', credential: '0' };
 

@@ -3,7 +3,7 @@ import { describeList } from './describe-list.ts';
 import { notFound } from '../shared/not-found.ts';
 import { readFlag, readInclude, readPageQuery } from './read-query.ts';
 import { showResponse } from '../../../dialects/openai-responses/show-item.ts';
-import type { StoredObjectRequest, StoredObjectRoute, StoredObjects } from './serve-stored-objects.ts';
+import type { StoredObjectRequest, StoredObjectRoute, StoredObjects } from './stored-objects.ts';
 
 type Action = Extract<StoredObjectRoute, { object: 'response' }>['action'];
 

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiKey } from '../../../accounts/api-key.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
 import type { Idempotency } from '../../../tasks/task-store.ts';
-import { readIdempotencyKey } from '../../server/idempotency/read-idempotency-key.ts';
+import { readIdempotencyKey } from '../../admission/read-idempotency-key.ts';
 
 const keptMs = 24 * 3600 * 1000;
 

@@ -3,7 +3,8 @@ import type { VideoProtocolId } from '../../../dialects/video-tasks/video-protoc
 import type { VideoMode } from '../../../inference/video.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { mayCall } from '../../admission/check-caller.ts';
-import type { RoutingTable, Target } from '../../attempts/routing/routing-table.ts';
+import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
+import type { Target } from '../../attempts/routing/target.ts';
 import { contractModel, routedName } from './create/rank-video-targets.ts';
 import type { VideoHandler } from './video-context.ts';
 

@@ -1,6 +1,5 @@
+import type { ProxyTest } from '../../settings/call-settings.ts';
 import type { IncomingMessage } from 'node:http';
-
-import type { ProxyTest } from '../../admission/check-caller.ts';
 
 /** The first of a proxy's list: the value that the client's own connection had. */
 function firstOf(field: string | readonly string[] | undefined): string {

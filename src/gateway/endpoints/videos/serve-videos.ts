@@ -5,7 +5,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { authenticate } from '../../admission/authenticate.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
-import type { Gateway } from '../gateway.ts';
+import type { VideoServices } from './video-services.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';
@@ -51,7 +51,7 @@ type Http = {
  * @throws GatewayError
  */
 export async function serveVideos(
-  gateway: Gateway,
+  gateway: VideoServices,
   http: Http,
   { action, id }: { readonly action: VideoAction; readonly id: string },
   report: CallReport | undefined,
@@ -77,9 +77,9 @@ export async function serveVideos(
   writeReply(response, answer.status, headers, Buffer.from(answer.text));
 }
 
-async function admit({ gatekeeper }: Gateway, { request, response, callId }: Http, tenantId: string, report: CallReport | undefined) {
-  const dialect = chatDialects['openai-chat'];
-  return await enterGate(gatekeeper, { callId, request, response, dialect }, report, tenantId);
+async function admit({ gatekeeper }: VideoServices, { request, response, callId }: Http, tenantId: string, report: CallReport | undefined) {
+  const { voice } = chatDialects['openai-chat'];
+  return await enterGate(gatekeeper, { callId, request, response, voice }, report, tenantId);
 }
 
 /** Aborts when the client has left. */
@@ -91,7 +91,7 @@ function whenLeft(response: ServerResponse): AbortSignal {
 }
 
 /** Whose file it is that a link opens. Undefined without a link that was signed for it and has not expired: then a key is needed. */
-async function findLinkedOwner({ videos, clock }: Gateway, { query }: RequestTarget, id: string): Promise<string | undefined> {
+async function findLinkedOwner({ videos, clock }: VideoServices, { query }: RequestTarget, id: string): Promise<string | undefined> {
   const link = videos?.links.read(id, query, clock.nowMs());
   if (videos === undefined || link === undefined) return undefined;
   const owner = await videos.store.findTaskOwner(id).catch((cause: unknown) => {
@@ -101,7 +101,11 @@ async function findLinkedOwner({ videos, clock }: Gateway, { query }: RequestTar
 }
 
 /** Sends a file to somebody who has a link to it. Those share the place of one tenant for each owner, beside the owner's own. */
-async function serveLinked(gateway: Gateway, http: Http, { owner, id }: { readonly owner: string; readonly id: string }): Promise<void> {
+async function serveLinked(
+  gateway: VideoServices,
+  http: Http,
+  { owner, id }: { readonly owner: string; readonly id: string },
+): Promise<void> {
   const { videos } = gateway;
   const admission = await admit(gateway, http, `links of ${owner}`, undefined);
   if (admission === undefined || videos === undefined) return;
@@ -111,7 +115,7 @@ async function serveLinked(gateway: Gateway, http: Http, { owner, id }: { readon
   await serveContent({ gateway, videos, settings, caller, request, response, callId, query: target.query, signal: whenLeft(response) }, id);
 }
 
-async function findCaller({ callers }: Gateway, { request, target }: Http, action: VideoAction): Promise<ApiKey> {
+async function findCaller({ callers }: VideoServices, { request, target }: Http, action: VideoAction): Promise<ApiKey> {
   try {
     return await authenticate(request, target.queryKeys, callers);
   } catch (error) {

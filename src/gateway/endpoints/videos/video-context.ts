@@ -1,40 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { VideoTasks } from '../../../tasks/create-video-tasks.ts';
-import type { MediaStorage } from '../../../tasks/media/media-storage.ts';
-import type { TaskStore } from '../../../tasks/task-store.ts';
 import type { VideoTask } from '../../../tasks/video-task.ts';
-import type { Gateway, GatewaySettings } from '../gateway.ts';
+import type { GatewaySettings } from '../../attempts/services.ts';
+import type { VideoService } from './video-service.ts';
+import type { VideoServices } from './video-services.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
-import type { SignedLinks } from './content/signed-links.ts';
-import type { VideoProtocols } from './upstream/find-task-upstream.ts';
-
-/** What the routes of videos work with. */
-export type VideoService = {
-  readonly tasks: Pick<
-    VideoTasks,
-    'begin' | 'findKeyed' | 'accept' | 'refuse' | 'leaveUnclear' | 'find' | 'list' | 'delete' | 'openRequest' | 'watch'
-  >;
-  readonly store: Pick<TaskStore, 'mediaBytes' | 'findTaskOwner'>;
-  readonly storage: Pick<MediaStorage, 'open'>;
-  /** Opens files to those who have a link. */
-  readonly links: SignedLinks;
-  /** What was charged, line by line. */
-  readonly ledger: Pick<LedgerStore, 'findEntry'>;
-  readonly protocols: VideoProtocols;
-  /** How many tasks there are, and how they stand. */
-  readonly gauges: VideoTasks['gauges'];
-  /** Aborts when the gateway begins to go. Who follows a video may wait for as long as it takes, and misses nothing by asking the next gateway: nothing waits for them. */
-  readonly leaving: AbortController;
-};
 
 /** A request about videos, of a known caller. */
 export type VideoContext = {
-  readonly gateway: Gateway;
+  readonly gateway: VideoServices;
   readonly videos: VideoService;
   /** As they were when the request came. */
   readonly settings: GatewaySettings;

@@ -1,11 +1,10 @@
+import { replayedHeader } from '../../replies/reply-headers.ts';
+import { isUpstreamLimit } from '../../attempts/exchange/own-limits.ts';
 import type { KeptReply } from '../../../billing/idempotency/kept-reply.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
-import { isUpstreamLimit } from '../../admission/limits/reserve-call.ts';
 
-/** Says that an answer was given before. */
-export const replayedHeader = 'idempotent-replayed';
 /** The id of the request that repeated another. */
 const replayIdHeader = 'x-weir-replay-request-id';
 

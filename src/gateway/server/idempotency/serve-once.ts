@@ -14,11 +14,12 @@ import type { Gateway } from '../../endpoints/gateway.ts';
 import { checkCaller } from '../../admission/check-caller.ts';
 import { reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';
-import { dialectOfPath, type Route } from '../routes/route-table.ts';
+import type { Route } from '../../endpoints/route-table.ts';
+import { dialectOfPath } from '../../endpoints/chat/dialect-of-path.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { type BodyIdentity, identifyBody } from './body-identity.ts';
 import { judgeReply } from './judge-reply.ts';
-import { readIdempotencyKey } from './read-idempotency-key.ts';
+import { readIdempotencyKey } from '../../admission/read-idempotency-key.ts';
 import { RecordedReply } from './recorded-reply.ts';
 import { replayReply } from './replay-reply.ts';
 
@@ -161,9 +162,9 @@ class RepeatableCall {
     const { gateway, handled, served } = this.#parts;
     const { limiter, clock } = gateway;
     const { perKey, timeouts } = gateway.settings();
-    const dialect = chatDialects[dialectOfPath(served.target.path, handled.request.headers)];
+    const { voice } = chatDialects[dialectOfPath(served.target.path, handled.request.headers)];
     const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
-    const taken = await reserveCall({ limiter, clock, dialect, caller, perKey, facts, target: undefined });
+    const taken = await reserveCall({ limiter, clock, voice, caller, perKey, facts, model: undefined });
     try {
       await replayReply({
         reply,

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { createRouter, RouteMatch } from './route-table.ts';
+import type { createRouter, RouteMatch } from '../../endpoints/route-table.ts';
 import { suggestPath } from './suggest-path.ts';
 
 type FindRoute = ReturnType<typeof createRouter>;

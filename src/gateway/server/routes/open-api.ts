@@ -1,15 +1,15 @@
-import type { DialectId, Operation } from '../../../dialects/chat-dialect.ts';
+import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { audioOperation } from '../../endpoints/audio/open-api/audio-operations.ts';
 import { audioSchemas } from '../../endpoints/audio/open-api/audio-schemas.ts';
 import { callbackOperation, callbackSchemas, webhooks } from '../../endpoints/account/open-api/callback-operations.ts';
 import { carriers, repeatable } from '../../endpoints/shared/open-api-parts.ts';
 import { creditsOperation, creditsSchemas } from '../../endpoints/account/open-api/credits-operations.ts';
-import { quoteOperation, quoteSchemas } from '../../endpoints/account/open-api/quote-operations.ts';
+import { quoteOperation, quoteSchemas } from '../../endpoints/quotes/open-api/quote-operations.ts';
 import { receiptHeaders, receiptOperation, receiptSchemas } from '../../endpoints/account/open-api/receipt-operations.ts';
 import { videoHeadOperation, videoOperation } from '../../endpoints/videos/open-api/video-operations.ts';
 import { videoSchemas } from '../../endpoints/videos/open-api/video-schemas.ts';
-import { type Route, routes } from './route-table.ts';
+import { type Route, routes } from '../../endpoints/route-table.ts';
 
 const securitySchemes = {
   bearer: {

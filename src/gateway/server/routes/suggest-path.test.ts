@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createRouter } from './route-table.ts';
+import { createRouter } from '../../endpoints/route-table.ts';
 import { suggestPath } from './suggest-path.ts';
 
 const findRoute = createRouter();

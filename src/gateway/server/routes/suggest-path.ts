@@ -1,5 +1,5 @@
 import { nearestName } from '../../../platform/nearest-name.ts';
-import { routes } from './route-table.ts';
+import { routes } from '../../endpoints/route-table.ts';
 
 /** Longer paths are no slip of somebody who configures a client. */
 const pathCharactersMax = 300;

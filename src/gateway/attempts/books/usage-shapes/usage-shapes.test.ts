@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { type CallEntry, statisticsCounts } from '../../../../billing/ledger/call-entry.ts';
 import { recomputeAmount } from '../../../../billing/rating/recompute-amount.ts';
-import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { chatDialects, dialectIds } from '../../../../dialects/registry.ts';
 import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
 import { readShapes, settleShape, type UsageShape } from './testing/settle-shape.ts';

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
-import type { ChatDialect, WireRequest } from '../../../../dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../../dialects/dialect-id.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
 import { compileHeaderList } from '../../../../platform/http/header-list.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
@@ -10,7 +11,7 @@ import { usualAudioTraits } from '../../../../upstreams/audio-traits.ts';
 import { upstreamVendors } from '../../../../upstreams/registry.ts';
 import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
 import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../../../settings/limits.ts';
-import type { Upstream } from '../../routing/routing-table.ts';
+import type { Upstream } from '../../routing/target.ts';
 import type { ExchangeContext, Outcome, UndeliveredFailure } from '../exchange-context.ts';
 import { createPassthroughRelay } from '../../../endpoints/chat/plan/passthrough-relay.ts';
 
@@ -193,7 +194,7 @@ export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
   const target = { upstream: createFakeUpstream(options, client), upstreamModel: 'm' };
   const context: ExchangeContext = {
     requestId: 'req_1',
-    dialect,
+    voice: dialect.voice,
     relay: createPassthroughRelay({ dialect, streamRequest: options.body ?? {}, requestId: 'req_1', target, framing }),
     framing,
     target,

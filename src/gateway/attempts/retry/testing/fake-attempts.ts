@@ -1,3 +1,7 @@
+import type { ClientReply } from '../../../replies/client-reply.ts';
+import { ChatJob } from '../../../endpoints/chat/chat-job.ts';
+import type { IncomingCall } from '../../../endpoints/chat/incoming-call.ts';
+import type { KnownCall } from '../../../endpoints/chat/known-call.ts';
 import type { ApiKey } from '../../../../accounts/api-key.ts';
 import { type Journal, JournalUnavailableError } from '../../../../billing/journal/journal.ts';
 import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-entry.ts';
@@ -8,7 +12,6 @@ import type { Clock } from '../../../../platform/clock.ts';
 import { createDeadlines } from '../../../../platform/http/deadlines.ts';
 import type { UpstreamHandler, UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import { silentLogger } from '../../../../platform/log.ts';
-import type { IncomingCall } from '../../../endpoints/chat/run-call.ts';
 import { DrainSlots } from '../../disconnect/drain-slots.ts';
 import { createFakeExchange, createFakeUpstream, type FakeExchange } from '../../exchange/testing/fake-exchange.ts';
 import type { Gateway } from '../../../endpoints/gateway.ts';
@@ -16,12 +19,13 @@ import { createHealth } from '../../health/create-health.ts';
 import { defaultLimits, defaultRetries, defaultTimeouts, type RetrySettings } from '../../../settings/limits.ts';
 import { createLimiter } from '../../../admission/limits/limiter.ts';
 import { defaultOverload } from '../../../settings/overload-settings.ts';
-import { createRoutingTable, type Target } from '../../routing/routing-table.ts';
+import { createRoutingTable } from '../../routing/routing-table.ts';
+import type { Target } from '../../routing/target.ts';
 import type { CallStart } from '../../../telemetry/call-report.ts';
 import { createTelemetry } from '../../../telemetry/telemetry.ts';
 import { defaultVideoSettings } from '../../../settings/video-settings.ts';
 import { CallAttempts } from '../../call-attempts.ts';
-import type { KnownCall, RunningCall } from '../../call.ts';
+import type { RunningCall } from '../../running-call.ts';
 import { createRetryBudget } from '../retry-budget.ts';
 
 const dialect = chatDialects['openai-chat'];
@@ -95,6 +99,10 @@ export function createKnownCall(
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
   return {
     call: call as unknown as IncomingCall,
+    callId: 'req_1',
+    label: dialect.id,
+    voice: dialect.voice,
+    response: response as unknown as ClientReply,
     settings: {
       routing,
       limits: defaultLimits,
@@ -136,8 +144,9 @@ export async function startAttempts(
   const gateway = createGateway(clock, journal);
   const plain = createKnownCall(fake, targets, { ...defaultRetries, ...options });
   const known = options.enrich?.(plain) ?? plain;
-  const attempts = new CallAttempts(gateway, known, bytes);
-  await attempts.start({ operation: 'generate', body, headers: {} }, bytes);
+  const job = new ChatJob(gateway, known, { operation: 'generate', body, headers: {} }, bytes);
+  const attempts = new CallAttempts(gateway, known, job);
+  await attempts.start();
   const last = (): Sent => {
     const found = sent.at(-1);
     if (found === undefined) throw new Error('nothing was sent');

@@ -1,13 +1,15 @@
 import { loadShippedPriceBook } from '../../../../billing/rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../../../../billing/rating/price-book.ts';
-import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../../exchange/testing/fake-exchange.ts';
 import type { Availability } from '../../health/health.ts';
 import { alwaysHealthy, type KnownHealth } from '../always-healthy.ts';
 import { type RankedCall, rankTargets } from '../rank-targets.ts';
-import { type ConfiguredModel, createRoutingTable, type RoutingTable, type Target, type Upstream } from '../routing-table.ts';
+import { createRoutingTable, type RoutingTable } from '../routing-table.ts';
+import type { ConfiguredModel } from '../configured-model.ts';
+import type { Target, Upstream } from '../target.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 

@@ -1,10 +1,10 @@
+import type { IncomingCall } from '../incoming-call.ts';
 import { describeProgress, echoRequest } from '../../../../dialects/openai-responses/codec/response-object.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { applyJsonEdits, type JsonEdit } from '../../../../platform/json/json-edits.ts';
 import { textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { locateJson } from '../../../../platform/json/locate-json.ts';
-import type { IncomingCall } from '../run-call.ts';
 import type { ReadRequest } from '../../../admission/read-request.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { openaiResponses } from '../../../../dialects/openai-responses/openai-responses.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import { createEventSource } from './event-source.ts';
 import { writeFollowed } from './write-followed.ts';
 
@@ -19,7 +19,7 @@ export type EventsRequest = {
  * @throws GatewayError `invalid_value` before anything was written
  */
 export async function followResponse(
-  gateway: Pick<Gateway, 'background' | 'clock' | 'settings'>,
+  gateway: Pick<ChatServices, 'background' | 'clock' | 'settings'>,
   { userName, id, query, callId, response }: EventsRequest,
 ): Promise<void> {
   const after = readStartingAfter(query);
@@ -27,7 +27,7 @@ export async function followResponse(
   if (background === undefined) throw new GatewayError('responses_unavailable', 'responses are not stored here');
   const source = createEventSource(background, { userName, id });
   const { timeouts } = gateway.settings();
-  await writeFollowed(response, { source, after, callId, timeouts, heartbeat: openaiResponses.heartbeat('sse'), clock });
+  await writeFollowed(response, { source, after, callId, timeouts, heartbeat: openaiResponses.voice.heartbeat('sse'), clock });
 }
 
 /** @throws GatewayError `invalid_value` for what is no number of an event */

@@ -1,8 +1,8 @@
+import type { IncomingCall } from '../incoming-call.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import type { IncomingCall } from '../run-call.ts';
 import { receiptHeader, receiptPath, requestIdHeader } from '../../../replies/reply-headers.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import type { ResponseTurn } from '../responses/response-turn.ts';
 import type { CallReport } from '../../../telemetry/call-report.ts';
 import { writeError, writeReply } from '../../../replies/write-reply.ts';
@@ -33,7 +33,7 @@ export type BackgroundCall = {
  * @throws GatewayError `responses_unavailable` when the response cannot be stored; nothing was spent
  */
 export async function startBackground(
-  gateway: Gateway,
+  gateway: ChatServices,
   { call, report, turn, body, callbackUrl, onRefused }: BackgroundCall,
   generate: (call: IncomingCall) => Promise<void>,
 ): Promise<void> {
@@ -72,7 +72,7 @@ export async function startBackground(
   });
 }
 
-function answer(gateway: Gateway, { response, callId, dialect }: IncomingCall, run: BackgroundRun, stream: boolean): void {
+function answer(gateway: ChatServices, { response, callId, dialect }: IncomingCall, run: BackgroundRun, stream: boolean): void {
   if (!stream) {
     const headers = { 'content-type': 'application/json', [requestIdHeader]: callId, [receiptHeader]: receiptPath(callId) };
     return writeReply(response, 200, headers, Buffer.from(JSON.stringify(run.response)));
@@ -81,14 +81,14 @@ function answer(gateway: Gateway, { response, callId, dialect }: IncomingCall, r
   if (background === undefined) return;
   const { timeouts } = gateway.settings();
   const source = createEventSource(background, run.record);
-  const following = { source, after: -1, callId, timeouts, heartbeat: dialect.heartbeat('sse'), clock };
+  const following = { source, after: -1, callId, timeouts, heartbeat: dialect.voice.heartbeat('sse'), clock };
   writeFollowed(response, following).catch((error: unknown) => logger.warn({ callId, err: error }, 'a response could not be followed'));
 }
 
 /** What cannot be generated ends as failed: the client has its answer already. */
-function refuse({ logger }: Gateway, { response, dialect, callId }: IncomingCall, report: CallReport, error: unknown): void {
+function refuse({ logger }: ChatServices, { response, dialect, callId }: IncomingCall, report: CallReport, error: unknown): void {
   if (!(error instanceof GatewayError)) logger.error({ callId, err: error }, 'a background response failed inside the gateway');
   const known = error instanceof GatewayError ? error : new GatewayError('internal_error', `the gateway failed on this call (${callId})`);
   report.refused(known);
-  writeError(response, dialect, known, callId);
+  writeError(response, dialect.voice, known, callId);
 }

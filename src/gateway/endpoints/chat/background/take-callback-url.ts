@@ -1,8 +1,8 @@
+import type { IncomingCall } from '../incoming-call.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { applyJsonEdits } from '../../../../platform/json/json-edits.ts';
 import { listMembers, locateJson } from '../../../../platform/json/locate-json.ts';
 import type { Callbacks } from '../../../../tasks/callbacks/create-callbacks.ts';
-import type { IncomingCall } from '../run-call.ts';
 import type { ReadRequest } from '../../../admission/read-request.ts';
 
 const field = 'callback_url';

@@ -1,7 +1,7 @@
 import { textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import type { RunRecord } from './background-run.ts';
 
 type Conclude = (response: JsonObject) => Promise<void>;
@@ -11,7 +11,7 @@ type Conclude = (response: JsonObject) => Promise<void>;
  * @throws GatewayError `responses_unavailable` when the store does not take it; nothing was begun
  */
 export async function arrangeCallback(
-  { callbacks, logger }: Pick<Gateway, 'callbacks' | 'logger'>,
+  { callbacks, logger }: Pick<ChatServices, 'callbacks' | 'logger'>,
   { userName, id }: RunRecord,
   url: string | undefined,
   conclude: Conclude | undefined,

@@ -1,11 +1,11 @@
+import type { KnownCall } from '../known-call.ts';
 import type { ContextFit, ContextFitting, ContextLimits } from '../../../../dialects/chat-dialect.ts';
 import { countTextCharacters, estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import type { TurnRequest } from '../responses/response-turn.ts';
-import type { KnownCall } from '../../../attempts/call.ts';
 
 /** A request that fits the window of its target, with what was done to it in words for the client. */
 export type FittedRequest = TurnRequest & { readonly truncated?: string };

@@ -1,5 +1,5 @@
 import type { UndeliveredFailure } from '../../../attempts/exchange/exchange-context.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import type { ResponseTurn } from '../responses/response-turn.ts';
 
 /**

@@ -1,9 +1,9 @@
+import { passReplyHeaders } from '../../../attempts/exchange/pass-headers.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { ErrorCode, GatewayError } from '../../../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
-import { passReplyHeaders } from '../../../replies/reply-headers.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import type { ReplyRelay, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
 import { scrubBytes } from '../../../attempts/exchange/scrub-credential.ts';
 

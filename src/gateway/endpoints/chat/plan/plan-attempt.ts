@@ -1,12 +1,12 @@
-import type { WireRequest } from '../../../../dialects/chat-dialect.ts';
+import type { KnownCall } from '../known-call.ts';
+import type { WireRequest } from '../../../../dialects/dialect-id.ts';
 import type { GatewayError } from '../../../../inference/gateway-error.ts';
 import { addWarnings } from '../translate/warning-header.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import { type EstimatedCount, type ExchangePlan, planExchange } from './plan-exchange.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { keepReplies, type KeepReply } from '../responses/keep-reply.ts';
 import type { ResponseTurn, TurnRequest } from '../responses/response-turn.ts';
-import type { KnownCall } from '../../../attempts/call.ts';
 import { type FittedRequest, fitRequest } from './fit-request.ts';
 
 type Plan = ExchangePlan | EstimatedCount;
@@ -24,7 +24,7 @@ type Asked = {
  * Plans an attempt at one target. At once where the call passes through.
  * @throws GatewayError for a request that cannot be said in the upstream's dialect
  */
-export function planAttempt(gateway: Gateway, known: KnownCall, { target, request, bytes, overflow }: Asked): Plan | Promise<Plan> {
+export function planAttempt(gateway: ChatServices, known: KnownCall, { target, request, bytes, overflow }: Asked): Plan | Promise<Plan> {
   const { turn, round } = known;
   const fit = (made: TurnRequest): Plan | Promise<Plan> => {
     const fitted = fitRequest(known, target, made, overflow);
@@ -53,15 +53,15 @@ function tellTruncation(plan: Plan, truncated: string | undefined): Plan {
 }
 
 /** Sees to it that the reply of a turn is kept. */
-function keepReply(plan: Plan, turn: ResponseTurn, { call: { dialect } }: KnownCall, target: Target): Plan {
+function keepReply(plan: Plan, turn: ResponseTurn, { voice }: KnownCall, target: Target): Plan {
   if (plan.kind === 'estimate' || !turn.keeps) return plan;
   const isPassthrough = plan.translation === undefined;
   const keep: KeepReply = (response) => turn.record(response, target, isPassthrough);
-  return { ...plan, relay: keepReplies(plan.relay, { keep, dialect, isPassthrough }) };
+  return { ...plan, relay: keepReplies(plan.relay, { keep, voice, isPassthrough }) };
 }
 
 function planRequest(
-  gateway: Gateway,
+  gateway: ChatServices,
   { call, facts, framing, caller, acceptedAtMs, turn, settings }: KnownCall,
   target: Target,
   { request, bytes, translate }: TurnRequest,

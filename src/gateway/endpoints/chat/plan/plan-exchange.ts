@@ -1,4 +1,6 @@
-import type { ChatDialect, DialectId, WireRequest } from '../../../../dialects/chat-dialect.ts';
+import { forwardReplyHeaders } from '../../../attempts/exchange/pass-headers.ts';
+import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId, WireRequest } from '../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
@@ -7,7 +9,6 @@ import type { StreamFraming } from '../../../../platform/frames.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import { createPassthroughRelay } from './passthrough-relay.ts';
-import { forwardReplyHeaders } from '../../../replies/reply-headers.ts';
 import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import { refusePrivateAddresses } from '../../../attempts/exchange/private-addresses.ts';
 import { refuseStoredIds } from './stored-ids.ts';
@@ -15,10 +16,10 @@ import { createCountRelay } from '../translate/count-relay.ts';
 import { addressRequest, decodeForTarget, prepareTranslation, type TranslationOptions } from '../translate/prepare-translation.ts';
 import { createTranslateRelay } from '../translate/translate-relay.ts';
 import type { Translation } from '../translate/translation.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import { prepareRequest } from '../../../attempts/exchange/prepare-request.ts';
-import type { StopSequences } from '../../../attempts/routing/route.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { StopSequences } from '../../../attempts/routing/model-options.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 
 /** What is to be sent upstream, and how the reply comes back. */
 export type ExchangePlan = {
@@ -35,7 +36,7 @@ export type ExchangePlan = {
 export type EstimatedCount = { readonly kind: 'estimate'; readonly inputTokens: number };
 
 export type PlanOptions = {
-  readonly gateway: Pick<Gateway, 'newId' | 'proofVault' | 'fetchMedia' | 'summaries' | 'documents' | 'clock'>;
+  readonly gateway: Pick<ChatServices, 'newId' | 'proofVault' | 'fetchMedia' | 'summaries' | 'documents' | 'clock'>;
   readonly requestId: string;
   readonly dialect: ChatDialect;
   readonly request: WireRequest;

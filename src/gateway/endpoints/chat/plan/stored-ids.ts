@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';

@@ -1,4 +1,4 @@
-import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { ErrorVoice } from '../../../../dialects/error-voice.ts';
 import type { GatewayError } from '../../../../inference/gateway-error.ts';
 import { objectOf, objectsOf, textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
@@ -44,7 +44,7 @@ export class ToldOutput {
  * @param begun the response as far as its stream had introduced it
  */
 export function describeBroken(
-  { encodeStreamError }: Pick<ChatDialect, 'encodeStreamError'>,
+  { encodeStreamError }: Pick<ErrorVoice, 'encodeStreamError'>,
   begun: JsonObject,
   output: readonly JsonObject[],
   error: GatewayError,

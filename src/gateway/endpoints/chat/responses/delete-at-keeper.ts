@@ -1,7 +1,8 @@
 import type { ResponseKeeper } from '../../../../conversations/response-store.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { type Answer, askUpstream } from '../../../../platform/http/ask-upstream.ts';
-import type { RoutingTable, Upstream } from '../../../attempts/routing/routing-table.ts';
+import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
+import type { Upstream } from '../../../attempts/routing/target.ts';
 
 const timeoutMs = 15_000;
 

@@ -26,7 +26,7 @@ function start(framing: 'sse' | undefined) {
     kept.push(reply);
     return storing.promise;
   };
-  const context = { ...fake.context, relay: keepReplies(fake.context.relay, { keep, dialect, isPassthrough: true }) };
+  const context = { ...fake.context, relay: keepReplies(fake.context.relay, { keep, voice: dialect.voice, isPassthrough: true }) };
   const flow = { pause: () => {}, resume: () => {}, stop: () => {} };
   return { ...fake, context, flow, kept, stored: storing.resolve };
 }

@@ -1,4 +1,4 @@
-import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { ErrorVoice } from '../../../../dialects/error-voice.ts';
 import { isJsonObject, type JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import type { ReplyRelay, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
@@ -9,7 +9,7 @@ export type KeepReply = (response: JsonObject) => Promise<void>;
 
 export type KeptRelay = {
   readonly keep: KeepReply;
-  readonly dialect: Pick<ChatDialect, 'encodeStreamError'>;
+  readonly voice: Pick<ErrorVoice, 'encodeStreamError'>;
   readonly isPassthrough: boolean;
 };
 
@@ -29,7 +29,7 @@ export function keepReplies(relay: ReplyRelay, kept: KeptRelay): ReplyRelay {
   };
 }
 
-function keepStream(stream: StreamRelay, { keep, dialect }: KeptRelay): StreamRelay {
+function keepStream(stream: StreamRelay, { keep, voice }: KeptRelay): StreamRelay {
   const told = new ToldOutput();
   let cutShort: JsonObject | undefined;
   return {
@@ -51,7 +51,7 @@ function keepStream(stream: StreamRelay, { keep, dialect }: KeptRelay): StreamRe
     broke: (error) => {
       const { partialResponse } = stream.position();
       // Nobody waits for it: its client has an error, and nothing can go on from it.
-      if (partialResponse !== undefined) void keep(describeBroken(dialect, partialResponse, told.items(), error));
+      if (partialResponse !== undefined) void keep(describeBroken(voice, partialResponse, told.items(), error));
     },
   };
 }

@@ -1,41 +1,19 @@
-import type { ApiKey } from '../../../../accounts/api-key.ts';
+import type { OpenTurn } from './opened-turn.ts';
+import { describeUnknownReply } from '../../../attempts/routing/unknown-reply.ts';
+import type { IncomingCall } from '../incoming-call.ts';
 import { isItemReference } from '../../../../conversations/to-stored-item.ts';
 import type { Conversations, ResponseKeeper, StoredResponse } from '../../../../conversations/response-store.ts';
 import { sinceCompaction } from '../../../../dialects/openai-responses/compaction.ts';
-import type { WireRequest } from '../../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { siblingId } from '../../../../platform/ids.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
-import type { IncomingCall } from '../run-call.ts';
-import type { InlineFiles } from '../inline-files.ts';
-import type { Gateway, GatewaySettings } from '../../gateway.ts';
-import { describeUnknownReply } from './reply-owners.ts';
-import type { ResponseState } from '../../../attempts/routing/route.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
 import { createRecorder, type Recorder } from './record-response.ts';
 import type { ResponseTurn, TurnRequest } from './response-turn.ts';
-
-export type OpenTurn = {
-  readonly gateway: Pick<Gateway, 'conversations' | 'clock' | 'newId' | 'logger'>;
-  readonly call: IncomingCall;
-  readonly settings: GatewaySettings;
-  readonly caller: ApiKey;
-  /** With the files that it names. */
-  readonly request: WireRequest;
-  readonly bytes: Buffer;
-  /** The request as the client wrote it. That is what is kept: a file is named by its id, also later. */
-  readonly asked: WireRequest;
-  readonly inlineFiles: InlineFiles;
-  readonly facts: CallFacts;
-  /** Whether it runs in the background: then the gateway alone keeps it, and whoever runs it sees to that. */
-  readonly isBackground: boolean;
-  readonly state: ResponseState;
-  /** All targets of the model, whatever their health. */
-  readonly targets: readonly Target[];
-};
 
 /** What a request goes on from. */
 type Continued = {

@@ -1,7 +1,7 @@
 import type { ResponseKeeper } from '../../../../conversations/response-store.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { type RankedCall, rankTargets } from '../../../attempts/routing/rank-targets.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 
 /**
  * Ranks the targets of a call whose conversation one upstream keeps: that one first as long as it works, then the others, which are told the whole conversation.

@@ -4,8 +4,8 @@ import { mock, test } from 'node:test';
 import type { Conversations } from '../../../../conversations/response-store.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { silentLogger } from '../../../../platform/log.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
-import type { OpenTurn } from './open-turn.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
+import type { OpenTurn } from './opened-turn.ts';
 import { createRecorder } from './record-response.ts';
 
 const response: JsonObject = { id: 'resp_1', object: 'response', status: 'completed', output: [] };

@@ -1,7 +1,7 @@
 import type { ResponseStatus, StoredResponse } from '../../../../conversations/response-store.ts';
 import { isJsonObject, type JsonObject } from '../../../../platform/json/json-value.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
-import type { OpenTurn } from './open-turn.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
+import type { OpenTurn } from './opened-turn.ts';
 import type { ResponseRecord, ResponseTurn } from './response-turn.ts';
 
 const dayMs = 86_400_000;

@@ -1,8 +1,8 @@
-import type { WireRequest } from '../../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { ResponseKeeper, StoredResponse } from '../../../../conversations/response-store.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 
 /** A response as it is kept, without what it says. */
 export type ResponseRecord = Omit<StoredResponse, 'status' | 'response' | 'leaseUntilMs' | 'keeper'>;

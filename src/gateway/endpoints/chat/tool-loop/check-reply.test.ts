@@ -1,3 +1,4 @@
+import type { ReplyCheck } from '../../../settings/call-settings.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
@@ -6,10 +7,10 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { InferenceRequest } from '../../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import type { DialectId } from '../../../../dialects/chat-dialect.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { checkInProcess, settle, startLoop } from './testing/fake-loop.ts';
-import { chooseReplyCheck, createSchemaCheck, HeldText, type ReplyCheck } from './check-reply.ts';
+import { chooseReplyCheck, createSchemaCheck, HeldText } from './check-reply.ts';
 
 const schema = { type: 'object', properties: { age: { type: 'integer' } }, required: ['age'], additionalProperties: false };
 

@@ -1,5 +1,6 @@
+import type { ReplyCheck } from '../../../settings/call-settings.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
-import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { InferenceReply } from '../../../../inference/inference-reply.ts';
@@ -7,7 +8,7 @@ import type { InferenceRequest, Turn } from '../../../../inference/inference-req
 import type { TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { dialectOf } from '../plan/plan-exchange.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import type { SchemaChecker, SchemaVerdict } from '../schema-check/schema-checker.ts';
 
 /** A check that is to be made. */

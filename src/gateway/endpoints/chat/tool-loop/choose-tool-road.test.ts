@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import type { BuiltInToolKind } from '../../../../inference/inference-request.ts';
 import { createFakeUpstream } from '../../../attempts/exchange/testing/fake-exchange.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { chooseGatewayTools, type ToolRoadOptions } from './choose-tool-road.ts';
 
 const client = { send: () => {}, close: () => Promise.resolve() };

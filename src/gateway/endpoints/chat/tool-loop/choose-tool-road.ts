@@ -1,7 +1,7 @@
-import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { BuiltInToolKind } from '../../../../inference/inference-request.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import type { ToolModes } from '../../../settings/tool-settings.ts';
 
 export type ToolRoadOptions = {

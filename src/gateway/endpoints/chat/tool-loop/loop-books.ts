@@ -1,11 +1,11 @@
+import type { KnownCall } from '../known-call.ts';
 import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-entry.ts';
 import { JournalUnavailableError } from '../../../../billing/journal/journal.ts';
 import { settleTools } from '../../../../billing/metering/settle-tools.ts';
 import { meterNames } from '../../../../inference/meters.ts';
 import type { ToolUsage, Usage } from '../../../../inference/usage.ts';
-import type { Gateway } from '../../gateway.ts';
-import type { KnownCall } from '../../../attempts/call.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { ChatServices } from '../chat-services.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 
 /** What several rounds used together. A count that none reported stays unknown. */
 export function sumUsage(usages: readonly Usage[]): Usage {
@@ -26,7 +26,7 @@ export type ToolWork = { readonly rowId: string; readonly usage: ToolUsage; read
  * Books what tools did as soon as they have done it, in a row of its own: it is exact whatever becomes of the next round, and a process that dies
  * after it has charged it.
  */
-export function bookTools({ journal, logger }: Gateway, known: KnownCall, { rowId, usage, durationMs }: ToolWork): CallEntry {
+export function bookTools({ journal, logger }: ChatServices, known: KnownCall, { rowId, usage, durationMs }: ToolWork): CallEntry {
   const { call, caller, facts, settings, acceptedAtMs } = known;
   const opening: CallOpening = {
     callId: rowId,

@@ -1,5 +1,5 @@
+import type { KnownCall } from '../known-call.ts';
 import type { InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
-import type { KnownCall } from '../../../attempts/call.ts';
 import type { SchemaCheck } from './check-reply.ts';
 import type { LoopReply } from './loop-reply.ts';
 import type { OfferedTools } from './offer-tools.ts';

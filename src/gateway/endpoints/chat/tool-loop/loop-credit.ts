@@ -1,10 +1,10 @@
+import type { KnownCall } from '../known-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { InferenceRequest } from '../../../../inference/inference-request.ts';
 import { measureInput } from '../../../../inference/measure-input.ts';
 import { boundChat } from '../chat-credit.ts';
-import type { KnownCall } from '../../../attempts/call.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { boundToolCall } from './bound-tools.ts';
 import { sumToolUsage, type ToolCall } from './run-tools.ts';
 

@@ -122,7 +122,7 @@ export class LoopReply {
   /** Tells a client that waits that its call goes on. */
   beat(nowMs: number, heartbeatMs: number): void {
     const { dialect, framing } = this.#options;
-    if (framing !== undefined && nowMs - this.#lastWriteMs >= heartbeatMs) this.#write(dialect.heartbeat(framing));
+    if (framing !== undefined && nowMs - this.#lastWriteMs >= heartbeatMs) this.#write(dialect.voice.heartbeat(framing));
   }
 
   /** Ends the reply with its last events. Resolves when it is handed over. */
@@ -147,10 +147,10 @@ export class LoopReply {
     const { dialect, response, framing, writing, keep } = this.#options;
     const { requestId } = writing;
     if (response.destroyed || response.writableEnded) return;
-    if (!response.headersSent || framing === undefined) return writeError(response, dialect, error, requestId, framing);
+    if (!response.headersSent || framing === undefined) return writeError(response, dialect.voice, error, requestId, framing);
     const position = this.#encoder?.position() ?? { framesSent: 0 };
     const { partialResponse } = position;
-    if (partialResponse !== undefined) void keep?.(describeBroken(dialect, partialResponse, this.#told.items(), error));
-    response.end(dialect.encodeStreamError(error, { ...position, framing, requestId }));
+    if (partialResponse !== undefined) void keep?.(describeBroken(dialect.voice, partialResponse, this.#told.items(), error));
+    response.end(dialect.voice.encodeStreamError(error, { ...position, framing, requestId }));
   }
 }

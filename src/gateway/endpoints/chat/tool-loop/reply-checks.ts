@@ -1,17 +1,17 @@
 import type { InferenceReply } from '../../../../inference/inference-reply.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import type { SchemaVerdict } from '../schema-check/schema-checker.ts';
 import { checkReply, noteUnchecked } from './check-reply.ts';
 import type { LoopCall } from './loop-call.ts';
 
 /** The checks of one call's replies. What cannot be checked is told to the client and logged: such a reply stands, and nobody says that it fits. */
 export class ReplyChecks {
-  readonly #logger: Gateway['logger'];
+  readonly #logger: ChatServices['logger'];
   readonly #loop: Pick<LoopCall, 'check' | 'reply' | 'known'>;
   readonly #signal: AbortSignal;
   #isRepaired = false;
 
-  constructor({ logger }: Pick<Gateway, 'logger'>, loop: Pick<LoopCall, 'check' | 'reply' | 'known'>, signal: AbortSignal) {
+  constructor({ logger }: Pick<ChatServices, 'logger'>, loop: Pick<LoopCall, 'check' | 'reply' | 'known'>, signal: AbortSignal) {
     this.#logger = logger;
     this.#loop = loop;
     this.#signal = signal;

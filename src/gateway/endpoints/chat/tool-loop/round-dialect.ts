@@ -37,15 +37,18 @@ export function createRoundDialect(client: ChatDialect, request: InferenceReques
     dialect: {
       ...client,
       codec,
-      encodeError: (error) => {
-        onError(error);
-        return { status: error.status, headers: {}, body: nothing };
+      voice: {
+        ...client.voice,
+        encodeError: (error) => {
+          onError(error);
+          return { status: error.status, headers: {}, body: nothing };
+        },
+        encodeStreamError: (error) => {
+          onError(error);
+          return nothing;
+        },
+        heartbeat: () => nothing,
       },
-      encodeStreamError: (error) => {
-        onError(error);
-        return nothing;
-      },
-      heartbeat: () => nothing,
     },
     take: (bytes) => written.splice(0, bytes),
   };

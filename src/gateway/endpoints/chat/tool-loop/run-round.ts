@@ -1,13 +1,14 @@
+import { ChatJob } from '../chat-job.ts';
+import type { KnownCall } from '../known-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { InferenceRequest } from '../../../../inference/inference-request.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import type { TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { CallAttempts } from '../../../attempts/call-attempts.ts';
-import type { KnownCall } from '../../../attempts/call.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { toWireRequest } from '../to-wire-request.ts';
 import { createRoundDialect } from './round-dialect.ts';
 import { RoundReply } from './round-reply.ts';
@@ -60,7 +61,7 @@ const noBody = Buffer.from('{}');
  * Asks the model once, with everything that an ordinary call has: targets, retries, health, limits of time, and the books. Its reply comes as
  * neutral events, whatever the upstream speaks.
  */
-export function runRound(gateway: Gateway, known: KnownCall, plan: RoundPlan, follower: RoundFollower): Round {
+export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPlan, follower: RoundFollower): Round {
   const outcome = Promise.withResolvers<RoundOutcome>();
   let error: GatewayError | undefined;
   let entry: CallEntry | undefined;
@@ -81,30 +82,29 @@ export function runRound(gateway: Gateway, known: KnownCall, plan: RoundPlan, fo
     },
     givenUp: follower.givenUp,
   });
-  const attempts = new CallAttempts(
-    gateway,
-    {
-      ...known,
-      call: { ...known.call, dialect: reader.dialect, response: reply },
-      framing: 'sse',
-      facts: plan.facts,
-      targets: plan.targets,
-      taken: known.taken === undefined ? undefined : followLimits(known.taken, follower.used),
-      turn: undefined,
-      startedMs: plan.parentCallId === undefined ? known.startedMs : gateway.clock.monotonicMs(),
-      round: {
-        rowId: plan.rowId,
-        ...(plan.parentCallId === undefined ? {} : { parentCallId: plan.parentCallId }),
-        delivered: follower.delivered,
-        settled: (settled) => {
-          entry = settled;
-          conclude();
-        },
+  const round: KnownCall = {
+    ...known,
+    call: { ...known.call, dialect: reader.dialect, response: reply },
+    voice: reader.dialect.voice,
+    response: reply,
+    framing: 'sse',
+    facts: plan.facts,
+    targets: plan.targets,
+    taken: known.taken === undefined ? undefined : followLimits(known.taken, follower.used),
+    turn: undefined,
+    startedMs: plan.parentCallId === undefined ? known.startedMs : gateway.clock.monotonicMs(),
+    round: {
+      rowId: plan.rowId,
+      ...(plan.parentCallId === undefined ? {} : { parentCallId: plan.parentCallId }),
+      delivered: follower.delivered,
+      settled: (settled) => {
+        entry = settled;
+        conclude();
       },
     },
-    noBody,
-  );
-  const started = attempts.start(toWireRequest(known.call, {}), noBody).then(() => undefined);
+  };
+  const attempts = new CallAttempts(gateway, round, new ChatJob(gateway, round, toWireRequest(known.call, {}), noBody));
+  const started = attempts.start();
   started.catch((failure: unknown) => {
     const told = failure instanceof GatewayError ? failure : undefined;
     if (told === undefined) gateway.logger.error({ callId: known.call.callId, err: failure }, 'a round of tools could not begin: a defect');

@@ -1,4 +1,6 @@
-import type { ChatDialect, WireRequest } from '../../../../dialects/chat-dialect.ts';
+import type { KnownCall } from '../known-call.ts';
+import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../../dialects/dialect-id.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { BuiltInTool, BuiltInToolKind, InferenceRequest } from '../../../../inference/inference-request.ts';
@@ -6,9 +8,9 @@ import { createTranslationNotes, type TranslationNote } from '../../../../infere
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { GatewayTool, ToolOwner, ToolShed } from '../../../../tools/gateway-tool.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
-import type { Gateway, GatewaySettings } from '../../gateway.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
-import type { KnownCall } from '../../../attempts/call.ts';
+import type { GatewaySettings } from '../../../attempts/services.ts';
+import type { ChatServices } from '../chat-services.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { fitBody } from '../plan/fit-request.ts';
 import { briefModel } from './brief-model.ts';
 import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
@@ -40,13 +42,16 @@ type RoadCall = {
  * Whether the gateway has to run built-in tools of a call, or to check its reply before the client sees it. Calls without any cost two looks.
  * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
  */
-export function needsToolLoop(gateway: Pick<Gateway, 'tools'>, call: RoadCall): boolean {
+export function needsToolLoop(gateway: Pick<ChatServices, 'tools'>, call: RoadCall): boolean {
   const runsTools = call.facts.builtInTools !== undefined && listGatewayTools(gateway, call).length > 0;
   return runsTools || findReplyCheck(call) !== undefined;
 }
 
 /** The built-in tools of a call that the gateway runs. */
-function listGatewayTools({ tools }: Pick<Gateway, 'tools'>, { dialect, facts, settings, targets }: RoadCall): readonly BuiltInToolKind[] {
+function listGatewayTools(
+  { tools }: Pick<ChatServices, 'tools'>,
+  { dialect, facts, settings, targets }: RoadCall,
+): readonly BuiltInToolKind[] {
   const { builtInTools: kinds = [], requestedModel } = facts;
   const modes = settings.routing.routeOf(requestedModel)?.toolModes ?? {};
   const runs = kinds.filter((kind) => tools?.[kind] !== undefined);
@@ -58,7 +63,7 @@ function listGatewayTools({ tools }: Pick<Gateway, 'tools'>, { dialect, facts, s
  * @returns false where it turns out that the gateway can run none of them and none is missed: then nothing was done
  * @throws GatewayError when the request cannot be answered; nothing was spent then
  */
-export async function runToolLoop(gateway: Gateway, known: KnownCall, options: ToolLoopOptions): Promise<boolean> {
+export async function runToolLoop(gateway: ChatServices, known: KnownCall, options: ToolLoopOptions): Promise<boolean> {
   const { call, caller } = known;
   const { request, notes } = await fitToWindow(known, options.request);
   const decoded = call.dialect.codec.decodeRequest(request);
@@ -181,7 +186,7 @@ function readRunsMax({ vendorFields }: InferenceRequest): number {
   throw new GatewayError('invalid_value', 'max_tool_calls: must be a whole number of at least 0', { param: 'max_tool_calls' });
 }
 
-function createReply(gateway: Gateway, known: KnownCall, { asked }: ToolLoopOptions, notes: readonly TranslationNote[]): LoopReply {
+function createReply(gateway: ChatServices, known: KnownCall, { asked }: ToolLoopOptions, notes: readonly TranslationNote[]): LoopReply {
   const { call, facts, framing, acceptedAtMs, turn, targets } = known;
   const [target] = targets;
   const keep = async (response: JsonObject): Promise<void> => {

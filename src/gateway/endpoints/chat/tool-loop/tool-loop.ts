@@ -10,10 +10,10 @@ import { countTextCharacters } from '../../../../inference/count-text-characters
 import type { ToolUsage } from '../../../../inference/usage.ts';
 import type { Source } from '../../../../tools/gateway-tool.ts';
 import { upstreamTimeout } from '../../../attempts/exchange/upstream-failure.ts';
-import type { Gateway } from '../../gateway.ts';
-import type { RunningCall } from '../../../attempts/call.ts';
+import type { ChatServices } from '../chat-services.ts';
+import type { RunningCall } from '../../../attempts/running-call.ts';
 import { timeoutsOf } from '../../../attempts/routing/target-timeouts.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { askForRepair, describeMisfit, HeldText } from './check-reply.ts';
 import { ReplyChecks } from './reply-checks.ts';
 import { citeSources } from './cite-sources.ts';
@@ -36,7 +36,7 @@ const creditSpent = 'the credit for this call is used up';
  * answers. The client sees one reply; each time that the model is asked is a round with attempts and a row of its own.
  */
 export class ToolLoop implements RunningCall {
-  readonly #gateway: Gateway;
+  readonly #gateway: ChatServices;
   readonly #loop: LoopCall;
   readonly #shown: ShownReply;
   readonly #heldText: HeldText;
@@ -65,7 +65,7 @@ export class ToolLoop implements RunningCall {
   #isOver = false;
   #isReaderLimited = false;
 
-  constructor(gateway: Gateway, loop: LoopCall) {
+  constructor(gateway: ChatServices, loop: LoopCall) {
     this.#gateway = gateway;
     this.#loop = loop;
     this.#shown = new ShownReply(loop.offered);

@@ -1,5 +1,6 @@
 import type { EncodedRequest, ReplyWriting, RequestFit } from '../../../../dialects/chat-codec.ts';
-import type { ChatDialect, WireRequest } from '../../../../dialects/chat-dialect.ts';
+import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { watchedSequencesMax } from '../../../../inference/cut-at-sequences.ts';
@@ -16,8 +17,8 @@ import type { CompactionSealer } from '../compaction/compaction-sealer.ts';
 import type { DocumentReader } from './document-reader.ts';
 import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
 import type { ProofVault } from '../proofs/proof-vault.ts';
-import type { StopSequences } from '../../../attempts/routing/route.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { StopSequences } from '../../../attempts/routing/model-options.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { type FetchMedia, inlineMedia } from './inline-media.ts';
 import { readDocuments } from './read-documents.ts';
 import { restoreProofs } from './restore-proofs.ts';

@@ -1,4 +1,4 @@
-import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import type { InferenceRequest, MediaPart, Part, TextPart, Turn } from '../../../../inference/inference-request.ts';
 import type { TranslationNotes } from '../../../../inference/translation-notes.ts';

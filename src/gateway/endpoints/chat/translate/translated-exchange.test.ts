@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import type { EncodedRequest } from '../../../../dialects/chat-codec.ts';
-import type { DialectId } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import { createTranslationNotes } from '../../../../inference/translation-notes.ts';
 import type { VaultedTurn } from '../proofs/vaulted-turn.ts';

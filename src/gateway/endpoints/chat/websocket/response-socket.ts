@@ -1,3 +1,4 @@
+import type { IncomingCall } from '../incoming-call.ts';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -9,9 +10,8 @@ import { membersOf, objectOf, textOf } from '../../../../platform/json/json-read
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
-import type { IncomingCall } from '../run-call.ts';
 import { FrameReply, type WholeAnswer } from '../../../replies/frame-reply.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import { readJsonObject } from '../../../admission/read-request.ts';
 import { readClientEvent } from './client-event.ts';
 import { LastResponse, namePrevious } from './last-response.ts';
@@ -20,7 +20,7 @@ import { SocketWriter } from './socket-writer.ts';
 import { describeWarmUp } from './warm-up.ts';
 
 export type ResponseSocketOptions = {
-  readonly gateway: Gateway;
+  readonly gateway: ChatServices;
   readonly webSocket: WebSocket;
   readonly socket: Socket;
   /** The request by which the connection was opened. */
@@ -182,7 +182,7 @@ export class ResponseSocket {
 
   /** Answers a message that does not become a call. */
   #refuse(error: GatewayError): void {
-    const { status, headers, body } = openaiResponses.encodeError(error, this.#options.gateway.newId('req'));
+    const { status, headers, body } = openaiResponses.voice.encodeError(error, this.#options.gateway.newId('req'));
     const { error: words } = membersOf(parseJsonObject(body));
     this.#writer.send(JSON.stringify({ type: 'error', status, error: words, headers: { ...error.headers, ...retryHeader(headers) } }));
   }

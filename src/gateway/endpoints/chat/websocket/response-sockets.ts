@@ -1,3 +1,4 @@
+import type { IncomingCall } from '../incoming-call.ts';
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -7,13 +8,12 @@ import { WebSocketServer } from 'ws';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { authenticate } from '../../../admission/authenticate.ts';
-import type { IncomingCall } from '../run-call.ts';
-import { checkHost } from '../../../server/check-host.ts';
+import { checkHost } from '../../../admission/check-host.ts';
 import { requestIdHeader } from '../../../replies/reply-headers.ts';
-import type { Gateway } from '../../gateway.ts';
+import type { ChatServices } from '../chat-services.ts';
 import { checkCaller } from '../../../admission/check-caller.ts';
 import { readRequestTarget } from '../../../admission/request-target.ts';
-import { dialectOfPath } from '../../../server/routes/route-table.ts';
+import { dialectOfPath } from '../dialect-of-path.ts';
 import { ResponseSocket } from './response-socket.ts';
 
 /** The WebSocket form of `/v1/responses`. */
@@ -27,7 +27,10 @@ export type ResponseSockets = {
 const afterGraceMs = 1000;
 
 /** @param run runs a call and answers what refuses it */
-export function createResponseSockets(options: { readonly gateway: Gateway; readonly run: (call: IncomingCall) => void }): ResponseSockets {
+export function createResponseSockets(options: {
+  readonly gateway: ChatServices;
+  readonly run: (call: IncomingCall) => void;
+}): ResponseSockets {
   const { gateway, run } = options;
   const open = new Set<ResponseSocket>();
   let isEnding = false;
@@ -81,14 +84,14 @@ function isResponsesPath(path: string): boolean {
 }
 
 /** Answers an attempt that fails at once, on which agent programs fall back to plain HTTP without losing time. */
-function refuse(gateway: Gateway, request: IncomingMessage, socket: Duplex, error: unknown): void {
+function refuse(gateway: ChatServices, request: IncomingMessage, socket: Duplex, error: unknown): void {
   const callId = gateway.newId('req');
   const known = error instanceof GatewayError ? error : new GatewayError('internal_error', 'the gateway failed on this connection');
   if (!(error instanceof GatewayError)) gateway.logger.error({ callId, err: error }, 'a WebSocket could not be opened');
   gateway.telemetry.malformed(known.code);
   if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
   const path = readRequestTarget(request.url ?? '/')?.path ?? '/';
-  const { status, headers, body } = chatDialects[dialectOfPath(path, request.headers)].encodeError(known, callId);
+  const { status, headers, body } = chatDialects[dialectOfPath(path, request.headers)].voice.encodeError(known, callId);
   const all = { ...headers, ...known.headers, [requestIdHeader]: callId, 'content-length': String(body.length), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`), body]));

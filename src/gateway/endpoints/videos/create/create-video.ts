@@ -4,11 +4,11 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../../inference/video.ts';
 import { checkAddress } from '../../../attempts/exchange/private-addresses.ts';
 import { receiptHeader } from '../../../replies/reply-headers.ts';
-import { replayedHeader } from '../../../server/idempotency/replay-reply.ts';
+import { replayedHeader } from '../../../replies/reply-headers.ts';
 import { mayCall } from '../../../admission/check-caller.ts';
 import { reserveCall, type TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { unknownModel } from '../../../attempts/routing/rank-targets.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import type { VideoTask } from '../../../../tasks/video-task.ts';
 import { encodeCreated } from '../encode-task.ts';
 import { readIdempotency } from '../idempotency-key.ts';
@@ -99,8 +99,8 @@ function takeLimits(
   target: Target | undefined,
 ): TakenLimits | Promise<TakenLimits> | undefined {
   const { limiter, clock } = gateway;
-  const dialect = chatDialects['openai-chat'];
-  return reserveCall({ limiter, clock, dialect, caller, perKey: settings.perKey, facts, target });
+  const { voice } = chatDialects['openai-chat'];
+  return reserveCall({ limiter, clock, voice, caller, perKey: settings.perKey, facts, model: target?.model });
 }
 
 /**

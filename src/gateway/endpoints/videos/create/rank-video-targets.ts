@@ -4,7 +4,8 @@ import { mayCall } from '../../../admission/check-caller.ts';
 import { alwaysHealthy } from '../../../attempts/routing/always-healthy.ts';
 import { notAChat } from '../../../attempts/routing/not-a-chat.ts';
 import { type RankedCall, rankTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
-import type { RoutingTable, Target } from '../../../attempts/routing/routing-table.ts';
+import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import type { VideoContext } from '../video-context.ts';
 import { isKept, type VideoSource } from './video-source.ts';
 

@@ -7,7 +7,7 @@ import { askTarget, type WholeAnswer } from '../../../attempts/exchange/ask-targ
 import { scrubText } from '../../../attempts/exchange/scrub-credential.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../../../settings/limits.ts';
 import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { toReading } from '../upstream/video-upstreams.ts';
 
 /**

@@ -12,7 +12,7 @@ import { decideRetry, isWithinReach, type RetryDecision } from '../../../attempt
 import { isWorthTrying, seeHealth } from '../../../attempts/retry/see-health.ts';
 import { readPrices } from '../../../attempts/books/read-prices.ts';
 import { subjectOf } from '../../../attempts/routing/route.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { timeoutsOf } from '../../../attempts/routing/target-timeouts.ts';
 import type { NewVideoTask } from '../../../../tasks/submit-task.ts';
 import type { VideoTasks } from '../../../../tasks/create-video-tasks.ts';

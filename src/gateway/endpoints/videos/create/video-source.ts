@@ -4,7 +4,7 @@ import type { VideoProtocolId } from '../../../../dialects/video-tasks/video-pro
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { VideoInput, VideoRequest } from '../../../../inference/video.ts';
 import type { StoredMedia, VideoTask } from '../../../../tasks/video-task.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { findTask, statusOf, type VideoContext } from '../video-context.ts';
 
 /** A file larger than this cannot be sent within a request: vendors take so much, and it is held in memory. */

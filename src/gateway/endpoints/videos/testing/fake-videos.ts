@@ -19,7 +19,8 @@ import { createFakeUpstream } from '../../../attempts/exchange/testing/fake-exch
 import { defaultLimits, defaultRetries, defaultTimeouts } from '../../../settings/limits.ts';
 import { defaultOverload } from '../../../settings/overload-settings.ts';
 import { createGateway, createMemoryJournal } from '../../../attempts/retry/testing/fake-attempts.ts';
-import { createRoutingTable, type Target } from '../../../attempts/routing/routing-table.ts';
+import { createRoutingTable } from '../../../attempts/routing/routing-table.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { createSignedLinks } from '../content/signed-links.ts';
 import type { VideoContext } from '../video-context.ts';
 import { defaultVideoSettings } from '../../../settings/video-settings.ts';

@@ -1,6 +1,7 @@
 import type { VideoProtocol, VideoProtocolId } from '../../../../dialects/video-tasks/video-protocol.ts';
 import type { VideoTask } from '../../../../tasks/video-task.ts';
-import type { RoutingTable, Upstream } from '../../../attempts/routing/routing-table.ts';
+import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
+import type { Upstream } from '../../../attempts/routing/target.ts';
 
 /** How each upstream interface of videos is spoken. */
 export type VideoProtocols = Readonly<Record<VideoProtocolId, VideoProtocol>>;

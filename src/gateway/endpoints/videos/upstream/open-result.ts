@@ -1,7 +1,7 @@
 import type { VideoResult } from '../../../../dialects/video-tasks/video-protocol.ts';
 import { type JsonValue, isJsonObject } from '../../../../platform/json/json-value.ts';
 import { type OpenedResult, ResultError } from '../../../../tasks/video-upstreams.ts';
-import type { Upstream } from '../../../attempts/routing/routing-table.ts';
+import type { Upstream } from '../../../attempts/routing/target.ts';
 import { discard, streamUpstream, type StreamTimeouts } from './stream-upstream.ts';
 import { createVideoRequest, credentialOf } from './video-request.ts';
 

@@ -1,5 +1,5 @@
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
-import type { Upstream } from '../../../attempts/routing/routing-table.ts';
+import type { Upstream } from '../../../attempts/routing/target.ts';
 
 /**
  * A request to the video interface of an upstream, with the operator's credential and nothing of the client.

@@ -3,7 +3,8 @@ import { isModeration, messageCharactersMax } from '../../../../dialects/upstrea
 import { type Answer, AskError, askUpstream } from '../../../../platform/http/ask-upstream.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import { ResultError, type TaskReading, type VideoUpstreams } from '../../../../tasks/video-upstreams.ts';
-import type { RoutingTable, Upstream } from '../../../attempts/routing/routing-table.ts';
+import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
+import type { Upstream } from '../../../attempts/routing/target.ts';
 import { findTaskUpstream, type VideoProtocols } from './find-task-upstream.ts';
 import { decodeResult, encodeResult, type OpenAddress, openResult } from './open-result.ts';
 import type { StreamTimeouts } from './stream-upstream.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CallEntry, CallOpening } from '../../../../../billing/ledger/call-entry.ts';
 import { parsePriceBook } from '../../../../../billing/rating/parse-price-book.ts';
 import { createPriceBook } from '../../../../../billing/rating/price-book.ts';
-import type { DialectId } from '../../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../../dialects/registry.ts';
 import type { Usage } from '../../../../../inference/usage.ts';
 import type { StreamFraming } from '../../../../../platform/frames.ts';

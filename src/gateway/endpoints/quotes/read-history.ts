@@ -1,8 +1,8 @@
-import { countTextCharacters } from '../../../../inference/count-text-characters.ts';
-import type { CallFacts } from '../../../../inference/call-facts.ts';
-import { GatewayError } from '../../../../inference/gateway-error.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
-import { notFound } from '../../shared/not-found.ts';
+import { countTextCharacters } from '../../../inference/count-text-characters.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { notFound } from '../shared/not-found.ts';
 import type { Asked } from './quoted-call.ts';
 
 /** What a chat goes on from: what is kept here of it, or which upstream keeps it. */

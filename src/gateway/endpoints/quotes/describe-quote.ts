@@ -1,10 +1,10 @@
-import type { CreditRefusal } from '../../../../billing/credits/credit-desk.ts';
-import { writeCounts } from '../../../../billing/receipts/count-names.ts';
-import { createMoneyWriter, describeUnit } from '../../../../billing/receipts/show-credits.ts';
-import type { CostBounds, PriceBook } from '../../../../billing/rating/rating.ts';
-import { writeLine } from '../../../../billing/receipts/build-receipt.ts';
-import type { PricingParameters } from '../../../../inference/usage.ts';
-import { readPrices } from '../../../attempts/books/read-prices.ts';
+import type { CreditRefusal } from '../../../billing/credits/credit-desk.ts';
+import { writeCounts } from '../../../billing/receipts/count-names.ts';
+import { createMoneyWriter, describeUnit } from '../../../billing/receipts/show-credits.ts';
+import type { CostBounds, PriceBook } from '../../../billing/rating/rating.ts';
+import { writeLine } from '../../../billing/receipts/build-receipt.ts';
+import type { PricingParameters } from '../../../inference/usage.ts';
+import { readPrices } from '../../attempts/books/read-prices.ts';
 import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
 
 /** What a quoted call costs at each of its targets, and over all. */

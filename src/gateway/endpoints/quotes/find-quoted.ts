@@ -1,9 +1,9 @@
-import { GatewayError } from '../../../../inference/gateway-error.ts';
-import { readRequestTarget } from '../../../admission/request-target.ts';
-import { describeChatRoute } from '../../chat/read-call.ts';
-import type { RouteMatch } from '../../../server/routes/route-table.ts';
-import type { CreationPath } from '../../videos/create/read-creation.ts';
-import type { VideoAction } from '../../videos/video-routes.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { readRequestTarget } from '../../admission/request-target.ts';
+import { describeChatRoute } from '../chat/read-call.ts';
+import type { RouteMatch } from '../route-table.ts';
+import type { CreationPath } from '../videos/create/read-creation.ts';
+import type { VideoAction } from '../videos/video-routes.ts';
 import { quoteChat } from './quote-chat.ts';
 import { quoteEmbeddings } from './quote-embeddings.ts';
 import { quoteSound } from './quote-sound.ts';

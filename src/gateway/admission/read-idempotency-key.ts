@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { GatewayError } from '../../../inference/gateway-error.ts';
+import { GatewayError } from '../../inference/gateway-error.ts';
 
 /** As long as the interfaces that know such keys allow; visible characters, because they stand in a header. */
 const keyPattern = /^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/;

@@ -1,5 +1,5 @@
-import { boundEmbeddings } from '../../embeddings/bound-embeddings.ts';
-import { readEmbeddings } from '../../embeddings/read-embeddings.ts';
+import { boundEmbeddings } from '../embeddings/bound-embeddings.ts';
+import { readEmbeddings } from '../embeddings/read-embeddings.ts';
 import type { Asked, QuotedCall } from './quoted-call.ts';
 import { rankRouted } from './rank-routed.ts';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { chatDialects } from '../../../dialects/registry.ts';
-import { createRouter, dialectOfPath, routes } from './route-table.ts';
+import { chatDialects } from '../../dialects/registry.ts';
+import { createRouter, routes } from './route-table.ts';
+import { dialectOfPath } from './chat/dialect-of-path.ts';
 
 const findRoute = createRouter();
 

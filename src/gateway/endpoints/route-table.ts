@@ -1,18 +1,17 @@
+import type { ChatRoute } from './chat/chat-route.ts';
 import type { IncomingMessage } from 'node:http';
 
 import findMyWay, { type HTTPMethod } from 'find-my-way';
 
-import type { DialectId, Operation } from '../../../dialects/chat-dialect.ts';
-import type { CallbackAction } from '../../endpoints/account/serve-callbacks.ts';
-import type { AudioOperation } from '../../../dialects/openai-audio/audio-formats.ts';
-import type { StoredObjectRoute } from '../../endpoints/stored-objects/serve-stored-objects.ts';
-import { type VideoAction, videoRoutes } from '../../endpoints/videos/video-routes.ts';
+import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { CallbackAction } from './account/serve-callbacks.ts';
+import type { AudioOperation } from '../../dialects/openai-audio/audio-formats.ts';
+import type { StoredObjectRoute } from './stored-objects/stored-objects.ts';
+import { type VideoAction, videoRoutes } from './videos/video-routes.ts';
 
 /** What a path and method mean. */
 export type Route =
-  | { readonly type: 'chat'; readonly dialect: DialectId; readonly operation: Operation }
-  /** Generate-content keeps model and action in the rest of the path. */
-  | { readonly type: 'generate-content' }
+  | ChatRoute
   | { readonly type: 'models'; readonly dialect?: DialectId }
   | { readonly type: 'model'; readonly dialect?: DialectId }
   /** Stored responses and conversations: the path names them in its parameters. */
@@ -147,14 +146,4 @@ export function createRouter(): (method: string, path: string) => RouteMatch {
     });
     return { found: false, allowedMethods: allowedMethods.includes('GET') ? [...allowedMethods, 'HEAD'] : allowedMethods };
   };
-}
-
-/** The dialect whose errors a path answers with, also where there is no route: what lies under an interface's path speaks its dialect. */
-export function dialectOfPath(path: string, headers: Readonly<Record<string, string | readonly string[] | undefined>>): DialectId {
-  if (/^(?:\/upload)?\/v1(?:alpha|beta)/.test(path) || /^\/v1\/models\/.*(?::|%3a)/i.test(path)) return 'gemini-generate-content';
-  if (/^\/v1\/(?:files|vector_stores|receipts|quote|credits)(?:\/|$)/.test(path)) return 'openai-responses';
-  if (headers['x-goog-api-key'] !== undefined && path.startsWith('/v1/models')) return 'gemini-generate-content';
-  if (path.startsWith('/v1/messages') || headers['anthropic-version'] !== undefined || headers['vendor-version'] !== undefined)
-    return 'anthropic-messages';
-  return path.startsWith('/v1/responses') || path.startsWith('/v1/conversations') ? 'openai-responses' : 'openai-chat';
 }

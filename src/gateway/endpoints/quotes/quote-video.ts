@@ -1,14 +1,15 @@
-import { readVideoRequest } from '../../../../dialects/video-tasks/read-video-request.ts';
-import { GatewayError } from '../../../../inference/gateway-error.ts';
-import type { VideoRequest } from '../../../../inference/video.ts';
-import type { VideoTask } from '../../../../tasks/video-task.ts';
-import { unknownModel } from '../../../attempts/routing/rank-targets.ts';
-import { mayCall } from '../../../admission/check-caller.ts';
-import type { Target } from '../../../attempts/routing/routing-table.ts';
-import { rankVideoTargets } from '../../videos/create/rank-video-targets.ts';
-import { type CreationPath, formOf } from '../../videos/create/read-creation.ts';
-import { isKept, mediaOf } from '../../videos/create/video-source.ts';
-import { unknownVideo, type VideoService } from '../../videos/video-context.ts';
+import type { VideoService } from '../videos/video-service.ts';
+import { readVideoRequest } from '../../../dialects/video-tasks/read-video-request.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { VideoRequest } from '../../../inference/video.ts';
+import type { VideoTask } from '../../../tasks/video-task.ts';
+import { unknownModel } from '../../attempts/routing/rank-targets.ts';
+import { mayCall } from '../../admission/check-caller.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import { rankVideoTargets } from '../videos/create/rank-video-targets.ts';
+import { type CreationPath, formOf } from '../videos/create/read-creation.ts';
+import { isKept, mediaOf } from '../videos/create/video-source.ts';
+import { unknownVideo } from '../videos/video-context.ts';
 import { fitTargets } from './fit-targets.ts';
 import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
 

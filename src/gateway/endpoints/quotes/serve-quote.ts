@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 
-import type { CreditDesk } from '../../../../billing/credits/credit-desk.ts';
-import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
-import { chatDialects } from '../../../../dialects/registry.ts';
-import type { ClientReply } from '../../../replies/client-reply.ts';
-import { GatewayError } from '../../../../inference/gateway-error.ts';
-import { isJsonObject } from '../../../../platform/json/json-value.ts';
-import { locateJson } from '../../../../platform/json/locate-json.ts';
-import { authenticate } from '../../../admission/authenticate.ts';
-import { requestIdHeader } from '../../../replies/reply-headers.ts';
-import type { Gateway } from '../../gateway.ts';
-import { checkCaller } from '../../../admission/check-caller.ts';
-import { reserveCall, type TakenLimits } from '../../../admission/limits/reserve-call.ts';
-import { enterGate } from '../../../admission/overload/enter-gate.ts';
-import { readRequest, type ReadRequest } from '../../../admission/read-request.ts';
-import type { RequestTarget } from '../../../admission/request-target.ts';
-import { errorDialectOf } from '../../../server/routes/error-dialect.ts';
-import type { RouteMatch } from '../../../server/routes/route-table.ts';
-import { writeError, writeReply } from '../../../replies/write-reply.ts';
+import type { CreditDesk } from '../../../billing/credits/credit-desk.ts';
+import type { ErrorVoice } from '../../../dialects/error-voice.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import type { ClientReply } from '../../replies/client-reply.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { isJsonObject } from '../../../platform/json/json-value.ts';
+import { locateJson } from '../../../platform/json/locate-json.ts';
+import { authenticate } from '../../admission/authenticate.ts';
+import { requestIdHeader } from '../../replies/reply-headers.ts';
+import type { Gateway } from '../gateway.ts';
+import { checkCaller } from '../../admission/check-caller.ts';
+import { reserveCall, type TakenLimits } from '../../admission/limits/reserve-call.ts';
+import { enterGate } from '../../admission/overload/enter-gate.ts';
+import { readRequest, type ReadRequest } from '../../admission/read-request.ts';
+import type { RequestTarget } from '../../admission/request-target.ts';
+import { voiceOfPath } from '../voice-of-path.ts';
+import type { RouteMatch } from '../route-table.ts';
+import { writeError, writeReply } from '../../replies/write-reply.ts';
 import { type Affordable, describeQuote, priceQuote } from './describe-quote.ts';
 import { findQuoted } from './find-quoted.ts';
 import type { Asked } from './quoted-call.ts';
@@ -47,8 +47,8 @@ export async function serveQuote(gateway: Gateway, http: Http, findRoute: (metho
   const caller = await authenticate(request, target.queryKeys, gateway.callers);
   const nowMs = gateway.clock.nowMs();
   checkCaller(caller, request, nowMs, settings.isProxy);
-  const dialect = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, dialect }, undefined, caller.userId);
+  const { voice } = chatDialects['openai-responses'];
+  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
   if (admission === undefined) return;
   const limited = await countRequest(gateway, caller);
   const read = await readRequest(request, settings.limits, (held) => admission.holdBytes(held));
@@ -71,15 +71,15 @@ export async function serveQuote(gateway: Gateway, http: Http, findRoute: (metho
     writeReply(response, 200, told, Buffer.from(JSON.stringify(answer)));
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    writeError(response, dialectOfQuestion(path, request.headers as Asked['headers']), error, callId);
+    writeError(response, voiceOfQuestion(path, request.headers as Asked['headers']), error, callId);
   }
 }
 
 /** Takes one request of the caller's limits, and no tokens. @throws GatewayError `rate_limited` */
 async function countRequest({ limiter, clock, settings }: Gateway, caller: Asked['caller']): Promise<TakenLimits | undefined> {
   const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
-  const dialect = chatDialects['openai-chat'];
-  const taken = await reserveCall({ limiter, clock, dialect, caller, perKey: settings().perKey, facts, target: undefined });
+  const { voice } = chatDialects['openai-chat'];
+  const taken = await reserveCall({ limiter, clock, voice, caller, perKey: settings().perKey, facts, model: undefined });
   taken?.reservation.settle(0);
   return taken;
 }
@@ -97,9 +97,9 @@ function readQuestion({ bytes, body: question }: ReadRequest): Question {
   return { path, body, bytes: bytes.subarray(span.start, span.end) };
 }
 
-function dialectOfQuestion(address: string, headers: Asked['headers']): ChatDialect {
+function voiceOfQuestion(address: string, headers: Asked['headers']): ErrorVoice {
   const [path = ''] = address.split('?');
-  return errorDialectOf(path, headers);
+  return voiceOfPath(path, headers);
 }
 
 /** Asks for what would be held and gives it back at once, so that the answer is the very one that a call would get. */

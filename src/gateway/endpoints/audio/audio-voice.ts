@@ -1,10 +1,10 @@
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { ErrorVoice } from '../../../dialects/error-voice.ts';
 import { encodeAudioError } from '../../../dialects/openai-audio/audio-errors.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 
-/** Words errors below /v1/audio, where all members are strings. Nothing else of a chat is asked of it. */
-export const audioErrorDialect: ChatDialect = {
-  ...chatDialects['openai-chat'],
+/** Words errors below /v1/audio, where all members are strings. */
+export const audioVoice: ErrorVoice = {
+  ...chatDialects['openai-chat'].voice,
   encodeError: (error, requestId) => encodeAudioError(error, requestId),
 };
 

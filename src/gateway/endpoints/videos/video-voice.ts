@@ -1,4 +1,4 @@
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { ErrorVoice } from '../../../dialects/error-voice.ts';
 import { encodeVideoError } from '../../../dialects/video-tasks/encode-video-error.ts';
 import type { VideoForm } from '../../../inference/video.ts';
 
@@ -7,7 +7,7 @@ function formOfPath(path: string): VideoForm {
   return /^\/v1\/videos\/(?:generations|edits|extensions)\/?$/.test(path) ? 'xai-videos' : 'video-generations';
 }
 
-/** The same dialect with errors as the video interface of a path words them. */
-export function videoErrors(dialect: ChatDialect, path: string): ChatDialect {
-  return { ...dialect, encodeError: (error, requestId) => encodeVideoError(error, requestId, formOfPath(path)) };
+/** The same voice with errors as the video interface of a path words them. */
+export function videoVoice(voice: ErrorVoice, path: string): ErrorVoice {
+  return { ...voice, encodeError: (error, requestId) => encodeVideoError(error, requestId, formOfPath(path)) };
 }

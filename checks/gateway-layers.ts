@@ -1,0 +1,13 @@
+/** Which folder of src/gateway may import which, as ARCHITECTURE.md draws it. A folder may always import itself. */
+export const gatewayLayers: Readonly<Record<string, readonly string[]>> = {
+  settings: [],
+  replies: ['settings'],
+  telemetry: ['settings', 'replies'],
+  admission: ['settings', 'replies', 'telemetry'],
+  attempts: ['settings', 'replies', 'telemetry', 'admission'],
+  endpoints: ['settings', 'replies', 'telemetry', 'admission', 'attempts'],
+  server: ['settings', 'replies', 'telemetry', 'admission', 'attempts', 'endpoints'],
+};
+
+/** Endpoints never import each other, nor what puts them together; all may import `shared`, and quotes ask every other one what its calls cost. */
+export const mayImportEndpoints: readonly string[] = ['quotes'];

@@ -1,0 +1,15 @@
+import type { CreditDesk } from '../../billing/credits/credit-desk.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { CallerDirectory } from './authenticate.ts';
+import type { SharedLimiter } from './limits/limiter.ts';
+import type { Gatekeeper } from './overload/gatekeeper.ts';
+
+/** What lets calls in, or refuses them. */
+export type AdmissionServices = {
+  readonly callers: CallerDirectory;
+  readonly gatekeeper: Gatekeeper;
+  readonly limiter: SharedLimiter;
+  readonly clock: Clock;
+  /** Where calls get money from; absent where nobody's spending is limited. */
+  readonly credits?: CreditDesk | undefined;
+};

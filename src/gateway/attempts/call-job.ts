@@ -1,0 +1,65 @@
+import type { DialectId } from '../../dialects/dialect-id.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { TranslationNote } from '../../inference/translation-notes.ts';
+import type { PricingParameters } from '../../inference/usage.ts';
+import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
+import type { UsageBound } from './books/settle.ts';
+import type { StreamBudget } from './books/stream-budget.ts';
+import type { UndeliveredFailure } from './exchange/exchange-context.ts';
+import type { ReplyRelay } from './exchange/reply-relay.ts';
+import type { Target } from './routing/target.ts';
+
+type Notes = { readonly list: () => readonly TranslationNote[] };
+
+/** What is to be sent upstream, and how the reply comes back. */
+export type AttemptPlan = {
+  readonly kind: 'exchange';
+  readonly upstreamRequest: UpstreamRequest;
+  readonly relay: ReplyRelay;
+  /** The dialect in which the upstream answers: it decides how its usage is read. */
+  readonly upstreamDialect: { readonly id: DialectId };
+  /** Absent in passthrough. */
+  readonly translation?: { readonly upstream: { readonly id: DialectId }; readonly notes: Notes; readonly replyNotes: Notes };
+};
+
+/** What no upstream has to be asked for: the gateway answers by itself, and nothing is booked. */
+export type OwnAnswer = { readonly kind: 'own'; readonly answer: () => void };
+
+/** One attempt as its price and its bounds depend on it. */
+export type PlannedAttempt<Plan extends AttemptPlan = AttemptPlan> = {
+  readonly target: Target;
+  readonly plan: Plan;
+  /** What of the body the price depends on; absent where it depends on nothing there. */
+  readonly pricingParameters: PricingParameters | undefined;
+};
+
+/**
+ * What an endpoint's calls have of their own: what they send to a target, what becomes of the reply, and what it may cost. Everything else about attempts is the
+ * same for all of them.
+ */
+export type CallJob<Plan extends AttemptPlan = AttemptPlan> = {
+  /** Whether it costs nothing and has no place in the books. */
+  readonly isFree: boolean;
+  /**
+   * What one target is to be sent. At once where nothing has to be fetched or stored before.
+   * @throws GatewayError of class `invalid_request` for what this target cannot be asked; the next one may be
+   */
+  readonly plan: (target: Target) => Plan | OwnAnswer | Promise<Plan | OwnAnswer>;
+  /** A digest of the request: lets health tell one request that fails often from many. */
+  readonly digest: () => string;
+  /** Called when an attempt was sent: what only the first one needs may be let go of. */
+  readonly sent: () => void;
+  /** Called when no other attempt can follow: nothing of the request is needed any more. */
+  readonly forget: () => void;
+  /**
+   * Whether the same target is to be asked once more and otherwise than before, at once, because of how it refused.
+   * @param mayRepeat whether attempts are left. What happens only once need not look at it
+   */
+  readonly mend?: (failure: UndeliveredFailure, target: Target, mayRepeat: boolean) => boolean;
+  /** Sees to it that what is held covers the attempt. The answer is the reason why it does not; absent, or undefined, where it does. */
+  readonly cover?: (attempt: PlannedAttempt<Plan>) => GatewayError | undefined | Promise<GatewayError | undefined>;
+  /** Watches that a stream costs no more than is held for it; undefined where nothing is held. */
+  readonly watchBudget?: (attempt: PlannedAttempt<Plan>) => StreamBudget | undefined;
+  /** What the attempt can have used at most, by its own request. */
+  readonly bound: (attempt: PlannedAttempt<Plan>) => UsageBound;
+};

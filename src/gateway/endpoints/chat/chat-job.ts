@@ -1,0 +1,88 @@
+import type { WireRequest } from '../../../dialects/dialect-id.ts';
+import type { GatewayError } from '../../../inference/gateway-error.ts';
+import type { CallJob, OwnAnswer, PlannedAttempt } from '../../attempts/call-job.ts';
+import type { UndeliveredFailure } from '../../attempts/exchange/exchange-context.ts';
+import { digestRequest } from '../../attempts/health/asking-call.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import { answerCount } from './answer-count.ts';
+import { coverAttempt, createStreamBudget } from './chat-credit.ts';
+import type { ChatServices } from './chat-services.ts';
+import type { KnownCall } from './known-call.ts';
+import { mayShorten } from './plan/fit-request.ts';
+import { isForgotten } from './plan/is-forgotten.ts';
+import { planAttempt } from './plan/plan-attempt.ts';
+import type { EstimatedCount, ExchangePlan } from './plan/plan-exchange.ts';
+import { readAgain } from './plan/read-again.ts';
+import { toWireRequest } from './to-wire-request.ts';
+import { boundUsage } from './usage-bound.ts';
+
+/** What the attempts of a chat send: as it passes through, or translated, shortened where that was asked for. */
+export class ChatJob implements CallJob<ExchangePlan> {
+  readonly isFree: boolean;
+  readonly #services: ChatServices;
+  readonly #known: KnownCall;
+  readonly #mayShorten: boolean;
+  /** The request's body, as long as another attempt may need it. */
+  #bytes: Buffer | undefined;
+  /** The request as it was read. The tree of a large one that is kept is copied by every collection. */
+  #request: WireRequest | undefined;
+  /** How the request was refused as too long, where less of it is sent since. */
+  #overflow: GatewayError | undefined;
+
+  constructor(services: ChatServices, known: KnownCall, request: WireRequest, bytes: Buffer) {
+    this.#services = services;
+    this.#known = known;
+    this.#request = request;
+    this.#bytes = bytes;
+    this.#mayShorten = request.body.truncation === 'auto';
+    this.isFree = known.call.operation === 'count-tokens';
+  }
+
+  plan(target: Target): ExchangePlan | OwnAnswer | Promise<ExchangePlan | OwnAnswer> {
+    const bytes = this.#bytes ?? Buffer.from('{}');
+    if (this.#request !== undefined) return this.#planFor(target, this.#request, bytes);
+    return readAgain(bytes).then((body) => this.#planFor(target, toWireRequest(this.#known.call, body), bytes));
+  }
+
+  #planFor(target: Target, request: WireRequest, bytes: Buffer): ExchangePlan | OwnAnswer | Promise<ExchangePlan | OwnAnswer> {
+    const planned = planAttempt(this.#services, this.#known, { target, request, bytes, overflow: this.#overflow });
+    return planned instanceof Promise ? planned.then((plan) => this.#orAnswer(plan)) : this.#orAnswer(planned);
+  }
+
+  #orAnswer(plan: ExchangePlan | EstimatedCount): ExchangePlan | OwnAnswer {
+    if (plan.kind === 'exchange') return plan;
+    return { kind: 'own', answer: () => answerCount(this.#known.call, plan.inputTokens) };
+  }
+
+  digest(): string {
+    return digestRequest(this.#bytes ?? Buffer.from('{}'));
+  }
+
+  sent(): void {
+    this.#request = undefined;
+  }
+
+  forget(): void {
+    this.#bytes = undefined;
+  }
+
+  mend(failure: UndeliveredFailure, target: Target, mayRepeat: boolean): boolean {
+    if (isForgotten(failure, this.#known.turn, target)) return true;
+    // A vendor that counts more than was estimated is asked once more, with less.
+    if (!mayRepeat || !this.#mayShorten || this.#overflow !== undefined || !mayShorten(this.#known.call, failure.error)) return false;
+    this.#overflow = failure.error;
+    return true;
+  }
+
+  cover(attempt: PlannedAttempt<ExchangePlan>): ReturnType<typeof coverAttempt> {
+    return coverAttempt(this.#known, attempt);
+  }
+
+  watchBudget(attempt: PlannedAttempt<ExchangePlan>): ReturnType<typeof createStreamBudget> {
+    return createStreamBudget(this.#known, attempt);
+  }
+
+  bound(attempt: PlannedAttempt<ExchangePlan>): ReturnType<typeof boundUsage> {
+    return boundUsage(this.#known, attempt);
+  }
+}

@@ -1,0 +1,28 @@
+import type { IncomingCall } from '../incoming-call.ts';
+import type { ApiKey } from '../../../../accounts/api-key.ts';
+import type { WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import type { InlineFiles } from '../inline-files.ts';
+import type { GatewaySettings } from '../../../attempts/services.ts';
+import type { ChatServices } from '../chat-services.ts';
+import type { ResponseState } from '../../../attempts/routing/model-options.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
+
+export type OpenTurn = {
+  readonly gateway: Pick<ChatServices, 'conversations' | 'clock' | 'newId' | 'logger'>;
+  readonly call: IncomingCall;
+  readonly settings: GatewaySettings;
+  readonly caller: ApiKey;
+  /** With the files that it names. */
+  readonly request: WireRequest;
+  readonly bytes: Buffer;
+  /** The request as the client wrote it. That is what is kept: a file is named by its id, also later. */
+  readonly asked: WireRequest;
+  readonly inlineFiles: InlineFiles;
+  readonly facts: CallFacts;
+  /** Whether it runs in the background: then the gateway alone keeps it, and whoever runs it sees to that. */
+  readonly isBackground: boolean;
+  readonly state: ResponseState;
+  /** All targets of the model, whatever their health. */
+  readonly targets: readonly Target[];
+};

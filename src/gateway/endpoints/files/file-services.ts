@@ -1,0 +1,10 @@
+import type { FileService } from '../../../tools/file-search/file-service.ts';
+import type { AdmissionServices } from '../../admission/services.ts';
+import type { AttemptServices } from '../../attempts/services.ts';
+
+/** What files and vector stores work with. */
+export type FileServices = AdmissionServices &
+  Pick<AttemptServices, 'settings' | 'newId' | 'logger' | 'deadlines'> & {
+    /** Files and vector stores of users; absent where none are kept. */
+    readonly files?: FileService | undefined;
+  };
