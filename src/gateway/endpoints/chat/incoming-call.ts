@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
 import type { Operation } from '../../../dialects/dialect-id.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
+import type { AttemptedCall } from '../../attempts/call.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 
 /** A request that a chat route has recognised. */
@@ -16,3 +17,8 @@ export type IncomingCall = {
   readonly pathModel?: string | undefined;
   readonly pathFraming?: StreamFraming | undefined;
 };
+
+/** What the attempts of a chat know it by. */
+export function identify({ callId, dialect, response }: IncomingCall): Pick<AttemptedCall, 'callId' | 'label' | 'voice' | 'response'> {
+  return { callId, label: dialect.id, voice: dialect.voice, response };
+}

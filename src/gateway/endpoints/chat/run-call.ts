@@ -1,5 +1,5 @@
 import type { KnownCall } from './known-call.ts';
-import type { IncomingCall } from './incoming-call.ts';
+import { identify, type IncomingCall } from './incoming-call.ts';
 
 import type { ApiKey } from '../../../accounts/api-key.ts';
 import type { WireRequest } from '../../../dialects/dialect-id.ts';
@@ -83,9 +83,6 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
     credit = holding instanceof Promise ? await holding : holding;
     const disconnect = background === undefined ? (caller.disconnectPolicy ?? settings.disconnect) : undefined;
     const known = {
-      callId,
-      label: dialect.id,
-      voice: dialect.voice,
       settings,
       caller,
       facts,
@@ -101,7 +98,7 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
       report,
     };
     const generate = (going: IncomingCall): Promise<void> =>
-      makeCall(gateway, { ...known, call: going, response: going.response }, sent.request, sent.bytes);
+      makeCall(gateway, { ...known, ...identify(going), call: going }, sent.request, sent.bytes);
     if (background === undefined) await generate(call);
     else await startBackground(gateway, { call, report, turn, body: asked.body, callbackUrl, onRefused }, generate);
   } catch (error) {

@@ -1,6 +1,5 @@
-import type { ClientReply } from '../../../replies/client-reply.ts';
 import { ChatJob } from '../../../endpoints/chat/chat-job.ts';
-import type { IncomingCall } from '../../../endpoints/chat/incoming-call.ts';
+import { identify, type IncomingCall } from '../../../endpoints/chat/incoming-call.ts';
 import type { KnownCall } from '../../../endpoints/chat/known-call.ts';
 import type { ApiKey } from '../../../../accounts/api-key.ts';
 import { type Journal, JournalUnavailableError } from '../../../../billing/journal/journal.ts';
@@ -99,10 +98,7 @@ export function createKnownCall(
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
   return {
     call: call as unknown as IncomingCall,
-    callId: 'req_1',
-    label: dialect.id,
-    voice: dialect.voice,
-    response: response as unknown as ClientReply,
+    ...identify(call as unknown as IncomingCall),
     settings: {
       routing,
       limits: defaultLimits,

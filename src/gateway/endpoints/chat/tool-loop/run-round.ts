@@ -1,3 +1,4 @@
+import { identify } from '../incoming-call.ts';
 import { ChatJob } from '../chat-job.ts';
 import type { KnownCall } from '../known-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
@@ -82,11 +83,11 @@ export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPla
     },
     givenUp: follower.givenUp,
   });
+  const call = { ...known.call, dialect: reader.dialect, response: reply };
   const round: KnownCall = {
     ...known,
-    call: { ...known.call, dialect: reader.dialect, response: reply },
-    voice: reader.dialect.voice,
-    response: reply,
+    ...identify(call),
+    call,
     framing: 'sse',
     facts: plan.facts,
     targets: plan.targets,
