@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { objectsOf, textOf } from '../../src/platform/json/json-readers.ts';
+import { saying } from '../sdk/steer.ts';
 import { call, post } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 
@@ -109,4 +110,19 @@ describe('tools of which the vendor runs some', () => {
       assert.equal(await ask({ tools: [{ functionDeclarations }] }, `${model} forced alone`), undefined);
     });
   }
+
+  test('a search of the vendor stays free beside functions of which some are allowed, for a client of generate content', async () => {
+    const body = {
+      contents: [{ role: 'user', parts: [{ text }] }],
+      tools: [{ functionDeclarations: [{ name: 'look_up' }, { name: 'look_down' }] }, { googleSearch: {} }],
+      toolConfig: { functionCallingConfig: { mode: 'VALIDATED', allowedFunctionNames: ['look_up'] } },
+    };
+    const headers = { authorization: `Bearer ${running.weir.apiKey}`, ...saying('Found.', { tag: 'free' }).headers };
+    const answer = await post(`${running.weir.gatewayUrl}/v1beta/models/gpt:generateContent`, body, headers);
+    assert.equal(answer.status, 200, answer.text);
+    const record = running.simulator.records().find(({ tag }) => tag === 'free');
+    const tools = [{ type: 'function', name: 'look_up' }, { type: 'web_search' }];
+    assert.deepEqual(record?.requestBody?.['tool_choice'], { type: 'allowed_tools', mode: 'auto', tools });
+    assert.ok(objectsOf(answer.json.candidates)[0]?.['groundingMetadata'], 'the vendor has searched');
+  });
 });

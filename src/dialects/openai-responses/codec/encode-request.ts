@@ -135,7 +135,7 @@ function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName
   const { tools, include, maxToolCalls } = encodeTools(request.tools, { fit, toWireName, isOwn, own });
   const answer = createAnswerTool(request, fit);
   const all = answer === undefined ? tools : [...tools, answer.wire];
-  const choice = encodeToolChoice(request.toolChoice, tools, { fit, toWireName });
+  const choice = encodeToolChoice(request.toolChoice, tools, { fit, toWireName, isOwn });
   const forced = tools.length === 0 && answer !== undefined ? { type: 'function', name: answer.name } : 'required';
   const toolChoice = answer === undefined ? choice : forced;
   // There is one answer.

@@ -130,14 +130,15 @@ export function encodeTools(tools: readonly Tool[], writing: ToolWriting): Encod
 export function encodeToolChoice(
   choice: InferenceRequest['toolChoice'],
   sent: readonly JsonObject[],
-  { toWireName, fit }: Pick<ToolWriting, 'toWireName' | 'fit'>,
+  { toWireName, fit, isOwn }: Pick<ToolWriting, 'toWireName' | 'fit' | 'isOwn'>,
 ): JsonValue | undefined {
   if (choice === undefined || sent.length === 0) return undefined;
   if (choice.kind === 'built-in') return wordBuiltInChoice(choice.tool, sent, fit);
-  // A list of what is allowed holds functions only.
-  const sendsVendorTool = choice.kind === 'required' && sent.some(({ type }) => builtInToolOf(textOf(type) ?? '') !== undefined);
-  noteForcedChoice(choice, sendsVendorTool, fit.notes);
-  if (choice.kind !== 'function') return wordToolChoice(choice, toWireName);
+  const vendorTools = sent.flatMap(({ type = null }) => (builtInToolOf(textOf(type) ?? '') === undefined ? [] : [{ type }]));
+  // A list of what must be called holds functions only.
+  noteForcedChoice(choice, choice.kind === 'required' && vendorTools.length > 0, fit.notes);
+  // Other dialects choose among functions, and what the vendor runs stays free beside them. Here it is on the list or forbidden.
+  if (choice.kind !== 'function') return wordToolChoice(choice, toWireName, isOwn ? [] : vendorTools);
   // A tool of the vendor's own is chosen by its type.
   const isScreen = choice.name === screenToolName ? sent.find((tool) => isScreenType(textOf(tool.type) ?? '')) : undefined;
   if (isScreen !== undefined) return { type: isScreen.type };
@@ -152,7 +153,11 @@ function wordBuiltInChoice(kind: BuiltInToolKind, sent: readonly JsonObject[], {
   return 'auto';
 }
 
-function wordToolChoice(choice: Exclude<ToolChoice, { kind: 'built-in' | 'function' }>, toWireName: (name: string) => string): JsonValue {
+function wordToolChoice(
+  choice: Exclude<ToolChoice, { kind: 'built-in' | 'function' }>,
+  toWireName: (name: string) => string,
+  vendorTools: readonly JsonObject[],
+): JsonValue {
   switch (choice.kind) {
     case 'auto':
     case 'required':
@@ -160,8 +165,9 @@ function wordToolChoice(choice: Exclude<ToolChoice, { kind: 'built-in' | 'functi
       return choice.kind;
     case 'allowed': {
       if (choice.names.length === 0) return 'none';
-      const tools = choice.names.map((name) => ({ type: 'function', name: toWireName(name) }));
-      return { type: 'allowed_tools', mode: choice.required ? 'required' : 'auto', tools };
+      const tools = choice.names.map((name): JsonObject => ({ type: 'function', name: toWireName(name) }));
+      if (choice.required) return { type: 'allowed_tools', mode: 'required', tools };
+      return { type: 'allowed_tools', mode: 'auto', tools: [...tools, ...vendorTools] };
     }
   }
 }
