@@ -100,7 +100,7 @@ test('the layer table in ARCHITECTURE.md is the one that is enforced', () => {
 });
 
 /** Interfaces that are no chats, and have no codec. */
-const otherInterfaces = new Set(['openai-audio', 'video-tasks']);
+const otherInterfaces = new Set(['openai-audio', 'openai-images', 'openai-moderations', 'rerank', 'video-tasks']);
 /** Doubles and suites that all dialects share. */
 const shared = new Set(['testing']);
 

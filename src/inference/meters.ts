@@ -24,7 +24,7 @@ type TokenFacts = Facts & {
 };
 
 type MediaFacts = Facts & {
-  readonly unit: 'character' | 'ms' | 'picture';
+  readonly unit: 'character' | 'ms' | 'picture' | 'search';
   /** Member of the media prices. */
   readonly price: string;
   /** Whether a call that has it is billed by it in place of tokens: then nothing is made up to tokens. */
@@ -211,6 +211,8 @@ export const meters = {
   inputImages: { name: 'input_images', unit: 'picture', price: 'inputImage', line: 'input_image', standsAlone: false, statistics: [] },
   /** Pictures that were made, where they are billed by the piece. */
   outputImages: { name: 'output_images', unit: 'picture', price: 'outputImage', line: 'output_image', standsAlone: true, statistics: [] },
+  /** Units in which a ranking of documents is billed: one for each query with up to so many documents. */
+  searchUnits: { name: 'search_units', unit: 'search', price: 'searchUnit', line: 'search_unit', standsAlone: false, statistics: [] },
   /** Web searches (or search queries, as the vendor counts them) that the vendor ran and bills. */
   webSearches: { name: 'web_searches', unit: 'use', price: 'web_search', line: 'web_search', statistics: [] },
   /** Pages that the vendor read. */

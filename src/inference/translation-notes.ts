@@ -34,16 +34,21 @@ export type TranslationNote = {
   readonly reason: string;
 };
 
-/** Collects what a translation did besides carrying everything over. The client is told, and the call's record keeps it. */
-export type TranslationNotes = {
-  readonly adapted: (field: NotedField, reason: string) => void;
-  readonly emulated: (field: NotedField, reason: string) => void;
+type Notes<Field> = {
+  readonly adapted: (field: Field, reason: string) => void;
+  readonly emulated: (field: Field, reason: string) => void;
   /** Throws `untranslatable_field` where the client asked for strict translation. */
-  readonly dropped: (field: NotedField, reason: string) => void;
+  readonly dropped: (field: Field, reason: string) => void;
   /** For what cannot be left out either. Always throws `untranslatable_field`. */
-  readonly refuse: (field: NotedField, reason: string) => never;
+  readonly refuse: (field: Field, reason: string) => never;
   readonly list: () => readonly TranslationNote[];
 };
+
+/** Collects what a translation did besides carrying everything over. The client is told, and the call's record keeps it. */
+export type TranslationNotes = Notes<NotedField>;
+
+/** The same for an interface that is no chat: fields are named as its clients write them. */
+export type FieldNotes = Notes<string>;
 
 /** A neutral field, or the path of a part or a vendor's field as the client wrote it. */
 type NotedField = NeutralField | { readonly path: string | undefined; readonly otherwise: NeutralField };
@@ -53,17 +58,25 @@ const notesMax = 32;
 
 /** Notes of one call. `strict` refuses every drop. Each field is named once per kind. */
 export function createTranslationNotes(fieldNames: FieldNames, strict: boolean): TranslationNotes {
-  const notes = new Map<string, TranslationNote>();
-  const name = (field: NotedField): string => {
+  return collectNotes((field) => {
     if (typeof field === 'string') return fieldNames[field] ?? field;
     return field.path ?? fieldNames[field.otherwise] ?? field.otherwise;
-  };
-  const note = (kind: TranslationNote['kind'], field: NotedField, reason: string): void => {
+  }, strict);
+}
+
+/** Notes of one call of an interface that is no chat. */
+export function createFieldNotes(strict: boolean): FieldNotes {
+  return collectNotes((field) => field, strict);
+}
+
+function collectNotes<Field>(name: (field: Field) => string, strict: boolean): Notes<Field> {
+  const notes = new Map<string, TranslationNote>();
+  const note = (kind: TranslationNote['kind'], field: Field, reason: string): void => {
     const named = name(field);
     const key = `${kind} ${named}`;
     if (notes.size < notesMax && !notes.has(key)) notes.set(key, { kind, field: named, reason });
   };
-  const refuse = (field: NotedField, reason: string): never => {
+  const refuse = (field: Field, reason: string): never => {
     const param = name(field);
     throw new GatewayError('untranslatable_field', `${param}: ${reason}`, { param });
   };

@@ -23,10 +23,11 @@ const pieceNames = [
   'outputVideoMs',
   'inputImages',
   'outputImages',
+  'searchUnits',
 ] as const;
 
 const share = fc.double({ min: 0, max: 1, noNaN: true });
-const shares = fc.array(share, { minLength: 24, maxLength: 24 });
+const shares = fc.array(share, { minLength: 25, maxLength: 25 });
 
 /** A usage within the bounds: any of its input in any cache, parts of any kind, fewer of everything. */
 function within(most: Usage, parts: readonly number[]): Usage {
@@ -134,7 +135,13 @@ describe('M13 F14 a hold is never less than the charge', () => {
     });
     const entry = plainEntry({
       tiers: [tier(0, '8', '20'), tier(100_000, '1', '40'), tier(300_000, '4', '2')],
-      media: { videoSecond: { '480p': '0.05', '720p': '0.07' }, outputImage: '0.04', outputAudioMinute: '0.6', characters: '15' },
+      media: {
+        videoSecond: { '480p': '0.05', '720p': '0.07' },
+        outputImage: '0.04',
+        searchUnit: '0.002',
+        outputAudioMinute: '0.6',
+        characters: '15',
+      },
       fees: {
         call: '0.001',
         web_search: '0.01',

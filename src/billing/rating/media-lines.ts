@@ -23,6 +23,7 @@ const quantities: Readonly<Record<MediaMeter, Quantity>> = {
   outputVideoMs: { of: (ms) => ms, per: msPerSecond },
   inputImages: byPiece,
   outputImages: byPiece,
+  searchUnits: byPiece,
 };
 
 /** Charge lines for what is not counted in tokens. Unknown and zero counts give no line, and neither does what has no price. */

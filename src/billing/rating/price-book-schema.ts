@@ -48,6 +48,8 @@ const mediaPrices = Type.Object(
     inputImage: Type.Optional(decimal),
     /** A picture that is made. */
     outputImage: Type.Optional(decimal),
+    /** A unit of a ranking, as the vendor counts it. */
+    searchUnit: Type.Optional(decimal),
   } satisfies Record<MediaPrice, Type.TSchema>,
   { ...strict, minProperties: 1 },
 );

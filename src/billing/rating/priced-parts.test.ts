@@ -88,6 +88,7 @@ describe('meters', () => {
       videoSecond: { '720p': '0.1' },
       inputImage: '0.002',
       outputImage: '0.04',
+      searchUnit: '0.002',
     };
     const fees = {
       web_search: '0.01',
@@ -105,6 +106,7 @@ describe('meters', () => {
       outputVideoMs: 2500,
       inputImages: 2,
       outputImages: 3,
+      searchUnits: 2,
       webSearches: 4,
       webFetches: 5,
       fileSearches: 6,
@@ -119,6 +121,7 @@ describe('meters', () => {
       video_ms:720p 2500 0.1 1000
       input_image 2 0.002 1
       output_image 3 0.04 1
+      search_unit 2 0.002 1
       web_search 4 0.01 1
       grounded_prompt 1 0.035 1
       web_fetch 5 0.001 1

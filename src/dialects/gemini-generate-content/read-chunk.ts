@@ -3,7 +3,7 @@ import { filledText } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 import type { ErrorInReply } from '../chat-dialect.ts';
 import { describeErrorInReply } from '../error-in-reply.ts';
-import { decodeUsage } from './decode-usage.ts';
+import { decodeGeminiUsage } from '../decode-gemini-usage.ts';
 
 /** What is known of one candidate after the chunks read so far. */
 type CandidateState = { readonly finishReason?: string; readonly webSearchQueries?: readonly unknown[] };
@@ -101,7 +101,7 @@ export function findStopReason(state: ReplyState): string | undefined {
 export function findUsage(state: ReplyState, isFinal: boolean): UsageReport | undefined {
   const { outputCharacters, countedCharacters } = state;
   // A total that the prompt makes up says that there is no output only where none has passed.
-  const counted = decodeUsage(state.usageMetadata, isFinal && outputCharacters === 0);
+  const counted = decodeGeminiUsage(state.usageMetadata, isFinal && outputCharacters === 0);
   const report = counted === undefined || outputCharacters <= countedCharacters ? counted : { ...counted, outputGoesOn: true as const };
   const queries = new Set([...state.candidates.values()].flatMap((candidate) => candidate.webSearchQueries ?? []));
   if (queries.size === 0) return report;

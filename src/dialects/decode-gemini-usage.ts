@@ -1,8 +1,8 @@
-import { createCountReader } from '../../inference/count-reader.ts';
-import type { CountReader } from '../../inference/count-reader.ts';
-import type { Usage, UsageReport } from '../../inference/usage.ts';
-import { isJsonObject } from '../../platform/json/json-value.ts';
-import type { JsonObject } from '../../platform/json/json-value.ts';
+import { createCountReader } from '../inference/count-reader.ts';
+import type { CountReader } from '../inference/count-reader.ts';
+import type { Usage, UsageReport } from '../inference/usage.ts';
+import { isJsonObject } from '../platform/json/json-value.ts';
+import type { JsonObject } from '../platform/json/json-value.ts';
 
 /** Counts may be int64, and those are decimal strings in proto JSON: legal here, unlike in the other dialects. */
 function createProtoCountReader(): CountReader {
@@ -83,7 +83,7 @@ function decodeCounts(raw: JsonObject, isFinal: boolean, counts: CountReader): {
  * @param isFinal whether the reply is whole: only then does an absent count mean zero
  * @returns undefined when there is no usage object
  */
-export function decodeUsage(value: unknown, isFinal: boolean): UsageReport | undefined {
+export function decodeGeminiUsage(value: unknown, isFinal: boolean): UsageReport | undefined {
   if (value === undefined || value === null) return undefined;
   if (!isJsonObject(value)) return { usage: {}, raw: value, trustworthy: false };
   const counts = createProtoCountReader();

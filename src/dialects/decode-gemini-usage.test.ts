@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { decodeUsage } from './decode-usage.ts';
+import { decodeGeminiUsage } from './decode-gemini-usage.ts';
 test('pictures are parted from the tokens they are among: sent, cached and made', () => {
   const image = (tokenCount: number) => [{ modality: 'IMAGE', tokenCount }];
-  const report = decodeUsage(
+  const report = decodeGeminiUsage(
     {
       promptTokenCount: 300,
       cachedContentTokenCount: 100,

@@ -1,0 +1,54 @@
+import type { ImageReply, ImageRequest, ImageSettings, MadeImage } from '../../inference/image.ts';
+import type { PricingParameters, UsageReport } from '../../inference/usage.ts';
+import { countOf, filledText } from '../../platform/json/json-readers.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
+import { countPictures, readImageTokens } from './image-usage.ts';
+import { sniffImage } from './sniff-image.ts';
+
+/** Reads a reply of OpenAI's or xAI's image interface. Undefined for what is none. */
+export function readImagesReply(body: JsonObject, request: Pick<ImageRequest, 'sources'>): ImageReply | undefined {
+  const { data } = body;
+  if (!Array.isArray(data)) return undefined;
+  const images: MadeImage[] = [];
+  for (const item of data as readonly JsonValue[]) {
+    const image = isJsonObject(item) ? readMadeImage(item) : undefined;
+    if (image === undefined) return undefined;
+    images.push(image);
+  }
+  const settings = readSettings(body, 'created');
+  const usage = readImageTokens(body['usage']) ?? countPictures(images.length, request.sources.length, body['usage']);
+  const servedModel = filledText(body['model']);
+  return { images, settings, usage: withParameters(usage, settings), withheld: [], ...(servedModel !== undefined && { servedModel }) };
+}
+
+/** A picture with its bytes or its address; undefined where it has neither. */
+export function readMadeImage(item: JsonObject): MadeImage | undefined {
+  const data = filledText(item['b64_json']);
+  const url = filledText(item['url']);
+  const revisedPrompt = filledText(item['revised_prompt']);
+  const revised = revisedPrompt === undefined ? {} : { revisedPrompt };
+  if (data !== undefined) return { content: { kind: 'inline', mediaType: sniffImage(data), data }, ...revised };
+  return url === undefined ? undefined : { content: { kind: 'url', url }, ...revised };
+}
+
+/** What is said of how pictures were made, in a reply or an event of a stream. */
+export function readSettings(body: JsonObject, timeMember: 'created' | 'created_at'): ImageSettings {
+  const createdAtSeconds = countOf(body[timeMember]);
+  const size = filledText(body['size']);
+  const quality = filledText(body['quality']);
+  const background = filledText(body['background']);
+  const outputFormat = filledText(body['output_format']);
+  return {
+    ...(createdAtSeconds !== undefined && { createdAtSeconds }),
+    ...(size !== undefined && { size }),
+    ...(quality !== undefined && { quality }),
+    ...(background !== undefined && { background }),
+    ...(outputFormat !== undefined && { outputFormat }),
+  };
+}
+
+/** The report with what the price of a picture may depend on. */
+export function withParameters(report: UsageReport, { size, quality }: ImageSettings): UsageReport {
+  const replyParameters: PricingParameters = { ...(size !== undefined && { size }), ...(quality !== undefined && { quality }) };
+  return Object.keys(replyParameters).length === 0 ? report : { ...report, replyParameters };
+}

@@ -1,0 +1,46 @@
+import type { ImageInput, ImageRequest } from '../../../inference/image.ts';
+import type { FieldNotes } from '../../../inference/translation-notes.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { chooseRatio, chooseResolution } from './choose-shape.ts';
+import { limitCount, noteLosses, noteOtherFields, noteWhole } from './note-losses.ts';
+import { requireInline, type UpstreamImageCall } from './upstream-image-call.ts';
+
+const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
+
+/**
+ * Writes a request for a picture as generate-content makes it. The body names no model: the path does. What is uploaded must be in the request already.
+ * @throws GatewayError untranslatable_field
+ */
+export function writeGeminiPicture(request: ImageRequest, upstreamModel: string, notes: FieldNotes): UpstreamImageCall {
+  limitCount(request, 1, notes);
+  if (request.mask !== undefined) notes.refuse('mask', 'the model cannot keep a part of a picture: describe the change in the prompt');
+  noteLosses(
+    request,
+    ['quality', 'background', 'outputFormat', 'outputCompression', 'moderation', 'style', 'inputFidelity', 'endUser'],
+    notes,
+  );
+  noteWhole(request, notes);
+  noteOtherFields(request, notes);
+  const aspectRatio = chooseRatio(request, ratios, notes);
+  const imageSize = chooseImageSize(request, upstreamModel, notes);
+  const imageConfig = { ...(aspectRatio !== undefined && { aspectRatio }), ...(imageSize !== undefined && { imageSize }) };
+  const json: JsonObject = {
+    contents: [{ role: 'user', parts: [{ text: request.prompt }, ...request.sources.map((source) => writePart(source, notes))] }],
+    generationConfig: { responseModalities: ['IMAGE'], ...(Object.keys(imageConfig).length > 0 && { imageConfig }) },
+  };
+  return { operation: 'generateContent', json };
+}
+
+/** Models before the third generation have one class of size, and refuse the field. */
+function chooseImageSize(request: ImageRequest, model: string, notes: FieldNotes): string | undefined {
+  const isOld = /^gemini-[12]\b/.test(model);
+  if (isOld) noteLosses(request, ['resolution'], notes);
+  return isOld ? undefined : chooseResolution(request)?.toUpperCase();
+}
+
+function writePart(input: ImageInput, notes: FieldNotes): JsonObject {
+  const known = requireInline(input);
+  if (known.kind === 'inline') return { inlineData: { mimeType: known.mediaType, data: known.data } };
+  if (known.kind === 'url') return { fileData: { fileUri: known.url } };
+  return notes.refuse('images', 'the id of a file is known to the vendor that gave it only: send the picture itself');
+}

@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+import { orNull } from '../schema-builders.ts';
+
+const documentsMax = 10_000;
+const modelCharactersMax = 256;
+
+const count = Type.Integer({ minimum: 1 });
+const document = Type.Union([Type.String(), Type.Object({})]);
+
+/** What all spellings come to. Fields of one vendor pass in every form, since programs mix them. */
+export const rerankSchema = Type.Object({
+  model: Type.String({ minLength: 1, maxLength: modelCharactersMax }),
+  query: Type.String({ minLength: 1 }),
+  documents: Type.Array(document, { minItems: 1, maxItems: documentsMax }),
+  top_n: orNull(count),
+  top_k: orNull(count),
+  return_documents: orNull(Type.Boolean()),
+  max_tokens_per_doc: orNull(count),
+  max_chunks_per_doc: orNull(count),
+  rank_fields: orNull(Type.Array(Type.String({ minLength: 1 }), { minItems: 1, maxItems: 64 })),
+  truncation: orNull(Type.Boolean()),
+});
