@@ -1,9 +1,12 @@
-import type { Json, SimulatedRequest, SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
+import type { Json, MediaCall, MediaReply, SimulatedRequest, SimulatedVendor, VendorError } from '../../simulated-vendor.ts';
 import { audioModels, handleAudio, isOpenAudio } from './audio.ts';
 import { openaiFlavor } from './chat-flavor.ts';
 import { handleChat } from './chat.ts';
 import { handleEmbeddings } from './embeddings.ts';
+import { answerImages, isPicture, showPicture } from './images.ts';
+import { handleModerations } from './moderations.ts';
 import { handleModelList, type ListedModel } from './openai-models.ts';
+import { handleRerank } from './rerank.ts';
 import { refuse } from './responses-error.ts';
 import { handleResponses } from './responses.ts';
 
@@ -34,9 +37,11 @@ export const openai: SimulatedVendor = {
     handleChat(request, planReply, openaiFlavor, errorFrame) ??
     handleResponses(request, planReply) ??
     handleEmbeddings(request) ??
+    handleModerations(request) ??
+    handleRerank(request) ??
     handleModelList(request, models),
-  handleMedia: handleAudio,
-  isOpen: isOpenAudio,
+  handleMedia: (request, call) => handleImages(request, call) ?? handleAudio(request, call),
+  isOpen: (request) => isOpenAudio(request) || isPicture(request),
   errorBody: writeErrorBody,
   refuseLongPrompt,
   notFoundBody: (request) => ({
@@ -59,6 +64,13 @@ export const openai: SimulatedVendor = {
     ...rateLimitHeaders,
   }),
 };
+
+function handleImages(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> | undefined {
+  const shown = showPicture(request);
+  if (shown !== undefined) return Promise.resolve(shown);
+  const isRoute = request.method === 'POST' && /^\/v1\/images\/(?:generations|edits)$/.test(request.path);
+  return isRoute ? answerImages(request, call) : undefined;
+}
 
 /** The two interfaces word it differently under one code. */
 function refuseLongPrompt(request: SimulatedRequest): VendorError {

@@ -5,6 +5,8 @@ import { handleChat } from '../openai/chat.ts';
 import { handleModelList, type ListedModel } from '../openai/openai-models.ts';
 import { rateLimitHeaders } from '../openai/openai.ts';
 import { handleResponses } from '../openai/responses.ts';
+import { isPicture } from '../openai/images.ts';
+import { handleXaiImages } from './xai-images.ts';
 
 /** Models that the list names. Others answer too. */
 const models: readonly ListedModel[] = [
@@ -43,11 +45,14 @@ export const xai: SimulatedVendor = {
     try {
       return handleRoutes(request, planReply);
     } catch (error) {
-      // The routes speak the words of the format they share; the body of an error is this vendor's own.
-      if (error instanceof VendorError) throw refuse(error.status, readMessage(error.body) ?? error.message);
-      throw error;
+      throw inOwnWords(error);
     }
   },
+  handleMedia: (request, call) =>
+    handleXaiImages(request, call)?.catch((error: unknown) => {
+      throw inOwnWords(error);
+    }),
+  isOpen: isPicture,
   errorBody: writeErrorBody,
   refuseLongPrompt: () => refuse(400, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."),
   notFoundBody: (request) => writeErrorBody(404, `The requested resource was not found: ${request.method} ${request.path}.`),
@@ -61,6 +66,11 @@ export const xai: SimulatedVendor = {
 
 function handleRoutes(request: SimulatedRequest, planReply: Parameters<SimulatedVendor['handle']>[1]): SimulatedReply | undefined {
   return handleChat(request, planReply, xaiFlavor, errorFrame) ?? handleResponses(request, planReply) ?? handleModelList(request, models);
+}
+
+/** The routes speak the words of the format they share; the body of an error is this vendor's own. */
+function inOwnWords(error: unknown): unknown {
+  return error instanceof VendorError ? refuse(error.status, readMessage(error.body) ?? error.message) : error;
 }
 
 function writeErrorBody(status: number, message: string): Json {
