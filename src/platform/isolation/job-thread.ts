@@ -1,6 +1,7 @@
 import { deserialize } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 
+import { threadEnvironment } from '../thread-environment.ts';
 import { JobError, type ThreadOrder, type ThreadReport } from './isolated-job.ts';
 
 /** A job as a thread is given it. */
@@ -47,7 +48,7 @@ export class JobThread {
   constructor(name: string, memoryMegabytes: number) {
     this.#memoryMegabytes = memoryMegabytes;
     this.#worker = new Worker(new URL('./thread-main.ts', import.meta.url), {
-      env: {},
+      env: threadEnvironment(),
       execArgv: [],
       name,
       resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },

@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { url as inspectorUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 
+import { threadEnvironment } from '../thread-environment.ts';
+
 /** How the watchdog and the event loop share what they know: see `watchdog-thread.ts`. */
 export type WatchdogOrder = {
   readonly shared: SharedArrayBuffer;
@@ -59,7 +61,7 @@ export function startLoopWatchdog(options: LoopWatchdogOptions): LoopWatchdog | 
   const order: WatchdogOrder = { shared, limitMs, tickMs, recordPath, isSilent };
   const worker = new Worker(new URL('./watchdog-thread.ts', import.meta.url), {
     workerData: order,
-    env: {},
+    env: threadEnvironment(),
     execArgv: [],
     name: 'watchdog',
     resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 4, stackSizeMb: 1 },

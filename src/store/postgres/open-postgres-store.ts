@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { threadEnvironment } from '../../platform/thread-environment.ts';
 import type { StoreError } from '../store-error.ts';
 import { connectStoreWorker } from '../worker/connect-store-worker.ts';
 import type { WorkerStore } from '../worker/connect-store-worker.ts';
@@ -24,7 +25,12 @@ const pendingCallsMax = 10_000;
 export async function openPostgresStore({ callTimeoutMs = 30_000, onFailure, ...options }: PostgresStoreOptions): Promise<WorkerStore> {
   const workerData: PostgresOptions = { ...postgresDefaults, ...options };
   // The environment may hold vendor keys, and flags of the process may not fit a thread: the worker needs neither.
-  const worker = new Worker(new URL('./postgres-worker.ts', import.meta.url), { workerData, env: {}, execArgv: [], name: 'store' });
+  const worker = new Worker(new URL('./postgres-worker.ts', import.meta.url), {
+    workerData,
+    env: threadEnvironment(),
+    execArgv: [],
+    name: 'store',
+  });
   const listening = onFailure === undefined ? {} : { onFailure };
   return await connectStoreWorker(worker, { openTimeoutMs, callTimeoutMs, closeTimeoutMs, pendingCallsMax, ...listening });
 }

@@ -1,6 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { threadEnvironment } from '../../platform/thread-environment.ts';
 import { makeDirectory } from '../../platform/make-directory.ts';
 import { StoreError } from '../store-error.ts';
 import { connectStoreWorker } from '../worker/connect-store-worker.ts';
@@ -54,7 +55,7 @@ function openThread(
 ): Promise<WorkerStore> {
   const workerData: SqliteWorkerData = { path, readOnly, busyTimeoutMs };
   // The environment may hold vendor keys, and flags of the process may not fit a thread: the worker needs neither.
-  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData, env: {}, execArgv: [], name });
+  const worker = new Worker(new URL('./sqlite-worker.ts', import.meta.url), { workerData, env: threadEnvironment(), execArgv: [], name });
   return connectStoreWorker(worker, { openTimeoutMs, callTimeoutMs, closeTimeoutMs, pendingCallsMax, ...listening });
 }
 

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 
+import { threadEnvironment } from '../../../platform/thread-environment.ts';
 import { StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
 import type { Answers } from '../../../monitor/answers/answers.ts';
 import type { AnswersOptions } from '../../../monitor/answers/create-answers.ts';
@@ -39,7 +40,7 @@ export async function openAnswerThreads(data: AnswerThreadData, logger: Logger):
     // The environment may hold vendor keys, and flags of the process may not fit a thread.
     const worker = new Worker(new URL('./answer-thread.ts', import.meta.url), {
       workerData: data,
-      env: {},
+      env: threadEnvironment(),
       execArgv: [],
       name: 'answers',
       resourceLimits,
