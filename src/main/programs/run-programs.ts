@@ -1,20 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { systemClock } from '../../platform/clock.ts';
 import { createLogDestination, createLogger, type Logger } from '../../platform/log.ts';
-import { assembleGateway, type RunningGateway } from '../assembly/assemble-gateway.ts';
-import { assembleMonitor, type RunningMonitor } from '../assembly/assemble-monitor.ts';
+import type { RunningGateway } from '../assembly/assemble-gateway.ts';
 import { delayAfter } from './drain-times.ts';
-import { ensureFirstCredentials } from '../assembly/first-credentials.ts';
 import type { Environment } from '../environment.ts';
-import { openDataDirectory } from '../assembly/open-data-directory.ts';
+import { logUnhandledRejections } from './log-unhandled-rejections.ts';
+import { openPrograms, type Parts } from './open-programs.ts';
 import { tuneRuntime } from './tune-runtime.ts';
 import { watchLoop } from './watch-loop.ts';
 import { waitForStopSignal } from './wait-for-stop-signal.ts';
 import { describeWelcome } from './welcome.ts';
 import { createSlotRecovery, firstSlot, type SlotRecovery } from './workers/journal-slots.ts';
-
-export type Parts = { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean };
 
 /**
  * Starts the chosen programs in this process, prints what a user needs, serves until a signal comes, drains and returns. What was opened is closed
@@ -25,27 +21,10 @@ export async function runPrograms(environment: Environment, parts: Parts): Promi
   const logDestination = createLogDestination({ isTerminal: process.stderr.isTTY });
   const logger = createLogger({ level: environment.logLevel, destination: logDestination });
   await using opened = new AsyncDisposableStack();
-  const stopSignal = waitForStopSignal(logger);
-  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a failure that nobody waited for: a defect'));
+  const stopSignal = waitForStopSignal(logger, opened);
+  logUnhandledRejections(logger, opened);
 
-  const store = await openDataDirectory({ environment, logger, exclusive: parts.gateway, opened });
-  const credentials = await ensureFirstCredentials({ store, environment, clock: systemClock });
-  let gateway: RunningGateway | undefined;
-  let monitor: RunningMonitor | undefined;
-  // Before the gateway: a client that waits for the gateway may ask the monitor at once.
-  if (parts.monitor) monitor = await assembleMonitor({ environment, logger, uses: store, clock: systemClock, opened });
-  if (parts.gateway)
-    gateway = await assembleGateway({
-      environment,
-      logger,
-      logDestination,
-      store,
-      clock: systemClock,
-      withSimulator: parts.simulator,
-      program: parts.simulator ? 'start' : 'gateway',
-      opened,
-    });
-
+  const { gateway, monitor, credentials } = await openPrograms(parts, { environment, logger, logDestination, opened });
   watchLoop(environment, logger, opened);
   // Before anybody knows that it is ready: until then the signal would end it.
   process.on('SIGHUP', () => gateway?.reload());

@@ -3,8 +3,8 @@ import type { Logger } from '../../platform/log.ts';
 
 const signalEchoMs = 500;
 
-/** Resolves with the first signal that asks the process to end; a second one ends it at once, which the journal survives. */
-export function waitForStopSignal(logger: Logger): Promise<NodeJS.Signals> {
+/** Resolves with the first signal that asks the process to end; a second one ends it at once, which the journal survives. `opened` ends the waiting. */
+export function waitForStopSignal(logger: Logger, opened: AsyncDisposableStack): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let askedMs: number | undefined;
     const onSignal = (signal: NodeJS.Signals): void => {
@@ -18,5 +18,6 @@ export function waitForStopSignal(logger: Logger): Promise<NodeJS.Signals> {
     };
     process.on('SIGINT', onSignal);
     process.on('SIGTERM', onSignal);
+    opened.defer(() => void process.off('SIGINT', onSignal).off('SIGTERM', onSignal));
   });
 }

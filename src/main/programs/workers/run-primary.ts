@@ -11,6 +11,7 @@ import { ensureFirstCredentials } from '../../assembly/first-credentials.ts';
 import { formatUrl, listenError } from '../listen.ts';
 import { openDataDirectory } from '../../assembly/open-data-directory.ts';
 import { watchLoop } from '../watch-loop.ts';
+import { logUnhandledRejections } from '../log-unhandled-rejections.ts';
 import { waitForStopSignal } from '../wait-for-stop-signal.ts';
 import { describeWelcome } from '../welcome.ts';
 import { serveMetrics } from '../../assembly/telemetry/serve-metrics.ts';
@@ -34,8 +35,8 @@ export function readWorkerCount(text: string): number {
 export async function runPrimary(environment: Environment, workers: number): Promise<void> {
   const logger = createLogger({ level: environment.logLevel, destination: createLogDestination({ isTerminal: process.stderr.isTTY }) });
   await using opened = new AsyncDisposableStack();
-  const stopSignal = waitForStopSignal(logger);
-  process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a failure that nobody waited for: a defect'));
+  const stopSignal = waitForStopSignal(logger, opened);
+  logUnhandledRejections(logger, opened);
 
   // Taking the directory, migrations and first credentials come before any worker.
   const store = await openDataDirectory({ environment, logger, exclusive: true, opened });

@@ -1,0 +1,39 @@
+import { systemClock } from '../../platform/clock.ts';
+import type { LogDestination, Logger } from '../../platform/log.ts';
+import { assembleGateway, type RunningGateway } from '../assembly/assemble-gateway.ts';
+import { assembleMonitor, type RunningMonitor } from '../assembly/assemble-monitor.ts';
+import { ensureFirstCredentials } from '../assembly/first-credentials.ts';
+import { openDataDirectory } from '../assembly/open-data-directory.ts';
+import type { Environment } from '../environment.ts';
+
+export type Parts = { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean };
+
+export type OpenedPrograms = {
+  readonly gateway: RunningGateway | undefined;
+  readonly monitor: RunningMonitor | undefined;
+  readonly credentials: Awaited<ReturnType<typeof ensureFirstCredentials>>;
+};
+
+/**
+ * Opens the data directory and starts the chosen programs in this process. It touches nothing that a process has once (signals, standard streams, the event loop's watchdog), so that
+ * several may run in one. Everything it opens is closed by `opened`, also when a later step fails.
+ */
+export async function openPrograms(
+  parts: Parts,
+  options: {
+    readonly environment: Environment;
+    readonly logger: Logger;
+    readonly logDestination: LogDestination;
+    readonly opened: AsyncDisposableStack;
+  },
+): Promise<OpenedPrograms> {
+  const { environment, logger, opened } = options;
+  const clock = systemClock;
+  const store = await openDataDirectory({ environment, logger, exclusive: parts.gateway, opened });
+  const credentials = await ensureFirstCredentials({ store, environment, clock });
+  // Before the gateway: a client that waits for the gateway may ask the monitor at once.
+  const monitor = parts.monitor ? await assembleMonitor({ environment, logger, uses: store, clock, opened }) : undefined;
+  const program = parts.simulator ? 'start' : 'gateway';
+  const gateway = parts.gateway ? await assembleGateway({ ...options, store, clock, withSimulator: parts.simulator, program }) : undefined;
+  return { gateway, monitor, credentials };
+}

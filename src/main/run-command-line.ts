@@ -1,0 +1,76 @@
+import { Command, CommanderError } from 'commander';
+
+import manifest from '../../package.json' with { type: 'json' };
+import { addCommands } from './commands/add-commands.ts';
+import { withConfigPath } from './config/find-config.ts';
+import { describeFailure } from './programs/describe-failure.ts';
+import { type Environment, readEnvironment } from './environment.ts';
+
+/** What serves is loaded where something is served: a command that lists keys would wait four times as long. */
+async function serve(
+  environment: Environment,
+  which: { readonly gateway: boolean; readonly monitor: boolean; readonly simulator: boolean },
+): Promise<void> {
+  const { runPrograms } = await import('./programs/run-programs.ts');
+  await runPrograms(withConfigPath(environment), which);
+}
+
+async function serveWithWorkers(environment: Environment, workers: string): Promise<void> {
+  const { readWorkerCount, runPrimary } = await import('./programs/workers/run-primary.ts');
+  await runPrimary(withConfigPath(environment), readWorkerCount(workers));
+}
+
+/** @param name of the command that is asked for: no other is loaded */
+async function createProgram(environment: Environment, name: string | undefined): Promise<Command> {
+  const program = new Command('weir')
+    .description('A self-hosted model gateway that keeps exact books.')
+    .version(manifest.version)
+    .showHelpAfterError()
+    .exitOverride();
+  program
+    .command('start')
+    .description('gateway, monitor and, without any upstream configured, the simulated vendors, in one process')
+    .action(() => serve(environment, { gateway: true, monitor: true, simulator: true }));
+  program
+    .command('gateway')
+    .description('the gateway alone')
+    .option('--workers <count>', 'serve with several processes on one port: a number, or auto for one for each processor')
+    .action(({ workers }: { readonly workers?: string }) =>
+      workers === undefined
+        ? serve(environment, { gateway: true, monitor: false, simulator: false })
+        : serveWithWorkers(environment, workers),
+    );
+  program
+    .command('monitor')
+    .description('the monitor service alone, reading the same data directory')
+    .action(() => serve(environment, { gateway: false, monitor: true, simulator: false }));
+  await addCommands(program, environment, name);
+  program
+    .command('config')
+    .description('the configuration file')
+    .command('check')
+    .description('reads the configuration, names every problem with its position, and says where each model goes')
+    .action(async () => {
+      const { checkConfig } = await import('./commands/check-config.ts');
+      checkConfig(withConfigPath(environment));
+    });
+  return program;
+}
+
+/**
+ * Runs one command line to its end. What fails is printed in words, and `process.exitCode` says how it ended.
+ * @param words behind the name of the program
+ */
+export async function runCommandLine(words: readonly string[], variables: Readonly<Record<string, string | undefined>>): Promise<void> {
+  try {
+    const program = await createProgram(readEnvironment(variables), words[0]);
+    await program.parseAsync(words, { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode;
+    } else {
+      console.error(`weir: ${describeFailure(error)}`);
+      process.exitCode = 1;
+    }
+  }
+}
