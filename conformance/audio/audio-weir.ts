@@ -6,12 +6,13 @@ import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { eventually } from '../support/http.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
-import { type RunningWeir, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { type RunningWeir, type ServedWeir, type ServeWeirOptions, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
 import { type Answer, type AudioUpstream, startAudioUpstream } from './start-audio-upstream.ts';
 
 /** A Weir with an upstream of the vendor's kind, `vendor`, and one of a server that imitates it, `server`. Both are steered by the test. */
-export type AudioWeir = {
-  readonly weir: RunningWeir;
+export type AudioWeir<Weir extends ServedWeir = ServedWeir> = {
+  readonly weir: Weir;
   readonly upstream: AudioUpstream;
   readonly second: AudioUpstream;
   readonly client: OpenAI;
@@ -26,7 +27,7 @@ export const audioKey = 'sk-audio-upstream-0123456789';
 export type AudioWeirOptions = {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly models?: Readonly<Record<string, object>>;
-  readonly weir?: Omit<StartWeirOptions, 'config'>;
+  readonly weir?: Omit<ServeWeirOptions, 'config'>;
   readonly quirks?: object;
   readonly preset?: string;
 };
@@ -47,7 +48,24 @@ const models = {
   },
 };
 
-export async function startAudioWeir(answer: Answer, options: AudioWeirOptions = {}): Promise<AudioWeir> {
+/** In this process, without the monitor. */
+export function startAudioWeir(answer: Answer, options: AudioWeirOptions = {}): Promise<AudioWeir> {
+  return startWith((config) => serveWeir({ command: 'gateway', ...options.weir, config }), answer, options);
+}
+
+/** With the Weir in processes of its own. */
+export function startAudioProgram(
+  answer: Answer,
+  options: Omit<AudioWeirOptions, 'weir'> & { readonly weir?: Omit<StartWeirOptions, 'config'> } = {},
+): Promise<AudioWeir<RunningWeir>> {
+  return startWith((config) => startWeir({ ...options.weir, config }), answer, options);
+}
+
+async function startWith<Weir extends ServedWeir>(
+  start: (config: string) => Promise<Weir>,
+  answer: Answer,
+  options: Omit<AudioWeirOptions, 'weir'>,
+): Promise<AudioWeir<Weir>> {
   const upstream = await startAudioUpstream(answer);
   const second = await startAudioUpstream(answer);
   const config = {
@@ -65,7 +83,7 @@ export async function startAudioWeir(answer: Answer, options: AudioWeirOptions =
     },
     models: { ...models, ...options.models },
   };
-  const weir = await startWeir({ ...options.weir, config: JSON.stringify(config) });
+  const weir = await start(JSON.stringify(config));
   return {
     weir,
     upstream,

@@ -9,8 +9,8 @@ import { toFile } from 'openai';
 import { call, eventually } from '../support/http.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import { readJournal } from '../support/read-files.ts';
-import { startWeir } from '../support/start-weir.ts';
-import { type AudioWeir, readRows, startAudioWeir } from './audio-weir.ts';
+import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { type AudioWeir, readRows, startAudioProgram } from './audio-weir.ts';
 import { makeWav, sendJson } from './start-audio-upstream.ts';
 
 /** Files that a process has open and that have no name any more. */
@@ -26,7 +26,7 @@ function namelessUploads(pid: number | undefined): number {
 }
 
 describe('calls whose upstream or reader is too slow', () => {
-  let running: AudioWeir;
+  let running: AudioWeir<RunningWeir>;
   const speak = (options: { readonly model?: string } = {}) =>
     call(`${running.weir.gatewayUrl}/v1/audio/speech`, {
       method: 'POST',
@@ -36,7 +36,7 @@ describe('calls whose upstream or reader is too slow', () => {
   const lastRow = async (count: number) => (await running.rows(count)).at(-1);
 
   before(async () => {
-    running = await startAudioWeir((_, response) => sendJson(response, 200, { text: 'Hello.' }), {
+    running = await startAudioProgram((_, response) => sendJson(response, 200, { text: 'Hello.' }), {
       config: { timeouts: { firstByteMs: 2500, idleMs: 2500, stalledReaderMs: 700 }, retries: { attemptsMax: 1, avoidFailing: false } },
     });
   });
@@ -98,10 +98,10 @@ describe('calls whose upstream or reader is too slow', () => {
 });
 
 describe('calls that go wrong', () => {
-  let running: AudioWeir;
+  let running: AudioWeir<RunningWeir>;
   const lastRow = async (count: number) => (await running.rows(count)).at(-1);
   before(async () => {
-    running = await startAudioWeir((_, response) => sendJson(response, 200, { text: 'Hello.' }), {
+    running = await startAudioProgram((_, response) => sendJson(response, 200, { text: 'Hello.' }), {
       config: { retries: { attemptsMax: 1, avoidFailing: false } },
     });
   });

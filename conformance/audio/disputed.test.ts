@@ -7,7 +7,7 @@ import { toFile } from 'openai';
 import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
 import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type AudioWeir, startAudioWeir } from './audio-weir.ts';
 import { makeWav, sendJson } from './start-audio-upstream.ts';
@@ -159,7 +159,7 @@ describe('B9: an impossible figure about sound or embeddings is disputed, and ba
   }
 
   test('they are all counted, and listed with what was reported', async () => {
-    const { stdout } = await runWeir(['usage', '--disputed', '--json'], { WEIR_DATA_DIR: running.weir.dataDirectory });
+    const { stdout } = await runCommand(['usage', '--disputed', '--json'], { WEIR_DATA_DIR: running.weir.dataDirectory });
     const listed = JSON.parse(stdout) as readonly { readonly id: string; readonly usage_reported: unknown }[];
     assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(disputedIds));
     for (const { usage_reported: reported } of listed) assert.ok(reported);

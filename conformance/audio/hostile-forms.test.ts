@@ -4,7 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 
 import { eventually, rawExchange } from '../support/http.ts';
-import { type AudioWeir, startAudioWeir } from './audio-weir.ts';
+import type { RunningWeir } from '../support/start-weir.ts';
+import { type AudioWeir, startAudioProgram } from './audio-weir.ts';
 import { makeWav, sendJson } from './start-audio-upstream.ts';
 
 const boundary = 'b0undary';
@@ -22,7 +23,7 @@ const bytesOf = (...parts: (string | Buffer)[]): Buffer => Buffer.concat(parts.m
 const usual = bytesOf(filePart('filename="a.wav"', makeWav(1)), field('model', 'whisper-1'), end);
 
 describe('hostile forms', () => {
-  let running: AudioWeir;
+  let running: AudioWeir<RunningWeir>;
   const openFiles = (): number => readdirSync(`/proc/${running.weir.process.pid}/fd`).length;
   const head = (length: number, type = usualType): string =>
     `POST /v1/audio/transcriptions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${running.weir.apiKey}\r\ncontent-type: ${type}\r\ncontent-length: ${length}\r\n\r\n`;
@@ -35,7 +36,7 @@ describe('hostile forms', () => {
   };
 
   before(async () => {
-    running = await startAudioWeir((_, response) => sendJson(response, 200, { text: 'Hello.' }));
+    running = await startAudioProgram((_, response) => sendJson(response, 200, { text: 'Hello.' }));
   });
   after(() => running[Symbol.asyncDispose]());
 

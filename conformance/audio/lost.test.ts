@@ -7,14 +7,14 @@ import { toFile } from 'openai';
 import { eventually } from '../support/http.ts';
 import { readJournal } from '../support/read-files.ts';
 import { startWeir } from '../support/start-weir.ts';
-import { readRows, startAudioWeir } from './audio-weir.ts';
+import { readRows, startAudioProgram } from './audio-weir.ts';
 import { makeWav } from './start-audio-upstream.ts';
 
 /** Answers well and never ends: the model is at work. */
 const begun = { 'content-type': 'audio/mpeg' };
 
 test('kill -9 with six calls under way: what an upstream had answered is charged by what was asked of it, and nothing else is', async () => {
-  const running = await startAudioWeir((call, response) => {
+  const running = await startAudioProgram((call, response) => {
     const asked = call.body.toString('latin1');
     if (asked.includes('silent')) return;
     response.writeHead(200, call.path.endsWith('/speech') ? begun : { 'content-type': 'application/json' });

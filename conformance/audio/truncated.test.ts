@@ -7,7 +7,7 @@ import OpenAI, { toFile } from 'openai';
 
 import { call } from '../support/http.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
-import { type AudioWeir, startAudioWeir } from './audio-weir.ts';
+import { type AudioWeir, startAudioProgram } from './audio-weir.ts';
 import { sendJson } from './start-audio-upstream.ts';
 
 const recording = readFileSync(new URL('../../src/platform/media/fixtures/sine-8khz-576.flac', import.meta.url));
@@ -42,9 +42,9 @@ function watchLiveness(gatewayUrl: string): { readonly stop: () => Promise<numbe
 }
 
 describe('F95: sound that breaks off', () => {
-  let running: AudioWeir;
+  let running: AudioWeir<RunningWeir>;
   before(async () => {
-    running = await startAudioWeir(async (_, response) => {
+    running = await startAudioProgram(async (_, response) => {
       // Longer than it takes until the gateway measures the recording itself.
       await delay(400);
       sendJson(response, 200, { text: 'Hello.' });

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { residentBytes } from '../support/process-memory.ts';
-import { startAudioWeir } from './audio-weir.ts';
+import { startAudioProgram } from './audio-weir.ts';
 import { makeWav, sendJson } from './start-audio-upstream.ts';
 import { upload } from './upload-form.ts';
 
 test('200 uploads of 10 MB at once are not held in memory', async (context) => {
   // Memory is what is looked at: on a busy machine the gate would refuse some.
-  const running = await startAudioWeir(() => {}, { config: { overload: { loopDelayMs: 10_000 } } });
+  const running = await startAudioProgram(() => {}, { config: { overload: { loopDelayMs: 10_000 } } });
   try {
     const { weir, upstream } = running;
     // It counts what comes and keeps nothing of it.

@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { call, eventually } from '../support/http.ts';
 import { openCall } from '../support/open-call.ts';
 import { workerPids } from '../support/worker-pids.ts';
-import { type AudioWeir, startAudioWeir } from './audio-weir.ts';
+import type { RunningWeir } from '../support/start-weir.ts';
+import { type AudioWeir, startAudioProgram } from './audio-weir.ts';
 import { makeWav } from './start-audio-upstream.ts';
 
 describe('audio of a gateway of two workers', () => {
-  let running: AudioWeir;
+  let running: AudioWeir<RunningWeir>;
   const auth = (key: string) => ({ authorization: `Bearer ${key}` });
   /** Waits until both workers answer a key so: connections of their own go to both in turn. */
   const becomes = (key: string, wanted: number) =>
@@ -25,7 +26,7 @@ describe('audio of a gateway of two workers', () => {
     );
   const speech = JSON.stringify({ model: 'tts-1', voice: 'alloy', input: 'hello' });
   before(async () => {
-    running = await startAudioWeir(() => {}, {
+    running = await startAudioProgram(() => {}, {
       weir: { command: 'gateway', commandArguments: ['--workers', '2'] },
       config: { timeouts: { drainDelayMs: 0, drainMs: 5000 }, retries: { attemptsMax: 1, avoidFailing: false } },
     });
@@ -34,7 +35,7 @@ describe('audio of a gateway of two workers', () => {
 
   test('requests a minute are counted before an upload is taken in, for all workers together', async () => {
     const { weir } = running;
-    const made = await runWeir(['keys', 'create', '--user', 'bob', '--name', 'few', '--rpm', '3'], {
+    const made = await runCommand(['keys', 'create', '--user', 'bob', '--name', 'few', '--rpm', '3'], {
       WEIR_DATA_DIR: weir.dataDirectory,
     });
     const key = made.stdout.trim();
@@ -54,7 +55,7 @@ describe('audio of a gateway of two workers', () => {
 
   test('a key that is disabled in the middle of a call finishes it, and makes no other', async () => {
     const { weir } = running;
-    const made = await runWeir(['keys', 'create', '--user', 'eve', '--name', 'k'], { WEIR_DATA_DIR: weir.dataDirectory });
+    const made = await runCommand(['keys', 'create', '--user', 'eve', '--name', 'k'], { WEIR_DATA_DIR: weir.dataDirectory });
     const key = made.stdout.trim();
     let finish: (() => void) | undefined;
     running.upstream.answer = (_, response) => {
@@ -65,7 +66,7 @@ describe('audio of a gateway of two workers', () => {
     await becomes(key, 200);
     const held = speak();
     assert.equal((await held.head).statusCode, 200);
-    await runWeir(['keys', 'disable', 'eve/k'], { WEIR_DATA_DIR: weir.dataDirectory });
+    await runCommand(['keys', 'disable', 'eve/k'], { WEIR_DATA_DIR: weir.dataDirectory });
     await becomes(key, 401);
     finish?.();
     const whole = await held.done;

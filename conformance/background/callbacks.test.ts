@@ -9,12 +9,15 @@ import { describe, test, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 
 import { call, eventually, post } from '../support/http.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
+import { type RunningWeir, type ServedWeir, startWeir } from '../support/start-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 
 type Received = { readonly headers: IncomingHttpHeaders; readonly body: string };
 
-const config = (privateAddresses: boolean): string => JSON.stringify({ timeouts: { drainMs: 500 }, callbacks: { privateAddresses } });
+const config = (privateAddresses: boolean): string =>
+  JSON.stringify({ overload: neverOverloaded, timeouts: { drainMs: 500 }, callbacks: { privateAddresses } });
 
 async function startReceiver(context: TestContext) {
   const received: Received[] = [];
@@ -34,7 +37,7 @@ async function startReceiver(context: TestContext) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook/very-secret-path`, received };
 }
 
-/** Starts a Weir on a data directory that outlives it. */
+/** Starts a Weir in a process of its own, which may be killed, on a data directory that outlives it. */
 async function startTwice(
   privateAddresses: boolean,
   use: (start: () => Promise<RunningWeir>, dataDirectory: string) => Promise<void>,
@@ -53,10 +56,16 @@ async function startTwice(
   }
 }
 
-const keyOf = ({ apiKey }: RunningWeir) => ({ authorization: `Bearer ${apiKey}` });
+/** Has a Weir in this process. */
+async function serveOnce(privateAddresses: boolean, use: (weir: ServedWeir) => Promise<void>): Promise<void> {
+  await using weir = await serveWeir({ config: config(privateAddresses), monitor: false });
+  await use(weir);
+}
+
+const keyOf = ({ apiKey }: ServedWeir) => ({ authorization: `Bearer ${apiKey}` });
 const slow = '[[simulator output-tokens=2000 pace=tokensPerSecond=50;tokensPerFrame=1]] Hello';
 
-async function begin(weir: RunningWeir, url: string, input = 'Hello', more: object = {}): Promise<string> {
+async function begin(weir: ServedWeir, url: string, input = 'Hello', more: object = {}): Promise<string> {
   const body = { model: 'gpt-4.1', callback_url: url, background: true, input, ...more };
   const { status, json, text } = await post(`${weir.gatewayUrl}/v1/responses`, body, keyOf(weir));
   assert.equal(status, 200, text);
@@ -73,9 +82,9 @@ const first = (received: readonly Received[], limitMs = 60_000): Promise<Receive
 
 describe('callbacks of background responses', { concurrency: true }, () => {
   test('the end of a response is told once, signed with the secret that the operator is shown', (context) =>
-    startTwice(true, async (start, dataDirectory) => {
+    serveOnce(true, async (weir) => {
+      const { dataDirectory } = weir;
       const { url, received } = await startReceiver(context);
-      const weir = await start();
       const id = await begin(weir, url);
       const one = await first(received);
       assert.ok(one);
@@ -104,9 +113,8 @@ describe('callbacks of background responses', { concurrency: true }, () => {
     }));
 
   test('a cancelled response is told as cancelled', (context) =>
-    startTwice(true, async (start) => {
+    serveOnce(true, async (weir) => {
       const { url, received } = await startReceiver(context);
-      const weir = await start();
       const id = await begin(weir, url, slow);
       await post(`${weir.gatewayUrl}/v1/responses/${id}/cancel`, {}, keyOf(weir));
       const one = await first(received);
@@ -127,8 +135,7 @@ describe('callbacks of background responses', { concurrency: true }, () => {
     }));
 
   test('what is no receiver, and a callback without a background response, are refused before anything is begun', () =>
-    startTwice(false, async (start) => {
-      const weir = await start();
+    serveOnce(false, async (weir) => {
       const wrong: readonly [body: object, words: RegExp][] = [
         [{ callback_url: 'https://hooks.example/' }, /'background': true/],
         [{ callback_url: 'https://hooks.example/', background: false }, /'background': true/],
@@ -146,11 +153,9 @@ describe('callbacks of background responses', { concurrency: true }, () => {
     }));
 
   test('the commands show the secret of a user, rotate it and list events, and say what is not there', () =>
-    startTwice(false, async (start, dataDirectory) => {
-      const weir = await start();
-      await weir.stop('SIGTERM');
-      const run = (...words: string[]) => runWeir(['callbacks', ...words], { WEIR_DATA_DIR: dataDirectory });
-      const listed = await runWeir(['users', 'list', '--json'], { WEIR_DATA_DIR: dataDirectory });
+    serveOnce(false, async ({ dataDirectory }) => {
+      const run = (...words: string[]) => runCommand(['callbacks', ...words], { WEIR_DATA_DIR: dataDirectory });
+      const listed = await runCommand(['users', 'list', '--json'], { WEIR_DATA_DIR: dataDirectory });
       const [{ name }] = JSON.parse(listed.stdout);
       const secret = await run('secret', name);
       assert.match(secret.stdout, /^whsec_\S{44}\n$/);

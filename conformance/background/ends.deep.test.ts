@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 
 import { openLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
-import { startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
 const body = {
@@ -87,7 +87,7 @@ describe('how background responses end', { concurrency: true }, () => {
     }));
 
   test('workers cancel and follow what another of them generates', async () => {
-    await using running = await startSimulatedWeir({ weir: { command: 'gateway', commandArguments: ['--workers', '2'] } });
+    await using running = await startSimulatedProgram({ weir: { command: 'gateway', commandArguments: ['--workers', '2'] } });
     const { weir } = running;
     for (let round = 0; round < 2; round += 1) {
       const id = await begin(weir);

@@ -6,7 +6,7 @@ import { verifyStart } from '../../src/billing/credits/credit-books.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { eventually } from '../support/http.ts';
-import { startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
 const paidNanoUsd = 20_000_000n;
@@ -38,7 +38,7 @@ async function findProblems(store: Store): Promise<readonly string[]> {
 }
 
 test('F9, F59, M6, M7: a prepaid balance is never overdrawn by many calls at once and a kill -9, and at rest nothing is held or leased', async () => {
-  await using simulated = await startSimulatedWeir();
+  await using simulated = await startSimulatedProgram();
   const { dataDirectory } = simulated.weir;
   const store = await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite') });
   const [key] = await store.listApiKeys();

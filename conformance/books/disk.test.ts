@@ -9,7 +9,7 @@ import { after, before, describe, test } from 'node:test';
 import { auditBooks, compareStatistics, openLedger } from '../support/audit.ts';
 import { call, eventually } from '../support/http.ts';
 import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
-import { startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { makeCall, modeOf } from './load.ts';
 
@@ -88,7 +88,7 @@ for (const [name, mounted, size] of filled) {
       mkdirSync(point, { recursive: true, mode: 0o700 });
       assert.ok(mount(point, `size=${size},mode=0700`));
       try {
-        await using simulated = await startSimulatedWeir({ weir: { dataDirectory } });
+        await using simulated = await startSimulatedProgram({ weir: { dataDirectory } });
         const { weir, simulator } = simulated;
         const ask = (number: number, steer: Record<string, string> = {}) =>
           makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number, steer });
@@ -170,7 +170,7 @@ async function refusal(gatewayUrl: string, apiKey: string, api: ChatInterface) {
 }
 
 test('F55, F57: the database is locked by somebody for seconds: calls go on, and their rows come when it is free', async () => {
-  await using simulated = await startSimulatedWeir();
+  await using simulated = await startSimulatedProgram();
   const { weir } = simulated;
   const database = new DatabaseSync(join(weir.dataDirectory, 'weir.sqlite'));
   try {

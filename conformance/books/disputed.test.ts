@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 
 import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { compareStatistics, type Ledger, openLedger } from '../support/audit.ts';
 import { call, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
@@ -20,7 +20,7 @@ after(async () => {
   await running[Symbol.asyncDispose]();
 });
 
-const weir = (...words: readonly string[]) => runWeir(['usage', ...words], { WEIR_DATA_DIR: running.weir.dataDirectory });
+const weir = (...words: readonly string[]) => runCommand(['usage', ...words], { WEIR_DATA_DIR: running.weir.dataDirectory });
 const body = { model: 'claude-sonnet-4-5', max_tokens: 50, messages: [{ role: 'user', content: 'hi' }] };
 
 /** A call whose upstream reports a billion tokens; its id. */

@@ -5,7 +5,7 @@ import { after, before, describe, test } from 'node:test';
 import { openLedger } from '../support/audit.ts';
 import { eventually, post } from '../support/http.ts';
 import { openCall } from '../support/open-call.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
 const stream = { model: 'gpt-4.1', messages: [{ role: 'user', content: 'Hello' }], stream: true };
@@ -13,9 +13,9 @@ const slow = { 'x-simulator-pace': 'tokensPerSecond=20', 'x-simulator-output-tok
 
 /** What is left of a request when its process is gone. */
 describe('Idempotency-Key, when a process is killed', () => {
-  let running: SimulatedWeir;
+  let running: SimulatedProgram;
   before(async () => {
-    running = await startSimulatedWeir({ config: { idempotency: { waitMs: 0 } } });
+    running = await startSimulatedProgram({ config: { idempotency: { waitMs: 0 } } });
   });
   after(() => running[Symbol.asyncDispose]());
 

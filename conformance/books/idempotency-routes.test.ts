@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { type Answer, call, eventually, post } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { makeWav } from '../audio/start-audio-upstream.ts';
 
 /** A form as a client writes it: its boundary is another one each time. */
@@ -19,7 +19,7 @@ function writeForm(boundary: string, fields: Readonly<Record<string, string>>, f
 describe('Idempotency-Key beside chats', () => {
   let running: SimulatedWeir;
   before(async () => {
-    running = await startSimulatedWeir();
+    running = await startSimulatedGateway();
   });
   after(() => running[Symbol.asyncDispose]());
 
@@ -116,7 +116,7 @@ describe('Idempotency-Key beside chats', () => {
 
   test('who has nothing left to spend still gets the video that was made for it', async () => {
     const made = ['keys', 'create', '--user', 'spender', '--name', 'last', '--spend-total', '0.10'];
-    const key = (await runWeir(made, { WEIR_DATA_DIR: running.weir.dataDirectory })).stdout.trim();
+    const key = (await runCommand(made, { WEIR_DATA_DIR: running.weir.dataDirectory })).stdout.trim();
     const wish = { model: 'grok-imagine-video', prompt: 'a cat', duration: 2 };
     const send = (name: string, more: object = {}) =>
       post(`${base()}/video/generations`, { ...wish, ...more }, { authorization: `Bearer ${key}`, 'idempotency-key': name });

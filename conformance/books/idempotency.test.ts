@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { type Answer, call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { isExact, openLedger } from '../support/audit.ts';
 
 const workers = 2;
@@ -15,9 +15,9 @@ const leavingPlaces = fc.sample(fc.noBias(fc.integer({ min: 1, max: 4000 })), 2 
 
 /** Two processes on one data directory: what one has been asked the other knows. */
 describe('Idempotency-Key', () => {
-  let running: SimulatedWeir;
+  let running: SimulatedProgram;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedProgram({
       weir: { command: 'gateway', commandArguments: ['--workers', String(workers)] },
       config: { idempotency: { waitMs: 20_000, replyBytesMax: 200_000 }, disconnect: 'deliver' },
     });

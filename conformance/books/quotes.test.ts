@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { assertDescribed, assertRequestDescribed } from '../gateway/described-answers.ts';
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { type Answer, call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 describe('what a call would cost is told without making it', () => {
   let running: SimulatedWeir;
   let ledger: Ledger;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       runsTools: true,
       // Dearer than all that a model writes about what it found.
       toolPrices: { webSearch: '5' },
@@ -136,7 +136,7 @@ describe('what a call would cost is told without making it', () => {
   });
 
   test('whether there is credit for it is told, and what would be held; asking holds nothing', async () => {
-    const made = await runWeir(['keys', 'create', '--user', 'poor', '--name', 'k', '--spend-total', '0.01'], {
+    const made = await runCommand(['keys', 'create', '--user', 'poor', '--name', 'k', '--spend-total', '0.01'], {
       WEIR_DATA_DIR: running.weir.dataDirectory,
     });
     const key = { authorization: `Bearer ${made.stdout.trim()}` };

@@ -6,12 +6,12 @@ import { createPriceBook } from '../../src/billing/rating/price-book.ts';
 import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceiptText } from '../../src/billing/receipts/verify-receipt.ts';
 import { assertDescribed } from '../gateway/described-answers.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { type Answer, call, eventually, post } from '../support/http.ts';
 import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 const book = createPriceBook({ book: loadShippedPriceBook() });
 
@@ -20,7 +20,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
   let ledger: Ledger;
   let stranger: string;
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       runsTools: true,
       retries: { attemptsMax: 3 },
       upstreams: () => ({ broken: { vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:9/v1' } }),
@@ -41,7 +41,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     await running[Symbol.asyncDispose]();
   });
 
-  const command = (...words: readonly string[]) => runWeir(words, { WEIR_DATA_DIR: running.weir.dataDirectory });
+  const command = (...words: readonly string[]) => runCommand(words, { WEIR_DATA_DIR: running.weir.dataDirectory });
   const ask = (path: string, key = running.weir.apiKey): Promise<Answer> =>
     call(`${running.weir.gatewayUrl}${path}`, { headers: { authorization: `Bearer ${key}` } });
   const send = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>

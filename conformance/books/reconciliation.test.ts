@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { openLedger } from '../support/audit.ts';
 import { billedCalls, type BilledTruth, exportAnthropic, exportGoogle, exportOpenAi } from '../support/export-usage.ts';
 import { eventually, post } from '../support/http.ts';
@@ -74,7 +74,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
     const { dataDirectory } = running.weir;
     const file = join(dataDirectory, `${vendor}.export`);
     writeFileSync(file, text);
-    return await runWeir(['reconcile', file, '--vendor', vendor, ...words], { WEIR_DATA_DIR: dataDirectory });
+    return await runCommand(['reconcile', file, '--vendor', vendor, ...words], { WEIR_DATA_DIR: dataDirectory });
   }
 
   for (const { vendor, ledgerVendor, write } of vendors)
@@ -169,7 +169,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
     const config = join(dataDirectory, 'broken.yaml');
     writeFileSync(config, 'database: nowhere\n');
     const file = join(dataDirectory, 'openai.export');
-    const unread = await runWeir(['reconcile', file, '--vendor', 'openai'], { WEIR_DATA_DIR: dataDirectory, WEIR_CONFIG: config });
+    const unread = await runCommand(['reconcile', file, '--vendor', 'openai'], { WEIR_DATA_DIR: dataDirectory, WEIR_CONFIG: config });
     assert.deepEqual([unread.code, /configuration cannot be used/.test(unread.stderr)], [2, true], unread.stderr);
   });
 });

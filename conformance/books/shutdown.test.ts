@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { auditBooks, type ClientView, openLedger } from '../support/audit.ts';
 import { eventually, untilRefused } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { createRandom, makeCall, modeOf } from './load.ts';
 
@@ -11,7 +11,7 @@ type View = Awaited<ReturnType<typeof makeCall>>;
 
 /** Starts `count` calls that take a while, and waits until the upstream has them all and the streams have begun. */
 async function startCalls(
-  simulated: SimulatedWeir,
+  simulated: SimulatedProgram,
   count: number,
   outputTokens: number,
   tokensPerSecond: number,
@@ -46,7 +46,7 @@ async function startCalls(
   return calls;
 }
 
-async function assertBooks(simulated: SimulatedWeir, clients: readonly ClientView[]): Promise<void> {
+async function assertBooks(simulated: SimulatedProgram, clients: readonly ClientView[]): Promise<void> {
   const ledger = await openLedger(simulated.weir.dataDirectory);
   try {
     const audit = auditBooks({ entries: await ledger.all(), truths: simulator(simulated), clients, lostTokensMax: 0 });
@@ -56,11 +56,11 @@ async function assertBooks(simulated: SimulatedWeir, clients: readonly ClientVie
   }
 }
 
-const simulator = ({ simulator: running }: SimulatedWeir) => running.records();
+const simulator = ({ simulator: running }: SimulatedProgram) => running.records();
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`F53, ${signal}: streams that end within the grace end as ever, everything is booked, exit code 0`, async () => {
-    await using simulated = await startSimulatedWeir();
+    await using simulated = await startSimulatedProgram();
     const calls = await startCalls(simulated, 40, 300, 300);
     const stopped = simulated.weir.stop(signal);
     const views = await Promise.all(calls);
@@ -71,7 +71,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 }
 
 test('after the grace, what still runs gets its terminal error event or a 503, and is booked', async () => {
-  await using simulated = await startSimulatedWeir({ timeouts: { drainMs: 1500 } });
+  await using simulated = await startSimulatedProgram({ timeouts: { drainMs: 1500 } });
   const calls = await startCalls(simulated, 40, 20_000, 200);
   const startedAtMs = performance.now();
   assert.equal(await simulated.weir.stop('SIGTERM'), 0);
@@ -104,7 +104,7 @@ test('after the grace, what still runs gets its terminal error event or a 503, a
 });
 
 test('a new call during the drain is refused and not half done, and readiness says so', async () => {
-  await using simulated = await startSimulatedWeir();
+  await using simulated = await startSimulatedProgram();
   const { weir } = simulated;
   const calls = await startCalls(simulated, 4, 1800, 300);
   const stopped = weir.stop('SIGTERM');
@@ -120,7 +120,7 @@ test('a new call during the drain is refused and not half done, and readiness sa
 });
 
 test('the signal again ends it at once, and the next start settles what was running', async () => {
-  await using simulated = await startSimulatedWeir();
+  await using simulated = await startSimulatedProgram();
   const { weir } = simulated;
   const calls = await startCalls(simulated, 10, 20_000, 200);
   weir.process.kill('SIGTERM');
@@ -154,7 +154,7 @@ test('the signal again ends it at once, and the next start settles what was runn
 });
 
 test('SIGTERM in the middle of a load loses nothing: every call was answered completely or refused, and all are booked', async () => {
-  await using simulated = await startSimulatedWeir({ timeouts: { drainMs: 20_000 } });
+  await using simulated = await startSimulatedProgram({ timeouts: { drainMs: 20_000 } });
   const { weir } = simulated;
   const random = createRandom(11);
   const views: View[] = [];

@@ -4,16 +4,16 @@ import { after, before, test } from 'node:test';
 import type { Receipt } from '../../src/billing/receipts/receipt.ts';
 import { verifyReceipt } from '../../src/billing/receipts/verify-receipt.ts';
 import { readExposition, sumSamples } from '../../src/platform/metrics/testing/read-exposition.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 
 /** `prices.unlisted: free`, as it is by default: a call without a price is made, and it is told everywhere that it was. */
 let running: SimulatedWeir;
 let ledger: Ledger;
 before(async () => {
-  running = await startSimulatedWeir({
+  running = await startSimulatedGateway({
     models: {
       local: { targets: [{ upstream: 'compatible', model: 'gpt-4.1' }] },
       'given-away': { targets: [{ upstream: 'compatible', model: 'gpt-4.1' }], price: { input: '0', output: '0' } },
@@ -32,7 +32,7 @@ after(async () => {
   await running[Symbol.asyncDispose]();
 });
 
-const weir = (...words: readonly string[]) => runWeir(['usage', ...words], { WEIR_DATA_DIR: running.weir.dataDirectory });
+const weir = (...words: readonly string[]) => runCommand(['usage', ...words], { WEIR_DATA_DIR: running.weir.dataDirectory });
 
 const bodies = {
   '/v1/chat/completions': (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }] }),

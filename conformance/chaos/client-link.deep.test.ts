@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from '../faults/fault-bench.ts';
+import { type FaultBench, type Mode, startFaultProgram, streamModes, wholeModes } from '../faults/fault-bench.ts';
 import { auditBooks, type ClientView } from '../support/audit.ts';
 import { type LocalChaosProxy, startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
 import { eventually } from '../support/http.ts';
@@ -17,7 +17,7 @@ describe('a bad link between client and gateway', () => {
   let proxy: LocalChaosProxy;
   const views: ClientView[] = [];
   before(async () => {
-    bench = await startFaultBench({ timeouts: { stalledReaderMs } });
+    bench = await startFaultProgram({ timeouts: { stalledReaderMs } });
     proxy = await startChaosProxy(Number(new URL(bench.weir.gatewayUrl).port));
   });
   after(async () => {

@@ -4,10 +4,11 @@ import { after, before, describe, test } from 'node:test';
 import { startSimulator, type RunningSimulator } from 'weir-simulator';
 
 import { makeWav } from '../audio/start-audio-upstream.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { type ChaosProxy, startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
 import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 
 const burst = 26;
 
@@ -55,7 +56,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
 describe('the only target of a model that makes no chats', () => {
   let simulator: RunningSimulator;
   let proxy: ChaosProxy;
-  let weir: RunningWeir;
+  let weir: ServedWeir;
   const keys = new Map<string, string>();
   before(async () => {
     simulator = await startSimulator();
@@ -63,9 +64,9 @@ describe('the only target of a model that makes no chats', () => {
     proxy = await startChaosProxy(Number(address.port));
     address.port = String(proxy.port);
     const alone = { vendor: 'openai', baseUrl: address.href.replace(/\/$/, ''), apiKey: upstreamKey };
-    weir = await startWeir({ config: JSON.stringify({ upstreams: { alone }, overload: neverOverloaded }) });
+    weir = await serveWeir({ command: 'gateway', config: JSON.stringify({ upstreams: { alone }, overload: neverOverloaded }) });
     for (const user of ['one', 'other']) {
-      const made = await runWeir(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: weir.dataDirectory });
+      const made = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: weir.dataDirectory });
       keys.set(user, made.stdout.trim());
     }
   });

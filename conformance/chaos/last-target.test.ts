@@ -3,11 +3,12 @@ import { after, before, describe, test } from 'node:test';
 
 import { startSimulator, type RunningSimulator } from 'weir-simulator';
 
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { type ChaosProxy, startChaosProxy, type Trouble } from '../support/chaos-proxy.ts';
 import { type Answer, post } from '../support/http.ts';
 import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 
 /** As many as an agent program asks for at once when it looks at its context. */
 const burst = 26;
@@ -16,7 +17,7 @@ const burst = 26;
 describe('the only target of a model', () => {
   let simulator: RunningSimulator;
   let proxy: ChaosProxy;
-  let weir: RunningWeir;
+  let weir: ServedWeir;
   const keys = new Map<string, string>();
   before(async () => {
     simulator = await startSimulator();
@@ -30,9 +31,9 @@ describe('the only target of a model', () => {
       forwardHeaders: ['x-simulator-*'],
     };
     const models = { alone: { targets: [{ upstream: 'alone', model: 'claude-sonnet-4-5' }] } };
-    weir = await startWeir({ config: JSON.stringify({ upstreams: { alone }, models, overload: neverOverloaded }) });
+    weir = await serveWeir({ command: 'gateway', config: JSON.stringify({ upstreams: { alone }, models, overload: neverOverloaded }) });
     for (const user of ['one', 'other']) {
-      const made = await runWeir(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: weir.dataDirectory });
+      const made = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: weir.dataDirectory });
       keys.set(user, made.stdout.trim());
     }
   });

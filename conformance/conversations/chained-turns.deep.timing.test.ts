@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { OpenAI } from 'openai';
 
 import { measureBest } from '../support/measure-best.ts';
-import { type ConversationsBench, createStoredResponse, startConversationsBench } from './start-conversations-bench.ts';
+import { type ConversationsBench, createStoredResponse, startConversationsProgram } from './start-conversations-bench.ts';
 
 /** The whole measurement has 10,000 turns, and 100,000 other responses; every run of the suite is content with less. */
 const large = process.env['WEIR_MEASURE'] !== undefined;
@@ -22,7 +22,7 @@ describe('chained turns', () => {
   let bench: ConversationsBench;
   let client: OpenAI;
   before(async () => {
-    bench = await startConversationsBench();
+    bench = await startConversationsProgram();
     client = bench.client(bench.weir.apiKey);
   });
   after(() => bench[Symbol.asyncDispose]());

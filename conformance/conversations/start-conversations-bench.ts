@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
 import OpenAI from 'openai';
 
@@ -10,13 +8,18 @@ import { loadProofKey } from '../../src/gateway/endpoints/chat/proofs/load-proof
 import { systemClock } from '../../src/platform/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { eventually } from '../support/http.ts';
-import { startSimulatedGateway, type SimulatedWeir, type StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
-import { cleanEnvironment, program } from '../support/start-weir.ts';
-
-const run = promisify(execFile);
+import {
+  type SimulatedProgram,
+  type SimulatedWeir,
+  startSimulatedGateway,
+  startSimulatedProgram,
+  type StartSimulatedProgramOptions,
+  type StartSimulatedWeirOptions,
+} from '../support/start-simulated-weir.ts';
+import { commandOutput } from '../programs/run-command.ts';
 
 /** A running Weir, and the store behind it, into which a test puts what it then asks for. */
-export type ConversationsBench = SimulatedWeir & {
+export type ConversationsBench<Simulated extends SimulatedWeir = SimulatedWeir> = Simulated & {
   readonly stored: Conversations;
   /** Runs `weir keys …` and returns what it printed. */
   readonly keys: (...words: readonly string[]) => Promise<string>;
@@ -26,13 +29,20 @@ export type ConversationsBench = SimulatedWeir & {
 };
 
 export async function startConversationsBench(options: StartSimulatedWeirOptions = {}): Promise<ConversationsBench> {
-  const running = await startSimulatedGateway(options);
+  return await equip(await startSimulatedGateway(options));
+}
+
+/** With the gateway in processes of its own. */
+export async function startConversationsProgram(options: StartSimulatedProgramOptions = {}): Promise<ConversationsBench<SimulatedProgram>> {
+  return await equip(await startSimulatedProgram({ ...options, weir: { command: 'gateway', ...options.weir } }));
+}
+
+async function equip<Simulated extends SimulatedWeir>(running: Simulated): Promise<ConversationsBench<Simulated>> {
   const { dataDirectory, gatewayUrl } = running.weir;
   const store = await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite') });
   const key = loadProofKey({ path: join(dataDirectory, 'proof-vault.key') });
   const client = (apiKey: string): OpenAI => new OpenAI({ baseURL: `${gatewayUrl}/v1`, apiKey, maxRetries: 0 });
-  const keys = async (...words: readonly string[]): Promise<string> =>
-    (await run(process.execPath, [program, 'keys', ...words], { env: cleanEnvironment({ WEIR_DATA_DIR: dataDirectory }) })).stdout.trim();
+  const keys = (...words: readonly string[]): Promise<string> => commandOutput(['keys', ...words], { WEIR_DATA_DIR: dataDirectory });
   return {
     ...running,
     stored: createConversations({ store, key, clock: systemClock }),

@@ -10,7 +10,8 @@ import { test, type TestContext } from 'node:test';
 
 import { cert, key } from '../../src/platform/http/testing/fake-certificate.ts';
 import { type Asked, startFakeProxy } from '../../src/platform/http/testing/fake-proxy.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { type ServedWeir, startWeir } from '../support/start-weir.ts';
 
 const completion = JSON.stringify({
   id: 'chatcmpl-1',
@@ -51,7 +52,7 @@ models:
   m: { targets: [{ upstream: far }], price: { input: '0', output: '0' } }
 `;
 
-async function ask(weir: RunningWeir): Promise<{ readonly status: number; readonly text: string }> {
+async function ask(weir: ServedWeir): Promise<{ readonly status: number; readonly text: string }> {
   const response = await fetch(`${weir.gatewayUrl}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${weir.apiKey}`, 'content-type': 'application/json' },
@@ -65,7 +66,8 @@ const credential = `Basic ${Buffer.from('user:proxy-secret').toString('base64')}
 test('an upstream’s own proxy: its calls go through a tunnel, and the proxy’s password is in no line', async (context) => {
   const proxy = await startUpstreamAndProxy(context);
   const address = proxy.address.replace('http://', 'http://user:${PROXY_PASSWORD}@');
-  await using weir = await startWeir({
+  await using weir = await serveWeir({
+    command: 'gateway',
     config: configOf('http://far.test:8000/v1', `, proxy: '${address}'`),
     environment: { PROXY_PASSWORD: 'proxy-secret', WEIR_LOG_LEVEL: 'debug' },
   });
@@ -73,7 +75,6 @@ test('an upstream’s own proxy: its calls go through a tunnel, and the proxy’
   assert.equal(status, 200, text);
   assert.match(text, /Hello\./);
   assert.deepEqual(proxy.asked, [{ place: 'far.test:8000', authorization: credential }]);
-  await weir.stop();
   assert.doesNotMatch(weir.output(), /proxy-secret/);
   assert.ok(!weir.output().includes(credential));
 });
@@ -81,7 +82,8 @@ test('an upstream’s own proxy: its calls go through a tunnel, and the proxy’
 test('a proxy of the environment is used, and one that refuses is named in the log without its password', async (context) => {
   let status = 200;
   const proxy = await startUpstreamAndProxy(context, () => status);
-  await using weir = await startWeir({
+  await using weir = await serveWeir({
+    command: 'gateway',
     config: `${configOf('http://far.test/v1', '')}retries: { attemptsMax: 1 }\n`,
     environment: { HTTP_PROXY: proxy.address.replace('http://', 'http://user:proxy-secret@') },
   });
@@ -93,14 +95,14 @@ test('a proxy of the environment is used, and one that refuses is named in the l
   // The first after the tunnels were cut may still meet one that is ending.
   if (!/cannot be reached/.test(refused.text)) refused = await ask(weir);
   assert.match(refused.text, /cannot be reached/);
-  await weir.stop();
   assert.match(weir.output(), /ProxyRefusedError: the proxy http:\/\/127\.0\.0\.1:\d+ refuses to connect to far\.test:80 \(status 407/);
   assert.doesNotMatch(weir.output(), /proxy-secret/);
 });
 
 test('NO_PROXY keeps an upstream out of the proxy', async (context) => {
   const proxy = await startUpstreamAndProxy(context);
-  await using weir = await startWeir({
+  await using weir = await serveWeir({
+    command: 'gateway',
     config: `${configOf('http://far.test/v1', '')}retries: { attemptsMax: 1 }\n`,
     environment: { HTTP_PROXY: proxy.address, NO_PROXY: 'other.test,.far.test' },
   });

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 
 import fc from 'fast-check';
 
@@ -11,13 +9,12 @@ import { isExact, plannedUsage, priceBound } from '../support/audit.ts';
 import { call, eventually } from '../support/http.ts';
 import { type OpenCall, openCall } from '../support/open-call.ts';
 import { openConnections } from '../support/open-connections.ts';
-import { cleanEnvironment, program } from '../support/start-weir.ts';
 import { startAudioWeir } from '../audio/audio-weir.ts';
 import { makeWav } from '../audio/start-audio-upstream.ts';
 import { type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
+import { commandOutput } from '../programs/run-command.ts';
 import { translatedModel, translating, translations } from './translated-models.ts';
 
-const run = promisify(execFile);
 /** Slow enough for a client to have left long before the end, also where the machine stands still for some seconds: what is due then comes at once. */
 const pace = { pace: 'tokensPerSecond=25;tokensPerFrame=4', 'output-tokens': '240' };
 /** One that has not ended when its upstream is stopped, however busy the machine is. */
@@ -29,9 +26,8 @@ const policies = ['abort', 'drain', 'deliver'] as const;
 
 /** Makes a key with a policy, whose calls have a hold. */
 async function createKey(dataDirectory: string, policy: string): Promise<string> {
-  const env = cleanEnvironment({ WEIR_DATA_DIR: dataDirectory });
   const made = ['keys', 'create', '--user', 'leaver', '--name', policy, '--disconnect', policy, '--spend-per-day', '1000'];
-  return (await run(process.execPath, [program, ...made], { env })).stdout.trim();
+  return await commandOutput(made, { WEIR_DATA_DIR: dataDirectory });
 }
 
 /** Every way in which a reply reaches a client: as it is, and translated. */

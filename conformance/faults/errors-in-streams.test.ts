@@ -8,7 +8,8 @@ import { call } from '../support/http.ts';
 import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { type OpenCall, openCall } from '../support/open-call.ts';
 import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 import { speeches } from './translated-bench.ts';
 
 /** What an upstream says is wrong, and the status line that says the same. */
@@ -100,7 +101,7 @@ const kindsOf: Readonly<Record<DialectId, (error: any) => unknown>> = {
 /** A3: each call has an upstream of its own, so that none meets the health and the retry budget of another. */
 describe('an error inside a translated stream is what a status line would have made of it', () => {
   let server: Server;
-  let weir: RunningWeir;
+  let weir: ServedWeir;
   const requests = new Map<string, number>();
   /** Ends a reply of which the client has some. */
   const release = new Map<string, () => void>();
@@ -134,7 +135,7 @@ describe('an error inside a translated stream is what a status line would have m
     );
     const models = Object.fromEntries(names.map(({ name }) => [name, { targets: [{ upstream: name.replaceAll('.', '_'), model: 'm' }] }]));
     const retries = { attemptsMax: 2, holdOpeningMs: 60_000 };
-    weir = await startWeir({ config: JSON.stringify({ retries, overload: neverOverloaded, upstreams, models }) });
+    weir = await serveWeir({ command: 'gateway', config: JSON.stringify({ retries, overload: neverOverloaded, upstreams, models }) });
   });
   after(async () => {
     await weir[Symbol.asyncDispose]();

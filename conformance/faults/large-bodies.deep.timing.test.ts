@@ -7,7 +7,8 @@ import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { readLoop, watchedNodeArguments } from '../support/loop-watch.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { measureBest } from '../support/measure-best.ts';
-import { startScriptedWeir, type ScriptedWeir, speeches } from './translated-bench.ts';
+import type { RunningWeir } from '../support/start-weir.ts';
+import { startScriptedProgram, type ScriptedWeir, speeches } from './translated-bench.ts';
 
 /** The goal is 50 ms on a quiet machine. Where others work too, caches are cold and memory is slow. */
 const busiestMsMax = Number(process.env['WEIR_LONGEST_BLOCK_MS'] ?? 75);
@@ -80,10 +81,10 @@ const hostile: Readonly<Record<string, (model: string) => string>> = {
 };
 
 describe('large bodies hold nobody up', { timeout: 600_000 }, () => {
-  let bench: ScriptedWeir;
+  let bench: ScriptedWeir<RunningWeir>;
   const table: string[] = [];
   before(async () => {
-    bench = await startScriptedWeir({}, watchedNodeArguments);
+    bench = await startScriptedProgram({}, watchedNodeArguments);
     // The first calls load and compile code, which is not what is measured.
     for (const api of chatInterfaces)
       for (const to of chatInterfaces)

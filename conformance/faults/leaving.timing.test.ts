@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
 import { measureBest } from '../support/measure-best.ts';
-import { type FaultBench, type Mode, startFaultBench, streamModes } from './fault-bench.ts';
+import { type FaultBench, type Mode, startFaultProgram, streamModes } from './fault-bench.ts';
 import { translatedModel, translating, translations } from './translated-models.ts';
 
 /** The promise: an upstream that nobody listens to any more stops within this time. */
@@ -18,7 +18,7 @@ const leavings: readonly Leaving[] = [
 describe('a client that leaves is noticed at once', { timeout: 600_000 }, () => {
   let bench: FaultBench;
   before(async () => {
-    bench = await startFaultBench(translating);
+    bench = await startFaultProgram(translating);
     // The first calls load and compile code, which is not what is measured.
     await bench.assertSound();
   });

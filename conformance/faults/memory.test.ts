@@ -5,13 +5,14 @@ import { eventually } from '../support/http.ts';
 import { arrayInterface } from '../support/interfaces.ts';
 import { openConnections } from '../support/open-connections.ts';
 import { residentBytes } from '../support/process-memory.ts';
+import type { SimulatedProgram } from '../support/start-simulated-weir.ts';
 import {
   assertErrorEvent,
   assertErrorStatus,
   assertPartly,
   type FaultBench,
   type Mode,
-  startFaultBench,
+  startFaultProgram,
   streamModes,
   wholeModes,
 } from './fault-bench.ts';
@@ -22,10 +23,10 @@ const skip = residentBytes(process.pid) === undefined ? 'this system does not te
 
 /** Upstreams that send more than anybody asked for, and clients that never read: memory stays bounded, and every call ends. */
 describe('memory', { skip }, () => {
-  let bench: FaultBench;
+  let bench: FaultBench<SimulatedProgram>;
   before(async () => {
     // Before it begins, the simulator makes up all that it will say, for one stream after the other.
-    bench = await startFaultBench({ timeouts: { stalledReaderMs, firstByteMs: 180_000 } });
+    bench = await startFaultProgram({ timeouts: { stalledReaderMs, firstByteMs: 180_000 } });
     // The first calls load code, which is not what is measured.
     await bench.assertSound();
   });
@@ -105,7 +106,7 @@ describe('memory', { skip }, () => {
   });
 
   test('limits.eventBytesMax counts', async () => {
-    await using small = await startFaultBench({ config: { limits: { eventBytesMax: 100_000, replyBytesMax: 1024 } } });
+    await using small = await startFaultProgram({ config: { limits: { eventBytesMax: 100_000, replyBytesMax: 1024 } } });
     for (const mode of streamModes.filter(({ api }) => api !== arrayInterface))
       assertErrorEvent(mode, await small.send(mode, { steer: { fault: 'huge-event;after=2;bytes=200000' } }));
     for (const mode of wholeModes) assertErrorStatus(mode, await small.send(mode, { steer: { 'output-tokens': '4000' } }), 502);

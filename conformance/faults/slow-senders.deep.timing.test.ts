@@ -6,7 +6,7 @@ import { chatInterfaces } from '../support/interfaces.ts';
 import { eventually, post } from '../support/http.ts';
 import { measureBest } from '../support/measure-best.ts';
 import { residentBytes } from '../support/process-memory.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 
 /** 5,000 by command: `WEIR_SLOW_CLIENTS=5000 node --test conformance/faults/slow-senders.deep.timing.test.ts`, with as many file descriptors. */
 const count = Number(process.env['WEIR_SLOW_CLIENTS'] ?? 300);
@@ -25,9 +25,9 @@ assert.ok(messages !== undefined && responses !== undefined);
 
 // The one that is served mostly waits.
 describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () => {
-  let bench: SimulatedWeir;
+  let bench: SimulatedProgram;
   before(async () => {
-    bench = await startSimulatedWeir();
+    bench = await startSimulatedProgram();
   });
   after(() => bench[Symbol.asyncDispose]());
 

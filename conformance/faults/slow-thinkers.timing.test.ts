@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { chatInterfaces, type ChatInterface } from '../support/interfaces.ts';
 import { measureBest } from '../support/measure-best.ts';
-import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
+import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 
 type Seen = {
   readonly headMs: number;
@@ -26,9 +26,9 @@ const thinksMs = 4000;
 const withinMs = 1100;
 
 describe('a model that thinks for four seconds', () => {
-  let simulated: SimulatedWeir;
+  let simulated: SimulatedProgram;
   before(async () => {
-    simulated = await startSimulatedGateway({
+    simulated = await startSimulatedProgram({
       retries: {},
       // Each model with one upstream, so that the interfaces that it does not speak are translated.
       models: {

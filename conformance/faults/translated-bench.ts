@@ -6,15 +6,16 @@ import { openLedger, type Ledger } from '../support/audit.ts';
 import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall, type OpenCall, type ReceivedReply } from '../support/open-call.ts';
 import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { type RunningWeir, type ServedWeir, startWeir } from '../support/start-weir.ts';
 import type { Mode } from './fault-bench.ts';
 
 /** What the upstream does with a request whose body it has read. */
 export type Script = (response: ServerResponse, body: string, request: IncomingMessage) => void;
 
 /** A Weir whose only upstream is a server of the test's own, which answers in any dialect and in any way. */
-export type ScriptedWeir = {
-  readonly weir: RunningWeir;
+export type ScriptedWeir<Weir extends ServedWeir = ServedWeir> = {
+  readonly weir: Weir;
   readonly ledger: Ledger;
   /** Requests that have reached the upstream. */
   readonly reached: () => number;
@@ -70,11 +71,19 @@ function readAll(request: IncomingMessage, done: (body: string) => void): void {
   request.on('error', () => {});
 }
 
-/** Starts the server and the Weir before it. @param config what else weir.yaml says @param nodeArguments of Weir's own node */
-export async function startScriptedWeir(
-  config: Readonly<Record<string, unknown>> = {},
-  nodeArguments: readonly string[] = [],
-): Promise<ScriptedWeir> {
+type Config = Readonly<Record<string, unknown>>;
+
+/** Starts the server and the Weir before it, in this process and without the monitor. @param config what else weir.yaml says */
+export function startScriptedWeir(config: Config = {}): Promise<ScriptedWeir> {
+  return startWith((text) => serveWeir({ command: 'gateway', config: text }), config);
+}
+
+/** With the Weir in a process of its own. @param nodeArguments of Weir's own node */
+export function startScriptedProgram(config: Config = {}, nodeArguments: readonly string[] = []): Promise<ScriptedWeir<RunningWeir>> {
+  return startWith((text) => startWeir({ config: text, nodeArguments }), config);
+}
+
+async function startWith<Weir extends ServedWeir>(start: (config: string) => Promise<Weir>, config: Config): Promise<ScriptedWeir<Weir>> {
   const scripts = new Map<string, Script>();
   let reached = 0;
   let lastTag = 0;
@@ -90,16 +99,15 @@ export async function startScriptedWeir(
     dialects.map((to) => [to, { ...vendorOf[to], baseUrl, apiKey: upstreamKey, forwardHeaders: ['x-script'] }]),
   );
   const models = Object.fromEntries(dialects.map((to) => [modelFor(to), { targets: [{ upstream: to, model: upstreamModel[to] }] }]));
-  const weir = await startWeir({
-    config: JSON.stringify({
+  const weir = await start(
+    JSON.stringify({
       retries: { attemptsMax: 1, avoidFailing: false, holdOpeningMs: 60_000 },
       overload: neverOverloaded,
       ...config,
       upstreams,
       models,
     }),
-    nodeArguments,
-  });
+  );
   const ledger = await openLedger(weir.dataDirectory);
   const open: ScriptedWeir['open'] = ({ api, stream }, to, script, further = {}) => {
     const tag = `script-${(lastTag += 1)}`;

@@ -264,6 +264,5 @@ describe('an upstream of another dialect that lies', { concurrency: 4 }, () => {
   test('afterwards nothing unforeseen was printed', () => {
     assert.doesNotMatch(bench.weir.output(), /unhandled|uncaught|failed inside the gateway|could not be read|TypeError|RangeError/i);
     assert.ok(!bench.weir.output().includes(upstreamKey));
-    assert.equal(bench.weir.process.exitCode, null);
   });
 });

@@ -5,8 +5,9 @@ import { after, before, describe, test } from 'node:test';
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { residentBytes } from '../support/process-memory.ts';
+import type { RunningWeir } from '../support/start-weir.ts';
 import { assertErrorEvent, type Mode } from './fault-bench.ts';
-import { directions, type ScriptedWeir, type Speech, speeches, startScriptedWeir, streams } from './translated-bench.ts';
+import { directions, type ScriptedWeir, type Speech, speeches, startScriptedProgram, streams } from './translated-bench.ts';
 
 const mebibyte = 1024 * 1024;
 const replyBytesMax = 8 * mebibyte;
@@ -27,9 +28,9 @@ function pour(response: ServerResponse, text: string, times: number, end: string
 
 /** Upstreams of another dialect that say more than anybody asked for: memory and time stay bounded, and every call ends. */
 describe('a translated reply that is too large', { skip }, () => {
-  let bench: ScriptedWeir;
+  let bench: ScriptedWeir<RunningWeir>;
   before(async () => {
-    bench = await startScriptedWeir({ limits: { replyBytesMax, eventBytesMax: 4 * mebibyte } });
+    bench = await startScriptedProgram({ limits: { replyBytesMax, eventBytesMax: 4 * mebibyte } });
     // The first calls load code, which is not what is measured.
     for (const { mode, to } of directions(true))
       await bench.send(mode, to, streams(speeches[to].start + speeches[to].text('a') + speeches[to].finish));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { eventually } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { filesBelow, readIfThere } from '../support/read-files.ts';
@@ -52,7 +52,7 @@ describe('kept proofs', () => {
   let stranger: string;
   before(async () => {
     bench = await startScriptedWeir();
-    const made = await runWeir(['keys', 'create', '--user', 'stranger', '--name', 'one'], {
+    const made = await runCommand(['keys', 'create', '--user', 'stranger', '--name', 'one'], {
       WEIR_DATA_DIR: bench.weir.dataDirectory,
       WEIR_CONFIG: join(bench.weir.dataDirectory, 'weir.yaml'),
     });

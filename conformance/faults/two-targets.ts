@@ -10,7 +10,8 @@ import { eventually } from '../support/http.ts';
 import { arrayInterface } from '../support/interfaces.ts';
 import { type OpenCall, openCall, type ReceivedReply } from '../support/open-call.ts';
 import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 import { assertErrorEvent, type Mode } from './fault-bench.ts';
 import { concerns, type FaultRow } from './fault-rows.ts';
 
@@ -49,7 +50,7 @@ export type Seen = {
 
 /** A Weir whose every model has two targets, of which the first fails in its own way. */
 export type TwoTargets = {
-  readonly weir: RunningWeir;
+  readonly weir: ServedWeir;
   readonly ledger: Ledger;
   readonly open: (which: FaultCase) => { readonly tag: string; readonly call: OpenCall };
   readonly run: (which: FaultCase) => Promise<Seen>;
@@ -109,7 +110,7 @@ export async function startTwoTargets(
   const limits = { eventBytesMax: 1_000_000, replyBytesMax: 1_000_000 };
   // What is tried again here fails late, too, and the client is to see nothing of it.
   const retries = { holdOpeningMs: 60_000 };
-  const weir = await startWeir({ config: JSON.stringify({ retries, overload: neverOverloaded, upstreams, models, timeouts, limits }) });
+  const weir = await serveWeir({ config: JSON.stringify({ retries, overload: neverOverloaded, upstreams, models, timeouts, limits }) });
   const ledger = await openLedger(weir.dataDirectory);
   let lastTag = 0;
   const open: TwoTargets['open'] = (which) => {

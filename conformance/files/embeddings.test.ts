@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
@@ -105,9 +105,9 @@ describe('embeddings, and searching by meaning', () => {
 
   test('M6: files of who has no credit are not indexed at its cost', async () => {
     const accountsOf = { WEIR_DATA_DIR: running.weir.dataDirectory };
-    const made = await runWeir(['keys', 'create', '--user', 'broke', '--name', 'k'], accountsOf);
+    const made = await runCommand(['keys', 'create', '--user', 'broke', '--name', 'k'], accountsOf);
     const broke = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: made.stdout.trim(), maxRetries: 0 });
-    assert.equal((await runWeir(['users', 'limit', 'broke', '--prepaid'], accountsOf)).code, 0);
+    assert.equal((await runCommand(['users', 'limit', 'broke', '--prepaid'], accountsOf)).code, 0);
     const refused = async (): Promise<number> => {
       const { status } = await post(
         `${running.weir.gatewayUrl}/v1/embeddings`,

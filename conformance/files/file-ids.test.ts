@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 
 import OpenAI, { toFile } from 'openai';
 
@@ -9,10 +7,9 @@ import { chatOnly, modelNames, models } from '../responses/models.ts';
 import { pixelPng } from '../sdk/steer.ts';
 import { post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
-import { cleanEnvironment, program } from '../support/start-weir.ts';
+import { commandOutput } from '../programs/run-command.ts';
 import { makePdf } from './documents.ts';
 
-const run = promisify(execFile);
 const secretText = 'The password of the lighthouse is Foghorn.';
 
 describe('files of the user, named by their ids in requests', () => {
@@ -30,10 +27,10 @@ describe('files of the user, named by their ids in requests', () => {
     ids.text = await upload('notes.md', Buffer.from(secretText));
     ids.pdf = await upload('page.pdf', pdf);
     ids.image = await upload('pixel.png', Buffer.from(pixelPng, 'base64'));
-    const { stdout } = await run(process.execPath, [program, 'keys', 'create', '--user', 'stranger', '--name', 'key'], {
-      env: cleanEnvironment({ WEIR_DATA_DIR: running.weir.dataDirectory }),
+    const stdout = await commandOutput(['keys', 'create', '--user', 'stranger', '--name', 'key'], {
+      WEIR_DATA_DIR: running.weir.dataDirectory,
     });
-    strangersKey = stdout.trim();
+    strangersKey = stdout;
   });
   after(() => running[Symbol.asyncDispose]());
 

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 
 import OpenAI, { toFile } from 'openai';
 
 import { chatOnly, modelNames, models } from '../responses/models.ts';
 import { openLedger } from '../support/audit.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
-import { cleanEnvironment, program } from '../support/start-weir.ts';
+import { commandOutput } from '../programs/run-command.ts';
 import { makeDocx, makePdf } from './documents.ts';
-
-const run = promisify(execFile);
 
 type Response = OpenAI.Responses.Response;
 type FileCitation = OpenAI.Responses.ResponseOutputText.FileCitation;
@@ -159,10 +155,10 @@ describe('file search, from the upload to the books', () => {
   });
 
   test("a store of another user and one that does not exist are refused alike, whatever the model's upstream", async () => {
-    const { stdout } = await run(process.execPath, [program, 'keys', 'create', '--user', 'stranger', '--name', 'key'], {
-      env: cleanEnvironment({ WEIR_DATA_DIR: running.weir.dataDirectory }),
+    const stdout = await commandOutput(['keys', 'create', '--user', 'stranger', '--name', 'key'], {
+      WEIR_DATA_DIR: running.weir.dataDirectory,
     });
-    const key = stdout.trim();
+    const key = stdout;
     const stranger = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: key, maxRetries: 0 });
     const refusal = async (asking: OpenAI, model: string, id: string): Promise<string> => {
       try {

@@ -1,26 +1,28 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { connect } from 'node:net';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 import { deflateSync } from 'node:zlib';
 
 import OpenAI, { toFile } from 'openai';
 
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { eventually } from '../support/http.ts';
-import { cleanEnvironment, program, type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
+import { commandOutput } from '../programs/run-command.ts';
 import { makeDocx, makePdf } from './documents.ts';
 
-const run = promisify(execFile);
 const fileBytesMax = 4 * 1024 * 1024;
 
 describe('hostile uploads and strangers', () => {
-  let weir: RunningWeir;
+  let weir: ServedWeir;
   let client: OpenAI;
 
   before(async () => {
-    weir = await startWeir({ config: JSON.stringify({ files: { fileBytesMax, userBytesMax: 12 * 1024 * 1024 } }) });
+    weir = await serveWeir({
+      config: JSON.stringify({ overload: neverOverloaded, files: { fileBytesMax, userBytesMax: 12 * 1024 * 1024 } }),
+    });
     client = new OpenAI({ baseURL: `${weir.gatewayUrl}/v1`, apiKey: weir.apiKey, maxRetries: 0 });
   });
   after(async () => await weir[Symbol.asyncDispose]());
@@ -146,10 +148,8 @@ describe('hostile uploads and strangers', () => {
   });
 
   test('what belongs to another user is answered byte for byte as what does not exist', async () => {
-    const { stdout } = await run(process.execPath, [program, 'keys', 'create', '--user', 'stranger', '--name', 'key'], {
-      env: cleanEnvironment({ WEIR_DATA_DIR: weir.dataDirectory }),
-    });
-    const secret = stdout.trim();
+    const stdout = await commandOutput(['keys', 'create', '--user', 'stranger', '--name', 'key'], { WEIR_DATA_DIR: weir.dataDirectory });
+    const secret = stdout;
     const file = await client.files.create({ file: await toFile(Buffer.from('mine'), 'mine.txt'), purpose: 'assistants' });
     const store = await client.vectorStores.create({ name: 'mine' });
     const batch = await client.vectorStores.fileBatches.createAndPoll(store.id, { file_ids: [file.id] }, { pollIntervalMs: 50 });

@@ -3,15 +3,17 @@ import { after, before, describe, test } from 'node:test';
 
 import OpenAI, { toFile } from 'openai';
 
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 import { makeDocx, makePdf } from './documents.ts';
 
 describe("files and vector stores with the vendor's SDK", () => {
-  let weir: RunningWeir;
+  let weir: ServedWeir;
   let client: OpenAI;
 
   before(async () => {
-    weir = await startWeir();
+    weir = await serveWeir({ monitor: false, config: JSON.stringify({ overload: neverOverloaded }) });
     client = new OpenAI({ baseURL: `${weir.gatewayUrl}/v1`, apiKey: weir.apiKey, maxRetries: 0 });
   });
   after(async () => await weir[Symbol.asyncDispose]());

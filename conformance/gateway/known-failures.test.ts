@@ -7,12 +7,12 @@ import { after, before, describe, test } from 'node:test';
 import { generateSecret } from '../../src/accounts/api-key-format.ts';
 import { routes } from '../../src/gateway/endpoints/route-table.ts';
 import { allModes, type Mode, streamModes } from '../faults/fault-bench.ts';
-import { by, type LimitsBench, startLimitsBench } from '../limits/limits-bench.ts';
+import { by, startLimitsProgram } from '../limits/limits-bench.ts';
 import { call, rawExchange } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { measureBest } from '../support/measure-best.ts';
 import { residentBytes } from '../support/process-memory.ts';
-import { startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
 
 /** The carriers of a credential, each with the request that uses it. */
 const carriers: readonly (readonly [name: string, headers: (key: string) => Record<string, string>, query: (key: string) => string])[] = [
@@ -24,9 +24,9 @@ const carriers: readonly (readonly [name: string, headers: (key: string) => Reco
 
 /** What went wrong at other gateways, by its row of docs/reference/failures.md, as a client would try it here. */
 describe('known failures of gateways', () => {
-  let bench: LimitsBench;
+  let bench: Awaited<ReturnType<typeof startLimitsProgram>>;
   before(async () => {
-    bench = await startLimitsBench();
+    bench = await startLimitsProgram();
   });
   after(() => bench[Symbol.asyncDispose]());
 
@@ -198,7 +198,7 @@ describe('known failures of gateways', () => {
     test('F76: a gateway or a monitor whose secret is empty does not start', async () => {
       for (const name of ['WEIR_API_KEY', 'WEIR_BILLING_TOKEN']) {
         const start = async (): Promise<void> => {
-          const weir = await startWeir({ environment: { [name]: ' ' } });
+          const weir = await serveWeir({ environment: { [name]: ' ' } });
           await weir[Symbol.asyncDispose]();
         };
         await assert.rejects(start, /secret is 8 to 256/, name);

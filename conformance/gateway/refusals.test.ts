@@ -4,7 +4,9 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 
 import { call, post, rawExchange } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 
 /** What is refused, how, and in whose words: on every chat interface of a running gateway. */
 /** A field of each interface that the model of another cannot be told. */
@@ -16,10 +18,10 @@ const lossyFields = {
 } as const;
 
 describe('refusals', () => {
-  let weir: RunningWeir;
+  let weir: ServedWeir;
   let auth: Record<string, string>;
   before(async () => {
-    weir = await startWeir();
+    weir = await serveWeir({ monitor: false, config: JSON.stringify({ overload: neverOverloaded }) });
     auth = { authorization: `Bearer ${weir.apiKey}` };
   });
   after(() => weir[Symbol.asyncDispose]());

@@ -6,24 +6,33 @@ import { createAccounts } from '../../src/accounts/create-accounts.ts';
 import { parseLimits, type WrittenLimits } from '../../src/accounts/parse-limits.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
-import { type FaultBench, type Mode, startFaultBench } from '../faults/fault-bench.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { type FaultBench, type Mode, startFaultBench, startFaultProgram } from '../faults/fault-bench.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { call, eventually } from '../support/http.ts';
 import type { ReceivedReply } from '../support/open-call.ts';
-import type { StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
+import type { SimulatedProgram, SimulatedWeir, StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
 
 /** A Weir with simulated vendors whose keys and users are limited by its own commands. */
-export type LimitsBench = FaultBench & {
+export type LimitsBench<Simulated extends SimulatedWeir = SimulatedWeir> = FaultBench<Simulated> & {
   /** Runs `weir …` on the gateway's data directory. Fails when the command does. */
   readonly command: (...words: readonly string[]) => Promise<string>;
   /** Makes a key, named `key`, of a user of its own with these limits and returns its secret, once the gateway knows it. */
   readonly createKey: (userName: string, options?: WrittenLimits & { readonly strict?: boolean }) => Promise<string>;
 };
 
+/** In this process, without the monitor. */
 export async function startLimitsBench(options: StartSimulatedWeirOptions = {}): Promise<LimitsBench> {
-  const bench = await startFaultBench(options);
+  return await equip(await startFaultBench({ ...options, weir: { command: 'gateway', ...options.weir } }));
+}
+
+/** With the Weir in a process of its own. */
+export async function startLimitsProgram(): Promise<LimitsBench<SimulatedProgram>> {
+  return await equip(await startFaultProgram());
+}
+
+async function equip<Simulated extends SimulatedWeir>(bench: FaultBench<Simulated>): Promise<LimitsBench<Simulated>> {
   const command = async (...words: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await runWeir(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
+    const { code, stdout, stderr } = await runCommand(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
     assert.equal(code, 0, stderr);
     return stdout.trim();
   };

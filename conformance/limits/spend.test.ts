@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { usdDecimal } from '../../src/billing/statistics/usd-decimal.ts';
 import { type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from '../faults/fault-bench.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { eventually } from '../support/http.ts';
 
 const refusals: Readonly<Record<string, readonly [spent: number, balance: number]>> = {
@@ -19,7 +19,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
   let bench: FaultBench;
   const keys = new Map<string, string>();
   before(async () => {
-    bench = await startFaultBench({ config: { credits: { outputTokensDefault: 64 } } });
+    bench = await startFaultBench({ weir: { command: 'gateway' }, config: { credits: { outputTokensDefault: 64 } } });
     await Promise.all([
       createKey('rich', 'rich', '--spend-total', '1000'),
       createKey('poor', 'poor', '--spend-total', '0.000000001'),
@@ -35,7 +35,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
 
   const missing = (): never => assert.fail('there is no such mode');
   const weir = async (...words: readonly string[]): Promise<string> => {
-    const made = await runWeir(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
+    const made = await runCommand(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
     assert.equal(made.code, 0, JSON.stringify(made));
     return made.stdout.trim();
   };

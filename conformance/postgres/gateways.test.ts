@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
 import { bookOf, plainEntry } from '../../src/billing/rating/testing/price-book-kit.ts';
-import { type Finished, runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
+import type { Finished } from '../programs/run-weir.ts';
 import { makeCall, modeOf } from '../books/load.ts';
 import { auditBooks, compareStatistics } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
@@ -63,7 +64,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     const conversation = await post(`${second.gatewayUrl}/v1/conversations`, { metadata: { topic: 'shared' } }, auth);
     const seen = await call(`${first.gatewayUrl}/v1/conversations/${conversation.json.id}`, { headers: auth });
     assert.deepEqual(seen.json?.metadata, { topic: 'shared' }, seen.text);
-    const command = await runWeir(['keys', 'create', '--user', 'ann', '--name', 'ci'], {
+    const command = await runCommand(['keys', 'create', '--user', 'ann', '--name', 'ci'], {
       WEIR_CONFIG: join(first.dataDirectory, 'weir.yaml'),
       WEIR_DATA_DIR: first.dataDirectory,
     });
@@ -86,7 +87,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
           bookOf(plainEntry({ vendor: 'openai', model: 'gpt-5-mini', tiers: [{ inputAbove: 0, prices: { input, output: '10' } }] })),
         ),
       );
-      return onOneDay((today) => runWeir(['prices', 'publish', path, '--from', today, ...options], environment));
+      return onOneDay((today) => runCommand(['prices', 'publish', path, '--from', today, ...options], environment));
     };
     const refused = await publish('2');
     assert.match(refused.stderr, /the role of the configuration may not publish prices/);
@@ -113,7 +114,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     }
     const path = join(first.dataDirectory, 'receipt.json');
     writeFileSync(path, receipt);
-    const verified = await runWeir(['receipt', 'verify', path, '--prices'], environment);
+    const verified = await runCommand(['receipt', 'verify', path, '--prices'], environment);
     assert.match(verified.stdout, /is right, by the prices of \S+\+store-1\+[0-9a-f]{8} too/, verified.stderr);
   });
 

@@ -4,12 +4,12 @@ import { test } from 'node:test';
 import { compareStatistics, openLedger, plannedUsage, priceOf } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
-import { startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { makeCall, modeOf } from '../books/load.ts';
 
 test('gateway and monitor as two processes on one data directory', async () => {
-  await using simulated = await startSimulatedWeir({ weir: { command: 'gateway' } });
+  await using simulated = await startSimulatedProgram({ weir: { command: 'gateway' } });
   const { weir } = simulated;
   await using monitor = await startWeir({
     command: 'monitor',
@@ -41,7 +41,7 @@ test('gateway and monitor as two processes on one data directory', async () => {
 });
 
 test('every answer has a request id of its own, and errors carry it where their dialect has a place for it', async () => {
-  await using simulated = await startSimulatedWeir();
+  await using simulated = await startSimulatedGateway();
   const { weir } = simulated;
   const ids: string[] = [];
   const keep = (answer: Awaited<ReturnType<typeof call>>): string => {
@@ -85,7 +85,7 @@ const jumpingClock = `
 `;
 
 test('a wall clock that jumps by an hour back and forth: no call ends early, no time is negative, nothing is booked twice or lost', async () => {
-  await using simulated = await startSimulatedWeir({
+  await using simulated = await startSimulatedProgram({
     timeouts: { idleMs: 10_000, firstByteMs: 10_000 },
     weir: { nodeArguments: ['--import', `data:text/javascript,${encodeURIComponent(jumpingClock)}`] },
   });

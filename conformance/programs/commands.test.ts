@@ -8,6 +8,7 @@ import { after, describe, test } from 'node:test';
 
 import manifest from '../../package.json' with { type: 'json' };
 import { startWeir } from '../support/start-weir.ts';
+import { runCommand } from './run-command.ts';
 import { runWeir } from './run-weir.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'weir-commands-'));
@@ -33,21 +34,52 @@ describe('commands', { concurrency: 3 }, () => {
     assert.equal(help.code, 0);
     for (const command of ['start', 'gateway', 'monitor', 'keys', 'tokens', 'config'])
       assert.match(help.stdout, new RegExp(`^  ${command}\\b`, 'm'));
-    const keys = await runWeir(['keys', '--help'], {}, base);
+    const keys = await runCommand(['keys', '--help']);
     assert.equal(keys.code, 0);
     for (const command of ['create', 'list', 'disable', 'enable', 'delete']) assert.match(keys.stdout, new RegExp(`^  ${command}\\b`, 'm'));
-    const version = await runWeir(['--version'], {}, base);
+    const version = await runCommand(['--version']);
     assert.deepEqual([version.code, version.stdout], [0, `${manifest.version}\n`]);
     const unknown = await runWeir(['strat'], {}, base);
     assert.notEqual(unknown.code, 0);
     assert.match(unknown.stderr, /unknown command 'strat'\n\(Did you mean start\?\)/);
-    const nested = await runWeir(['keys', 'creat'], { WEIR_DATA_DIR: freshDirectory() }, base);
+    const nested = await runCommand(['keys', 'creat'], { WEIR_DATA_DIR: freshDirectory() });
     assert.match(nested.stderr, /unknown command 'creat'\n\(Did you mean create\?\)/);
     assert.doesNotMatch(unknown.stderr, /\n\s+at /);
-    const lacking = await runWeir(['keys', 'create', '--user', 'bob'], { WEIR_DATA_DIR: freshDirectory() }, base);
+    const lacking = await runCommand(['keys', 'create', '--user', 'bob'], { WEIR_DATA_DIR: freshDirectory() });
     assert.notEqual(lacking.code, 0);
     assert.match(lacking.stderr, /--name/);
   });
+
+  /** A line of each command, which prints the same wherever it runs; what it needs is a fresh data directory. */
+  const lines: readonly (readonly [words: readonly string[], code: number])[] = [
+    [['keys', 'list'], 0],
+    [['users', 'list', '--json'], 0],
+    [['tokens', 'list'], 0],
+    [['usage', '--json'], 0],
+    [['reconcile', 'nothing.csv', '--vendor', 'openai'], 2],
+    [['callbacks', 'secret', 'nobody-at-all'], 1],
+    [['receipt', 'verify', 'nothing.json'], 2],
+    [['migrate'], 0],
+    [['database', 'roles'], 0],
+    [['prices', 'history'], 0],
+    [['credits', 'show', 'nobody-at-all'], 1],
+    [['config', 'check'], 0],
+    [['nothing'], 1],
+  ];
+  for (const [words, code] of lines)
+    test(`weir ${words.join(' ')}: as a process of its own it ends by itself, with what it prints in another's`, async () => {
+      const [own, other] = [
+        await runWeir(words, { WEIR_DATA_DIR: freshDirectory() }, base),
+        await runCommand(words, { WEIR_DATA_DIR: freshDirectory() }),
+      ];
+      assert.equal(own.code, code, own.stderr);
+      const named = ({ stdout, stderr, ...end }: typeof own) => ({
+        ...end,
+        stdout: stdout.replaceAll(/data-\d+/g, 'data'),
+        stderr: stderr.replaceAll(/data-\d+/g, 'data'),
+      });
+      assert.deepEqual(named(own), named(other));
+    });
 
   test('a second gateway on the same data directory is refused with the reason', async () => {
     await using first = await startWeir();
@@ -57,7 +89,7 @@ describe('commands', { concurrency: 3 }, () => {
     assert.match(second.stderr, /in use/);
     assert.ok(second.stderr.includes(String(first.process.pid)), 'it names the process that has it');
     assert.doesNotMatch(second.stderr, /\n\s+at /, 'words and no stack');
-    const third = await runWeir(['start'], { ...free, WEIR_DATA_DIR: first.dataDirectory }, base);
+    const third = await runCommand(['start'], { ...free, WEIR_DATA_DIR: first.dataDirectory });
     assert.equal(third.code, 1);
     assert.match(third.stderr, /in use/);
   });
@@ -76,9 +108,13 @@ describe('commands', { concurrency: 3 }, () => {
     const file = configFile('');
     const places = [file, join(file, 'below'), ...(existsSync('/proc/self/stat') ? ['/proc', '/proc/weir', '/proc/weir/below'] : [])];
     const commands = [['start'], ['gateway'], ['gateway', '--workers', '2'], ['monitor'], ['keys', 'list']];
-    for (const place of places) {
+    for (const [at, place] of places.entries()) {
+      const environment = { ...free, WEIR_DATA_DIR: place, OPENAI_API_KEY: 'sk-none-0123456789' };
+      // Each as a process at one of the places; the primary of workers is one process with what it starts.
       const ended = await Promise.all(
-        commands.map((command) => runWeir(command, { ...free, WEIR_DATA_DIR: place, OPENAI_API_KEY: 'sk-none-0123456789' }, base)),
+        commands.map((command) =>
+          at === 0 || command.includes('--workers') ? runWeir(command, environment, base) : runCommand(command, environment),
+        ),
       );
       for (const [index, { code, stdout, stderr }] of ended.entries()) {
         const what = `${commands[index]?.join(' ')} in ${place}: ${stderr}`;
@@ -98,7 +134,7 @@ describe('commands', { concurrency: 3 }, () => {
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
       try {
-        const ended = await runWeir(['start'], { ...free, [variable]: String(port), WEIR_DATA_DIR: freshDirectory() }, base);
+        const ended = await runCommand(['start'], { ...free, [variable]: String(port), WEIR_DATA_DIR: freshDirectory() });
         assert.equal(ended.code, 1);
         assert.match(ended.stderr, new RegExp(`port ${port}.*taken.*${variable}`));
         assert.doesNotMatch(ended.stderr, /\n\s+at /);
@@ -163,7 +199,8 @@ describe('commands', { concurrency: 3 }, () => {
       for (const command of name === 'a misspelt field' || name === 'a missing variable'
         ? [['config', 'check'], ['start']]
         : [['config', 'check']]) {
-        const ended = await runWeir(command, { ...free, WEIR_CONFIG: path, WEIR_DATA_DIR: freshDirectory() }, base);
+        const environment = { ...free, WEIR_CONFIG: path, WEIR_DATA_DIR: freshDirectory() };
+        const ended = name === 'a missing variable' ? await runWeir(command, environment, base) : await runCommand(command, environment);
         assert.equal(ended.code, 1, ended.stdout);
         assert.match(ended.stderr, position);
         assert.match(ended.stderr, words);
@@ -186,7 +223,7 @@ describe('commands', { concurrency: 3 }, () => {
       ['WEIR_PORT', '99999'],
       ['WEIR_LOG_LEVEL', 'loud'],
     ] as const) {
-      const ended = await runWeir(['start'], { WEIR_DATA_DIR: freshDirectory(), [name]: value }, base);
+      const ended = await runCommand(['start'], { WEIR_DATA_DIR: freshDirectory(), [name]: value });
       assert.equal(ended.code, 1);
       assert.match(ended.stderr, new RegExp(name));
     }
@@ -194,18 +231,19 @@ describe('commands', { concurrency: 3 }, () => {
 
   test('vendor keys in the environment select the real vendors, and are not shown', async () => {
     const key = 'sk-real-vendor-key-0123456789';
-    const check = await runWeir(
-      ['config', 'check'],
-      { OPENAI_API_KEY: key, ANTHROPIC_API_KEY: key, GEMINI_API_KEY: key, XAI_API_KEY: key },
-      base,
-    );
+    const check = await runCommand(['config', 'check'], {
+      OPENAI_API_KEY: key,
+      ANTHROPIC_API_KEY: key,
+      GEMINI_API_KEY: key,
+      XAI_API_KEY: key,
+    });
     assert.equal(check.code, 0, check.stderr);
     for (const vendor of ['openai', 'anthropic', 'gemini', 'xai']) assert.match(check.stdout, new RegExp(`upstream ${vendor}:`));
     assert.ok(!`${check.stdout}${check.stderr}`.includes(key));
-    const one = await runWeir(['config', 'check'], { GOOGLE_API_KEY: key, OPENAI_API_KEY: '' }, base);
+    const one = await runCommand(['config', 'check'], { GOOGLE_API_KEY: key, OPENAI_API_KEY: '' });
     assert.match(one.stdout, /upstream gemini:/);
     assert.doesNotMatch(one.stdout, /upstream openai:/);
-    const none = await runWeir(['config', 'check'], {}, base);
+    const none = await runCommand(['config', 'check'], {});
     assert.equal(none.code, 0);
     assert.match(none.stdout, /simulated/);
     await using real = await startWeir({ environment: { XAI_API_KEY: key } });
@@ -214,7 +252,7 @@ describe('commands', { concurrency: 3 }, () => {
   });
 
   test('a gateway without any upstream says what to do', async () => {
-    const ended = await runWeir(['gateway'], { ...free, WEIR_DATA_DIR: freshDirectory() }, base);
+    const ended = await runCommand(['gateway'], { ...free, WEIR_DATA_DIR: freshDirectory() });
     assert.equal(ended.code, 1);
     assert.match(ended.stderr, /OPENAI_API_KEY/);
     assert.doesNotMatch(ended.stderr, /\n\s+at /);
@@ -224,7 +262,7 @@ describe('commands', { concurrency: 3 }, () => {
     const path = configFile(
       'upstreams:\n  main:\n    vendor: openai\n    apiKey: ${MY_KEY:-none}\nmodels:\n  fast:\n    targets:\n      - {upstream: main, model: gpt-5-mini}\n',
     );
-    const check = await runWeir(['config', 'check'], { WEIR_CONFIG: path }, base);
+    const check = await runCommand(['config', 'check'], { WEIR_CONFIG: path });
     assert.equal(check.code, 0, check.stderr);
     assert.match(check.stdout, /model fast: main\/gpt-5-mini/);
   });

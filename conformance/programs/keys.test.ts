@@ -10,7 +10,8 @@ import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 import { startWeir } from '../support/start-weir.ts';
-import { runToEnd, runWeir } from './run-weir.ts';
+import { runCommand } from './run-command.ts';
+import { runToEnd } from './run-weir.ts';
 
 const root = join(import.meta.dirname, '../..');
 const effectWithinMs = 20_000;
@@ -24,7 +25,7 @@ describe('weir keys beside a running gateway', () => {
   after(() => simulated[Symbol.asyncDispose]());
 
   const environment = () => ({ WEIR_DATA_DIR: simulated.weir.dataDirectory });
-  const keys = (...command: string[]) => runWeir(['keys', ...command], environment());
+  const keys = (...command: string[]) => runCommand(['keys', ...command], environment());
   const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat');
   assert.ok(chat);
   const ask = (key: string) =>
@@ -112,7 +113,7 @@ describe('weir keys beside a running gateway', () => {
   });
 
   test('billing tokens are made and withdrawn by commands too', async () => {
-    const made = await runWeir(['tokens', 'create', '--name', 'finance'], environment());
+    const made = await runCommand(['tokens', 'create', '--name', 'finance'], environment());
     assert.equal(made.code, 0, made.stderr);
     const token = made.stdout.trim();
     const now = Math.floor(Date.now() / 1000);
@@ -121,10 +122,10 @@ describe('weir keys beside a running gateway', () => {
       async () => (await stats()).status,
       (status) => status === 200,
     );
-    const listed = await runWeir(['tokens', 'list'], environment());
+    const listed = await runCommand(['tokens', 'list'], environment());
     assert.match(listed.stdout, /finance/);
     assert.ok(!listed.stdout.includes(token));
-    assert.equal((await runWeir(['tokens', 'delete', 'finance'], environment())).code, 0);
+    assert.equal((await runCommand(['tokens', 'delete', 'finance'], environment())).code, 0);
     await eventually(
       async () => (await stats()).status,
       (status) => status === 401,
@@ -175,7 +176,7 @@ describe('first credentials', { concurrency: 2 }, () => {
   });
 
   test('a key that is too weak is refused at the start, without showing it', async () => {
-    const ended = await runWeir(['start'], {
+    const ended = await runCommand(['start'], {
       WEIR_PORT: '0',
       WEIR_MONITOR_PORT: '0',
       WEIR_API_KEY: 'short',

@@ -7,13 +7,13 @@ import { openLedger } from '../support/audit.ts';
 import { eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 
 const effectWithinMs = 20_000;
 
 test('who hears that it is ready may have it reload at once', async () => {
   for (const weir of [{}, { command: 'gateway', commandArguments: ['--workers', '1'] }] as const) {
-    await using simulated = await startSimulatedWeir({ weir });
+    await using simulated = await startSimulatedProgram({ weir });
     simulated.weir.process.kill('SIGHUP');
     assert.equal(await simulated.weir.stop('SIGTERM'), 0);
   }
@@ -21,11 +21,11 @@ test('who hears that it is ready may have it reload at once', async () => {
 
 /** weir.yaml changed under a running gateway. */
 describe('reload', () => {
-  let simulated: SimulatedWeir;
+  let simulated: SimulatedProgram;
   let path: string;
   let good: Record<string, any>;
   before(async () => {
-    simulated = await startSimulatedWeir({ weir: { environment: { WEIR_LOG_LEVEL: 'info' } } });
+    simulated = await startSimulatedProgram({ weir: { environment: { WEIR_LOG_LEVEL: 'info' } } });
     path = join(simulated.weir.dataDirectory, 'weir.yaml');
     good = JSON.parse(readFileSync(path, 'utf8'));
   });

@@ -6,10 +6,10 @@ import { test } from 'node:test';
 import { eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { measureBest } from '../support/measure-best.ts';
-import { startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedProgram } from '../support/start-simulated-weir.ts';
 
 test('SIGHUP has a changed weir.yaml read at once, and not only when it is looked at next', async () => {
-  await using simulated = await startSimulatedWeir();
+  await using simulated = await startSimulatedProgram();
   const { weir } = simulated;
   const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat');
   assert.ok(chat);

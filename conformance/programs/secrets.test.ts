@@ -9,8 +9,8 @@ import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
 import { filesBelow, readIfThere } from '../support/read-files.ts';
 import { type Collector, startCollector } from '../support/start-collector.ts';
-import { type SimulatedWeir, startSimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
-import { runWeir } from './run-weir.ts';
+import { type SimulatedProgram, startSimulatedProgram, upstreamKey } from '../support/start-simulated-weir.ts';
+import { runCommand } from './run-command.ts';
 
 const environment = {
   WEIR_API_KEY: 'client-secret-5f2b9c',
@@ -27,13 +27,13 @@ const wrongKey = 'wrong-secret-e81d33';
 const madeUser = 'mallory';
 
 let collector: Collector;
-let simulated: SimulatedWeir;
+let simulated: SimulatedProgram;
 let madeSecret = '';
 const received: string[] = [];
 before(async () => {
   collector = await startCollector();
   const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_HEADERS: `x-collector-key=${collectorSecret}` };
-  simulated = await startSimulatedWeir({
+  simulated = await startSimulatedProgram({
     timeouts: { firstByteMs: 400, idleMs: 400 },
     weir: { environment: { ...environment, ...traces } },
   });
@@ -102,7 +102,7 @@ async function makeTrouble(): Promise<void> {
 }
 
 test('F86: no secret and no prompt is in the data directory, in the log, or in an answer to somebody else', async () => {
-  const made = await runWeir(['keys', 'create', '--user', madeUser, '--name', 'one'], { WEIR_DATA_DIR: simulated.weir.dataDirectory });
+  const made = await runCommand(['keys', 'create', '--user', madeUser, '--name', 'one'], { WEIR_DATA_DIR: simulated.weir.dataDirectory });
   madeSecret = made.stdout.trim();
   assert.match(madeSecret, /^sk-weir-/);
   await makeTrouble();

@@ -8,9 +8,10 @@ import { makeCall, modeOf } from '../books/load.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { openCall } from '../support/open-call.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { workerPids } from '../support/worker-pids.ts';
+import { runCommand } from './run-command.ts';
 import { runWeir } from './run-weir.ts';
 
 const soonMs = 60_000;
@@ -19,10 +20,10 @@ assert.ok(chat);
 const perMinute = 7;
 
 describe('weir gateway --workers', () => {
-  let simulated: SimulatedWeir;
+  let simulated: SimulatedProgram;
   let good: Record<string, unknown>;
   before(async () => {
-    simulated = await startSimulatedWeir({
+    simulated = await startSimulatedProgram({
       weir: { command: 'gateway', commandArguments: ['--workers', '3'], environment: { WEIR_LOG_LEVEL: 'info' } },
       timeouts: { drainDelayMs: 0 },
       models: {
@@ -146,7 +147,7 @@ describe('weir gateway --workers', () => {
 
   test('a key that is made or disabled is known to all within seconds', async () => {
     const environment = { WEIR_DATA_DIR: simulated.weir.dataDirectory };
-    const made = await runWeir(['keys', 'create', '--user', 'ann', '--name', 'laptop'], environment);
+    const made = await runCommand(['keys', 'create', '--user', 'ann', '--name', 'laptop'], environment);
     const secret = /sk-weir-\S+/.exec(made.stdout)?.[0] ?? '';
     const seen = async () =>
       Promise.all(
@@ -185,7 +186,7 @@ test('what keeps a worker from starting is told in its words, once', async () =>
 });
 
 test('killed with its workers running, a primary leaves them to finish their calls; the next start shares the directory with them', async () => {
-  await using simulated = await startSimulatedWeir({
+  await using simulated = await startSimulatedProgram({
     weir: { command: 'gateway', commandArguments: ['--workers', '2'] },
     timeouts: { drainDelayMs: 0, drainMs: 20_000 },
   });

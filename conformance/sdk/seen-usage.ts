@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 import { eventually, post } from '../support/http.ts';
-import type { RunningWeir } from '../support/start-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 
 /** Tokens as the statistics count them: `input` is all input, and the two cache counts are parts of it. */
 type SeenTokens = { readonly input: number; readonly output: number; readonly cacheRead?: number; readonly cacheWrite?: number };
@@ -32,7 +32,7 @@ export function createSeenUsage(): SeenUsage {
 const hourSeconds = 3600;
 
 /** The statistics of the last hours, summed by model. */
-export async function readBooks(weir: RunningWeir): Promise<Readonly<Record<string, Totals>>> {
+export async function readBooks(weir: ServedWeir): Promise<Readonly<Record<string, Totals>>> {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const question = { type: 1, startTime: nowSeconds - hourSeconds, endTime: nowSeconds + hourSeconds };
   const answer = await post(`${weir.monitorUrl}/bill/stats`, question, { token: weir.billingToken });
@@ -53,7 +53,7 @@ export async function readBooks(weir: RunningWeir): Promise<Readonly<Record<stri
  * Holds what the SDKs saw against the statistics: the same calls and the same tokens for every model, once all are booked.
  * @param elsewhere models whose calls are judged by tests of their own, such as those that a client left
  */
-export async function assertBooksAgree(weir: RunningWeir, seen: SeenUsage, elsewhere: readonly string[] = []): Promise<void> {
+export async function assertBooksAgree(weir: ServedWeir, seen: SeenUsage, elsewhere: readonly string[] = []): Promise<void> {
   const withoutOthers = async (): Promise<Readonly<Record<string, Totals>>> =>
     Object.fromEntries(Object.entries(await readBooks(weir)).filter(([model]) => !elsewhere.includes(model)));
   const expected = seen.totals();

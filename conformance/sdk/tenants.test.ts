@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
-import { promisify } from 'node:util';
 
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
 
 import { eventually } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
-import { cleanEnvironment, program } from '../support/start-weir.ts';
-
-const run = promisify(execFile);
+import { commandOutput } from '../programs/run-command.ts';
 
 /** What an upstream keeps for one tenant is as good as unknown to another, although both reach it with the operator's one credential. */
 describe('stored state belongs to the tenant that made it', () => {
@@ -20,10 +16,10 @@ describe('stored state belongs to the tenant that made it', () => {
   const anthropic = (apiKey: string): Anthropic => new Anthropic({ baseURL: running.weir.gatewayUrl, apiKey, maxRetries: 0 });
   before(async () => {
     running = await startSimulatedGateway();
-    const { stdout } = await run(process.execPath, [program, 'keys', 'create', '--user', 'stranger', '--name', 'key'], {
-      env: cleanEnvironment({ WEIR_DATA_DIR: running.weir.dataDirectory }),
+    const stdout = await commandOutput(['keys', 'create', '--user', 'stranger', '--name', 'key'], {
+      WEIR_DATA_DIR: running.weir.dataDirectory,
     });
-    strangerKey = stdout.trim();
+    strangerKey = stdout;
     const list = () => openai(strangerKey).models.list();
     await eventually(
       () => list().catch(() => undefined),

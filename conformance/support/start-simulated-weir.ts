@@ -1,6 +1,7 @@
 import { startSimulator, type RunningSimulator, type SimulatorOptions } from 'weir-simulator';
 
-import { type RunningWeir, startWeir, type StartWeirOptions } from './start-weir.ts';
+import { serveWeir } from './serve-weir.ts';
+import { type RunningWeir, type ServedWeir, type ServeWeirOptions, startWeir, type StartWeirOptions } from './start-weir.ts';
 
 export type StartSimulatedWeirOptions = {
   readonly simulator?: SimulatorOptions;
@@ -23,15 +24,23 @@ export type StartSimulatedWeirOptions = {
   readonly toolPrices?: Readonly<Record<string, string>>;
   /** What else weir.yaml says. */
   readonly config?: Readonly<Record<string, unknown>>;
-  readonly weir?: Omit<StartWeirOptions, 'config'>;
+  readonly weir?: Omit<ServeWeirOptions, 'config'>;
 };
 
-/** A real Weir in a process of its own, and the simulated vendors that it calls in this one. */
-export type SimulatedWeir = {
-  readonly weir: RunningWeir;
+export type StartSimulatedProgramOptions = Omit<StartSimulatedWeirOptions, 'weir'> & { readonly weir?: Omit<StartWeirOptions, 'config'> };
+
+/** A real Weir and the simulated vendors that it calls. */
+type Simulated<Weir> = {
+  readonly weir: Weir;
   readonly simulator: RunningSimulator;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
+
+/** All in the test's own process. */
+export type SimulatedWeir = Simulated<ServedWeir>;
+
+/** The Weir in a process of its own, the vendors in the test's. */
+export type SimulatedProgram = Simulated<RunningWeir>;
 
 /** `overload` of weir.yaml for suites that are about something else: on a busy machine the gate would refuse some of their calls, and rightly. */
 export const neverOverloaded = { loopDelayMs: 60_000 } as const;
@@ -40,10 +49,27 @@ export const neverOverloaded = { loopDelayMs: 60_000 } as const;
 export const upstreamKey = 'sk-upstream-0123456789abcdef';
 
 /**
- * Starts the simulated vendors in the test's own process, where their records can be read, and a Weir whose upstreams they are. A client steers them
+ * Starts the simulated vendors, whose records can be read, and a Weir whose upstreams they are, in the test's own process. A client steers the vendors
  * by `x-simulator-*` headers. The four vendors' upstreams are named after them; `options` adds more.
  */
-export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}): Promise<SimulatedWeir> {
+export function startSimulatedWeir(options: StartSimulatedWeirOptions = {}): Promise<SimulatedWeir> {
+  return startWith((config) => serveWeir({ ...options.weir, config }), options);
+}
+
+/** As {@link startSimulatedWeir}, without the monitor: half of what a start costs goes into its threads. For suites that ask it nothing. */
+export function startSimulatedGateway(options: StartSimulatedWeirOptions = {}): Promise<SimulatedWeir> {
+  return startSimulatedWeir({ ...options, weir: { command: 'gateway', ...options.weir } });
+}
+
+/** As {@link startSimulatedWeir}, with the Weir in a process of its own: for suites about its signals, its death, its memory, its times or what it prints. */
+export function startSimulatedProgram(options: StartSimulatedProgramOptions = {}): Promise<SimulatedProgram> {
+  return startWith((config) => startWeir({ ...options.weir, config }), options);
+}
+
+async function startWith<Weir extends ServedWeir>(
+  start: (config: string) => Promise<Weir>,
+  options: Omit<StartSimulatedWeirOptions, 'weir'>,
+): Promise<Simulated<Weir>> {
   const simulator = await startSimulator(options.simulator);
   try {
     const vendors = ['anthropic', 'openai', 'gemini', 'xai'] as const;
@@ -65,7 +91,7 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
       overload: options.config?.['overload'] ?? neverOverloaded,
     };
     // JSON is YAML, so nothing has to be quoted by hand.
-    const weir = await startWeir({ ...options.weir, config: JSON.stringify(config) });
+    const weir = await start(JSON.stringify(config));
     return {
       weir,
       simulator,
@@ -78,11 +104,6 @@ export async function startSimulatedWeir(options: StartSimulatedWeirOptions = {}
     await simulator.close();
     throw error;
   }
-}
-
-/** As {@link startSimulatedWeir}, without the monitor: a third of what a start costs goes into its threads. For suites that ask it nothing. */
-export function startSimulatedGateway(options: StartSimulatedWeirOptions = {}): Promise<SimulatedWeir> {
-  return startSimulatedWeir({ ...options, weir: { command: 'gateway', ...options.weir } });
 }
 
 /** The simulated web is in the test's own process: where that stands still for some seconds, the gateway waits. */

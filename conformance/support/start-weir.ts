@@ -5,33 +5,44 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A real Weir, started as its users start it, in a process of its own. */
-export type RunningWeir = {
+/** What any form of a running Weir has. */
+export type ServedWeir = {
   readonly gatewayUrl: string;
+  /** Empty where there is no monitor. */
   readonly monitorUrl: string;
   /** Empty where the metrics are not served. */
   readonly metricsUrl: string;
   readonly apiKey: string;
   readonly billingToken: string;
   readonly dataDirectory: string;
-  readonly process: ChildProcess;
-  /** Everything printed so far, on both streams. */
+  /** Everything logged so far; a process also prints its welcome. */
   readonly output: () => string;
-  /** Sends a signal and waits for the end; returns the exit code, or undefined when a signal ended it. */
-  readonly stop: (signal?: NodeJS.Signals) => Promise<number | undefined>;
   /** Stops it and removes its data directory. */
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-export type StartWeirOptions = {
-  readonly command?: 'start' | 'gateway' | 'monitor';
-  /** Arguments of the command. */
-  readonly commandArguments?: readonly string[];
+/** A real Weir, started as its users start it, in a process of its own. */
+export type RunningWeir = ServedWeir & {
+  readonly process: ChildProcess;
+  /** Sends a signal and waits for the end; returns the exit code, or undefined when a signal ended it. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<number | undefined>;
+};
+
+/** What any form of a Weir is started with. */
+export type ServeWeirOptions = {
+  /** `start` by default: the gateway with its monitor. */
+  readonly command?: 'start' | 'gateway';
   /** Text of weir.yaml. */
   readonly config?: string;
   /** An existing data directory, which then is not removed. */
   readonly dataDirectory?: string;
   readonly environment?: Readonly<Record<string, string>>;
+};
+
+export type StartWeirOptions = Omit<ServeWeirOptions, 'command'> & {
+  readonly command?: 'start' | 'gateway' | 'monitor';
+  /** Arguments of the command. */
+  readonly commandArguments?: readonly string[];
   /** For how long it is waited for; a minute by default. */
   readonly readyWithinMs?: number;
   /** Arguments of node itself, before the program. */
@@ -110,29 +121,37 @@ function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: nu
   });
 }
 
-/** Starts Weir on free ports and waits for its ready line. */
-export async function startWeir(options: StartWeirOptions = {}): Promise<RunningWeir> {
+/** What a Weir of the tests finds where it starts: its data directory with its configuration, its credentials and its environment. */
+export function prepareWeir(options: Pick<StartWeirOptions, 'config' | 'dataDirectory' | 'environment'>): {
+  readonly dataDirectory: string;
+  readonly apiKey: string;
+  readonly billingToken: string;
+  readonly environment: Record<string, string>;
+} {
   const dataDirectory = options.dataDirectory ?? mkdtempSync(join(tmpdir(), 'weir-test-'));
   const apiKey = options.environment?.['WEIR_API_KEY'] ?? 'test-key-of-the-first-user';
   const billingToken = options.environment?.['WEIR_BILLING_TOKEN'] ?? 'test-billing-token';
   const configFile = join(dataDirectory, 'weir.yaml');
   if (options.config !== undefined) writeFileSync(configFile, options.config);
+  const environment = cleanEnvironment({
+    WEIR_PORT: '0',
+    WEIR_MONITOR_PORT: '0',
+    WEIR_DATA_DIR: dataDirectory,
+    WEIR_API_KEY: apiKey,
+    WEIR_BILLING_TOKEN: billingToken,
+    ...(options.config === undefined ? {} : { WEIR_CONFIG: configFile }),
+    ...options.environment,
+  });
+  return { dataDirectory, apiKey, billingToken, environment };
+}
+
+/** Starts Weir on free ports in a process of its own and waits for its ready line. Suites that are not about the process take `serveWeir`. */
+export async function startWeir(options: StartWeirOptions = {}): Promise<RunningWeir> {
+  const { dataDirectory, apiKey, billingToken, environment } = prepareWeir(options);
   const child = spawn(
     process.execPath,
     [...(options.nodeArguments ?? []), program, options.command ?? 'start', ...(options.commandArguments ?? [])],
-    {
-      cwd: dataDirectory,
-      env: cleanEnvironment({
-        WEIR_PORT: '0',
-        WEIR_MONITOR_PORT: '0',
-        WEIR_DATA_DIR: dataDirectory,
-        WEIR_API_KEY: apiKey,
-        WEIR_BILLING_TOKEN: billingToken,
-        ...(options.config === undefined ? {} : { WEIR_CONFIG: configFile }),
-        ...options.environment,
-      }),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
+    { cwd: dataDirectory, env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let printed = '';
   // What is read may end within a character.

@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { type Answer, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
-import { neverOverloaded, type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { neverOverloaded, type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 
 /** A gateway whose upstream is another gateway, which answers a repeated `Idempotency-Key` with the first reply. */
 describe('a gateway behind a gateway', () => {
   let behind: SimulatedWeir;
-  let front: RunningWeir;
+  let front: ServedWeir;
   const keys = new Map<string, string>();
   before(async () => {
-    behind = await startSimulatedWeir();
+    behind = await startSimulatedGateway();
     const upstream = {
       vendor: 'openai-compatible',
       baseUrl: `${behind.weir.gatewayUrl}/v1`,
@@ -21,9 +22,12 @@ describe('a gateway behind a gateway', () => {
       quirks: { idempotencyKeys: true },
     };
     const models = { m: { targets: [{ upstream: 'behind', model: 'gpt-5-mini' }], price: { input: '1', output: '1' } } };
-    front = await startWeir({ config: JSON.stringify({ upstreams: { behind: upstream }, models, overload: neverOverloaded }) });
+    front = await serveWeir({
+      command: 'gateway',
+      config: JSON.stringify({ upstreams: { behind: upstream }, models, overload: neverOverloaded }),
+    });
     for (const user of ['one', 'other']) {
-      const made = await runWeir(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: front.dataDirectory });
+      const made = await runCommand(['keys', 'create', '--user', user, '--name', user], { WEIR_DATA_DIR: front.dataDirectory });
       keys.set(user, made.stdout.trim());
     }
   });

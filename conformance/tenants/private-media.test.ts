@@ -3,7 +3,9 @@ import { after, before, describe, test } from 'node:test';
 
 import { post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { neverOverloaded } from '../support/start-simulated-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 
 const metadataService = 'http://169.254.169.254/latest/meta-data/iam.png';
 
@@ -50,17 +52,20 @@ const models = chatInterfaces.map(({ model }) => model);
 const interfaces = chatInterfaces.filter(({ dialect }) => dialect !== 'gemini-generate-content');
 
 describe('media in private networks', () => {
-  let weir: RunningWeir;
-  let trusting: RunningWeir;
+  let weir: ServedWeir;
+  let trusting: ServedWeir;
   before(async () => {
-    [weir, trusting] = await Promise.all([startWeir(), startWeir({ config: JSON.stringify({ media: { privateAddresses: true } }) })]);
+    [weir, trusting] = await Promise.all([
+      serveWeir({ monitor: false, config: JSON.stringify({ overload: neverOverloaded }) }),
+      serveWeir({ monitor: false, config: JSON.stringify({ overload: neverOverloaded, media: { privateAddresses: true } }) }),
+    ]);
   });
   after(async () => {
     await weir[Symbol.asyncDispose]();
     await trusting[Symbol.asyncDispose]();
   });
 
-  const ask = (at: RunningWeir, path: string, body: unknown, headers: Record<string, string> = {}) =>
+  const ask = (at: ServedWeir, path: string, body: unknown, headers: Record<string, string> = {}) =>
     post(`${at.gatewayUrl}${path}`, body, { ...headers, authorization: `Bearer ${at.apiKey}` });
 
   for (const api of interfaces)

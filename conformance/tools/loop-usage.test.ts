@@ -5,7 +5,7 @@ import { objectsOf } from '../../src/platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../src/platform/json/json-value.ts';
 import { saying } from '../sdk/steer.ts';
 import { eventually, post, call } from '../support/http.ts';
-import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulated-weir.ts';
+import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 
 /** What a vendor's own tools put into the prompt has a count of its own in one dialect. Everywhere it is charged as input. */
 describe('tokens that tools of a generate-content vendor put into the prompt', () => {
@@ -13,7 +13,7 @@ describe('tokens that tools of a generate-content vendor put into the prompt', (
   before(async () => {
     const targets = [{ upstream: 'gemini', model: 'gemini-3-flash-preview' }];
     // The gateway searches, so that the call is read and written again; the vendor runs code.
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       runsTools: true,
       models: { mixed: { targets, tools: { webSearch: 'gateway', codeExecution: 'native' } } },
     });

@@ -6,7 +6,7 @@ import { request } from 'undici';
 import { Webhook } from 'standardwebhooks';
 
 import { type Received, startReceiver } from '../../src/tasks/callbacks/testing/callback-receiver.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { eventually } from '../support/http.ts';
 import { startVideosWorld, type VideosWorld, type WorldGateway } from './start-videos-world.ts';
 
@@ -137,7 +137,7 @@ describe('callbacks of videos over the real program', () => {
       () => eventsOf(id),
       ([only]) => only?.status === 'delivered',
     );
-    const run = (...words: string[]) => runWeir(words, { WEIR_DATA_DIR: world.dataDirectory });
+    const run = (...words: string[]) => runCommand(words, { WEIR_DATA_DIR: world.dataDirectory });
     const key = (await run('keys', 'create', '--user', 'mallory', '--name', 'k')).stdout.trim();
     const foreign = await eventually(
       () => weir.ask('GET', `/callbacks?subject=${id}`, { key }),

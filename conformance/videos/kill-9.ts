@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { call, eventually } from '../support/http.ts';
 import { startWeir } from '../support/start-weir.ts';
-import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
+import { startVideosProgram, type VideosBench } from './start-videos-bench.ts';
 import { auditTasks, type MadeVideo, mediaFiles, steerJob } from './task-books.ts';
 
 // As long as the lease of a dead process, which the next one waits for, and then some.
@@ -38,7 +38,7 @@ function ageFiles(dataDirectory: string): number {
  * Kills the only process while videos are being submitted, polled, copied, and stored but not settled, and starts another on its data. What it looked after ends once.
  */
 export async function killEverywhere(context: TestContext): Promise<void> {
-  await using bench = await startVideosBench();
+  await using bench = await startVideosProgram();
   const { dataDirectory } = bench.weir;
   const config = readFileSync(join(dataDirectory, 'weir.yaml'), 'utf8');
   const made: MadeVideo[] = [];

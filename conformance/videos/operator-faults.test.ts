@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { openDatabase } from '../../src/store/sqlite/open-database.ts';
 import { eventually } from '../support/http.ts';
-import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
+import { startVideosProgram } from './start-videos-bench.ts';
 import { auditTasks, type MadeVideo, steerJob } from './task-books.ts';
 
 const soonMs = 60_000;
@@ -29,12 +29,12 @@ function fillDisk(dataDirectory: string): { readonly how: string; readonly mend:
 }
 
 describe('M12, F46: faults of the gateway and its operator end no video', () => {
-  let bench: VideosBench;
+  let bench: Awaited<ReturnType<typeof startVideosProgram>>;
   let path: string;
   let good: { readonly upstreams: { readonly xai: object } };
   const made: MadeVideo[] = [];
   before(async () => {
-    bench = await startVideosBench();
+    bench = await startVideosProgram();
     path = join(bench.weir.dataDirectory, 'weir.yaml');
     good = JSON.parse(readFileSync(path, 'utf8')) as typeof good;
   });

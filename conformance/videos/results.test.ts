@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 
 import { eventually } from '../support/http.ts';
 import { residentBytes } from '../support/process-memory.ts';
-import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
+import { startVideosProgram } from './start-videos-bench.ts';
 import { auditTasks, type MadeVideo, steerJob } from './task-books.ts';
 
 const mebibyte = 1024 ** 2;
@@ -34,10 +34,10 @@ const odd: readonly (readonly [hazard: string, script: string, type: string])[] 
 ];
 
 describe('M12, S4, F52: the files of finished videos', () => {
-  let bench: VideosBench;
+  let bench: Awaited<ReturnType<typeof startVideosProgram>>;
   const made: MadeVideo[] = [];
   before(async () => {
-    bench = await startVideosBench({ timeouts: { idleMs: 3000 } });
+    bench = await startVideosProgram({ timeouts: { idleMs: 3000 } });
   });
   after(() => bench[Symbol.asyncDispose]());
 

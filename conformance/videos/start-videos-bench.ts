@@ -1,9 +1,9 @@
-import { startConversationsBench, type ConversationsBench } from '../conversations/start-conversations-bench.ts';
+import { startConversationsBench, startConversationsProgram, type ConversationsBench } from '../conversations/start-conversations-bench.ts';
 import { type Answer, call, eventually } from '../support/http.ts';
-import { upstreamKey } from '../support/start-simulated-weir.ts';
+import { type SimulatedProgram, type SimulatedWeir, type StartSimulatedWeirOptions, upstreamKey } from '../support/start-simulated-weir.ts';
 
 /** A running Weir whose video models go to the three simulated interfaces. */
-export type VideosBench = ConversationsBench & {
+export type VideosBench<Simulated extends SimulatedWeir = SimulatedWeir> = ConversationsBench<Simulated> & {
   readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Answer>;
   /** Has a video made and resolves with its id. */
   readonly make: (body: object, options?: AskOptions) => Promise<string>;
@@ -19,16 +19,26 @@ type AskOptions = {
 
 const video = (upstream: string, model: string) => ({ targets: [{ upstream, model }] });
 
-/** @param more further upstreams and models of weir.yaml, and whether the monitor is asked too */
-export async function startVideosBench(
-  config: Readonly<Record<string, unknown>> = {},
-  more: {
-    readonly upstreams?: Readonly<Record<string, object>>;
-    readonly models?: Readonly<Record<string, object>>;
-    readonly monitor?: boolean;
-  } = {},
-): Promise<VideosBench> {
-  const bench = await startConversationsBench({
+type Config = Readonly<Record<string, unknown>>;
+
+/** Further upstreams and models of weir.yaml, and whether the monitor is asked too. */
+type More = {
+  readonly upstreams?: Readonly<Record<string, object>>;
+  readonly models?: Readonly<Record<string, object>>;
+  readonly monitor?: boolean;
+};
+
+export async function startVideosBench(config: Config = {}, more: More = {}): Promise<VideosBench> {
+  return equip(await startConversationsBench(describe(config, more)));
+}
+
+/** With the gateway in a process of its own. */
+export async function startVideosProgram(config: Config = {}): Promise<VideosBench<SimulatedProgram>> {
+  return equip(await startConversationsProgram(describe(config, {})));
+}
+
+function describe(config: Config, more: More): StartSimulatedWeirOptions {
+  return {
     ...(more.monitor === true ? { weir: { command: 'start' } } : {}),
     config,
     upstreams: ({ openai }) => ({
@@ -47,7 +57,10 @@ export async function startVideosBench(
       'sora-2': video('openai', 'sora-2'),
       chained: video('gateway', 'vendor-imagine-video'),
     },
-  });
+  };
+}
+
+function equip<Simulated extends SimulatedWeir>(bench: ConversationsBench<Simulated>): VideosBench<Simulated> {
   const ask: VideosBench['ask'] = (method, path, { body, key = bench.weir.apiKey, headers = {} } = {}) =>
     call(`${bench.weir.gatewayUrl}/v1${path}`, {
       method,

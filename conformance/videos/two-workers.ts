@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-import { startConversationsBench } from '../conversations/start-conversations-bench.ts';
+import { startConversationsProgram } from '../conversations/start-conversations-bench.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { workerPids } from '../support/worker-pids.ts';
 import { auditTasks, type MadeVideo } from './task-books.ts';
@@ -52,7 +52,7 @@ async function startReceiver(): Promise<{ readonly url: string; readonly told: T
 export async function killOneOfTwo(context: TestContext): Promise<void> {
   const receiver = await startReceiver();
   context.after(receiver.close);
-  await using bench = await startConversationsBench({
+  await using bench = await startConversationsProgram({
     weir: { command: 'gateway', commandArguments: ['--workers', '2'] },
     config: { callbacks: { privateAddresses: true } },
     models: { 'vendor-imagine-video': { targets: [{ upstream: 'xai', model: 'grok-imagine-video' }] } },

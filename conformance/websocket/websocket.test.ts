@@ -6,7 +6,7 @@ import { ResponsesWS } from 'openai/resources/responses/ws';
 
 import { type Ledger, openLedger } from '../support/audit.ts';
 import { eventually, rawExchange } from '../support/http.ts';
-import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
+import { type SimulatedWeir, startSimulatedProgram, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { openSocket, type SocketEvent } from './open-socket.ts';
 
 const model = 'gpt-4.1';
@@ -28,7 +28,7 @@ describe('Responses over a WebSocket', () => {
     );
   const open = (headers: Readonly<Record<string, string>> = {}) => openSocket(running.weir.gatewayUrl, running.weir.apiKey, headers);
   before(async () => {
-    running = await startSimulatedWeir({
+    running = await startSimulatedGateway({
       models: Object.fromEntries(['slow', 'counted', 'warmed'].map((name) => [name, { targets: [{ upstream: 'openai', model }] }])),
     });
     ledger = await openLedger(running.weir.dataDirectory);
@@ -205,7 +205,7 @@ describe('Responses over a WebSocket', () => {
 });
 
 test('a gateway that ends lets a response finish and closes what is idle', async () => {
-  await using running = await startSimulatedWeir();
+  await using running = await startSimulatedProgram();
   const { gatewayUrl, apiKey } = running.weir;
   const [idle, busy] = [await openSocket(gatewayUrl, apiKey), await openSocket(gatewayUrl, apiKey)];
   busy.create({ model, input: steered('output-tokens=60 pace=tokensPerSecond=40;tokensPerFrame=1') });

@@ -1,0 +1,64 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
+import { runCommandLine } from '../../src/main/run-command-line.ts';
+import { cleanEnvironment } from '../support/start-weir.ts';
+import type { Finished } from './run-weir.ts';
+
+type Printed = { stdout: string; stderr: string };
+
+/** What the command under way has printed. What others print meanwhile, as the test runner does, goes where it always went. */
+const printed = new AsyncLocalStorage<Printed>();
+
+let isCaptured = false;
+
+function captureOnce(): void {
+  if (isCaptured) return;
+  isCaptured = true;
+  for (const name of ['stdout', 'stderr'] as const) {
+    const stream = process[name];
+    const write = stream.write.bind(stream);
+    stream.write = (piece: string | Uint8Array, ...more: any[]): boolean => {
+      const own = printed.getStore();
+      if (own === undefined) return write(piece, ...more);
+      own[name] += typeof piece === 'string' ? piece : Buffer.from(piece).toString();
+      const done: unknown = more.at(-1);
+      if (typeof done === 'function') done();
+      return true;
+    };
+    // A command listens to the end of its output for good.
+    stream.setMaxListeners(0);
+  }
+}
+
+/** One after another: how each ended is known from the exit code of the process. */
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs a `weir` command to its end in this process, which spares the time that a process needs to load what all commands share. `runWeir` runs it as its users do; `commands.test.ts` holds
+ * the two together for each command.
+ */
+export function runCommand(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Finished> {
+  const finished = last.then(() => run(words, environment));
+  last = finished.catch(() => undefined);
+  return finished;
+}
+
+async function run(words: readonly string[], environment: Readonly<Record<string, string>>): Promise<Finished> {
+  captureOnce();
+  const own: Printed = { stdout: '', stderr: '' };
+  const before = process.exitCode;
+  process.exitCode = undefined;
+  try {
+    await printed.run(own, () => runCommandLine(words, cleanEnvironment(environment)));
+    return { code: Number(process.exitCode ?? 0), ...own };
+  } finally {
+    process.exitCode = before;
+  }
+}
+
+/** What a `weir` command printed. Rejects where it failed. */
+export async function commandOutput(words: readonly string[], environment: Readonly<Record<string, string>>): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(words, environment);
+  if (code !== 0) throw new Error(`weir ${words.join(' ')} ended with ${code}: ${stderr}`);
+  return stdout.trim();
+}

@@ -1,0 +1,42 @@
+import { rmSync } from 'node:fs';
+
+import { readEnvironment } from '../../src/main/environment.ts';
+import { openPrograms } from '../../src/main/programs/open-programs.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { prepareWeir, removal, type ServedWeir, type ServeWeirOptions } from './start-weir.ts';
+
+/**
+ * Starts a real Weir on free ports in the test's own process: what `weir start` runs, without what a process has once (signals, standard streams, the watchdog of the event loop). That costs a
+ * fifth of a process. Suites about a process, its signals, its memory or its times take `startWeir`.
+ * @param options `monitor: false` leaves the monitor out of `start`
+ */
+export async function serveWeir(options: ServeWeirOptions & { readonly monitor?: boolean } = {}): Promise<ServedWeir> {
+  const { dataDirectory, apiKey, billingToken, environment: variables } = prepareWeir(options);
+  const environment = readEnvironment(variables);
+  let logged = '';
+  const logDestination = { write: (lines: string) => void (logged += lines) };
+  const logger = createLogger({ level: environment.logLevel, destination: logDestination });
+  const opened = new AsyncDisposableStack();
+  const dispose = async (): Promise<void> => {
+    await opened.disposeAsync();
+    if (options.dataDirectory === undefined) rmSync(dataDirectory, removal);
+  };
+  const isAll = options.command !== 'gateway';
+  const parts = { gateway: true, monitor: isAll && options.monitor !== false, simulator: isAll };
+  try {
+    const { gateway, monitor } = await openPrograms(parts, { environment, logger, logDestination, opened });
+    return {
+      gatewayUrl: gateway?.url ?? '',
+      monitorUrl: monitor?.url ?? '',
+      metricsUrl: gateway?.metricsUrl ?? '',
+      apiKey,
+      billingToken,
+      dataDirectory,
+      output: () => logged,
+      [Symbol.asyncDispose]: dispose,
+    };
+  } catch (error) {
+    await dispose();
+    throw error;
+  }
+}
