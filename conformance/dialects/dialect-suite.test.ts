@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 
 import type { ChatDialect, StreamReport } from '../../src/dialects/chat-dialect.ts';
-import type { WireRequest } from '../../src/dialects/dialect-id.ts';
+import type { WireRequest } from '../../src/dialects/wire-request.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
 import { type ErrorCode, errorCodes, GatewayError } from '../../src/inference/gateway-error.ts';
 import type { Frame, FrameReader, StreamFraming } from '../../src/platform/frames.ts';

@@ -5,7 +5,8 @@ import { startSimulator } from 'weir-simulator';
 
 import { loadShippedPriceBook } from '../../src/billing/rating/load-shipped-price-book.ts';
 import type { CallEntry, CallOpening } from '../../src/billing/ledger/call-entry.ts';
-import type { DialectId, WireRequest } from '../../src/dialects/dialect-id.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import type { WireRequest } from '../../src/dialects/wire-request.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
 import { createFakeExchange } from '../../src/gateway/attempts/exchange/testing/fake-exchange.ts';
 import { defaultRetries } from '../../src/gateway/settings/limits.ts';

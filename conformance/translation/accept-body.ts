@@ -4,7 +4,8 @@ import { gemini } from '../../simulator/src/vendors/gemini/gemini.ts';
 import { openai } from '../../simulator/src/vendors/openai/openai.ts';
 import { assertValid, readSpec, skipWithoutSpecs } from '../../simulator/src/vendor-specs.ts';
 import type { SimulatedVendor } from '../../simulator/src/simulated-vendor.ts';
-import type { DialectId, WireRequest } from '../../src/dialects/dialect-id.ts';
+import type { DialectId } from '../../src/dialects/dialect-id.ts';
+import type { WireRequest } from '../../src/dialects/wire-request.ts';
 import type { Wire } from './wire.ts';
 
 /** The simulated vendors, which check requests as the vendors do. */

@@ -7,7 +7,7 @@ import type { FieldNames, TranslationNotes } from '../inference/translation-note
 import type { Usage } from '../inference/usage.ts';
 import type { Frame, StreamFraming } from '../platform/frames.ts';
 import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
-import type { WireRequest } from './dialect-id.ts';
+import type { WireRequest } from './wire-request.ts';
 
 /** What a request is fitted to when it is written for an upstream of another dialect. */
 export type RequestFit = {

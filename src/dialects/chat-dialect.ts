@@ -1,4 +1,5 @@
-import type { DialectId, Operation, ValidationMode, WireRequest } from './dialect-id.ts';
+import type { DialectId, Operation, ValidationMode } from './dialect-id.ts';
+import type { WireRequest } from './wire-request.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { Usage, UsageReport } from '../inference/usage.ts';
 import type { Frame, StreamFraming } from '../platform/frames.ts';

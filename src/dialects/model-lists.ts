@@ -1,5 +1,3 @@
-import type { ListedModel } from './dialect-id.ts';
-
 /** How a vendor's clients want models listed. */
 export type ModelListFormat = {
   /** The vendor whose models are listed, with those that are served through its interface; undefined where its clients are told of all. */
@@ -14,3 +12,6 @@ export function readPageSize(value: string | null, fallback: number, most: numbe
   const size = Number(value ?? fallback);
   return Number.isInteger(size) && size >= 1 ? Math.min(size, most) : fallback;
 }
+
+/** One entry of a model list, as far as it is known. */
+export type ListedModel = { readonly id: string; readonly displayName: string; readonly createdAtMs: number; readonly ownedBy: string };

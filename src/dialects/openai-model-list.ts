@@ -1,4 +1,4 @@
-import type { ListedModel } from './dialect-id.ts';
+import type { ListedModel } from './model-lists.ts';
 import type { ModelListFormat } from './model-lists.ts';
 
 function encodeModel(model: ListedModel): unknown {

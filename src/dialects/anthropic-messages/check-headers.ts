@@ -1,5 +1,6 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
-import type { ValidationMode, WireRequest } from '../dialect-id.ts';
+import type { ValidationMode } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 
 /** The vendor's spelling first: error messages use it when neither was sent. */
 const versionHeaders = ['anthropic-version', 'vendor-version'];

@@ -1,7 +1,7 @@
 import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
 import type { TargetFit } from '../chat-dialect.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 
 /** The edits that fit a validated Messages body to its target: the model name where the target knows another one, and nothing else. */
 export function editRequest(_request: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {

@@ -1,7 +1,7 @@
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import { listBuiltInTools } from './built-in-tools.ts';
 
 /** Reads the facts of a validated Messages or count-tokens request. */

@@ -4,7 +4,8 @@ import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
-import type { Operation, ValidationMode, WireRequest } from '../dialect-id.ts';
+import type { Operation, ValidationMode } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import { type KnownOperation, knownOperation } from '../known-operation.ts';
 import { wordProblem } from '../word-problem.ts';
 import { checkHeaders } from './check-headers.ts';

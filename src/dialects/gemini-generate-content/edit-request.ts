@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { listMembers, locateJson } from '../../platform/json/locate-json.ts';
 import type { TargetFit } from '../chat-dialect.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 
 /** The contract's names of tools, and the vendor's in the same spelling. */
 const toolNames: Readonly<Record<string, string>> = {

@@ -4,7 +4,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { BuiltInToolKind } from '../../inference/inference-request.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonValue } from '../../platform/json/json-value.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import { toSnakeCase } from './canonicalize-request.ts';
 
 /** Names as clients put them into the path: `gemini-x`, `models/gemini-x`, even `models/models/gemini-x`. */

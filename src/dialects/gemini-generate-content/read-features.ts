@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { RequestFeatures } from '../chat-dialect.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import { collectText, collectToolNames, joinOpening } from '../conversation-opening.ts';
 import { toSnakeCase } from './canonicalize-request.ts';
 

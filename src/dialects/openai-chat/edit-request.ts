@@ -2,7 +2,7 @@ import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
 import type { TargetFit } from '../chat-dialect.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import { spellUsually } from './spell-usually.ts';
 
 /**

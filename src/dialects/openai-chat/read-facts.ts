@@ -1,7 +1,7 @@
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 
 /** Reads the facts of a validated chat completions request. */
 export function readFacts(request: WireRequest): CallFacts {

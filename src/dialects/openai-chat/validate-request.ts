@@ -2,7 +2,8 @@ import type { TSchema } from 'typebox';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { compileCheck, compileCheckLater } from '../../platform/schema/compile-check.ts';
 import { describeProblems } from '../../platform/schema/describe-problems.ts';
-import type { Operation, ValidationMode, WireRequest } from '../dialect-id.ts';
+import type { Operation, ValidationMode } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import { buildRequestSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
 

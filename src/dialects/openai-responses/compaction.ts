@@ -2,7 +2,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { textOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { CompactionWriting } from '../chat-codec.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 
 const triggerType = 'compaction_trigger';
 const compactionType = 'compaction';

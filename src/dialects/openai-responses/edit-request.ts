@@ -2,7 +2,7 @@ import type { JsonEdit } from '../../platform/json/json-edits.ts';
 import { locateJson } from '../../platform/json/locate-json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { TargetFit } from '../chat-dialect.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 
 /** The edits that fit a body to its target: the name of the model, and domains of a search, which the contract has and no vendor. */
 export function editRequest({ body }: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {

@@ -2,7 +2,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import { listBuiltInTools } from './built-in-tools.ts';
 import { compactionOf, compactionPrompt } from './compaction.ts';
 

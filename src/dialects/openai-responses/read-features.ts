@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import type { RequestFeatures } from '../chat-dialect.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import { collectText, collectToolNames, joinOpening, readSessionId } from '../conversation-opening.ts';
 
 /** Reads what a request holds besides text. What stands behind `previous_response_id` is not in the body and is not seen. */

@@ -17,7 +17,7 @@ import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import type { ChatDialect } from '../chat-dialect.ts';
-import type { WireRequest } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 import type { ReplyReading, ReplyWriting } from '../chat-codec.ts';
 import { arbitraryOddRequest, arbitraryReply, arbitraryRequest } from './codec-arbitraries.ts';
 

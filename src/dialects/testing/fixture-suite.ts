@@ -7,7 +7,8 @@ import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import type { ChatDialect, ReplyReport, StreamReport } from '../chat-dialect.ts';
-import type { ValidationMode, WireRequest } from '../dialect-id.ts';
+import type { ValidationMode } from '../dialect-id.ts';
+import type { WireRequest } from '../wire-request.ts';
 
 /** A folder of fixtures: `<case>.request.json`, `.reply.json`, `.stream.sse` or `.stream.json` (array framing), `.expected.json`. */
 export type Fixtures = {

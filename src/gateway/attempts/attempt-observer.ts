@@ -2,20 +2,20 @@ import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry
 import type { ReplyReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
-import type { Departure } from './disconnect/departure.ts';
-import type { ExchangeObserver, Outcome } from './exchange/exchange-context.ts';
-import type { AttemptTicket, AttemptVerdict } from './health/health.ts';
+import { countUsedTokens } from '../admission/limits/reserve-call.ts';
+import { endCreditWithCall } from './books/end-with-call.ts';
 import { keepBooks, keepNoBooks } from './books/keep-books.ts';
 import type { UsageBound } from './books/settle.ts';
-import { endCreditWithCall } from './books/end-with-call.ts';
-import { countUsedTokens } from '../admission/limits/reserve-call.ts';
-import { endWithCall } from './exchange/own-limits.ts';
-import type { AttemptedCall } from './call.ts';
 import type { AttemptPlan } from './call-job.ts';
-import type { AttemptServices } from './services.ts';
-import type { Target } from './routing/target.ts';
+import type { AttemptedCall } from './call.ts';
+import type { Departure } from './disconnect/departure.ts';
+import type { ExchangeObserver, Outcome } from './exchange/exchange-context.ts';
+import { endWithCall } from './exchange/own-limits.ts';
+import type { AttemptTicket, AttemptVerdict } from './health/health.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
 import { decideRetry } from './retry/retry-policy.ts';
+import type { Target } from './routing/target.ts';
+import type { AttemptServices } from './services.ts';
 
 /** One attempt as it is followed. */
 export type FollowedAttempt<Plan extends AttemptPlan = AttemptPlan> = {

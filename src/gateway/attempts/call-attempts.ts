@@ -3,9 +3,8 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { receiptPath } from '../replies/reply-headers.ts';
 import { AttemptObserver } from './attempt-observer.ts';
-import type { AttemptedCall } from './call.ts';
-import type { RunningCall } from './running-call.ts';
 import type { AttemptPlan, CallJob, OwnAnswer } from './call-job.ts';
+import type { AttemptedCall } from './call.ts';
 import type { UndeliveredFailure } from './exchange/exchange-context.ts';
 import { withOwnLimits } from './exchange/own-limits.ts';
 import { UpstreamExchange } from './exchange/upstream-exchange.ts';
@@ -19,8 +18,9 @@ import type { RetryGrant } from './retry/retry-budget.ts';
 import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry/retry-policy.ts';
 import { seeHealth } from './retry/see-health.ts';
 import { subjectOf } from './routing/route.ts';
-import type { Target } from './routing/target.ts';
 import { timeoutsOf } from './routing/target-timeouts.ts';
+import type { Target } from './routing/target.ts';
+import type { RunningCall } from './running-call.ts';
 import type { AttemptServices } from './services.ts';
 
 /** Another attempt that is to follow a failed one. */

@@ -1,8 +1,8 @@
 import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
-import type { AttemptedCall } from './call.ts';
-import type { AttemptPlan, CallJob } from './call-job.ts';
 import { openCall } from './books/open-call.ts';
 import { readPrices } from './books/read-prices.ts';
+import type { AttemptPlan, CallJob } from './call-job.ts';
+import type { AttemptedCall } from './call.ts';
 import type { Target } from './routing/target.ts';
 import type { AttemptServices } from './services.ts';
 

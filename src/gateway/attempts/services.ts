@@ -5,11 +5,11 @@ import type { Deadlines } from '../../platform/http/deadlines.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { CallSettings } from '../settings/call-settings.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { RunningCall } from './running-call.ts';
 import type { DrainSlots } from './disconnect/drain-slots.ts';
 import type { Health } from './health/health.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
+import type { RunningCall } from './running-call.ts';
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
 export type GatewaySettings = CallSettings & { readonly routing: RoutingTable };

@@ -9,7 +9,7 @@ import type {
 } from '../../../inference/inference-request.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import type { WireRequest } from '../../dialect-id.ts';
+import type { WireRequest } from '../../wire-request.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { ownDialect } from './own-dialect.ts';
 import { decodeMessages } from './decode-messages.ts';

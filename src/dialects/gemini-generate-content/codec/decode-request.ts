@@ -2,7 +2,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { InferenceRequest, Part, ServiceTier, TextPart, Turn, VendorField } from '../../../inference/inference-request.ts';
 import { itemsOf, meaningOf, membersOf, objectOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import type { WireRequest } from '../../dialect-id.ts';
+import type { WireRequest } from '../../wire-request.ts';
 import { isSaid, listUnread } from '../../list-unread.ts';
 import { canonicalizeRequest } from '../canonicalize-request.ts';
 import { readRequestedModel } from '../read-facts.ts';

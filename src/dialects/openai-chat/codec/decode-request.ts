@@ -1,7 +1,7 @@
 import type { InferenceRequest, OutputFormat, Sampling, ServiceTier, VendorField } from '../../../inference/inference-request.ts';
 import { filledText, membersOf, numberOf, objectsOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import type { WireRequest } from '../../dialect-id.ts';
+import type { WireRequest } from '../../wire-request.ts';
 import { decodeMessages } from './decode-messages.ts';
 import { decodeReasoningRequest } from './decode-reasoning-request.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';

@@ -11,7 +11,7 @@ import type {
 } from '../../../inference/inference-request.ts';
 import { filledText, membersOf, textOf, textsOf, wordOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import type { WireRequest } from '../../dialect-id.ts';
+import type { WireRequest } from '../../wire-request.ts';
 import { isSaid, listUnread } from '../../list-unread.ts';
 import { openaiHintFields } from '../../openai-hint-fields.ts';
 import { compactionOf, compactionPrompt, withoutTrigger } from '../compaction.ts';

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { chatDialects } from '../../../dialects/registry.ts';
-import type { DialectId, WireRequest } from '../../../dialects/dialect-id.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import { compileHeaderList } from '../../../platform/http/header-list.ts';
 import { commonRequestHeaders } from '../../../upstreams/header-lists.ts';

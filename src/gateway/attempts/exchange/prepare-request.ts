@@ -1,5 +1,6 @@
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
-import type { DialectId, WireRequest } from '../../../dialects/dialect-id.ts';
+import type { DialectId } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import { compileHeaderList } from '../../../platform/http/header-list.ts';

@@ -1,5 +1,5 @@
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
-import type { WireRequest } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
 import { hashText } from './conversation-hash.ts';
 
 /**

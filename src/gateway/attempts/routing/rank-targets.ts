@@ -1,6 +1,6 @@
 import { describeUnknownReply } from './unknown-reply.ts';
 import type { ChatDialect, RequestFeatures } from '../../../dialects/chat-dialect.ts';
-import type { WireRequest } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { nearestName } from '../../../platform/nearest-name.ts';

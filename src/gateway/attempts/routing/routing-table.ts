@@ -1,6 +1,6 @@
 import type { ConfiguredModel } from './configured-model.ts';
 import type { Upstream, Target } from './target.ts';
-import type { ListedModel } from '../../../dialects/dialect-id.ts';
+import type { ListedModel } from '../../../dialects/model-lists.ts';
 import type { PriceBook } from '../../../billing/rating/rating.ts';
 import { createRoute, type Route } from './route.ts';
 import type { TimeoutRule } from './target-timeouts.ts';

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { WireRequest } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { measureInput } from '../../../inference/measure-input.ts';

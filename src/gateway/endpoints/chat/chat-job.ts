@@ -1,4 +1,4 @@
-import type { WireRequest } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import type { CallJob, OwnAnswer, PlannedAttempt } from '../../attempts/call-job.ts';
 import type { UndeliveredFailure } from '../../attempts/exchange/exchange-context.ts';

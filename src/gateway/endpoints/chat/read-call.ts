@@ -1,13 +1,13 @@
-import type { IncomingCall } from './incoming-call.ts';
 import type { IncomingMessage } from 'node:http';
 
 import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
 import { readAltFraming, readGenerateContentPath, type RequestTarget } from '../../admission/request-target.ts';
+import type { ClientReply } from '../../replies/client-reply.ts';
 import type { ChatRoute } from './chat-route.ts';
+import type { IncomingCall } from './incoming-call.ts';
 
 type Described = {
   readonly dialect: DialectId;

@@ -1,5 +1,5 @@
 import type { IncomingCall } from './incoming-call.ts';
-import type { WireRequest } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
 
 /** A call's request as its dialect reads it. */
 export function toWireRequest(call: IncomingCall, body: WireRequest['body']): WireRequest {

@@ -1,7 +1,8 @@
 import type { GatewaySettings } from '../../attempts/services.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
-import type { DialectId, Operation, WireRequest } from '../../../dialects/dialect-id.ts';
+import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { type InputMeasure, measureInput } from '../../../inference/measure-input.ts';

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
-import type { WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
 import { compileHeaderList } from '../../../../platform/http/header-list.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../../platform/http/upstream-client.ts';

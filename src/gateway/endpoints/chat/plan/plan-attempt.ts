@@ -1,5 +1,5 @@
 import type { KnownCall } from '../known-call.ts';
-import type { WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { GatewayError } from '../../../../inference/gateway-error.ts';
 import { addWarnings } from '../translate/warning-header.ts';
 import type { ChatServices } from '../chat-services.ts';

@@ -1,6 +1,7 @@
 import { forwardReplyHeaders } from '../../../attempts/exchange/pass-headers.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
-import type { DialectId, WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';

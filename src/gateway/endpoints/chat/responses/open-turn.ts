@@ -4,7 +4,7 @@ import type { IncomingCall } from '../incoming-call.ts';
 import { isItemReference } from '../../../../conversations/to-stored-item.ts';
 import type { Conversations, ResponseKeeper, StoredResponse } from '../../../../conversations/response-store.ts';
 import { sinceCompaction } from '../../../../dialects/openai-responses/compaction.ts';
-import type { WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { siblingId } from '../../../../platform/ids.ts';

@@ -1,6 +1,6 @@
 import type { IncomingCall } from '../incoming-call.ts';
 import type { ApiKey } from '../../../../accounts/api-key.ts';
-import type { WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { InlineFiles } from '../inline-files.ts';
 import type { GatewaySettings } from '../../../attempts/services.ts';

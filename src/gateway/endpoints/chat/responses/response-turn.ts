@@ -1,4 +1,4 @@
-import type { WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { ResponseKeeper, StoredResponse } from '../../../../conversations/response-store.ts';

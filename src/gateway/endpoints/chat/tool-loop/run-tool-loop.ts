@@ -1,6 +1,6 @@
 import type { KnownCall } from '../known-call.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
-import type { WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { BuiltInTool, BuiltInToolKind, InferenceRequest } from '../../../../inference/inference-request.ts';

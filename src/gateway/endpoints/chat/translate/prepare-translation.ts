@@ -1,6 +1,6 @@
 import type { EncodedRequest, ReplyWriting, RequestFit } from '../../../../dialects/chat-codec.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
-import type { WireRequest } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { watchedSequencesMax } from '../../../../inference/cut-at-sequences.ts';

@@ -1,5 +1,6 @@
 import type { CallEntry, CallOpening, DisconnectPolicy } from '../../../../../billing/ledger/call-entry.ts';
-import type { DialectId, WireRequest } from '../../../../../dialects/dialect-id.ts';
+import type { DialectId } from '../../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../../dialects/wire-request.ts';
 import { chatDialects } from '../../../../../dialects/registry.ts';
 import type { FunctionTool, InferenceRequest } from '../../../../../inference/inference-request.ts';
 import type { JsonObject } from '../../../../../platform/json/json-value.ts';

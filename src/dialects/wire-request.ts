@@ -1,0 +1,15 @@
+import type { Operation } from './dialect-id.ts';
+import type { StreamFraming } from '../platform/frames.ts';
+import type { JsonObject } from '../platform/json/json-value.ts';
+
+/** A request as it reached the gateway: the parsed body and what came in the address and the headers. */
+export type WireRequest = {
+  readonly operation: Operation;
+  readonly body: JsonObject;
+  /** Header names in lower case; repeated headers joined by ", ". */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** The model in the path, for dialects that put it there. */
+  readonly pathModel?: string | undefined;
+  /** The stream framing that the path or query asks for, for dialects that put it there. */
+  readonly pathFraming?: StreamFraming | undefined;
+};

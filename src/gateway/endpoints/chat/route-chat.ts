@@ -1,0 +1,135 @@
+import { hasCompaction } from '../../../dialects/openai-responses/compaction.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { writeJson } from '../../../platform/json/write-json.ts';
+import { largeBodyBytes, WorkTurns } from '../../../platform/turn-queue.ts';
+import { mayCall } from '../../admission/check-caller.ts';
+import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
+import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import type { CallReport } from '../../telemetry/call-report.ts';
+import type { ChatServices } from './chat-services.ts';
+import { openSummaries } from './compaction/open-summaries.ts';
+import type { EnteredChat } from './enter-chat.ts';
+import type { IncomingCall } from './incoming-call.ts';
+import { createInlineFiles, type InlineFiles, mayNameFiles } from './inline-files.ts';
+import type { ReadChat } from './read-chat.ts';
+import { openTurn } from './responses/open-turn.ts';
+import { rankKeeperFirst } from './responses/rank-keeper-first.ts';
+import type { ResponseTurn } from './responses/response-turn.ts';
+
+/** A call that is to be routed. */
+export type ReadCall = EnteredChat & Omit<ReadChat, 'callbackUrl'> & { readonly call: IncomingCall };
+
+/** Where it goes, and what it goes on from. */
+type ChosenTargets = { readonly turn: ResponseTurn | undefined; readonly facts: CallFacts; readonly targets: readonly Target[] };
+
+/** The same with the request as it goes on: with files in place of their ids. */
+export type RoutedCall = ChosenTargets & { readonly sent: Pick<ReadCall, 'request' | 'bytes'> };
+
+/** Finds out where a call goes. At once, unless files or stored responses have to be looked up first. */
+export function routeChat(gateway: ChatServices, read: ReadCall, report: CallReport): RoutedCall | Promise<RoutedCall> {
+  const { call, settings, caller, request } = read;
+  const facts = call.dialect.readFacts(request);
+  report.facts = facts;
+  if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel, settings.routing, (model) => mayCall(caller, model));
+  const inlineFiles = createInlineFiles({
+    files: gateway.files,
+    clock: gateway.clock,
+    userName: caller.userName,
+    dialect: call.dialect.id,
+    bytesMax: settings.limits.requestBytesMax,
+    // Whether the process has room for so much more than what came in.
+    mayHold: (more) => read.admission.holdBytes(read.asked.bytes.length + more),
+  });
+  // What stands for something kept elsewhere: files under their ids, and summaries of conversations that were sealed here.
+  const fill: InlineFiles = async (body, param) =>
+    openSummaries(await inlineFiles(body, param), { sealer: gateway.summaries, userName: caller.userName, param });
+  const hasSummaries = call.dialect.id === 'openai-responses' && hasCompaction(request.body.input);
+  const going = { ...read, facts, inlineFiles: fill };
+  const route = (namesFiles: boolean): RoutedCall | Promise<RoutedCall> =>
+    namesFiles || hasSummaries ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
+  const looking = mayNameFiles(read.bytes);
+  return looking instanceof Promise ? looking.then(route) : route(looking);
+}
+
+/** A call whose files are in it, and what inlines those that its history names. */
+type FilledCall = ReadCall & { readonly facts: CallFacts; readonly inlineFiles: InlineFiles };
+
+async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: CallReport): Promise<RoutedCall> {
+  const turns = new WorkTurns();
+  if (read.bytes.length > largeBodyBytes) await turns.giveWay();
+  const body = await read.inlineFiles(read.request.body);
+  if (body === read.request.body) return routeFilled(gateway, read, read.request);
+  // It may have become a large one only now.
+  await turns.giveWay();
+  const request = { ...read.request, body };
+  const facts = read.call.dialect.readFacts(request);
+  report.facts = facts;
+  const bytes = await writeJson(body);
+  return routeFilled(gateway, { ...read, request, bytes, facts }, read.request);
+}
+
+/** @param asked the request as the client wrote it, which is what is kept */
+function routeFilled(gateway: ChatServices, read: FilledCall, asked: WireRequest): RoutedCall | Promise<RoutedCall> {
+  const { call, settings, request, bytes, facts } = read;
+  const route = settings.routing.routeOf(facts.requestedModel);
+  const chosen = ((): ChosenTargets | Promise<ChosenTargets> => {
+    if (call.dialect.id !== 'openai-responses') return chooseTargets(gateway, read, { request, facts, turn: undefined });
+    const opening = openTurn({ ...read, asked, gateway, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
+    if (opening !== undefined) return routeTurn(gateway, read, opening);
+    if (read.isBackground) throw neverStored();
+    return chooseTargets(gateway, read, { request, facts, turn: undefined });
+  })();
+  const sent = { request, bytes };
+  return chosen instanceof Promise ? chosen.then((targets) => ({ ...targets, sent })) : { ...chosen, sent };
+}
+
+async function routeTurn(gateway: ChatServices, read: ReadCall, opening: Promise<ResponseTurn>): Promise<ChosenTargets> {
+  const turn = await opening;
+  // A background response outlives its client.
+  if (!read.isBackground) {
+    const { response } = read.call;
+    response.on('close', turn.close);
+    // A client that left while the turn was opened is not told of again, and its conversation would stay locked.
+    if (response.destroyed) turn.close();
+  }
+  try {
+    if (read.isBackground && !turn.isStored) throw neverStored();
+    return await chooseTargets(gateway, read, turn);
+  } catch (error) {
+    turn.close();
+    throw error;
+  }
+}
+
+function neverStored(): GatewayError {
+  return new GatewayError(
+    'invalid_value',
+    'background: responses to this key are never stored, and one that runs in the background has to be',
+    {
+      param: 'background',
+    },
+  );
+}
+
+/** The targets of a call, best first: before all others the one that keeps what it goes on from, where one does. */
+function chooseTargets(
+  gateway: ChatServices,
+  { call: { dialect, operation }, settings, caller }: ReadCall,
+  going: ResponseTurn | { readonly request: WireRequest; readonly facts: CallFacts; readonly turn: undefined },
+): ChosenTargets | Promise<ChosenTargets> {
+  const { clock, random, replyOwners } = gateway;
+  const { request, facts } = going;
+  const turn = 'turn' in going ? undefined : going;
+  const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
+  // Counting is free, and some vendors count for models of other kinds too.
+  const kind = operation === 'count-tokens' ? undefined : 'chat';
+  const call = { table: settings.routing, dialect, request, caller, kind, health, nowMs: clock.monotonicMs(), random } as const;
+  if (turn?.keeper !== undefined) return { turn, facts, targets: rankKeeperFirst(call, facts, turn.keeper) };
+  if (facts.continues === undefined) return { turn, facts, targets: rankTargets({ ...call, facts }) };
+  return replyOwners
+    .check(facts.continues, caller.userName)
+    .then((keptAt) => ({ turn, facts, targets: rankTargets({ ...call, facts, keptAt }) }));
+}
