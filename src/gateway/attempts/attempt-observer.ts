@@ -136,7 +136,7 @@ function followBooks(
   const books = keepBooks({
     services,
     opening,
-    upstreamDialect: plan.upstreamDialect.id,
+    upstreamDialect: plan.upstreamDialect?.id,
     priceBook: settings.routing.priceBook,
     startedMs,
     bound,

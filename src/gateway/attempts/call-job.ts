@@ -16,8 +16,8 @@ export type AttemptPlan = {
   readonly kind: 'exchange';
   readonly upstreamRequest: UpstreamRequest;
   readonly relay: ReplyRelay;
-  /** The dialect in which the upstream answers: it decides how its usage is read. */
-  readonly upstreamDialect: { readonly id: DialectId };
+  /** The dialect in which the upstream answers: a vendor may count otherwise than it says. Absent where the usage is what the relay reads. */
+  readonly upstreamDialect?: { readonly id: DialectId };
   /** Absent in passthrough. */
   readonly translation?: { readonly upstream: { readonly id: DialectId }; readonly notes: Notes; readonly replyNotes: Notes };
 };

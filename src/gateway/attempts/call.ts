@@ -7,7 +7,7 @@ import type { CallCredit } from '../admission/credits/call-credit.ts';
 import type { TakenLimits } from '../admission/limits/reserve-call.ts';
 import type { Admission } from '../admission/overload/fair-gate.ts';
 import type { ClientReply } from '../replies/client-reply.ts';
-import type { CallReport } from '../telemetry/call-report.ts';
+import type { AttemptReport } from '../telemetry/call-report.ts';
 import type { CallRound } from './call-round.ts';
 import type { Target } from './routing/target.ts';
 import type { GatewaySettings } from './services.ts';
@@ -35,7 +35,7 @@ export type AttemptedCall = {
   readonly admission: Pick<Admission, 'releaseBytes'>;
   readonly acceptedAtMs: number;
   readonly startedMs: number;
-  readonly report: CallReport;
+  readonly report: AttemptReport;
   /** Set when these attempts are one round of a loop that asks the model several times for one call. */
   readonly round?: CallRound;
 };

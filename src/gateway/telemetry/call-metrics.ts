@@ -10,7 +10,7 @@ import type { CallSink, StreamKind } from './call-sink.ts';
 export type CallMetrics = CallSink & {
   readonly came: () => void;
   readonly left: (report: CallReport) => void;
-  readonly streamBegan: (report: CallReport) => void;
+  readonly streamBegan: () => void;
   readonly chunkGaps: (stream: StreamKind) => Histogram;
   readonly malformed: (code: string) => void;
   readonly toolRan: (tool: string, outcome: string, seconds: number) => void;

@@ -154,6 +154,9 @@ export class CallReport {
   }
 }
 
+/** As much of a report as the attempts of its call know. */
+export type AttemptReport = Pick<CallReport, 'exchanging' | 'settled' | 'ended' | 'trace' | 'facts' | 'attemptStartedMs'>;
+
 /** Programs name themselves first, before a slash. Anything else than a short plain word is nobody's name. */
 const agentName = /^[A-Za-z][A-Za-z0-9_.-]{0,31}(?=[/ ]|$)/;
 

@@ -5,7 +5,7 @@ import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Histogram } from '../../platform/metrics/metric-registry.ts';
 import type { CallMetrics } from './call-metrics.ts';
-import { CallReport, type CallStart, type EndedCall } from './call-report.ts';
+import { type AttemptReport, CallReport, type CallStart, type EndedCall } from './call-report.ts';
 import { beginTrace, type Sampling } from './call-trace.ts';
 
 /** Tells of calls: in the log, in metrics and in traces, whichever of them are wanted. */
@@ -13,7 +13,7 @@ export type Telemetry = {
   /** Begins to follow a call. Its report is told once, after its end. */
   readonly begin: (start: CallStart) => CallReport;
   /** An attempt is about to be sent: returns the request with what tells the upstream where it stands in the trace, where traces are kept. */
-  readonly attempt: (report: CallReport, request: UpstreamRequest) => UpstreamRequest;
+  readonly attempt: (report: AttemptReport, request: UpstreamRequest) => UpstreamRequest;
   /** Where the gaps between the pieces of a stream are counted, in seconds; undefined where nobody counts. */
   readonly chunkGaps: (stream: StreamKind) => Histogram | undefined;
   /** A request that never became a call was refused: no route, or no HTTP. */
@@ -76,7 +76,7 @@ export function createTelemetry({ clock, logger, log, metrics, traces }: Telemet
     },
     attempt: (report, request) => {
       const nowMs = clock.monotonicMs();
-      if (report.attemptStartedMs === undefined && report.facts?.stream === true) metrics?.streamBegan(report);
+      if (report.attemptStartedMs === undefined && report.facts?.stream === true) metrics?.streamBegan();
       report.attemptStartedMs = nowMs;
       const headers = report.trace?.beginAttempt(nowMs);
       return headers === undefined ? request : { ...request, headers: { ...request.headers, ...headers } };

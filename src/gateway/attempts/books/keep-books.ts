@@ -30,8 +30,8 @@ export function keepNoBooks(report: Pick<CallReport, 'ended'>): ExchangeObserver
 export function keepBooks(options: {
   readonly services: Pick<AttemptServices, 'journal' | 'clock' | 'replyOwners'>;
   readonly opening: CallOpening;
-  /** The dialect in which the upstream answers. */
-  readonly upstreamDialect: DialectId;
+  /** The dialect in which the upstream answers; undefined where its usage needs no correction. */
+  readonly upstreamDialect: DialectId | undefined;
   readonly vendor: UpstreamVendor;
   /** Pinned at admission: a reload of the prices changes no call under way. */
   readonly priceBook: PriceBook;

@@ -17,8 +17,8 @@ export type CallTrace = {
 };
 
 /** A report in which the vendor's own way of counting has been set right. */
-export function correctReport(report: ReplyReport, vendor: UpstreamVendor, dialect: DialectId): ReplyReport {
-  if (report.usageReport === undefined || vendor.correctUsage === undefined) return report;
+export function correctReport(report: ReplyReport, vendor: UpstreamVendor, dialect: DialectId | undefined): ReplyReport {
+  if (report.usageReport === undefined || dialect === undefined || vendor.correctUsage === undefined) return report;
   return { ...report, usageReport: vendor.correctUsage(report.usageReport, dialect) };
 }
 

@@ -1,40 +1,45 @@
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { Usage } from '../../../inference/usage.ts';
-import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 
-/** An upstream's embeddings: what goes to the client, and what it says of its usage. */
-export type EmbeddingsReply = { readonly body: JsonObject; readonly report: ReplyReport };
+/** What an upstream's reply says of its usage, or of what went wrong. */
+export function readEmbeddingsReport(reply: unknown): ReplyReport {
+  const { error } = chatDialects['openai-chat'].readReply(reply);
+  const { usage, model } = isJsonObject(reply) ? reply : {};
+  const known = {
+    outputCharacters: 0,
+    ...(error === undefined ? {} : { error }),
+    ...(typeof model === 'string' ? { servedModel: model } : {}),
+  };
+  if (!isJsonObject(usage)) return known;
+  const tokens = usage['prompt_tokens'];
+  const trustworthy = typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0;
+  return { ...known, usageReport: { usage: trustworthy ? { inputTokens: tokens } : {}, raw: usage, trustworthy } };
+}
 
 /**
- * Reads an upstream's reply and brings its vectors into the encoding that was asked for: some servers know only numbers, and clients that asked for
+ * Brings the vectors of an upstream's reply into the encoding that was asked for: some servers know only numbers, and clients that asked for
  * base64 would read those as garbage. Undefined for what is no such reply.
  */
-export function readEmbeddingsReply(bytes: Buffer, encoding: 'float' | 'base64', requestedModel: string): EmbeddingsReply | undefined {
-  const reply = parseJsonObject(bytes);
-  const data = reply?.['data'];
-  if (reply === undefined || !Array.isArray(data)) return undefined;
+export function encodeEmbeddings(reply: unknown, encoding: 'float' | 'base64', requestedModel: string): JsonObject | undefined {
+  const data = isJsonObject(reply) ? reply['data'] : undefined;
+  if (!isJsonObject(reply) || !Array.isArray(data)) return undefined;
   const items: JsonObject[] = [];
   for (const item of data) {
     const embedding = isJsonObject(item) ? encodeVector(item['embedding'], encoding) : undefined;
     if (!isJsonObject(item) || embedding === undefined) return undefined;
     items.push({ ...item, embedding });
   }
-  return { body: { ...reply, data: items, model: requestedModel }, report: readReport(reply) };
+  return { ...reply, data: items, model: requestedModel };
 }
 
 /** The same reply with what is charged for it, where that is not what its upstream reported. */
-export function tellCharged({ body, report }: EmbeddingsReply, { inputTokens = 0 }: Usage): EmbeddingsReply {
+export function tellCharged(body: JsonObject, { usageReport }: ReplyReport, charged: Usage | undefined): JsonObject {
+  if (charged === undefined || charged.inputTokens === usageReport?.usage.inputTokens) return body;
+  const { inputTokens = 0 } = charged;
   const usage = isJsonObject(body['usage']) ? body['usage'] : {};
-  return { body: { ...body, usage: { ...usage, prompt_tokens: inputTokens, total_tokens: inputTokens } }, report };
-}
-
-function readReport({ usage, model }: JsonObject): ReplyReport {
-  const served = typeof model === 'string' ? { servedModel: model } : {};
-  if (!isJsonObject(usage)) return { outputCharacters: 0, ...served };
-  const tokens = usage['prompt_tokens'];
-  const trustworthy = typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0;
-  return { outputCharacters: 0, ...served, usageReport: { usage: trustworthy ? { inputTokens: tokens } : {}, raw: usage, trustworthy } };
+  return { ...body, usage: { ...usage, prompt_tokens: inputTokens, total_tokens: inputTokens } };
 }
 
 function encodeVector(value: JsonValue | undefined, encoding: 'float' | 'base64'): JsonValue | undefined {

@@ -16,7 +16,7 @@ import { createSpeechJob } from '../../../endpoints/audio/speech-job.ts';
 import { createTranscriptionJob } from '../../../endpoints/audio/transcription-job.ts';
 import { UploadSpool } from '../../../endpoints/audio/upload-spool.ts';
 import { UpstreamReply } from '../../../endpoints/audio/upstream-reply.ts';
-import { readEmbeddingsReply } from '../../../endpoints/embeddings/read-reply.ts';
+import { readEmbeddingsReport } from '../../../endpoints/embeddings/read-reply.ts';
 import { createFakeExchange } from '../../exchange/testing/fake-exchange.ts';
 import { settleCall } from '../settle.ts';
 import { corpusCall, corpusPrices, encodeShape, readShapes, type UsageShape } from './testing/settle-shape.ts';
@@ -117,11 +117,9 @@ async function settleAudioShape(shape: AudioShape): Promise<CallEntry> {
   }
 }
 
-function settleEmbeddings({ reply, name }: UsageShape): CallEntry {
-  const read = readEmbeddingsReply(Buffer.from(JSON.stringify(reply)), 'float', 'm');
-  if (read === undefined) throw new Error(`${name} is no reply`);
+function settleEmbeddings({ reply }: UsageShape): CallEntry {
   const opening = { ...corpusCall, dialect: 'openai-embeddings', vendor: 'openai', stream: false };
-  return settleCall(opening, { end: 'finished', complete: true, report: read.report }, trace, {
+  return settleCall(opening, { end: 'finished', complete: true, report: readEmbeddingsReport(reply) }, trace, {
     priceBook: corpusPrices,
     keepsReply: false,
   });

@@ -1,0 +1,32 @@
+import { GatewayError } from '../../inference/gateway-error.ts';
+import type { ClientReply } from './client-reply.ts';
+import { FrameReply, type WholeAnswer } from './frame-reply.ts';
+
+/**
+ * Makes a call of the gateway's own and resolves with its whole reply, whatever its status. Rejects as the call does, or with GatewayError when the signal aborts or
+ * the call gives its reply up.
+ * @param call makes the call, which writes its reply
+ */
+export async function awaitReply(signal: AbortSignal, call: (reply: ClientReply) => Promise<void>): Promise<WholeAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
+  const giveUp = (): void => reject(new GatewayError('request_timeout', 'the call was given up before its reply came'));
+  const reply = new FrameReply(
+    { event: () => {}, whole: resolve, ended: () => reply.finish(), isFull: () => false, destroyed: giveUp },
+    wholeRepliesOnly,
+  );
+  const leave = (): void => {
+    reply.leave();
+    giveUp();
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  if (signal.aborted) leave();
+  try {
+    const [answer] = await Promise.all([promise, call(reply)]);
+    return answer;
+  } finally {
+    signal.removeEventListener('abort', leave);
+  }
+}
+
+/** No event of a stream is taken. */
+const wholeRepliesOnly = 0;
