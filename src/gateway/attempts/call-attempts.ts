@@ -13,9 +13,9 @@ import { type AskingCall, createAskingCall } from './health/asking-call.ts';
 import type { AttemptTicket } from './health/health.ts';
 import { openAttempt } from './open-attempt.ts';
 import { AttemptKeys } from './retry/attempt-keys.ts';
-import { forbidsRetry, parseRetryAfter } from './retry/parse-retry-after.ts';
+import { chooseNext, freeGrant, judgeFailure, type NextAttempt, takeBudget } from './retry/next-attempt.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
-import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry/retry-policy.ts';
+import type { RetryDecision } from './retry/retry-policy.ts';
 import { seeHealth } from './retry/see-health.ts';
 import { subjectOf } from './routing/route.ts';
 import { timeoutsOf } from './routing/target-timeouts.ts';
@@ -36,9 +36,6 @@ type Pending = {
 /** A call that has waited for less than this is not given up for a stall: it may be paid for. */
 const stallMs = 10_000;
 
-/** That of an attempt elsewhere, which counts for no more than what it takes of the bucket. */
-const freeGrant: RetryGrant = { release: () => {} };
-
 /** A target, and what is to be sent to it or answered for it. */
 type Planned<Plan> = { readonly target: Target; readonly plan: Plan | OwnAnswer };
 
@@ -50,12 +47,6 @@ type OpenedAttempt<Plan> = {
   readonly observer: AttemptObserver;
   readonly ticket: AttemptTicket;
 };
-
-/** A call that has met one failing target is no probe for another, as long as there is a better one. */
-const nextRanks = { healthy: 0, suspect: 2, probe: 4 } as const;
-
-/** Another target to try, and how long to wait before. */
-type Next = { readonly target: Target; readonly waitMs: number };
 
 /**
  * The attempts of one call, one after the other, until one delivers something or nothing is left to try. As long as nothing was delivered the client notices none of it; from
@@ -217,15 +208,25 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
       ticket.end({ type: 'answered' });
       return this.#goOn(failure, observer, { target, waitMs: 0 }, freeGrant, 0);
     }
-    const decision = this.#decide(failure);
+    const { error, upstreamStatus, upstreamWords, headers } = failure;
+    const attempt = this.#failed.length + 1;
+    const hasClientLeft = this.#call.response.destroyed;
+    const known = { error, upstreamStatus, upstreamWords, headers, attempt, isDelivered: false, hasClientLeft };
+    const decision = judgeFailure(this.#services, known);
     ticket.end(decision.verdict);
-    const next = decision.retry && mayGoOn ? this.#chooseNext(target, decision) : undefined;
-    if (!decision.retry || next === undefined) return this.#answerBetter(failure, decision);
-    const grant = this.#takeGrant(target, next, decision.cost);
-    return grant !== undefined && this.#goOn(failure, observer, next, grant, decision.cost);
+    if (!decision.retry || !mayGoOn) return this.#answerBetter(failure, decision);
+    const failed = { failed: target, decision };
+    const see = seeHealth(this.#services, this.#call.settings, this.#asking);
+    const next = chooseNext(
+      this.#call.targets.filter((each) => !this.#tried.includes(each)),
+      failed,
+      see,
+    );
+    const grant = next === undefined ? undefined : takeBudget(this.#services, failed, next);
+    return next !== undefined && grant !== undefined && this.#goOn(failure, observer, next, grant, decision.cost);
   }
 
-  #goOn(failure: UndeliveredFailure, observer: AttemptObserver, { target, waitMs }: Next, grant: RetryGrant, cost: number): true {
+  #goOn(failure: UndeliveredFailure, observer: AttemptObserver, { target, waitMs }: NextAttempt, grant: RetryGrant, cost: number): true {
     this.#firstError ??= failure.error;
     this.#failed.push(observer.describeFailure(failure.error));
     if (observer.isAnswered || target !== this.#tried.at(-1)) this.#keys.renew();
@@ -236,62 +237,11 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
     return true;
   }
 
-  #takeGrant(failed: Target, { target, waitMs }: Next, cost: number): RetryGrant | undefined {
-    const { retryBudget, deadlines } = this.#services;
-    const { id } = target.upstream;
-    if (waitMs > 0 || id === failed.upstream.id) return retryBudget.take(id, cost, deadlines.size());
-    return retryBudget.takeFailover(id, cost) ? freeGrant : undefined;
-  }
-
-  #decide({ error, upstreamStatus, upstreamWords, headers }: UndeliveredFailure): RetryDecision {
-    const { clock, random } = this.#services;
-    const retryAfterMs = headers === undefined ? undefined : parseRetryAfter(headers, clock.nowMs());
-    return decideRetry(
-      {
-        error,
-        attempt: this.#failed.length + 1,
-        isDelivered: false,
-        hasClientLeft: this.#call.response.destroyed,
-        ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
-        ...(upstreamWords === undefined ? {} : { upstreamWords }),
-        ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-        ...(headers === undefined ? {} : { isRetryForbidden: forbidsRetry(headers) }),
-      },
-      random,
-    );
-  }
-
   /** Another model may refuse what the first would have taken: then the first one's failure is the truth about this request. */
   #answerBetter(failure: UndeliveredFailure, { verdict }: RetryDecision): boolean {
     if (this.#firstError === undefined || verdict.type !== 'answered') return false;
     failure.answer(this.#firstError);
     return true;
-  }
-
-  /** The best target that was not tried yet; else, where that can help, the same once more. */
-  #chooseNext(failed: Target, { reach, waitMs, verdict }: Extract<RetryDecision, { retry: true }>): Next | undefined {
-    const see = seeHealth(this.#services, this.#call.settings, this.#asking);
-    let best: Next | undefined;
-    let bestRank = Infinity;
-    for (const target of this.#call.targets) {
-      if (this.#tried.includes(target) || !isWithinReach(reach, subjectOf(failed), subjectOf(target))) continue;
-      const { availability, isWorthRetry } = see(target);
-      if (!availability.usable || !isWorthRetry) continue;
-      // What failed is likely to fail with another of its credentials too.
-      const isSame = verdict.type === 'failed' && target.upstream.id === failed.upstream.id;
-      const rank = nextRanks[availability.state] + (isSame ? 1 : 0);
-      if (rank < bestRank) {
-        best = { target, waitMs: availability.state === 'healthy' ? 0 : waitMs };
-        bestRank = rank;
-      }
-    }
-    if (best !== undefined || reach !== 'any-target') return best;
-    const { availability, isWorthRetry } = see(failed);
-    if (!isWorthRetry) return undefined;
-    if (availability.usable) return { target: failed, waitMs };
-    // One that wants fewer calls takes them again after a while, which this call has as well as any other.
-    if (availability.reason !== 'rate-limited' || availability.againInMs > namedWaitMsMax) return undefined;
-    return { target: failed, waitMs: Math.max(waitMs, availability.againInMs) };
   }
 
   /** The call is the taker's to end. */

@@ -25,13 +25,3 @@ export function seeHealth(
     return { availability: known.availability(nowMs, caller), isWorthRetry: known.isWorthRetry?.(caller) ?? true };
   };
 }
-
-/** Whether a call that failed elsewhere is to be tried at a target. */
-export function isWorthTrying({ availability, isWorthRetry }: SeenTarget): boolean {
-  return availability.usable && isWorthRetry;
-}
-
-/** Whether a target that has just failed is to be tried once more: one that wants fewer calls takes them again after a while. */
-export function mayRepeat({ availability, isWorthRetry }: SeenTarget): boolean {
-  return isWorthRetry && (availability.usable || availability.reason === 'rate-limited');
-}

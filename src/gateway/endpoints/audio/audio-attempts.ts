@@ -19,11 +19,10 @@ import type { AudioServices } from './audio-services.ts';
 import { type AskingCall, createAskingCall } from '../../attempts/health/asking-call.ts';
 import type { AttemptTicket, AttemptVerdict } from '../../attempts/health/health.ts';
 import { AttemptKeys } from '../../attempts/retry/attempt-keys.ts';
-import { forbidsRetry, parseRetryAfter } from '../../attempts/retry/parse-retry-after.ts';
+import { type AttemptFailure, chooseNext, judgeFailure, takeBudget } from '../../attempts/retry/next-attempt.ts';
 import { readPrices } from '../../attempts/books/read-prices.ts';
 import type { RetryGrant } from '../../attempts/retry/retry-budget.ts';
-import { decideRetry, isWithinReach, type RetryDecision } from '../../attempts/retry/retry-policy.ts';
-import { isWorthTrying, mayRepeat, seeHealth } from '../../attempts/retry/see-health.ts';
+import { seeHealth } from '../../attempts/retry/see-health.ts';
 import { subjectOf } from '../../attempts/routing/route.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { timeoutsOf } from '../../attempts/routing/target-timeouts.ts';
@@ -55,6 +54,9 @@ export type AudioCall = {
 /** A target, and the call as it is fitted to it. */
 type Candidate = { readonly target: Target; readonly prepared: PreparedAudio };
 
+/** Another attempt that is to follow. */
+type Next = { readonly candidate: Candidate; readonly grant: RetryGrant };
+
 /** What an attempt has learnt. */
 type Attempt = {
   readonly candidate: Candidate;
@@ -77,6 +79,7 @@ export class AudioAttempts {
   readonly #gateway: AudioServices;
   readonly #call: AudioCall;
   readonly #failed: FailedAttempt[] = [];
+  readonly #tried: Target[] = [];
   /** Lets health count the attempts of one call once. */
   readonly #asking: AskingCall;
   readonly #keys: AttemptKeys;
@@ -93,21 +96,21 @@ export class AudioAttempts {
    * @throws GatewayError where nothing was delivered; it is in the books then, unless no target could take it
    */
   async run(targets: readonly Target[]): Promise<Usage> {
-    let candidates = this.#prepareAll(targets);
+    const candidates = this.#prepareAll(targets);
+    let [candidate] = candidates;
     let grant: RetryGrant | undefined;
-    for (;;) {
-      const [candidate, ...others] = candidates;
-      if (candidate === undefined) throw new Error('a call ran out of targets without an answer');
+    while (candidate !== undefined) {
       try {
-        const attempt = await this.#attempt(candidate, others);
+        const attempt: { readonly usage: Usage } | Next = await this.#attempt(candidate, candidates);
         if ('usage' in attempt) return attempt.usage;
         grant?.release();
-        ({ candidates, grant } = attempt);
+        ({ candidate, grant } = attempt);
       } catch (error) {
         grant?.release();
         throw error;
       }
     }
+    throw new Error('a call ran out of targets without an answer');
   }
 
   /** The targets that can do what is asked. @throws GatewayError of the first, where none can */
@@ -126,10 +129,8 @@ export class AudioAttempts {
     return candidates;
   }
 
-  async #attempt(
-    candidate: Candidate,
-    others: readonly Candidate[],
-  ): Promise<{ readonly usage: Usage } | { readonly candidates: readonly Candidate[]; readonly grant: RetryGrant | undefined }> {
+  async #attempt(candidate: Candidate, candidates: readonly Candidate[]): Promise<{ readonly usage: Usage } | Next> {
+    this.#tried.push(candidate.target);
     const { clock, health, retryBudget } = this.#gateway;
     const { response, settings } = this.#call;
     const { target, prepared } = candidate;
@@ -167,7 +168,7 @@ export class AudioAttempts {
         await this.#settle(opening, attempt, { end: 'failed', metered: nothingUsed });
         throw error;
       }
-      const next = await this.#decideNext(attempt, others, error);
+      const next = await this.#decideNext(attempt, candidates, error);
       if (next !== undefined) return next;
       await this.#settleFailed(opening, attempt, error);
       throw error;
@@ -252,22 +253,25 @@ export class AudioAttempts {
   }
 
   /** Where the call goes after a failure of which its client has seen nothing; undefined where that is its end. */
-  async #decideNext(attempt: Attempt, others: readonly Candidate[], error: GatewayError) {
-    const { random, clock } = this.#gateway;
+  async #decideNext(attempt: Attempt, candidates: readonly Candidate[], error: GatewayError): Promise<Next | undefined> {
     const { signal, settings } = this.#call;
-    const decision = decideRetry(this.#describeFailure(attempt, error), random);
+    const decision = judgeFailure(this.#gateway, this.#describeFailure(attempt, error));
     attempt.ticket.end(decision.verdict);
-    const mayGoOn = decision.retry && !attempt.isDelivering && this.#failed.length + 1 < settings.retries.attemptsMax;
-    const next = mayGoOn ? this.#chooseNext(attempt.candidate, others, decision) : undefined;
-    if (next === undefined) return undefined;
+    if (!decision.retry || attempt.isDelivering || this.#failed.length + 1 >= settings.retries.attemptsMax) return undefined;
+    const failed = { failed: attempt.candidate.target, decision };
+    const untried = candidates.map(({ target }) => target).filter((target) => !this.#tried.includes(target));
+    const next = chooseNext(untried, failed, seeHealth(this.#gateway, settings, this.#asking));
+    const candidate = candidates.find(({ target }) => target === next?.target);
+    const grant = next === undefined ? undefined : takeBudget(this.#gateway, failed, next);
+    if (next === undefined || candidate === undefined || grant === undefined) return undefined;
     if (next.waitMs > 0) await wait(next.waitMs, undefined, { signal }).catch(() => {});
     if (this.#hasLeft()) {
-      next.grant?.release();
+      grant.release();
       return undefined;
     }
-    this.#failed.push(this.#describeAttempt(attempt, error, clock.monotonicMs()));
-    if (attempt.head !== undefined || next.candidates[0]?.target !== attempt.candidate.target) this.#keys.renew();
-    return next;
+    this.#failed.push(this.#describeAttempt(attempt, error, this.#gateway.clock.monotonicMs()));
+    if (attempt.head !== undefined || candidate !== attempt.candidate) this.#keys.renew();
+    return { candidate, grant };
   }
 
   /** Whether it is to be tried no more. */
@@ -275,36 +279,16 @@ export class AudioAttempts {
     return this.#call.signal.aborted || this.#call.client.left !== undefined;
   }
 
-  /** Another target that is within reach and that the budget allows, at once; else the same after a while, where that is worth it. */
-  #chooseNext(failed: Candidate, others: readonly Candidate[], decision: Extract<RetryDecision, { retry: true }>) {
-    const { retryBudget, deadlines } = this.#gateway;
-    const { reach, cost, waitMs } = decision;
-    const see = seeHealth(this.#gateway, this.#call.settings, this.#asking);
-    const candidates = others.filter(
-      ({ target }) => isWithinReach(reach, subjectOf(failed.target), subjectOf(target)) && isWorthTrying(see(target)),
-    );
-    const [first] = candidates;
-    if (first !== undefined && first.target.upstream.id !== failed.target.upstream.id)
-      return retryBudget.takeFailover(first.target.upstream.id, cost) ? { candidates, grant: undefined, waitMs: 0 } : undefined;
-    const again = first ?? (reach === 'any-target' && mayRepeat(see(failed.target)) ? failed : undefined);
-    if (again === undefined) return undefined;
-    const grant = retryBudget.take(again.target.upstream.id, cost, deadlines.size());
-    return grant === undefined ? undefined : { candidates: first === undefined ? [failed] : candidates, grant, waitMs };
-  }
-
   /** What a reply says of its target's health, of which something was delivered. */
   #judge({ end, error }: Delivered, attempt: Attempt): AttemptVerdict {
     if (end !== 'cut') return { type: end === 'finished' ? 'answered' : 'unknown' };
     if (error === undefined) return { type: 'failed', cause: 'reply' };
-    return decideRetry({ ...this.#describeFailure(attempt, error), isDelivered: true }, this.#gateway.random).verdict;
+    return judgeFailure(this.#gateway, { ...this.#describeFailure(attempt, error), isDelivered: true }).verdict;
   }
 
-  #describeFailure({ head }: Attempt, error: GatewayError) {
+  #describeFailure({ head }: Attempt, error: GatewayError): AttemptFailure {
     const known = { error, attempt: this.#failed.length + 1, isDelivered: false, hasClientLeft: this.#hasLeft() };
-    if (head === undefined) return known;
-    const retryAfterMs = parseRetryAfter(head.headers, this.#gateway.clock.nowMs());
-    const isRetryForbidden = forbidsRetry(head.headers);
-    return { ...known, upstreamStatus: head.status, isRetryForbidden, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+    return { ...known, upstreamStatus: head?.status, headers: head?.headers };
   }
 
   #describeAttempt({ candidate, head, startedMs }: Attempt, error: GatewayError, nowMs: number): FailedAttempt {

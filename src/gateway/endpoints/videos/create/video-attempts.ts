@@ -7,9 +7,9 @@ import type { VideoRequest } from '../../../../inference/video.ts';
 import type { Idempotency } from '../../../../tasks/task-store.ts';
 import type { SealedVideoRequest, VideoTask } from '../../../../tasks/video-task.ts';
 import { type AskingCall, createAskingCall, digestRequest } from '../../../attempts/health/asking-call.ts';
-import { forbidsRetry, parseRetryAfter } from '../../../attempts/retry/parse-retry-after.ts';
-import { decideRetry, isWithinReach, type RetryDecision } from '../../../attempts/retry/retry-policy.ts';
-import { isWorthTrying, seeHealth } from '../../../attempts/retry/see-health.ts';
+import { chooseOther, judgeFailure } from '../../../attempts/retry/next-attempt.ts';
+import type { RetryDecision } from '../../../attempts/retry/retry-policy.ts';
+import { seeHealth } from '../../../attempts/retry/see-health.ts';
 import { readPrices } from '../../../attempts/books/read-prices.ts';
 import { subjectOf } from '../../../attempts/routing/route.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
@@ -46,6 +46,8 @@ type Fitted = {
   readonly shape: Pick<VideoRequest, 'durationSeconds' | 'resolution' | 'aspectRatio'>;
 };
 
+type Refused = Extract<Submitted, { type: 'refused' | 'failed' }>;
+
 /** A withdrawn intent leaves the store a moment later; its idempotency key is free then. */
 const withdrawalWaits = { everyMs: 20, most: 100 } as const;
 
@@ -57,6 +59,8 @@ export class VideoAttempts {
   /** Lets health count the attempts of one call once. */
   readonly #asking: AskingCall;
   #attempts = 0;
+  /** Why the first of those that could not be asked could not. */
+  #unfit: GatewayError | undefined;
 
   constructor(context: VideoContext, wish: VideoWish) {
     this.#context = context;
@@ -68,21 +72,25 @@ export class VideoAttempts {
 
   /** @throws GatewayError where no target takes it; then nothing is open and nothing is charged */
   async run(targets: readonly Target[]): Promise<MadeTask> {
-    let waiting = [...targets];
-    let unfit: GatewayError | undefined;
+    const waiting = [...targets];
+    let next = await this.#fitFirst(waiting, () => waiting[0]);
     for (;;) {
-      const [target, ...others] = waiting;
-      if (target === undefined) throw unfit ?? new Error('a request for a video ran out of targets without an answer');
-      const fitted = await this.#fit(target);
-      if (fitted instanceof GatewayError) {
-        unfit ??= fitted;
-        waiting = others;
-        continue;
-      }
-      const attempt = await this.#attempt(fitted, others);
+      if (next === undefined) throw this.#unfit ?? new Error('a request for a video ran out of targets without an answer');
+      const attempt: MadeTask | Refused = await this.#attempt(next);
       if ('task' in attempt) return attempt;
-      waiting = [...attempt.next];
+      next = await this.#chooseNext(next.target, attempt, waiting);
     }
+  }
+
+  /** The first that can be asked of those that are chosen one after the other; each is no longer waiting then. */
+  async #fitFirst(waiting: Target[], choose: () => Target | undefined): Promise<Fitted | undefined> {
+    for (let target = choose(); target !== undefined; target = choose()) {
+      waiting.splice(waiting.indexOf(target), 1);
+      const fitted = await this.#fit(target);
+      if (!(fitted instanceof GatewayError)) return fitted;
+      this.#unfit ??= fitted;
+    }
+    return undefined;
   }
 
   /** The request in the target's own interface; or why it cannot be said there. */
@@ -100,7 +108,7 @@ export class VideoAttempts {
     }
   }
 
-  async #attempt(fitted: Fitted, others: readonly Target[]): Promise<MadeTask | { readonly next: readonly Target[] }> {
+  async #attempt(fitted: Fitted): Promise<MadeTask | Refused> {
     const { gateway, videos } = this.#context;
     const begun = await this.#begin(fitted);
     if (begun.type === 'existing') return { task: begun.task, ignored: [], isRepeated: true };
@@ -123,7 +131,7 @@ export class VideoAttempts {
     this.#withdrawn.add(begun.task.id);
     const status = answer === undefined ? {} : { upstreamStatus: answer.status };
     await videos.tasks.refuse(begun.task, { errorCode: error.code, durationMs, ...status });
-    return { next: this.#chooseNext(fitted.target, submitted, others) };
+    return submitted;
   }
 
   /** Records what is about to be asked for. Each attempt has a task of its own: what the one before came to is settled, and nothing of it is left open. */
@@ -196,24 +204,18 @@ export class VideoAttempts {
 
   #decide({ error, answer }: Exclude<Submitted, { type: 'accepted' }>): RetryDecision {
     const known = { error, attempt: this.#attempts, isDelivered: false, hasClientLeft: false };
-    const { clock, random } = this.#context.gateway;
-    if (answer === undefined) return decideRetry(known, random);
-    const retryAfterMs = parseRetryAfter(answer.headers, clock.nowMs());
-    const isRetryForbidden = forbidsRetry(answer.headers);
-    const named = retryAfterMs === undefined ? {} : { retryAfterMs };
-    return decideRetry({ ...known, upstreamStatus: answer.status, isRetryForbidden, ...named }, random);
+    return judgeFailure(this.#context.gateway, { ...known, upstreamStatus: answer?.status, headers: answer?.headers });
   }
 
-  /** @throws the failure where no other target may be asked */
-  #chooseNext(failed: Target, submitted: Exclude<Submitted, { type: 'accepted' }>, others: readonly Target[]): readonly Target[] {
+  /** Always another target: the same is not asked twice for one video. @throws the failure where no other may be asked */
+  async #chooseNext(failed: Target, refused: Refused, waiting: Target[]): Promise<Fitted> {
     const { gateway, settings } = this.#context;
-    const decision = this.#decide(submitted);
-    if (submitted.type !== 'failed' || !decision.retry || this.#attempts >= settings.retries.attemptsMax) throw submitted.error;
+    const decision = this.#decide(refused);
+    if (refused.type !== 'failed' || !decision.retry || this.#attempts >= settings.retries.attemptsMax) throw refused.error;
     const see = seeHealth(gateway, settings, this.#asking);
-    const next = others.filter((other) => isWithinReach(decision.reach, subjectOf(failed), subjectOf(other)) && isWorthTrying(see(other)));
-    const [first] = next;
-    if (first === undefined || !gateway.retryBudget.takeFailover(first.upstream.id, decision.cost)) throw submitted.error;
-    return next;
+    const fitted = await this.#fitFirst(waiting, () => chooseOther(waiting, { failed, decision }, see)?.target);
+    if (fitted === undefined || !gateway.retryBudget.takeFailover(fitted.target.upstream.id, decision.cost)) throw refused.error;
+    return fitted;
   }
 }
 
