@@ -8,6 +8,3 @@ export const gatewayLayers: Readonly<Record<string, readonly string[]>> = {
   endpoints: ['settings', 'replies', 'telemetry', 'admission', 'attempts'],
   server: ['settings', 'replies', 'telemetry', 'admission', 'attempts', 'endpoints'],
 };
-
-/** Endpoints never import each other, nor what puts them together; all may import `shared`, and quotes ask every other one what its calls cost. */
-export const mayImportEndpoints: readonly string[] = ['quotes'];

@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { type OpenAI, toFile } from 'openai';
 
 import { fileRoutes } from '../../src/gateway/endpoints/files/serve-files.ts';
-import { routes } from '../../src/gateway/endpoints/route-table.ts';
+import { endpoints } from '../../src/gateway/endpoints/registry.ts';
 import { type ConversationsBench, startConversationsBench } from '../conversations/start-conversations-bench.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { measureBest } from '../support/measure-best.ts';
@@ -161,8 +161,9 @@ describe('what belongs to one user is to another what does not exist, on every r
   after(() => bench[Symbol.asyncDispose]());
 
   test('every route that names an object has a row', () => {
-    const named = routes
-      .filter(({ route }) => route.type !== 'generate-content' && route.type !== 'model' && route.type !== 'files')
+    const named = endpoints
+      .filter(({ name }) => name !== 'generate-content' && name !== 'models' && name !== 'files')
+      .flatMap(({ routes }) => routes)
       .map(({ method, path }) => ({ method, path: path.replace(/^\/v1(?=\/)/, '') }));
     for (const { method, path } of [...named, ...fileRoutes].filter((each) => /[:*]/.test(each.path))) {
       assert.ok(

@@ -1,27 +1,14 @@
-import type { IncomingMessage } from 'node:http';
-
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Delivery } from '../../../tasks/callbacks/callback-store.ts';
 import type { Callbacks } from '../../../tasks/callbacks/create-callbacks.ts';
-import { authenticate } from '../../admission/authenticate.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
+import { enter } from '../../admission/enter.ts';
+import type { EndpointRequest } from '../shared/endpoint.ts';
+import { writeJson } from '../shared/write-json.ts';
 import type { AccountServices } from './account-services.ts';
-import { checkCaller } from '../../admission/check-caller.ts';
-import { enterGate } from '../../admission/overload/enter-gate.ts';
-import type { RequestTarget } from '../../admission/request-target.ts';
-import { writeReply } from '../../replies/write-reply.ts';
 
 /** What is done with callbacks over HTTP. */
 export type CallbackAction = 'list' | 'send-again' | 'rotate-secret';
-
-type Http = {
-  readonly request: IncomingMessage;
-  readonly response: ClientReply;
-  readonly callId: string;
-  readonly target: RequestTarget;
-};
 
 type Asked = { readonly userName: string; readonly id: string; readonly query: URLSearchParams };
 
@@ -32,21 +19,17 @@ const limitMax = 100;
  * Serves the callbacks of the caller's user: what was sent and what became of it, sending again, and a new secret, which is told this once.
  * @throws GatewayError `object_not_found` for an event that is not there and for another's, in the same words
  */
-export async function serveCallbacks(gateway: AccountServices, action: CallbackAction, http: Http, id: string): Promise<void> {
-  const { request, response, callId, target } = http;
-  const caller = await authenticate(request, target.queryKeys, gateway.callers);
-  checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
+export async function serveCallbacks(gateway: AccountServices, action: CallbackAction, http: EndpointRequest, id: string): Promise<void> {
+  const entered = await enter(gateway, http, chatDialects['openai-chat'].voice);
+  if (entered === undefined) return;
+  const { userName } = entered.caller;
   const { callbacks } = gateway;
   if (callbacks === undefined) throw new GatewayError('route_not_found', 'callbacks are not sent by this gateway');
-  const { voice } = chatDialects['openai-chat'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
-  if (admission === undefined) return;
-  const answer = await act(callbacks, action, { userName: caller.userName, id, query: target.query }).catch((cause: unknown) => {
+  const answer = await act(callbacks, action, { userName, id, query: http.target.query }).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('tasks_unavailable', 'callbacks cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
   });
-  const headers = { 'content-type': 'application/json', 'cache-control': 'no-store', [requestIdHeader]: callId };
-  writeReply(response, 200, headers, Buffer.from(JSON.stringify(answer)));
+  writeJson(http, 200, answer, { 'cache-control': 'no-store' });
 }
 
 async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query }: Asked): Promise<object> {

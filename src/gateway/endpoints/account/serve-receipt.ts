@@ -1,26 +1,13 @@
-import type { IncomingMessage } from 'node:http';
-
 import { callOfId } from '../../../billing/receipts/call-of-id.ts';
 import type { FoundReceipt } from '../../../billing/receipts/find-receipt.ts';
 import { showCredits } from '../../../billing/receipts/show-credits.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { authenticate } from '../../admission/authenticate.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
 import type { AccountServices } from './account-services.ts';
-import { checkCaller } from '../../admission/check-caller.ts';
-import { enterGate } from '../../admission/overload/enter-gate.ts';
+import { enter } from '../../admission/enter.ts';
+import type { EndpointRequest } from '../shared/endpoint.ts';
+import { writeJson } from '../shared/write-json.ts';
 import { siblingId } from '../../../platform/ids.ts';
-import type { RequestTarget } from '../../admission/request-target.ts';
-import { writeReply } from '../../replies/write-reply.ts';
-
-type Http = {
-  readonly request: IncomingMessage;
-  readonly response: ClientReply;
-  readonly callId: string;
-  readonly target: RequestTarget;
-};
 
 /** Nothing else is ever an id, and nothing else reaches the database. */
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
@@ -31,25 +18,22 @@ const shownIdCharacters = 100;
  * under way, or its video in the making. Reading it changes nothing in the books.
  * @throws GatewayError `object_not_found` for a call that is not there and for another user's, in the same words
  */
-export async function serveReceipt(gateway: AccountServices, http: Http, id: string): Promise<void> {
-  const { request, response, callId, target } = http;
-  const caller = await authenticate(request, target.queryKeys, gateway.callers);
-  checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
-  const { voice } = chatDialects['openai-responses'];
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
-  if (admission === undefined) return;
+export async function serveReceipt(gateway: AccountServices, http: EndpointRequest, id: string): Promise<void> {
+  const { response } = http;
+  const entered = await enter(gateway, http, chatDialects['openai-responses'].voice);
+  if (entered === undefined) return;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const found = await find(gateway, id, caller.userName, gone.signal);
+  const found = await find(gateway, id, entered.caller.userName, gone.signal);
   if (response.destroyed) return;
   if (found === undefined) throw new GatewayError('object_not_found', `Receipt with id '${id.slice(0, shownIdCharacters)}' not found.`);
-  const headers = { 'content-type': 'application/json', 'cache-control': 'private, no-store', [requestIdHeader]: callId };
+  const headers = { 'cache-control': 'private, no-store' };
   if (found.state === 'ended') {
     const shown = showCredits(found.receipt, gateway.settings().routing.priceBook.credits);
-    return writeReply(response, 200, headers, Buffer.from(JSON.stringify(shown)));
+    return writeJson(http, 200, shown, headers);
   }
   const waiting = { object: 'receipt', request_id: found.callId, status: 'in_progress' };
-  writeReply(response, 202, { ...headers, 'retry-after': '1' }, Buffer.from(JSON.stringify(waiting)));
+  writeJson(http, 202, waiting, { ...headers, 'retry-after': '1' });
 }
 
 /** What there is to tell, and of which call. */

@@ -7,8 +7,3 @@ export const audioVoice: ErrorVoice = {
   ...chatDialects['openai-chat'].voice,
   encodeError: (error, requestId) => encodeAudioError(error, requestId),
 };
-
-/** Whether a path is one of the audio interface, also where there is no route. */
-export function isAudioPath(path: string): boolean {
-  return /^\/v1\/audio(?:\/|$)/.test(path);
-}

@@ -6,17 +6,15 @@ import { readSpeechRequest } from '../../../dialects/openai-audio/speech-request
 import { readTranscriptionForm } from '../../../dialects/openai-audio/transcription-form.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { authenticate } from '../../admission/authenticate.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
+import { enter } from '../../admission/enter.ts';
+import type { EndpointRequest } from '../shared/endpoint.ts';
 import type { AudioServices } from './audio-services.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
-import { checkCaller, mayCall } from '../../admission/check-caller.ts';
+import { mayCall } from '../../admission/check-caller.ts';
 import { countUsedTokens, reserveCall } from '../../admission/limits/reserve-call.ts';
-import { enterGate } from '../../admission/overload/enter-gate.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
-import type { RequestTarget } from '../../admission/request-target.ts';
 import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
 import { notAChat } from '../../attempts/routing/not-a-chat.ts';
 import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
@@ -34,15 +32,8 @@ import { receiveForm } from './receive-form.ts';
 import { createSpeechJob } from './speech-job.ts';
 import { createTranscriptionJob } from './transcription-job.ts';
 
-type Http = {
-  readonly request: IncomingMessage;
-  readonly response: ClientReply;
-  readonly callId: string;
-  readonly target: RequestTarget;
-};
-
 /** A call whose caller is known and that was let in. */
-type EnteredCall = Http & {
+type EnteredCall = Omit<EndpointRequest, 'client' | 'report'> & {
   readonly caller: ApiKey;
   readonly admission: Admission;
   readonly acceptedAtMs: number;
@@ -53,7 +44,12 @@ type EnteredCall = Http & {
 };
 
 /** Serves /v1/audio. @throws GatewayError as long as nothing was delivered */
-export async function serveAudio(gateway: AudioServices, operation: AudioOperation, http: Http, report: CallReport): Promise<void> {
+export async function serveAudio(
+  gateway: AudioServices,
+  operation: AudioOperation,
+  http: EndpointRequest,
+  report: CallReport,
+): Promise<void> {
   try {
     await serveCaller(gateway, operation, http, report);
   } finally {
@@ -62,16 +58,14 @@ export async function serveAudio(gateway: AudioServices, operation: AudioOperati
   }
 }
 
-async function serveCaller(gateway: AudioServices, operation: AudioOperation, http: Http, report: CallReport): Promise<void> {
-  const { request, response, callId, target } = http;
+async function serveCaller(gateway: AudioServices, operation: AudioOperation, http: EndpointRequest, report: CallReport): Promise<void> {
+  const { response } = http;
   const { clock, deadlines } = gateway;
   const acceptedAtMs = clock.nowMs();
   const startedMs = clock.monotonicMs();
-  const caller = await authenticate(request, target.queryKeys, gateway.callers);
-  report.caller = caller;
-  checkCaller(caller, request, acceptedAtMs, gateway.settings().isProxy);
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice: audioVoice }, report, caller.userId);
-  if (admission === undefined) return;
+  const arrived = await enter(gateway, http, audioVoice, report);
+  if (arrived === undefined) return;
+  const { caller, admission } = arrived;
   const gone = new AbortController();
   const client = new ClientWatch({
     response,

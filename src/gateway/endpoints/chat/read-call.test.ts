@@ -3,14 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
 
 import { readRequestTarget } from '../../admission/request-target.ts';
-import { readCall } from './read-call.ts';
+import { readCall, readModelMethod } from './read-call.ts';
 
-const http = { callId: 'req_1', request: {} as IncomingMessage, response: {} as ServerResponse };
+const [request, client] = [{} as IncomingMessage, {} as ServerResponse];
+const server = { startedAtMs: 0, hindrances: () => [] };
+const http = { callId: 'req_1', request, client, response: client, report: undefined, server };
 
 function read(rest: string, query = '') {
   const target = readRequestTarget(`/v1beta/models/${rest}${query}`);
   assert.ok(target);
-  const { dialect, operation, pathModel, pathFraming } = readCall({ type: 'generate-content' }, rest, target, http);
+  const { dialect, operation, pathModel, pathFraming } = readCall(readModelMethod(rest, target.query), { ...http, target });
   return { dialect: dialect.id, operation, pathModel, pathFraming };
 }
 
@@ -47,7 +49,7 @@ test('a long method name is not repeated whole', () => {
 test('other chat routes take nothing from the path, and keep the keys of the query', () => {
   const target = readRequestTarget('/v1/messages?key=k');
   assert.ok(target);
-  const call = readCall({ type: 'chat', dialect: 'anthropic-messages', operation: 'count-tokens' }, '', target, http);
+  const call = readCall({ dialect: 'anthropic-messages', operation: 'count-tokens' }, { ...http, target });
   assert.equal(call.dialect.id, 'anthropic-messages');
   assert.equal(call.operation, 'count-tokens');
   assert.deepEqual(call.queryKeys, ['k']);

@@ -1,22 +1,25 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingCall } from './incoming-call.ts';
 
 import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import { readAltFraming, readGenerateContentPath, type RequestTarget } from '../../admission/request-target.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
-import type { ChatRoute } from './chat-route.ts';
-import type { IncomingCall } from './incoming-call.ts';
+import { readAltFraming, readGenerateContentPath } from '../../admission/request-target.ts';
+import type { EndpointRequest } from '../shared/endpoint.ts';
 
-type Described = {
+/** What the path of a chat says of it. */
+export type ChatPath = {
   readonly dialect: DialectId;
   readonly operation: Operation;
   readonly pathModel?: string;
   readonly pathFraming?: StreamFraming;
 };
 
-function describeGenerateContent(rest: string, query: URLSearchParams): Described {
+/**
+ * What the rest of a path of generate-content and its query say of the call: they hold the model and the method.
+ * @throws GatewayError `route_not_found` for an unknown method after the colon
+ */
+export function readModelMethod(rest: string, query: URLSearchParams): ChatPath {
   const dialect = 'gemini-generate-content';
   const path = readGenerateContentPath(rest);
   if (path === undefined || path.model === '') throw new GatewayError('route_not_found', 'the path names no model');
@@ -37,25 +40,8 @@ function describeGenerateContent(rest: string, query: URLSearchParams): Describe
   }
 }
 
-/**
- * What a chat route, the rest of its path and its query say of the call.
- * @throws GatewayError `route_not_found` for an unknown method after the colon
- */
-export function describeChatRoute(route: ChatRoute, rest: string, query: URLSearchParams): Described {
-  return route.type === 'chat' ? { dialect: route.dialect, operation: route.operation } : describeGenerateContent(rest, query);
-}
-
-/**
- * Completes a matched chat route with what the path and the query say.
- * @throws GatewayError `route_not_found` for an unknown method after the colon
- */
-export function readCall(
-  route: ChatRoute,
-  rest: string,
-  target: RequestTarget,
-  http: { readonly callId: string; readonly request: IncomingMessage; readonly response: ClientReply },
-): IncomingCall {
-  const { dialect, operation, pathModel, pathFraming } = describeChatRoute(route, rest, target.query);
-  const { callId, request, response } = http;
+/** A request to a path of chats as the call that it is. */
+export function readCall({ dialect, operation, pathModel, pathFraming }: ChatPath, http: EndpointRequest): IncomingCall {
+  const { callId, request, response, target } = http;
   return { callId, request, response, dialect: chatDialects[dialect], operation, pathModel, pathFraming, queryKeys: target.queryKeys };
 }

@@ -1,16 +1,10 @@
-import type { IncomingMessage } from 'node:http';
-
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { authenticate } from '../../admission/authenticate.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
+import { enter } from '../../admission/enter.ts';
+import type { EndpointRequest } from '../shared/endpoint.ts';
+import { writeJson } from '../shared/write-json.ts';
 import type { FileServices } from './file-services.ts';
-import { checkCaller } from '../../admission/check-caller.ts';
-import { enterGate } from '../../admission/overload/enter-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
-import type { RequestTarget } from '../../admission/request-target.ts';
-import { writeReply } from '../../replies/write-reply.ts';
 import { createFile, deleteFile, listFiles, sendContent, showFile } from './file-routes.ts';
 import type { FilesContext, FilesHandler } from './files-context.ts';
 import {
@@ -51,29 +45,20 @@ export const fileRoutes: readonly { readonly method: string; readonly path: stri
   Object.keys(methods).map((method) => ({ method, path })),
 );
 
-type Http = {
-  readonly request: IncomingMessage;
-  readonly response: ClientReply;
-  readonly callId: string;
-  readonly target: RequestTarget;
-};
-
 /**
  * Serves /v1/files and /v1/vector_stores. Nothing is done for a caller who is not known, and nothing is found that is not the caller's own.
  * @throws GatewayError
  */
-export async function serveFiles(gateway: FileServices, http: Http): Promise<void> {
+export async function serveFiles(gateway: FileServices, http: EndpointRequest): Promise<void> {
   const { request, response, callId, target } = http;
-  const caller = await authenticate(request, target.queryKeys, gateway.callers);
-  checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
+  const entered = await enter(gateway, http, chatDialects['openai-responses'].voice);
+  if (entered === undefined) return;
+  const { caller, admission } = entered;
   const { handler, ids } = findHandler(request.method ?? 'GET', target.path);
   const { files } = gateway;
   if (files === undefined) throw new GatewayError('route_not_found', 'files are not kept by this gateway');
-  const { voice } = chatDialects['openai-responses'];
   const gone = new AbortController();
   response.once('close', () => gone.abort());
-  const admission = await enterGate(gateway.gatekeeper, { callId, request, response, voice }, undefined, caller.userId);
-  if (admission === undefined) return;
   const context: FilesContext = {
     gateway,
     files,
@@ -93,8 +78,7 @@ export async function serveFiles(gateway: FileServices, http: Http): Promise<voi
     },
   };
   const answer = await handler(context, ids);
-  if (answer === undefined) return;
-  writeReply(response, 200, { 'content-type': 'application/json', [requestIdHeader]: callId }, Buffer.from(JSON.stringify(answer)));
+  if (answer !== undefined) writeJson(http, 200, answer);
 }
 
 /** Finds what a path means. Every second part of it is an id. @throws GatewayError `route_not_found` or `method_not_allowed` */

@@ -5,7 +5,7 @@ import type { CostBounds, PriceBook } from '../../../billing/rating/rating.ts';
 import { writeLine } from '../../../billing/receipts/build-receipt.ts';
 import type { PricingParameters } from '../../../inference/usage.ts';
 import { readPrices } from '../../attempts/books/read-prices.ts';
-import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
+import type { Asked, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
 
 /** What a quoted call costs at each of its targets, and over all. */
 export type PricedQuote = {

@@ -83,3 +83,8 @@ export function refusals(statuses: readonly number[], schemaName: string): objec
   });
   return Object.fromEntries(statuses.map((status) => [status, described(status)]));
 }
+
+/** The header that leads from an answer to its receipt. */
+export const receiptHeaders = {
+  'x-weir-receipt': { description: 'The path of the receipt of this call.', schema: { type: 'string' } },
+};

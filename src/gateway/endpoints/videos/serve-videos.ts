@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { ApiKey } from '../../../accounts/api-key.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { authenticate } from '../../admission/authenticate.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
+import { enter } from '../../admission/enter.ts';
 import type { VideoServices } from './video-services.ts';
-import { checkCaller } from '../../admission/check-caller.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
@@ -20,6 +18,8 @@ import { serveContent } from './serve-content.ts';
 import { showReceipt } from './show-receipt.ts';
 import type { VideoHandler } from './video-context.ts';
 import type { VideoAction } from './video-routes.ts';
+
+const { voice } = chatDialects['openai-chat'];
 
 const handlers: Readonly<Record<VideoAction, VideoHandler>> = {
   create: createVideo({ form: 'video-generations' }),
@@ -59,14 +59,14 @@ export async function serveVideos(
   const { request, response, callId, target } = http;
   const owner = action === 'content' ? await findLinkedOwner(gateway, target, id) : undefined;
   if (owner !== undefined) return await serveLinked(gateway, http, { owner, id });
-  const caller = await findCaller(gateway, http, action);
-  if (report !== undefined) report.caller = caller;
+  const entered = await enter(gateway, http, voice, report).catch((error: unknown) => {
+    throw describeRefusal(error, action, target);
+  });
+  if (entered === undefined) return;
+  const { caller, admission } = entered;
   const settings = gateway.settings();
-  checkCaller(caller, request, gateway.clock.nowMs(), settings.isProxy);
   const { videos } = gateway;
   if (videos === undefined) throw new GatewayError('route_not_found', 'videos are not made by this gateway');
-  const admission = await admit(gateway, http, caller.userId, report);
-  if (admission === undefined) return;
   const signal = whenLeft(response);
   const baseUrl = publicBaseUrl(request, { publicUrl: settings.videos.publicUrl, isProxy: settings.isProxy });
   const { query } = target;
@@ -75,11 +75,6 @@ export async function serveVideos(
   if (answer === undefined) return;
   const headers = { 'content-type': 'application/json', ...answer.headers, [requestIdHeader]: callId };
   writeReply(response, answer.status, headers, Buffer.from(answer.text));
-}
-
-async function admit({ gatekeeper }: VideoServices, { request, response, callId }: Http, tenantId: string, report: CallReport | undefined) {
-  const { voice } = chatDialects['openai-chat'];
-  return await enterGate(gatekeeper, { callId, request, response, voice }, report, tenantId);
 }
 
 /** Aborts when the client has left. */
@@ -106,21 +101,18 @@ async function serveLinked(
   http: Http,
   { owner, id }: { readonly owner: string; readonly id: string },
 ): Promise<void> {
-  const { videos } = gateway;
-  const admission = await admit(gateway, http, `links of ${owner}`, undefined);
-  if (admission === undefined || videos === undefined) return;
+  const { videos, gatekeeper } = gateway;
   const { request, response, callId, target } = http;
+  const admission = await enterGate(gatekeeper, { callId, request, response, voice }, undefined, `links of ${owner}`);
+  if (admission === undefined || videos === undefined) return;
   const settings = gateway.settings();
   const caller = { userName: owner };
   await serveContent({ gateway, videos, settings, caller, request, response, callId, query: target.query, signal: whenLeft(response) }, id);
 }
 
-async function findCaller({ callers }: VideoServices, { request, target }: Http, action: VideoAction): Promise<ApiKey> {
-  try {
-    return await authenticate(request, target.queryKeys, callers);
-  } catch (error) {
-    const isLink = action === 'content' && target.query.has('signature');
-    if (!isLink || !(error instanceof GatewayError) || error.code !== 'missing_api_key') throw error;
-    throw new GatewayError('invalid_api_key', 'This link has expired or is not right. Ask for the video again, or send an API key.');
-  }
+/** Who comes with a link that opens nothing needs no key: the link is what is wrong. */
+function describeRefusal(error: unknown, action: VideoAction, { query }: RequestTarget): unknown {
+  const isLink = action === 'content' && query.has('signature');
+  if (!isLink || !(error instanceof GatewayError) || error.code !== 'missing_api_key') return error;
+  return new GatewayError('invalid_api_key', 'This link has expired or is not right. Ask for the video again, or send an API key.');
 }

@@ -54,8 +54,3 @@ export const videoSummaries: Readonly<Record<VideoAction, string>> = {
 export function makesVideo(action: VideoAction): boolean {
   return action.startsWith('create') || action.startsWith('xai-') || action === 'remix';
 }
-
-/** Whether a path is one of videos, and its errors are worded as those are. */
-export function isVideoPath(path: string): boolean {
-  return /^\/v1\/(?:videos|video\/generations)(?:\/|$)/.test(path);
-}

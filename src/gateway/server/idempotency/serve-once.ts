@@ -4,18 +4,16 @@ import type { ApiKey } from '../../../accounts/api-key.ts';
 import type { IdempotencyClaim } from '../../../billing/idempotency/idempotency-claim.ts';
 import type { Idempotency } from '../../../billing/idempotency/idempotency.ts';
 import type { KeptReply } from '../../../billing/idempotency/kept-reply.ts';
-import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { DirectRequest } from '../../../platform/http/direct-request.ts';
 import { waitFor } from '../../../platform/wait-for.ts';
-import { authenticate } from '../../admission/authenticate.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import type { Gateway } from '../../endpoints/gateway.ts';
-import { checkCaller } from '../../admission/check-caller.ts';
+import { findCaller } from '../../admission/enter.ts';
+import { wordingOfPath } from '../../endpoints/registry.ts';
+import type { Repeatable } from '../../endpoints/shared/endpoint.ts';
 import { reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';
-import type { Route } from '../../endpoints/route-table.ts';
-import { dialectOfPath } from '../../endpoints/chat/dialect-of-path.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { type BodyIdentity, identifyBody } from './body-identity.ts';
 import { judgeReply } from './judge-reply.ts';
@@ -35,12 +33,15 @@ export type RepeatableRequest = {
 };
 
 /** A route that is served once for each key, and what runs it. */
-export type ServedRoute = { readonly route: Route; readonly target: RequestTarget; readonly run: () => Promise<void> | undefined };
+export type ServedRoute = {
+  readonly repeatable: Repeatable;
+  readonly target: RequestTarget;
+  readonly run: () => Promise<void> | undefined;
+};
 
-/** Whether a request has to be looked up before it is served. Videos have keys of their own, which live as long as their tasks, and a quote changes nothing. */
-export function mayBeRepeated({ method, headers }: IncomingMessage, route: Route): boolean {
-  if (method !== 'POST' || (headers['idempotency-key'] ?? headers['x-idempotency-key']) === undefined) return false;
-  return route.type !== 'videos' && route.type !== 'quote';
+/** Whether a request has to be looked up before it is served: its client has named it. */
+export function isNamed({ method, headers }: IncomingMessage): boolean {
+  return method === 'POST' && (headers['idempotency-key'] ?? headers['x-idempotency-key']) !== undefined;
 }
 
 /**
@@ -59,9 +60,8 @@ export async function serveOnce(
 }
 
 /** Whether the route reads a body before it does anything. What has none is identified by its path. */
-function readsBody({ headers }: IncomingMessage, route: Route, path: string): boolean {
-  if (route.type === 'callbacks' || (route.type === 'stored' && route.stored.object === 'response')) return false;
-  if (route.type === 'files' && path.endsWith('/cancel')) return false;
+function readsBody({ headers }: IncomingMessage, repeatable: Repeatable, path: string): boolean {
+  if (!repeatable.readsBody(path)) return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? '0') > 0;
 }
 
@@ -95,7 +95,7 @@ class RepeatableCall {
     const { request } = handled;
     const { path, query } = served.target;
     const identity = identifyBody([request.method ?? '', path, query.toString()], request.headers['content-type']);
-    if (readsBody(request, served.route, path) && request instanceof DirectRequest) this.#watch(request, identity);
+    if (readsBody(request, served.repeatable, path) && request instanceof DirectRequest) this.#watch(request, identity);
     else {
       await this.#begin(identity.finish().digest);
       if (this.#isReplayed) return;
@@ -130,8 +130,7 @@ class RepeatableCall {
     const { gateway, idempotency, handled, served, name } = this.#parts;
     // It was refused while its body came.
     if (this.#isAnswered()) return;
-    const caller = await authenticate(handled.request, served.target.queryKeys, gateway.callers);
-    checkCaller(caller, handled.request, gateway.clock.nowMs(), gateway.settings().isProxy);
+    const caller = await findCaller(gateway, handled.request, served.target.queryKeys);
     const signal = this.#left.signal;
     const begun = await idempotency.begin({ keyId: caller.id, name, digest, requestId: handled.callId, signal });
     if ('kept' in begun) return await this.#replay(caller, begun.kept);
@@ -162,7 +161,7 @@ class RepeatableCall {
     const { gateway, handled, served } = this.#parts;
     const { limiter, clock } = gateway;
     const { perKey, timeouts } = gateway.settings();
-    const { voice } = chatDialects[dialectOfPath(served.target.path, handled.request.headers)];
+    const { voice } = wordingOfPath(served.target.path, handled.request.headers);
     const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
     const taken = await reserveCall({ limiter, clock, voice, caller, perKey, facts, model: undefined });
     try {

@@ -1,8 +1,6 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { createRouter, RouteMatch } from '../../endpoints/route-table.ts';
+import type { FindRoute, RouteMatch } from '../../endpoints/router.ts';
 import { suggestPath } from './suggest-path.ts';
-
-type FindRoute = ReturnType<typeof createRouter>;
 
 /** Where the SDKs of generate-content upload files. */
 const uploadPath = /^(?:\/upload)?\/v1(?:alpha|beta)\/files(?:\/|:|$)/;
@@ -14,8 +12,8 @@ const shownCharactersMax = 200;
 export function describeNoRoute(
   method: string | undefined,
   path: string,
-  { allowedMethods }: Extract<RouteMatch, { found: false }>,
-  findRoute: FindRoute,
+  { allowedMethods }: Extract<RouteMatch<never>, { found: false }>,
+  findRoute: FindRoute<never>,
 ): GatewayError {
   const shown = path.slice(0, shownCharactersMax);
   if (allowedMethods.length === 0) return new GatewayError('route_not_found', `there is nothing at ${shown}${advise(path, findRoute)}`);
@@ -25,7 +23,7 @@ export function describeNoRoute(
   });
 }
 
-function advise(path: string, findRoute: FindRoute): string {
+function advise(path: string, findRoute: FindRoute<never>): string {
   if (uploadPath.test(path)) return ": this interface takes no uploads. Send a file's content in the request, as inlineData";
   if (monitorPath.test(path)) return ': the monitor has an address of its own, port 8081 unless WEIR_MONITOR_PORT says otherwise';
   const meant = suggestPath(path, (other) => {

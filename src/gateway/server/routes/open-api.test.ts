@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
 import { gatewayOpenApi } from './open-api.ts';
-import { routes } from '../../endpoints/route-table.ts';
+import { routes } from '../../endpoints/registry.ts';
 
 type Operation = { readonly summary?: string; readonly responses?: Readonly<Record<string, { readonly description?: string }>> };
 type PathItem = Readonly<Record<string, Operation>> & { readonly parameters?: readonly { readonly name: string }[] };

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createRouter } from '../../endpoints/route-table.ts';
+import { findRoute } from '../../endpoints/registry.ts';
 import { suggestPath } from './suggest-path.ts';
 
-const findRoute = createRouter();
 const isThere = (path: string): boolean => {
   const match = findRoute('POST', path);
   return match.found || match.allowedMethods.length > 0;

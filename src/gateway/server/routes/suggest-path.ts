@@ -1,5 +1,6 @@
 import { nearestName } from '../../../platform/nearest-name.ts';
-import { routes } from '../../endpoints/route-table.ts';
+import { routes } from '../../endpoints/registry.ts';
+import { isPlain } from '../../endpoints/router.ts';
 
 /** Longer paths are no slip of somebody who configures a client. */
 const pathCharactersMax = 300;
@@ -8,7 +9,7 @@ const segmentsMax = 12;
 /** Where interfaces lie: what clients leave out, write twice, or replace by the base address of another service. */
 const prefixes = ['/v1/', '/v1beta/', '/'];
 
-const plainPaths = routes.map(({ path }) => path).filter((path) => path !== '/' && !/[*:]/.test(path));
+const plainPaths = routes.map(({ path }) => path).filter((path) => path !== '/' && isPlain(path));
 
 /**
  * The path that was probably meant by one that is not there: `/v1/v1/messages`, `/messages`, `/v1beta/openai/chat/completions`, `/v1/mesages`.

@@ -10,11 +10,6 @@ export const receiptSchemas = {
   ]),
 };
 
-/** The header that leads from an answer to its receipt. */
-export const receiptHeaders = {
-  'x-weir-receipt': { description: 'The path of the receipt of this call.', schema: { type: 'string' } },
-};
-
 /** Describes the route of receipts for OpenAPI. */
 export function receiptOperation(): object {
   return {

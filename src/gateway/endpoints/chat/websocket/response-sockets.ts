@@ -5,15 +5,13 @@ import type { Duplex } from 'node:stream';
 
 import { WebSocketServer } from 'ws';
 
-import { chatDialects } from '../../../../dialects/registry.ts';
+import type { ErrorVoice } from '../../../../dialects/error-voice.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
-import { authenticate } from '../../../admission/authenticate.ts';
+import { findCaller } from '../../../admission/enter.ts';
 import { checkHost } from '../../../admission/check-host.ts';
 import { requestIdHeader } from '../../../replies/reply-headers.ts';
 import type { ChatServices } from '../chat-services.ts';
-import { checkCaller } from '../../../admission/check-caller.ts';
 import { readRequestTarget } from '../../../admission/request-target.ts';
-import { dialectOfPath } from '../dialect-of-path.ts';
 import { ResponseSocket } from './response-socket.ts';
 
 /** The WebSocket form of `/v1/responses`. */
@@ -26,18 +24,21 @@ export type ResponseSockets = {
 
 const afterGraceMs = 1000;
 
+type VoiceOfPath = (path: string, headers: IncomingMessage['headers']) => ErrorVoice;
+
 /** @param run runs a call and answers what refuses it */
 export function createResponseSockets(options: {
   readonly gateway: ChatServices;
   readonly run: (call: IncomingCall) => void;
+  /** How errors of a path are worded: any path may be asked for. */
+  readonly voiceOfPath: VoiceOfPath;
 }): ResponseSockets {
-  const { gateway, run } = options;
+  const { gateway, run, voiceOfPath } = options;
   const open = new Set<ResponseSocket>();
   let isEnding = false;
 
   const checkKey = async (request: IncomingMessage, queryKeys: readonly string[]): Promise<void> => {
-    const caller = await authenticate(request, queryKeys, gateway.callers);
-    checkCaller(caller, request, gateway.clock.nowMs(), gateway.settings().isProxy);
+    await findCaller(gateway, request, queryKeys);
   };
 
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
@@ -69,7 +70,7 @@ export function createResponseSockets(options: {
   return {
     upgrade: (request, socket, head) => {
       socket.on('error', () => socket.destroy());
-      accept(request, socket, head).catch((error: unknown) => refuse(gateway, request, socket, error));
+      accept(request, socket, head).catch((error: unknown) => refuse({ gateway, voiceOfPath }, request, socket, error));
     },
     end: (graceMs) => {
       isEnding = true;
@@ -84,14 +85,19 @@ function isResponsesPath(path: string): boolean {
 }
 
 /** Answers an attempt that fails at once, on which agent programs fall back to plain HTTP without losing time. */
-function refuse(gateway: ChatServices, request: IncomingMessage, socket: Duplex, error: unknown): void {
+function refuse(
+  { gateway, voiceOfPath }: { readonly gateway: ChatServices; readonly voiceOfPath: VoiceOfPath },
+  request: IncomingMessage,
+  socket: Duplex,
+  error: unknown,
+): void {
   const callId = gateway.newId('req');
   const known = error instanceof GatewayError ? error : new GatewayError('internal_error', 'the gateway failed on this connection');
   if (!(error instanceof GatewayError)) gateway.logger.error({ callId, err: error }, 'a WebSocket could not be opened');
   gateway.telemetry.malformed(known.code);
   if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
   const path = readRequestTarget(request.url ?? '/')?.path ?? '/';
-  const { status, headers, body } = chatDialects[dialectOfPath(path, request.headers)].voice.encodeError(known, callId);
+  const { status, headers, body } = voiceOfPath(path, request.headers).encodeError(known, callId);
   const all = { ...headers, ...known.headers, [requestIdHeader]: callId, 'content-length': String(body.length), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`), body]));

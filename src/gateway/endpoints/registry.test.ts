@@ -2,25 +2,67 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { chatDialects } from '../../dialects/registry.ts';
-import { createRouter, routes } from './route-table.ts';
-import { dialectOfPath } from './chat/dialect-of-path.ts';
-
-const findRoute = createRouter();
+import { endpoints, findRoute, routes, wordingOfPath } from './registry.ts';
 
 test('every route of the table is found, with and without a slash at its end', () => {
-  for (const { method, path, route } of routes) {
+  for (const route of routes) {
+    const { method, path } = route;
     const concrete = path.replace('*', 'some-model');
     for (const spelling of path === '/' ? ['/'] : [concrete, `${concrete}/`]) {
       const match = findRoute(method, spelling);
       assert.ok(match.found, `${method} ${spelling}`);
-      assert.deepEqual(match.route, route, spelling);
+      assert.equal(match.route, route, spelling);
     }
   }
 });
 
 test('every dialect can be called', () => {
-  const reached = new Set(routes.map(({ route }) => (route.type === 'chat' ? route.dialect : 'gemini-generate-content')));
+  const chats = endpoints.filter(({ name }) => name === 'chat' || name === 'generate-content').flatMap((endpoint) => endpoint.routes);
+  const reached = new Set(chats.map(({ path }) => wordingOfPath(path.replace('*', 'x:generateContent'), {}).label));
   assert.deepEqual([...reached].toSorted(), Object.keys(chatDialects).toSorted());
+});
+
+test('no endpoint takes the name, the path or the schemas of another', () => {
+  const names = [
+    ...endpoints.map(({ name }) => name),
+    ...routes.map(({ method, path }) => `${method} ${path}`),
+    ...endpoints.flatMap(({ schemas = {} }) => Object.keys(schemas)),
+  ];
+  assert.equal(new Set(names).size, names.length);
+});
+
+test('errors on the routes of an endpoint are worded as it words them, whichever endpoint owns the paths above', () => {
+  for (const { name, voice, routes: own } of endpoints) {
+    if (voice === undefined) continue;
+    for (const { method, path } of own) {
+      const concrete = path
+        .replace('*', method === 'POST' ? 'some-model:generateContent' : 'some-model')
+        .replaceAll(/:[a-zA-Z]*[iI]d\b/g, 'some-id');
+      assert.equal(wordingOfPath(concrete, {}).label, voice.wording(concrete, {}).label, `${name}: ${method} ${path}`);
+    }
+  }
+});
+
+test('a path below an interface that has no route is answered and counted as that interface', () => {
+  assert.equal(wordingOfPath('/v1/audio/nothing', {}).label, 'openai-audio');
+  assert.equal(wordingOfPath('/v1/videos/v_1/nothing', { 'anthropic-version': '2023-06-01' }).label, 'video-tasks');
+  assert.equal(wordingOfPath('/v1/vector_stores/nothing', { 'anthropic-version': '2023-06-01' }).label, 'openai-responses');
+});
+
+test('only a stream that was asked for as an array words its errors as one', () => {
+  const framing = (path: string, query: string) => wordingOfPath(path, {}).framing?.(new URLSearchParams(query));
+  assert.equal(framing('/v1beta/models/x:streamGenerateContent', ''), 'json-array');
+  assert.equal(framing('/v1/models/x%3AstreamGenerateContent', 'alt=sse'), 'sse');
+  assert.equal(framing('/v1beta/models/x:generateContent', ''), undefined);
+});
+
+test('what is made once for each key is what its description says, and neither quotes nor videos are', () => {
+  const unkept = routes.filter(({ method, repeatable }) => method === 'POST' && repeatable === undefined);
+  const owners = endpoints.filter((endpoint) => endpoint.routes.some((route) => unkept.includes(route)));
+  assert.deepEqual(
+    owners.map(({ name }) => name),
+    ['quotes', 'videos'],
+  );
 });
 
 test('HEAD is answered wherever GET is, and nowhere else', () => {
@@ -109,5 +151,6 @@ for (const [path, headers, dialect] of [
   ['/upload/v1beta/files', {}, 'gemini-generate-content'],
   ['/upload/v1/files', {}, 'openai-chat'],
 ] as const) {
-  test(`errors at ${path} ${JSON.stringify(headers)} are worded as ${dialect}`, () => assert.equal(dialectOfPath(path, headers), dialect));
+  test(`errors at ${path} ${JSON.stringify(headers)} are worded as ${dialect}`, () =>
+    assert.equal(wordingOfPath(path, headers).label, dialect));
 }

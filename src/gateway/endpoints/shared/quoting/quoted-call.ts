@@ -1,15 +1,14 @@
-import type { GatewaySettings } from '../../attempts/services.ts';
-import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
-import type { TranslationNote } from '../../../inference/translation-notes.ts';
-import type { PricingParameters, ToolUsage } from '../../../inference/usage.ts';
-import type { JsonObject } from '../../../platform/json/json-value.ts';
-import type { Gateway } from '../gateway.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import type { GatewaySettings } from '../../../attempts/services.ts';
+import type { ApiKey } from '../../../../accounts/api-key.ts';
+import type { UsageBounds } from '../../../../billing/metering/estimate-usage.ts';
+import type { TranslationNote } from '../../../../inference/translation-notes.ts';
+import type { PricingParameters, ToolUsage } from '../../../../inference/usage.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 
 /** A request whose price is asked for. It is never sent anywhere. */
-export type Asked = {
-  readonly gateway: Gateway;
+export type Asked<Services = unknown> = {
+  readonly gateway: Services;
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
   /** The body as it was written, and parsed. */

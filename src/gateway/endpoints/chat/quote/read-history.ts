@@ -1,9 +1,10 @@
-import { countTextCharacters } from '../../../inference/count-text-characters.ts';
-import type { CallFacts } from '../../../inference/call-facts.ts';
-import { GatewayError } from '../../../inference/gateway-error.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { notFound } from '../shared/not-found.ts';
-import type { Asked } from './quoted-call.ts';
+import { countTextCharacters } from '../../../../inference/count-text-characters.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
+import type { ChatServices } from '../chat-services.ts';
+import { notFound } from '../../shared/not-found.ts';
+import type { Asked } from '../../shared/quoting/quoted-call.ts';
 
 /** What a chat goes on from: what is kept here of it, or which upstream keeps it. */
 export type History = {
@@ -23,7 +24,7 @@ const idOf = (value: JsonValue | undefined): string | undefined => {
  * Reads what a request goes on from, without changing or locking anything.
  * @throws GatewayError for what is not there and for what is another user's, in the same words
  */
-export async function readHistory({ gateway, caller, body }: Asked, facts: CallFacts): Promise<History> {
+export async function readHistory({ gateway, caller, body }: Asked<ChatServices>, facts: CallFacts): Promise<History> {
   const kept = await readKept({ gateway, caller, body }).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('responses_unavailable', 'what the request goes on from cannot be read at the moment; try again', {
@@ -37,7 +38,11 @@ export async function readHistory({ gateway, caller, body }: Asked, facts: CallF
   return { items: [], characters: 0, facts, keptAt: await gateway.replyOwners.check(continues, caller.userName) };
 }
 
-async function readKept({ gateway, caller, body }: Pick<Asked, 'gateway' | 'caller' | 'body'>): Promise<readonly JsonObject[] | undefined> {
+async function readKept({
+  gateway,
+  caller,
+  body,
+}: Pick<Asked<ChatServices>, 'gateway' | 'caller' | 'body'>): Promise<readonly JsonObject[] | undefined> {
   const { conversations } = gateway;
   const conversation = idOf(body['conversation']);
   if (conversation !== undefined) {

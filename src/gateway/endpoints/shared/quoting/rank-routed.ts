@@ -1,11 +1,12 @@
-import type { CallFacts } from '../../../inference/call-facts.ts';
-import { GatewayError } from '../../../inference/gateway-error.ts';
-import { mayCall } from '../../admission/check-caller.ts';
-import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
-import type { ServedKind } from '../../attempts/routing/model-kind.ts';
-import { notAChat } from '../../attempts/routing/not-a-chat.ts';
-import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import { mayCall } from '../../../admission/check-caller.ts';
+import { alwaysHealthy } from '../../../attempts/routing/always-healthy.ts';
+import type { ServedKind } from '../../../attempts/routing/model-kind.ts';
+import { notAChat } from '../../../attempts/routing/not-a-chat.ts';
+import { rankTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
+import type { AttemptServices } from '../../../attempts/services.ts';
 import type { Asked } from './quoted-call.ts';
 
 /**
@@ -14,7 +15,7 @@ import type { Asked } from './quoted-call.ts';
  * @throws GatewayError
  */
 export function rankRouted(
-  { gateway, settings, caller, headers }: Asked,
+  { gateway, settings, caller, headers }: Asked<Pick<AttemptServices, 'clock'>>,
   facts: CallFacts,
   kind: ServedKind,
   isSuitable: (target: Target) => boolean,

@@ -1,5 +1,5 @@
-import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import type { QuotedTarget } from './quoted-call.ts';
 
 /**

@@ -1,30 +1,31 @@
-import type { GatewaySettings } from '../../attempts/services.ts';
-import { chatDialects } from '../../../dialects/registry.ts';
-import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
-import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
-import type { WireRequest } from '../../../dialects/wire-request.ts';
-import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
-import type { CallFacts } from '../../../inference/call-facts.ts';
-import { type InputMeasure, measureInput } from '../../../inference/measure-input.ts';
-import { createTranslationNotes, type TranslationNote } from '../../../inference/translation-notes.ts';
-import type { JsonValue } from '../../../platform/json/json-value.ts';
-import type { StreamFraming } from '../../../platform/frames.ts';
-import { forecastUsage, outputTokensAtFirst, withWholeWindow } from '../../attempts/books/bound-call.ts';
-import { defaultCredits } from '../../settings/credit-settings.ts';
-import { type SentRequest, withSentBound } from '../../attempts/books/sent-bound.ts';
-import { mayCall } from '../../admission/check-caller.ts';
-import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
-import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
-import type { Target } from '../../attempts/routing/target.ts';
-import { boundToolCalls } from '../chat/tool-loop/bound-tools.ts';
-import { needsToolLoop } from '../chat/tool-loop/run-tool-loop.ts';
-import { defaultTools } from '../../settings/tool-settings.ts';
-import { fitTargets } from './fit-targets.ts';
-import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
+import type { GatewaySettings } from '../../../attempts/services.ts';
+import { chatDialects } from '../../../../dialects/registry.ts';
+import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId, Operation } from '../../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../../dialects/wire-request.ts';
+import type { UsageBounds } from '../../../../billing/metering/estimate-usage.ts';
+import type { CallFacts } from '../../../../inference/call-facts.ts';
+import { type InputMeasure, measureInput } from '../../../../inference/measure-input.ts';
+import { createTranslationNotes, type TranslationNote } from '../../../../inference/translation-notes.ts';
+import type { JsonValue } from '../../../../platform/json/json-value.ts';
+import type { StreamFraming } from '../../../../platform/frames.ts';
+import { forecastUsage, outputTokensAtFirst, withWholeWindow } from '../../../attempts/books/bound-call.ts';
+import { defaultCredits } from '../../../settings/credit-settings.ts';
+import { type SentRequest, withSentBound } from '../../../attempts/books/sent-bound.ts';
+import { mayCall } from '../../../admission/check-caller.ts';
+import { alwaysHealthy } from '../../../attempts/routing/always-healthy.ts';
+import { rankTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
+import { boundToolCalls } from '../tool-loop/bound-tools.ts';
+import { needsToolLoop } from '../tool-loop/run-tool-loop.ts';
+import { defaultTools } from '../../../settings/tool-settings.ts';
+import { fitTargets } from '../../shared/quoting/fit-targets.ts';
+import type { Asked, QuotedCall, QuotedTarget } from '../../shared/quoting/quoted-call.ts';
+import type { ChatServices } from '../chat-services.ts';
 import { readHistory } from './read-history.ts';
 
 /** Where a chat is asked for. */
-export type ChatPath = {
+export type QuotedPath = {
   readonly dialect: DialectId;
   readonly operation: Exclude<Operation, 'count-tokens'>;
   readonly pathModel?: string | undefined;
@@ -35,7 +36,7 @@ export type ChatPath = {
  * Reads a chat as a call of it would be read, up to where it would be sent.
  * @throws GatewayError as such a call would, for what is wrong with the request
  */
-export async function quoteChat(asked: Asked, path: ChatPath): Promise<QuotedCall> {
+export async function quoteChat(asked: Asked<ChatServices>, path: QuotedPath): Promise<QuotedCall> {
   const { gateway, settings, caller, headers } = asked;
   const dialect = chatDialects[path.dialect];
   const { callback_url: _told, ...body } = asked.body;
@@ -92,7 +93,7 @@ type ReadChat = {
   readonly keptAt: string | undefined;
 };
 
-function quoteTarget(asked: Asked, chat: ReadChat, target: Target): QuotedTarget {
+function quoteTarget(asked: Asked<ChatServices>, chat: ReadChat, target: Target): QuotedTarget {
   const isSpoken = target.upstream.dialects.includes(chat.dialect.id);
   const translated = isSpoken ? undefined : translate(asked, chat, target);
   const facts = isSpoken && !chat.isLoop ? chat.facts : factsAsSent(chat, target, translated?.request);

@@ -1,12 +1,15 @@
 import type { Health } from '../../attempts/health/health.ts';
 
+/** What is asked: all, or only whether it lives or is ready. */
+export type Probe = 'all' | 'live' | 'ready';
+
 /**
  * The answer of a health route.
  * @param hindrances reasons why the gateway should get no traffic at the moment; none when it is ready
  */
 export function describeHealth(
-  probe: 'all' | 'live' | 'ready',
-  health: Health,
+  probe: Probe,
+  health: Pick<Health, 'report'>,
   hindrances: readonly string[],
 ): { readonly status: 200 | 503; readonly state: object } {
   const ready = hindrances.length === 0;
@@ -19,7 +22,7 @@ export function describeHealth(
 const shownTargetsMax = 200;
 
 /** The targets that calls went to lately, those that do not work first. Which credential it is, is told by its place and never by its value. */
-function describeTargets(health: Health): readonly object[] {
+function describeTargets(health: Pick<Health, 'report'>): readonly object[] {
   const order = ['rejected', 'failing', 'rate-limited', 'suspect', 'healthy'];
   return health
     .report()

@@ -7,21 +7,22 @@ import { readTranscriptionForm } from '../../../dialects/openai-audio/transcript
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { estimateAudioMs } from '../audio/measure-sound.ts';
-import { createSpeechJob } from '../audio/speech-job.ts';
-import { boundTranscript } from '../audio/transcription-job.ts';
-import { fitTargets } from './fit-targets.ts';
-import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
-import { rankRouted } from './rank-routed.ts';
+import type { AudioServices } from './audio-services.ts';
+import { estimateAudioMs } from './measure-sound.ts';
+import { createSpeechJob } from './speech-job.ts';
+import { boundTranscript } from './transcription-job.ts';
+import { fitTargets } from '../shared/quoting/fit-targets.ts';
+import type { Asked, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
+import { rankRouted } from '../shared/quoting/rank-routed.ts';
 
 const dialect = 'openai-audio';
 
 /** Reads a request for sound as a call of it would be read. @throws GatewayError */
-export function quoteSound(asked: Asked, operation: AudioOperation): QuotedCall {
+export function quoteSound(asked: Asked<AudioServices>, operation: AudioOperation): QuotedCall {
   return operation === 'speech' ? quoteSpeech(asked) : quoteTranscription(asked, operation);
 }
 
-function quoteSpeech(asked: Asked): QuotedCall {
+function quoteSpeech(asked: Asked<AudioServices>): QuotedCall {
   const { body, bytes, headers, settings } = asked;
   const job = createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers });
   const targets = fitTargets(rankSound(asked, job.facts, 'speech'), (target) => ({
@@ -32,7 +33,7 @@ function quoteSpeech(asked: Asked): QuotedCall {
 }
 
 /** The form of an upload, written as JSON: its fields, and under `file` how long or how large the recording is. */
-function quoteTranscription(asked: Asked, operation: Exclude<AudioOperation, 'speech'>): QuotedCall {
+function quoteTranscription(asked: Asked<AudioServices>, operation: Exclude<AudioOperation, 'speech'>): QuotedCall {
   const { file, ...fields } = asked.body;
   const task = operation === 'translations' ? 'translate' : 'transcribe';
   const facts = readTranscriptionForm(Object.entries(fields).flatMap(toFields), task, asked.settings.validation);
@@ -45,7 +46,7 @@ function quoteTranscription(asked: Asked, operation: Exclude<AudioOperation, 'sp
   return { dialect, requestedModel, targets, roundsMax: 1 };
 }
 
-function rankSound(asked: Asked, facts: CallFacts, operation: AudioOperation) {
+function rankSound(asked: Asked<AudioServices>, facts: CallFacts, operation: AudioOperation) {
   const does = { speech: 'makes speech', transcriptions: 'transcribes speech', translations: 'translates speech' }[operation];
   const kind = operation === 'speech' ? 'speech' : 'transcription';
   return rankRouted(asked, facts, kind, ({ upstream }) => upstream.audioPaths[operation] !== undefined, does);

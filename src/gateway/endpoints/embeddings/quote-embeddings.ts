@@ -1,10 +1,11 @@
-import { boundEmbeddings } from '../embeddings/bound-embeddings.ts';
-import { readEmbeddings } from '../embeddings/read-embeddings.ts';
-import type { Asked, QuotedCall } from './quoted-call.ts';
-import { rankRouted } from './rank-routed.ts';
+import type { EmbeddingServices } from './embedding-services.ts';
+import { boundEmbeddings } from './bound-embeddings.ts';
+import { readEmbeddings } from './read-embeddings.ts';
+import type { Asked, QuotedCall } from '../shared/quoting/quoted-call.ts';
+import { rankRouted } from '../shared/quoting/rank-routed.ts';
 
 /** Reads a request for embeddings as a call of it would be read. @throws GatewayError */
-export function quoteEmbeddings(asked: Asked): QuotedCall {
+export function quoteEmbeddings(asked: Asked<EmbeddingServices>): QuotedCall {
   const { requestedModel, inputCharacters } = readEmbeddings(asked.body);
   const facts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
   const targets = rankRouted(

@@ -1,4 +1,5 @@
-import type { VideoService } from '../videos/video-service.ts';
+import type { VideoServices } from './video-services.ts';
+import type { VideoService } from './video-service.ts';
 import { readVideoRequest } from '../../../dialects/video-tasks/read-video-request.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
@@ -6,12 +7,12 @@ import type { VideoTask } from '../../../tasks/video-task.ts';
 import { unknownModel } from '../../attempts/routing/rank-targets.ts';
 import { mayCall } from '../../admission/check-caller.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import { rankVideoTargets } from '../videos/create/rank-video-targets.ts';
-import { type CreationPath, formOf } from '../videos/create/read-creation.ts';
-import { isKept, mediaOf } from '../videos/create/video-source.ts';
-import { unknownVideo } from '../videos/video-context.ts';
-import { fitTargets } from './fit-targets.ts';
-import type { Asked, QuotedCall, QuotedTarget } from './quoted-call.ts';
+import { rankVideoTargets } from './create/rank-video-targets.ts';
+import { type CreationPath, formOf } from './create/read-creation.ts';
+import { isKept, mediaOf } from './create/video-source.ts';
+import { unknownVideo } from './video-context.ts';
+import { fitTargets } from '../shared/quoting/fit-targets.ts';
+import type { Asked, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
 
 /** What stands for a file of ours that would be sent within the request: what a video costs does not depend on its bytes. */
 const standIn = 'https://video.invalid/';
@@ -21,7 +22,7 @@ const standIn = 'https://video.invalid/';
  * @param remixed the video in the path of a remix
  * @throws GatewayError
  */
-export async function quoteVideo(asked: Asked, path: CreationPath, remixed: string | undefined): Promise<QuotedCall> {
+export async function quoteVideo(asked: Asked<VideoServices>, path: CreationPath, remixed: string | undefined): Promise<QuotedCall> {
   const { gateway, settings, caller, bytes, body } = asked;
   const { videos } = gateway;
   if (videos === undefined) throw new GatewayError('route_not_found', 'videos are not made by this gateway');

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http';
+
+import type { ApiKey } from '../../accounts/api-key.ts';
+import type { ErrorVoice } from '../../dialects/error-voice.ts';
+import type { ClientReply } from '../replies/client-reply.ts';
+import type { CallSettings } from '../settings/call-settings.ts';
+import type { CallReport } from '../telemetry/call-report.ts';
+import { authenticate } from './authenticate.ts';
+import { checkCaller } from './check-caller.ts';
+import { enterGate } from './overload/enter-gate.ts';
+import type { Admission } from './overload/fair-gate.ts';
+import type { RequestTarget } from './request-target.ts';
+import type { AdmissionServices } from './services.ts';
+
+type Arriving = {
+  readonly callId: string;
+  readonly request: IncomingMessage;
+  readonly response: ClientReply;
+  readonly target: Pick<RequestTarget, 'queryKeys'>;
+};
+
+type CallerServices = Pick<AdmissionServices, 'callers' | 'clock'> & { readonly settings: () => Pick<CallSettings, 'isProxy'> };
+
+/** Who calls, and the place that the request has in the process until its reply is over. */
+type Entered = { readonly caller: ApiKey; readonly admission: Admission };
+
+/**
+ * Finds the key of a request and checks that it may be used now and from where the request comes.
+ * @throws GatewayError as `authenticate` and `checkCaller` do
+ */
+export async function findCaller(
+  { callers, clock, settings }: CallerServices,
+  request: IncomingMessage,
+  queryKeys: readonly string[],
+): Promise<ApiKey> {
+  const caller = await authenticate(request, queryKeys, callers);
+  checkCaller(caller, request, clock.nowMs(), settings().isProxy);
+  return caller;
+}
+
+/**
+ * Lets a request in: finds its caller, and waits for its turn where the process is busy. Undefined where it was refused and has its answer, or where its client
+ * has left: nothing more is to be done.
+ * @param voice words the refusal
+ * @param report of a call; undefined for what is no call
+ * @throws GatewayError for a caller who is not known, or may not call
+ */
+export async function enter(
+  services: CallerServices & Pick<AdmissionServices, 'gatekeeper'>,
+  { callId, request, response, target }: Arriving,
+  voice: Pick<ErrorVoice, 'encodeError'>,
+  report?: CallReport,
+): Promise<Entered | undefined> {
+  const { callers, clock, settings, gatekeeper } = services;
+  const caller = await authenticate(request, target.queryKeys, callers);
+  if (report !== undefined) report.caller = caller;
+  checkCaller(caller, request, clock.nowMs(), settings().isProxy);
+  const admission = await enterGate(gatekeeper, { callId, request, response, voice }, report, caller.userId);
+  return admission === undefined ? undefined : { caller, admission };
+}

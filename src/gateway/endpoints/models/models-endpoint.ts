@@ -1,0 +1,89 @@
+import type { DialectId } from '../../../dialects/dialect-id.ts';
+import { mayCall } from '../../admission/check-caller.ts';
+import { findCaller } from '../../admission/enter.ts';
+import type { AdmissionServices } from '../../admission/services.ts';
+import type { GatewaySettings } from '../../attempts/services.ts';
+import type { Endpoint, EndpointRequest, EndpointRoute } from '../shared/endpoint.ts';
+import { carriers } from '../shared/open-api-parts.ts';
+import { namesModelMethod, speaksGenerateContent } from '../shared/model-paths.ts';
+import { dialectOfHeaders, type RequestHeaders, wordingOf } from '../shared/wording.ts';
+import { writeJson } from '../shared/write-json.ts';
+import { listModels, showModel } from './serve-models.ts';
+
+type ModelServices = Pick<AdmissionServices, 'callers' | 'clock'> & { readonly settings: () => GatewaySettings };
+
+/** The dialect that the caller's SDK speaks, by the path, the key that it sends and what it says of its version. */
+function dialectOf(path: string, headers: RequestHeaders): DialectId {
+  const isGemini = speaksGenerateContent(path) || headers['x-goog-api-key'] !== undefined;
+  return isGemini ? 'gemini-generate-content' : dialectOfHeaders(headers);
+}
+
+function listRoute(path: string): EndpointRoute<ModelServices> {
+  return {
+    method: 'GET',
+    path,
+    openApi: {
+      operation: () => ({
+        summary: "List models, in the shape of the caller's SDK (by anthropic-version or x-goog-api-key)",
+        security: carriers,
+        responses: { 200: { description: 'The list.' } },
+      }),
+    },
+    serve: (services, http) => serveModels(services, http),
+  };
+}
+
+function modelRoute(path: string): EndpointRoute<ModelServices> {
+  return {
+    method: 'GET',
+    path,
+    takes: (asked) => !namesModelMethod(asked),
+    openApi: {
+      operation: () => ({
+        summary: 'One model',
+        security: carriers,
+        responses: { 200: { description: 'The model.' }, 404: { description: 'Unknown model.' } },
+      }),
+      rest: 'model',
+    },
+    serve: (services, http, { rest }) => serveModels(services, http, rest),
+  };
+}
+
+/** Answers with the models that the caller may call, or with the one that the rest of the path names. */
+async function serveModels(services: ModelServices, http: EndpointRequest, rest?: string): Promise<void> {
+  const { request, target } = http;
+  const dialect = dialectOf(target.path, request.headers);
+  const caller = await findCaller(services, request, target.queryKeys);
+  const { routing } = services.settings();
+  const allowed = (model: string): boolean => mayCall(caller, model);
+  const answer =
+    rest === undefined
+      ? listModels(routing, dialect, target.query, allowed)
+      : showModel(routing, dialect, modelName(rest), http.server.startedAtMs, allowed);
+  writeJson(http, 200, answer);
+}
+
+function modelName(rest: string): string {
+  try {
+    const name = decodeURIComponent(rest);
+    return name.startsWith('models/') ? name.slice('models/'.length) : name;
+  } catch {
+    // A broken percent-encoding names no model: it is answered as an unknown one.
+    return rest;
+  }
+}
+
+/** The models that may be called. */
+export const modelsEndpoint: Endpoint<ModelServices> = {
+  name: 'models',
+  routes: [
+    listRoute('/v1/models'),
+    modelRoute('/v1/models/*'),
+    listRoute('/v1beta/models'),
+    modelRoute('/v1beta/models/*'),
+    listRoute('/v1alpha/models'),
+    modelRoute('/v1alpha/models/*'),
+  ],
+  voice: { owns: (path) => path.startsWith('/v1/models'), wording: (path, headers) => wordingOf(dialectOf(path, headers)) },
+};
