@@ -28,7 +28,7 @@ export function createTurnQueue(schedule: (callback: () => void) => void = setIm
 }
 
 /**
- * Larger bodies are worked on piece by piece, and each piece has a turn of its own. Below this everything that is done with one takes a few milliseconds at most,
+ * Larger bodies are worked on piece by piece, and a piece waits where the present turn has been at work for long (`giveWayIfLong`). Below this everything that is done with one takes a few milliseconds at most,
  * whatever it is, so that twenty of them that come in one turn hold up others for no longer than a person notices.
  */
 export const largeBodyBytes = 32 * 1024;
@@ -44,6 +44,30 @@ const processQueue = createTurnQueue();
 
 /** Pieces of work in this process that wait for a turn of their own. */
 export const waitingTurns = (): number => processQueue.waiting();
+
+/** For how long pieces of work may share one turn of the event loop. */
+const sharedTurnMs = 10;
+
+/** Since when the present turn of the event loop has been at work on large bodies. */
+let sharedSinceMs: number | undefined;
+
+const endShared = (): void => {
+  sharedSinceMs = undefined;
+};
+
+/**
+ * Gives way where the present turn of the event loop has been at work on large bodies for long. Undefined where it has not: the work goes on at once. Bodies
+ * that are quick share a turn, and so their writes to sockets and to the journal; twenty that are slow have a turn each.
+ */
+export function giveWayIfLong(): Promise<void> | undefined {
+  const nowMs = performance.now();
+  if (sharedSinceMs === undefined) {
+    sharedSinceMs = nowMs;
+    setImmediate(endShared);
+    return undefined;
+  }
+  return nowMs - sharedSinceMs < sharedTurnMs ? undefined : processQueue.nextTurn();
+}
 
 /** One piece of work: tells when its turn is over. */
 export class WorkTurns {

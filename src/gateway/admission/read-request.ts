@@ -6,7 +6,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/js
 import { parseJsonInTurns } from '../../platform/json/parse-in-turns.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
-import { largeBodyBytes, WorkTurns } from '../../platform/turn-queue.ts';
+import { giveWayIfLong, largeBodyBytes } from '../../platform/turn-queue.ts';
 import type { GatewayLimits } from '../settings/limits.ts';
 
 export type ReadRequest = { readonly bytes: Buffer; readonly body: JsonObject };
@@ -58,14 +58,15 @@ function readTree(bytes: Buffer, limits: GatewayLimits): JsonValue {
 
 /** The same between other work. What was done before, and what follows, have turns of their own. */
 async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<JsonValue> {
-  const turns = new WorkTurns();
-  await turns.giveWay();
+  const before = giveWayIfLong();
+  if (before !== undefined) await before;
   try {
-    return await parseJsonInTurns(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax }, { turns });
+    return await parseJsonInTurns(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
   } catch (error) {
     throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
   } finally {
-    await turns.giveWay();
+    const after = giveWayIfLong();
+    if (after !== undefined) await after;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { WireRequest } from '../../../dialects/wire-request.ts';
-import { largeBodyBytes, WorkTurns } from '../../../platform/turn-queue.ts';
+import { giveWayIfLong, largeBodyBytes } from '../../../platform/turn-queue.ts';
 import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
 import { readBackground } from './background/background-request.ts';
 import { takeCallbackUrl } from './background/take-callback-url.ts';
@@ -33,6 +33,7 @@ export async function readChat(
   const background = readBackground(call, asked);
   const { bytes, body } = background ?? asked;
   // What checks a large body and what writes it on take their time each; others have a turn between.
-  if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
+  const turn = bytes.length > largeBodyBytes ? giveWayIfLong() : undefined;
+  if (turn !== undefined) await turn;
   return { asked, request: toWireRequest(call, body), bytes, isBackground: background !== undefined, callbackUrl };
 }

@@ -1,4 +1,4 @@
-import { largeBodyBytes, WorkTurns } from '../../../platform/turn-queue.ts';
+import { giveWayIfLong, largeBodyBytes } from '../../../platform/turn-queue.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import { CallAttempts } from '../../attempts/call-attempts.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
@@ -53,7 +53,8 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
 async function makeCall(gateway: ChatServices, known: KnownCall, { request, bytes }: RoutedCall['sent']): Promise<void> {
   const { call, facts, settings, targets, turn } = known;
   // It is translated next, which takes a large body its time once more.
-  if (bytes.length > largeBodyBytes) await new WorkTurns().giveWay();
+  const giving = bytes.length > largeBodyBytes ? giveWayIfLong() : undefined;
+  if (giving !== undefined) await giving;
   if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
     const whole = turn === undefined ? request : await turn.whole();
     if (await runToolLoop(gateway, known, { request: whole, asked: request })) return;

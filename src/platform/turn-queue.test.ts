@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { createTurnQueue, giveWayIfLong } from './turn-queue.ts';
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function workFor(ms: number): void {
+  const untilMs = performance.now() + ms;
+  while (performance.now() < untilMs);
+}
+
+describe('work on large bodies in one turn of the event loop', () => {
+  test('what is quick together goes on at once', async () => {
+    await nextTurn();
+    for (let body = 0; body < 50; body += 1) assert.equal(giveWayIfLong(), undefined);
+  });
+
+  test('slow bodies that arrive together do not hold up what waits for the next turn', async () => {
+    await nextTurn();
+    const done: string[] = [];
+    const slow = async (name: string): Promise<void> => {
+      await giveWayIfLong();
+      workFor(12);
+      done.push(name);
+    };
+    const all = ['a', 'b', 'c'].map(slow);
+    setImmediate(() => done.push('other'));
+    await Promise.all(all);
+    assert.ok(done.indexOf('other') < done.indexOf('c'), done.join(' '));
+  });
+
+  test('a new turn begins a new count', async () => {
+    await nextTurn();
+    assert.equal(giveWayIfLong(), undefined);
+    workFor(12);
+    assert.notEqual(giveWayIfLong(), undefined);
+    await nextTurn();
+    await nextTurn();
+    assert.equal(giveWayIfLong(), undefined);
+  });
+});
+
+test('of all that wait in a queue one goes on in each turn, in the order in which they came', async () => {
+  const turns: (() => void)[] = [];
+  const queue = createTurnQueue((callback) => turns.push(callback));
+  const order: number[] = [];
+  const all = [1, 2, 3].map((number) => queue.nextTurn().then(() => order.push(number)));
+  while (turns.length > 0) {
+    turns.shift()?.();
+    await nextTurn();
+  }
+  await Promise.all(all);
+  assert.deepEqual(order, [1, 2, 3]);
+});
