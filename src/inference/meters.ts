@@ -212,7 +212,7 @@ export const meters = {
   /** Pictures that were made, where they are billed by the piece. */
   outputImages: { name: 'output_images', unit: 'picture', price: 'outputImage', line: 'output_image', standsAlone: true, statistics: [] },
   /** Units in which a ranking of documents is billed: one for each query with up to so many documents. */
-  searchUnits: { name: 'search_units', unit: 'search', price: 'searchUnit', line: 'search_unit', standsAlone: false, statistics: [] },
+  searchUnits: { name: 'search_units', unit: 'search', price: 'searchUnit', line: 'search_unit', standsAlone: true, statistics: [] },
   /** Web searches (or search queries, as the vendor counts them) that the vendor ran and bills. */
   webSearches: { name: 'web_searches', unit: 'use', price: 'web_search', line: 'web_search', statistics: [] },
   /** Pages that the vendor read. */

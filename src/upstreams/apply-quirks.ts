@@ -1,3 +1,4 @@
+import type { RerankInterface } from '../dialects/rerank/write-rerank-request.ts';
 import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { ChatTraits, ModelTraits } from '../inference/model-traits.ts';
 import type { AudioQuirks } from './audio-traits.ts';
@@ -13,13 +14,24 @@ type ServerQuirks = {
   readonly audio?: AudioQuirks;
   /** The interface in which it makes videos. */
   readonly videos?: Extract<VideoProtocolId, 'video-generations' | 'openai-videos'>;
+  /** The interface in which it ranks documents. */
+  readonly rerank?: RerankInterface;
+  /** Whether it judges content at OpenAI's `/moderations`. */
+  readonly moderations?: boolean;
   /** Whether a request that comes again with the same `idempotency-key` is made once. */
   readonly idempotencyKeys?: boolean;
   /** Whether it takes tool calls without a type, addresses of images as texts and schemas without names, as its own clients write them. */
   readonly ownSpellings?: boolean;
 };
 
-const serverNames = { audio: true, videos: true, idempotencyKeys: true, ownSpellings: true } satisfies Record<keyof ServerQuirks, true>;
+const serverNames = {
+  audio: true,
+  videos: true,
+  rerank: true,
+  moderations: true,
+  idempotencyKeys: true,
+  ownSpellings: true,
+} satisfies Record<keyof ServerQuirks, true>;
 
 const chatNames = {
   outputLimitField: true,

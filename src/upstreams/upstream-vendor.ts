@@ -43,6 +43,8 @@ export type UpstreamVendor = {
   readonly locate: (route: UpstreamRoute) => string | undefined;
   /** Where embeddings are made, below the base address. Absent where the vendor has no such route in OpenAI's form. */
   readonly embeddingsPath?: string;
+  /** Where content is judged, below the base address. Absent where the vendor has no such route in OpenAI's form; `openai-compatible` servers are told by their quirks. */
+  readonly moderationsPath?: string;
   /** How it makes videos. Absent where it makes none; `openai-compatible` servers are told by their quirks. */
   readonly videoProtocol?: VideoProtocolId;
   /** Where sound is made and read, below the base address. Absent where the vendor has no such route in OpenAI's form. */

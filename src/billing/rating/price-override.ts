@@ -16,10 +16,11 @@ export type PriceOverride = {
   readonly inputAudio?: string;
   /** USD per web search. Absent: the vendor's list prices searches. */
   readonly webSearch?: string;
-  /** USD per 1,000,000 characters read out, per minute of sound, per picture, and per second of video by its resolution. */
+  /** USD per 1,000,000 characters read out, per minute of sound, per picture, per unit of a ranking, and per second of video by its resolution. */
   readonly characters?: string;
   readonly audioMinute?: string;
   readonly inputImage?: string;
+  readonly searchUnit?: string;
   readonly videoSecond?: Readonly<Record<string, string>>;
 };
 
@@ -32,9 +33,9 @@ type PreparedOverride = {
 };
 
 function prepareOverride(override: PriceOverride): PreparedOverride {
-  const { model, webSearch, characters, audioMinute, inputImage, videoSecond, input, output, ...rest } = override;
+  const { model, webSearch, characters, audioMinute, inputImage, searchUnit, videoSecond, input, output, ...rest } = override;
   const media = Object.fromEntries(
-    Object.entries({ characters, audioMinute, inputImage, videoSecond }).filter(([, price]) => price !== undefined),
+    Object.entries({ characters, audioMinute, inputImage, searchUnit, videoSecond }).filter(([, price]) => price !== undefined),
   ) as MediaPrices;
   const prices: TokenPrices | undefined = input === undefined || output === undefined ? undefined : { input, output, ...rest };
   return {

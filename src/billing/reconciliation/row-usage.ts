@@ -27,6 +27,8 @@ export type ReconciledAccount = {
 const kindsByDialect: Readonly<Record<string, CallKind>> = {
   'openai-audio': 'audio',
   'openai-embeddings': 'embeddings',
+  'openai-moderations': 'moderations',
+  rerank: 'rankings',
   'video-generations': 'videos',
   'openai-videos': 'videos',
   'xai-videos': 'videos',

@@ -1,7 +1,7 @@
 import type { DialectId } from '../../dialects/dialect-id.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
-import type { PricingParameters } from '../../inference/usage.ts';
+import type { PricingParameters, Usage } from '../../inference/usage.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import type { UsageBound } from './books/settle.ts';
 import type { StreamBudget } from './books/stream-budget.ts';
@@ -19,7 +19,7 @@ export type AttemptPlan = {
   /** The dialect in which the upstream answers: a vendor may count otherwise than it says. Absent where the usage is what the relay reads. */
   readonly upstreamDialect?: { readonly id: DialectId };
   /** Absent in passthrough. */
-  readonly translation?: { readonly upstream: { readonly id: DialectId }; readonly notes: Notes; readonly replyNotes: Notes };
+  readonly translation?: { readonly upstream: { readonly id: string }; readonly notes: Notes; readonly replyNotes: Notes };
 };
 
 /** What no upstream has to be asked for: the gateway answers by itself, and nothing is booked. */
@@ -45,6 +45,8 @@ export type CallJob<Plan extends AttemptPlan = AttemptPlan> = {
    * @throws GatewayError of class `invalid_request` for what this target cannot be asked; the next one may be
    */
   readonly plan: (target: Target) => Plan | OwnAnswer | Promise<Plan | OwnAnswer>;
+  /** What a target charges by, where that is not tokens: it has to have a price where the operator has calls without one refused. */
+  readonly uses?: (target: Target) => Usage;
   /** A digest of the request: lets health tell one request that fails often from many. */
   readonly digest: () => string;
   /** Called when an attempt was sent: what only the first one needs may be let go of. */

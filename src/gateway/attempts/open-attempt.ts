@@ -25,7 +25,11 @@ export function openAttempt<Plan extends AttemptPlan>(
   const { translation } = plan;
   const { priceBook } = settings.routing;
   const { requestedModel } = facts;
-  const pricingParameters = readPrices(priceBook, { target, requestedModel, acceptedAtMs }, plan.upstreamRequest.body);
+  const pricingParameters = readPrices(
+    priceBook,
+    { target, requestedModel, acceptedAtMs, uses: job.uses?.(target) },
+    plan.upstreamRequest.body,
+  );
   const open = (): Promise<CallOpening> =>
     openCall({
       callId: round?.rowId ?? callId,

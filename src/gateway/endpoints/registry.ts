@@ -9,7 +9,9 @@ import { filesEndpoint } from './files/files-endpoint.ts';
 import type { Gateway } from './gateway.ts';
 import { healthEndpoint } from './health/health-endpoint.ts';
 import { modelsEndpoint } from './models/models-endpoint.ts';
+import { moderationsEndpoint } from './moderations/moderations-endpoint.ts';
 import { createQuotesEndpoint } from './quotes/quotes-endpoint.ts';
+import { rerankEndpoint } from './rerank/rerank-endpoint.ts';
 import { createRouter } from './router.ts';
 import type { Endpoint, EndpointRoute } from './shared/endpoint.ts';
 import { dialectOfHeaders, type RequestHeaders, type Wording, wordingOf } from './shared/wording.ts';
@@ -27,6 +29,8 @@ export const endpoints: readonly Endpoint<Gateway>[] = [
   createQuotesEndpoint<Gateway>({ findRoute: (method, path) => findRoute(method, path), wordingOfPath }),
   creditsEndpoint,
   embeddingsEndpoint,
+  rerankEndpoint,
+  moderationsEndpoint,
   audioEndpoint,
   filesEndpoint,
   videosEndpoint,

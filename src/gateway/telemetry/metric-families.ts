@@ -8,6 +8,9 @@ import type { Counter, Family, Histogram, MetricRegistry } from '../../platform/
 export const operationNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.values(chatDialects).map(({ id, telemetryOperation }) => [id, telemetryOperation])),
   'openai-embeddings': 'embeddings',
+  // The conventions have no word for these two; theirs allow one of one's own.
+  'openai-moderations': 'moderation',
+  rerank: 'rerank',
   // The conventions' word for content of any kind.
   'openai-audio': 'generate_content',
   'video-tasks': 'generate_content',

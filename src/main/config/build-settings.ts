@@ -100,6 +100,8 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     takesOwnSpellings: quirks.ownSpellings ?? false,
     takesIdempotencyKeys: quirks.idempotencyKeys ?? vendor.takesIdempotencyKeys ?? false,
     videoProtocol: quirks.videos ?? vendor.videoProtocol,
+    rerankInterface: quirks.rerank,
+    moderationsPath: quirks.moderations === undefined ? vendor.moderationsPath : quirks.moderations ? '/moderations' : undefined,
     audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),
     audioTraits: applyAudioQuirks(audio),
     setsContext: configured.quirks?.contextTokensMax !== undefined,

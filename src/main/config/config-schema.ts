@@ -45,6 +45,7 @@ const priceSchema = Type.Object(
       }),
     ),
     inputImage: Type.Optional(decimal('USD per picture that a video is made from')),
+    searchUnit: Type.Optional(decimal('USD per search unit of a ranking')),
   },
   {
     additionalProperties: false,
@@ -139,7 +140,7 @@ const modelSchema = Type.Object(
       }),
     ),
     kind: Type.Optional(
-      Type.Enum(['chat', 'embeddings', 'speech', 'transcription', 'video'], {
+      Type.Enum(['chat', 'embeddings', 'speech', 'transcription', 'video', 'rerank', 'moderation'], {
         description:
           'What the model is for. A model that is known to be made for something else is refused at the endpoints of the other kinds; without this it is known by its name, of the vendors anthropic, gemini, openai and xai alone.',
       }),

@@ -76,6 +76,13 @@ const fields = {
   idempotencyKeys: flag(
     'Whether it makes a request once that comes again with the same Idempotency-Key, as another Weir does. Then attempts carry keys made from the id of their call.',
   ),
+  rerank: Type.Optional(
+    Type.Enum(['cohere', 'jina', 'voyage', 'vllm'], {
+      description:
+        "The interface in which it ranks documents: Cohere's v2, Jina's, Voyage's, or that of vLLM and servers like it, which is Jina's with fewer fields. Default: it ranks none.",
+    }),
+  ),
+  moderations: flag("Whether it judges content at /moderations in OpenAI's form."),
   audio: audioQuirksSchema,
   videos: Type.Optional(
     Type.Enum(['video-generations', 'openai-videos'], {

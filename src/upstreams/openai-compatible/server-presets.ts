@@ -11,20 +11,33 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
    * docs.vllm.ai: sampling extras, `chat_template_kwargs`, fetching of images. Whether thinking can be switched is up to the chat template.
    */
   vllm: {
-    quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true, audio: vllmAudio },
+    quirks: {
+      reasoning: 'effort',
+      reasoningField: 'enable_thinking',
+      acceptsTopK: true,
+      fetchesUrls: true,
+      audio: vllmAudio,
+      rerank: 'vllm',
+    },
   },
   /** docs.sglang.ai: the same extras as vLLM. */
   sglang: {
-    quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true },
+    quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true, rerank: 'vllm' },
   },
   /**
    * It does not act on `tool_choice`, and a model that cannot think answers 400 to being asked to (ollama/ollama#12561,
    * taketwo/llm-ollama#54).
    */
   ollama: { quirks: { forcedToolChoice: false } },
-  /** tools/server/README of llama.cpp: template arguments, thoughts in the history, sampling extras. */
+  /** tools/server/README of llama.cpp: template arguments, thoughts in the history, sampling extras, rankings in Jina's form. */
   'llama-cpp': {
-    quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', reasoningHistoryField: 'reasoning_content', acceptsTopK: true },
+    quirks: {
+      reasoning: 'effort',
+      reasoningField: 'enable_thinking',
+      reasoningHistoryField: 'reasoning_content',
+      acceptsTopK: true,
+      rerank: 'vllm',
+    },
   },
   /**
    * `tool_choice` may only be a word: naming a function is refused (lmstudio-ai/lmstudio-bug-tracker#670). lmstudio.ai/docs lists `top_k`.
@@ -92,6 +105,14 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     baseUrl: 'https://api.fireworks.ai/inference/v1',
     quirks: { acceptsTopK: true, fetchesUrls: true },
   },
+  /**
+   * docs.cohere.com: chats and embeddings for clients of OpenAI lie below `/compatibility/v1`; rankings have Cohere's own interface, whose `/v2` lies beside that.
+   */
+  cohere: { baseUrl: 'https://api.cohere.ai/compatibility/v1', quirks: { rerank: 'cohere' } },
+  /** jina.ai/reranker: rankings and embeddings. */
+  jina: { baseUrl: 'https://api.jina.ai/v1', quirks: { rerank: 'jina' } },
+  /** docs.voyageai.com: rankings and embeddings. */
+  voyage: { baseUrl: 'https://api.voyageai.com/v1', quirks: { rerank: 'voyage' } },
   /** examples/server of ggml-org/whisper.cpp: its base address is that of the server, without `/v1`. */
   'whisper-cpp': { quirks: { audio: whisperCppAudio } },
   /** speaches.ai, which was faster-whisper-server: all five forms of transcripts, languages by code, and speech by Kokoro or Piper. */

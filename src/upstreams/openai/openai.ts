@@ -21,6 +21,7 @@ export const openai: UpstreamVendor = {
     return responsesPaths[route.operation];
   },
   embeddingsPath: '/embeddings',
+  moderationsPath: '/moderations',
   credentialHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
   // Its SDKs send a key with what they repeat.

@@ -28,6 +28,7 @@ const wordsOfUse: Readonly<Record<AloneMeter, string>> = {
   outputAudioMs: 'minutes of sound that is made',
   outputVideoMs: 'seconds of video',
   outputImages: 'pictures',
+  searchUnits: 'units of rankings',
 };
 
 /**

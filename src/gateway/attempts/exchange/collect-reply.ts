@@ -1,3 +1,4 @@
+import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { writeFailure } from '../../replies/write-reply.ts';
 import type { ExchangeContext, Outcome, ReplySink, UndeliveredFailure, UpstreamFlow } from './exchange-context.ts';
@@ -9,6 +10,8 @@ export type CollectOptions = {
   readonly tooLarge: string;
   /** How the call ends when the client leaves before the body is whole. */
   readonly endWhenLeft: Outcome['end'];
+  /** What is known of the reply then. */
+  readonly begun?: (() => ReplyReport) | undefined;
   /** What another attempt would have to know of the answer. */
   readonly refusal?: Pick<UndeliveredFailure, 'upstreamStatus' | 'headers'>;
   /** Called once with the whole body. It settles and answers the call, or calls `fail`. */
@@ -80,13 +83,13 @@ class CollectedReply implements ReplySink {
 
   clientLeft(drains = false): void {
     const { observer, leaving } = this.#context;
-    const { endWhenLeft } = this.#options;
+    const { endWhenLeft, begun } = this.#options;
     observer.left?.({ policy: leaving?.policy ?? 'abort', deliveredCharacters: 0 });
     // Of an error nothing is to be learnt.
     this.#drains = drains && endWhenLeft === 'client-left';
     if (this.#drains) return;
     this.#flow.stop();
-    observer.settled({ end: endWhenLeft, complete: false });
+    observer.settled({ end: endWhenLeft, complete: false, ...(begun !== undefined && { report: begun() }) });
   }
 
   check(nowMs: number): void {

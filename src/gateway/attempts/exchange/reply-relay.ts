@@ -33,6 +33,8 @@ export type ReplyRelay = {
   /** The headers of the client's reply, made from the upstream's. */
   readonly replyHeaders: (headers: IncomingHttpHeaders) => Record<string, string>;
   readonly readReply: (reply: unknown) => ReplyReport;
+  /** What is known of a reply that has begun, before any of its body is read; absent where that is nothing. It is what a client is charged for that leaves then. */
+  readonly begun?: () => ReplyReport;
   /** The body for the client. Called before the call is settled, once, for a reply that is no error. */
   readonly writeReply: (reply: unknown, bytes: Buffer, charged?: ChargedUsage) => Buffer;
   /** The reply that was written, with what its client did not ask to see; absent where that is all that was written. */

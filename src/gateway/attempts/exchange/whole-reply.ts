@@ -60,6 +60,7 @@ export function createWholeReply(
     bytesMax: limits.replyBytesMax,
     tooLarge: `the reply is larger than ${limits.replyBytesMax} bytes; ask for a stream`,
     endWhenLeft: 'client-left',
+    begun: relay.begun,
     complete,
   });
 }

@@ -40,6 +40,8 @@ test('B15: a model of another kind than its endpoint is refused where its vendor
     ['openai', 'o4-mini', 'video'],
     ['xai', 'grok-4.3', 'video'],
     ['openai', 'gpt-4.1', 'embeddings'],
+    ['openai', 'gpt-4.1', 'moderation'],
+    ['openai', 'text-embedding-3-small', 'rerank'],
   ] as const)
     assert.throws(
       () => keepKind([target(vendor, model)], kind, model),
@@ -64,6 +66,7 @@ test('B15: a chat endpoint refuses a model that is made for something else and n
   for (const [vendor, model, endpoint] of [
     ['openai', 'text-embedding-3-small', '/v1/embeddings'],
     ['gemini', 'gemini-embedding-001', '/v1/embeddings'],
+    ['openai', 'omni-moderation-latest', '/v1/moderations'],
     ['openai', 'tts-1', '/v1/audio/speech'],
     ['openai', 'gpt-4o-transcribe', '/v1/audio/transcriptions'],
     ['openai', 'sora-2', '/v1/videos'],

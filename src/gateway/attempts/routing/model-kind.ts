@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 
 /** What a model is made for. */
-export type ModelKind = 'speech' | 'transcription' | 'video' | 'embeddings' | 'chat' | 'images';
+export type ModelKind = 'speech' | 'transcription' | 'video' | 'embeddings' | 'chat' | 'images' | 'rerank' | 'moderation';
 
 /** The kinds that have endpoints here. */
 export type ServedKind = Exclude<ModelKind, 'images'>;
@@ -14,6 +14,7 @@ const openaiRules: readonly Rule[] = [
   { names: /^whisper|transcribe/, kind: 'transcription' },
   { names: /^sora/, kind: 'video' },
   { names: /^text-embedding/, kind: 'embeddings' },
+  { names: /^(?:omni|text)-moderation/, kind: 'moderation' },
   { names: /^(?:chat)?gpt-image|^dall-e/, kind: 'images' },
   { names: /^(?:chatgpt|gpt|o\d|codex|computer-use)-?/, kind: 'chat' },
 ];
@@ -46,6 +47,8 @@ const words: Readonly<Record<ModelKind, string>> = {
   embeddings: 'makes embeddings',
   chat: 'writes texts',
   images: 'makes pictures',
+  rerank: 'ranks documents',
+  moderation: 'judges content',
 };
 const endpoints: Readonly<Record<ModelKind, string>> = {
   speech: 'ask for it at POST /v1/audio/speech',
@@ -54,6 +57,8 @@ const endpoints: Readonly<Record<ModelKind, string>> = {
   embeddings: 'ask for it at POST /v1/embeddings',
   chat: 'ask for it at POST /v1/messages, /v1/responses, /v1/chat/completions or /v1beta/models/*',
   images: 'no endpoint of this gateway serves it',
+  rerank: 'ask for it at POST /v1/rerank',
+  moderation: 'ask for it at POST /v1/moderations',
 };
 
 /** The error for a model that is asked for what it is not made for. It would be charged by what it has no price for, if its vendor answered at all. */

@@ -2,6 +2,7 @@ import type { RateLimits } from '../../../accounts/access-limits.ts';
 import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../../platform/http/upstream-client.ts';
+import type { RerankInterface } from '../../../dialects/rerank/write-rerank-request.ts';
 import type { VideoProtocolId } from '../../../dialects/video-tasks/video-protocol.ts';
 import type { AudioTraits } from '../../../upstreams/audio-traits.ts';
 import type { UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
@@ -39,6 +40,10 @@ export type Upstream = {
   readonly passesStoredIds: boolean;
   /** How it makes videos; undefined where it makes none. */
   readonly videoProtocol: VideoProtocolId | undefined;
+  /** How it ranks documents; undefined where it does not. */
+  readonly rerankInterface: RerankInterface | undefined;
+  /** Where it judges content, below the base path; undefined where it does not. */
+  readonly moderationsPath: string | undefined;
   /** Where it makes and reads sound, below the base path; empty where it does not. */
   readonly audioPaths: AudioPaths;
   /** What it does otherwise there than the interface's maker. */

@@ -1,4 +1,3 @@
-import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { countInput } from '../../../inference/meters.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
@@ -11,6 +10,7 @@ import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.t
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import { digestRequest } from '../../attempts/health/asking-call.ts';
 import type { Target } from '../../attempts/routing/target.ts';
+import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';
 import { encodeEmbeddings, readEmbeddingsReport, tellCharged } from './read-reply.ts';
 
@@ -24,8 +24,6 @@ type KnownEmbedding = {
   readonly inputCharacters: number;
   readonly encoding: 'float' | 'base64';
 };
-
-const { codec } = chatDialects['openai-chat'];
 
 /** What the attempts of a call for embeddings send: the request with the name that its model has at the target. */
 export function createEmbeddingJob(known: KnownEmbedding): CallJob {
@@ -65,10 +63,7 @@ function createRelay({ callId, purchase, encoding }: KnownEmbedding, { upstream 
     openStream: () => {
       throw new Error('embeddings are never streamed');
     },
-    readError: ({ status, headers, body }) => {
-      const seconds = Number(headers['retry-after'] ?? Number.NaN);
-      return codec.decodeError({ status, body, ...(Number.isFinite(seconds) && { retryAfterSeconds: Math.ceil(seconds) }) });
-    },
+    readError: readErrorAnswer,
   };
 }
 

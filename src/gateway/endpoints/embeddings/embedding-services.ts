@@ -1,5 +1,4 @@
-import type { AdmissionServices } from '../../admission/services.ts';
-import type { AttemptServices } from '../../attempts/services.ts';
+import type { PlainServices } from '../shared/plain-call.ts';
 
 /** What embeddings work with: what every call does. */
-export type EmbeddingServices = AdmissionServices & AttemptServices;
+export type EmbeddingServices = PlainServices;

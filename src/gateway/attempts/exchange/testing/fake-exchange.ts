@@ -158,6 +158,8 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     origin: 'https://upstream.example',
     basePath: '/base',
     videoProtocol: undefined,
+    rerankInterface: undefined,
+    moderationsPath: undefined,
     audioPaths: {},
     audioTraits: usualAudioTraits,
     apiKey: options.apiKey,

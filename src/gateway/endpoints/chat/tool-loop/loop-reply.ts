@@ -10,7 +10,7 @@ import type { ClientReply } from '../../../replies/client-reply.ts';
 import { DeliveredCount } from '../../../attempts/disconnect/delivered-count.ts';
 import { requestIdHeader } from '../../../replies/reply-headers.ts';
 import { encodeWhole } from '../translate/encode-whole.ts';
-import { addWarnings } from '../translate/warning-header.ts';
+import { addWarnings } from '../../../replies/warning-header.ts';
 import { describeBroken, ToldOutput } from '../responses/broken-reply.ts';
 import { writeError, writeReply } from '../../../replies/write-reply.ts';
 

@@ -12,7 +12,7 @@ import { createEventLine, failureOf } from './translate-events.ts';
 import { createTranslatedStream } from './translated-stream.ts';
 import { encodeWhole } from './encode-whole.ts';
 import type { Translation } from './translation.ts';
-import { translationHeaders } from './warning-header.ts';
+import { translationHeaders } from '../../../replies/warning-header.ts';
 
 /** Retry advice means the same in every dialect; everything else that a vendor's headers say is said in its own terms and stays here. */
 const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];

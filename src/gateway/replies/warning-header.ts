@@ -1,4 +1,4 @@
-import type { TranslationNote } from '../../../../inference/translation-notes.ts';
+import type { TranslationNote } from '../../inference/translation-notes.ts';
 
 /** The header that tells a client what translation did to its request besides carrying it over. */
 const warningHeader = 'x-gateway-warning';

@@ -1,0 +1,88 @@
+import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
+import { readModerationReply } from '../../../dialects/openai-moderations/read-moderation-reply.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
+import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts';
+import type { CallJob } from '../../attempts/call-job.ts';
+import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
+import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
+import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
+import { digestRequest } from '../../attempts/health/asking-call.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import { readErrorAnswer } from '../shared/read-error-answer.ts';
+import type { Moderation } from './read-moderation.ts';
+
+/** Content that is to be sent to where it is judged. */
+type KnownModeration = {
+  readonly callId: string;
+  readonly body: JsonObject;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly moderation: Moderation;
+  /** Its prices are those that it is held by. */
+  readonly purchase: Purchase;
+};
+
+/** What the attempts of a call send: the request with the name that its model has at the target. */
+export function createModerationJob(known: KnownModeration): CallJob {
+  const { moderation, purchase, body } = known;
+  return {
+    isFree: false,
+    plan: (target) => ({ kind: 'exchange', upstreamRequest: createRequest(known, target), relay: createRelay(known, target) }),
+    digest: () => digestRequest(Buffer.from(JSON.stringify(body))),
+    sent: () => {},
+    // Nothing is delivered before the reply is whole: the call is over then.
+    forget: () => {},
+    bound: ({ target, pricingParameters }) => ({
+      // Replies report no usage: there is no figure that could be wrong.
+      isSuspicious: () => false,
+      find: () => {
+        const { most } = moderation.bounds;
+        return { most, nanoUsd: boundAtTarget(purchase, target, { most, pricingParameters }), provesCounts: true };
+      },
+    }),
+  };
+}
+
+function createRequest({ body, headers: own }: KnownModeration, target: Target): UpstreamRequest {
+  const { upstream, upstreamModel } = target;
+  const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
+  const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
+  // Clients write null for what they leave out; the vendors refuse it.
+  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  const path = `${upstream.basePath}${upstream.moderationsPath ?? ''}`;
+  return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...given, model: upstreamModel })) };
+}
+
+function createRelay({ callId, moderation, purchase }: KnownModeration, { upstream }: Target): ReplyRelay {
+  return {
+    upstreamFraming: undefined,
+    streamsWholeReplies: false,
+    replyHeaders: (received) => ({ 'content-type': 'application/json', ...passReplyHeaders(upstream, received, callId) }),
+    readReply: (reply) => readReport(reply, moderation.inputs),
+    writeReply: (reply, bytes) => {
+      if (!isJsonObject(reply) || readModerationReply(reply, moderation.inputs) === undefined) throw judgesNot(upstream.id, bytes.length);
+      return Buffer.from(JSON.stringify({ ...reply, model: purchase.requestedModel }));
+    },
+    openStream: () => {
+      throw new Error('moderations are never streamed');
+    },
+    readError: readErrorAnswer,
+  };
+}
+
+function readReport(reply: unknown, inputs: number): ReplyReport {
+  const { error } = chatDialects['openai-chat'].readReply(reply);
+  const judged = isJsonObject(reply) ? readModerationReply(reply, inputs) : undefined;
+  return {
+    outputCharacters: 0,
+    ...(error !== undefined && { error }),
+    ...(judged?.servedModel !== undefined && { servedModel: judged.servedModel }),
+  };
+}
+
+function judgesNot(upstreamId: string, length: number): GatewayError {
+  const message = "Upstream connection error: the model service's reply does not judge every input.";
+  return new GatewayError('upstream_invalid_reply', message, { internal: `${upstreamId} answered with ${length} bytes` });
+}

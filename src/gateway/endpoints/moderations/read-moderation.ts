@@ -1,0 +1,40 @@
+import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
+import type { ValidationMode } from '../../../dialects/dialect-id.ts';
+import { readModerationRequest } from '../../../dialects/openai-moderations/read-moderation-request.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { estimateTokens } from '../../../inference/count-text-characters.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+
+/** Content that is to be judged, checked. */
+export type Moderation = {
+  /** How many verdicts there are to be. */
+  readonly inputs: number;
+  readonly facts: CallFacts;
+  /** What it may use: the one reckoning of holds and of quotes. */
+  readonly bounds: UsageBounds;
+};
+
+/** A picture is at most some 5,000 tokens with every vendor's present models. */
+const imageTokensMax = 8192;
+const imageTokensExpected = 1024;
+
+/** @throws GatewayError that names the field */
+export function readModeration(body: JsonObject, mode: ValidationMode): Moderation {
+  const { requestedModel, inputs } = readModerationRequest(body, mode);
+  let inputCharacters = 0;
+  let textBytes = 0;
+  let images = 0;
+  for (const part of inputs.flat()) {
+    if (part.kind === 'image') images += 1;
+    else {
+      inputCharacters += part.text.length;
+      textBytes += Buffer.byteLength(part.text);
+    }
+  }
+  const facts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
+  const bounds = {
+    expected: { inputTokens: estimateTokens(inputCharacters) + images * imageTokensExpected },
+    most: { inputTokens: textBytes + images * imageTokensMax },
+  };
+  return { inputs: inputs.length, facts, bounds };
+}

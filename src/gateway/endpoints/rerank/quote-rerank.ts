@@ -1,0 +1,21 @@
+import { chooseRerankForm } from '../../../dialects/rerank/rerank-form.ts';
+import type { Asked, QuotedCall } from '../shared/quoting/quoted-call.ts';
+import { rankRouted } from '../shared/quoting/rank-routed.ts';
+import type { PlainServices } from '../shared/plain-call.ts';
+import { boundsOfRanking } from './ranking-bounds.ts';
+import { readRanking } from './read-ranking.ts';
+
+/** Reads a request for a ranking as a call of it would be read. @throws GatewayError */
+export function quoteRerank(asked: Asked<PlainServices>, path: string): QuotedCall {
+  const { body, settings, caller } = asked;
+  const ranking = readRanking(body, chooseRerankForm(path, body), settings.validation, caller.strictTranslation);
+  const ranks = 'ranks documents';
+  const targets = rankRouted(asked, ranking.facts, 'rerank', ({ upstream }) => upstream.rerankInterface !== undefined, ranks);
+  const boundAt = boundsOfRanking(ranking);
+  return {
+    dialect: 'rerank',
+    requestedModel: ranking.facts.requestedModel,
+    targets: targets.map((target) => ({ target, usage: boundAt(target) })),
+    roundsMax: 1,
+  };
+}

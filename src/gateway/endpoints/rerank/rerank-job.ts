@@ -1,0 +1,143 @@
+import { chatDialects } from '../../../dialects/registry.ts';
+import { readRerankReply } from '../../../dialects/rerank/read-rerank-reply.ts';
+import type { RerankForm } from '../../../dialects/rerank/rerank-form.ts';
+import { writeRerankReply } from '../../../dialects/rerank/write-rerank-reply.ts';
+import { type RerankInterface, writeRerankRequest } from '../../../dialects/rerank/write-rerank-request.ts';
+import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { countInput } from '../../../inference/meters.ts';
+import { createFieldNotes, type TranslationNote } from '../../../inference/translation-notes.ts';
+import type { RerankReply } from '../../../inference/rerank.ts';
+import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
+import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts';
+import type { UsageBound } from '../../attempts/books/settle.ts';
+import type { AttemptPlan, CallJob, PlannedAttempt } from '../../attempts/call-job.ts';
+import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
+import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
+import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
+import { digestRequest } from '../../attempts/health/asking-call.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import { translationHeaders } from '../../replies/warning-header.ts';
+import { readErrorAnswer } from '../shared/read-error-answer.ts';
+import { boundsOfRanking, expectedUse, usualUnits } from './ranking-bounds.ts';
+import type { Ranking } from './read-ranking.ts';
+
+/** A ranking that is to be asked for. */
+type KnownRanking = {
+  readonly callId: string;
+  readonly body: JsonObject;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Whose spelling the client uses. */
+  readonly form: RerankForm;
+  readonly ranking: Ranking;
+  /** Whether the client wants nothing left out. */
+  readonly isStrict: boolean;
+  /** Its prices are those that it is held by. */
+  readonly purchase: Purchase;
+};
+
+/** What the attempts of a ranking send: the request in the spelling of the target. */
+export function createRerankJob(known: KnownRanking): CallJob {
+  return {
+    isFree: false,
+    plan: (target) => planRanking(known, target),
+    uses: (target) => expectedUse(known.ranking, target),
+    digest: () => digestRequest(Buffer.from(JSON.stringify(known.body))),
+    sent: () => {},
+    // Nothing is delivered before the reply is whole: the call is over then.
+    forget: () => {},
+    bound: (attempt) => boundUsage(known, attempt),
+  };
+}
+
+/** Addresses are written for chats: with the version of that interface at their end, and at Cohere below the one for clients of OpenAI. */
+const chatPaths = /(?:\/compatibility)?\/v\d+$/;
+
+function planRanking(known: KnownRanking, target: Target): AttemptPlan {
+  const { ranking, body, headers: own, isStrict } = known;
+  const { upstream, upstreamModel } = target;
+  const spelling: RerankInterface = upstream.rerankInterface ?? 'vllm';
+  const notes = createFieldNotes(isStrict);
+  const { path, json } = writeRerankRequest(ranking.request, spelling, upstreamModel, notes);
+  const noted = [...ranking.notes, ...notes.list()];
+  const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
+  const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
+  const upstreamRequest = {
+    path: upstream.basePath.replace(chatPaths, '') + path,
+    method: 'POST' as const,
+    headers,
+    body: Buffer.from(JSON.stringify(json)),
+  };
+  const list = (): readonly TranslationNote[] => noted;
+  return {
+    kind: 'exchange',
+    upstreamRequest,
+    relay: createRelay(known, target, noted),
+    ...(noted.length > 0 && { translation: { upstream: { id: `rerank-${spelling}` }, notes: { list }, replyNotes: { list: () => [] } } }),
+  };
+}
+
+function createRelay(known: KnownRanking, target: Target, notes: readonly TranslationNote[]): ReplyRelay {
+  const { callId, form, ranking } = known;
+  const { request } = ranking;
+  const { upstream } = target;
+  const read = (reply: unknown): RerankReply | undefined => (isJsonObject(reply) ? readRerankReply(reply, request) : undefined);
+  return {
+    upstreamFraming: undefined,
+    streamsWholeReplies: false,
+    replyHeaders: (received) => ({
+      'content-type': 'application/json',
+      ...passReplyHeaders(upstream, received, callId),
+      ...translationHeaders(notes),
+    }),
+    begun: () => {
+      const usage = expectedUse(ranking, target);
+      // Units are known from the request; tokens are estimated by the books.
+      return { outputCharacters: 0, ...(usage.searchUnits !== undefined && { usageReport: { usage, raw: undefined, trustworthy: true } }) };
+    },
+    readReply: (reply) => reportOf(reply, read(reply)),
+    writeReply: (reply, bytes, charged) => {
+      const ranked = read(reply);
+      if (ranked === undefined) throw holdsNone(upstream.id, bytes.length);
+      const usage = charged?.(reportOf(reply, ranked), true).usage ?? ranked.usage?.usage ?? {};
+      return Buffer.from(JSON.stringify(writeRerankReply(ranked, request, form, { id: callId, usage })));
+    },
+    openStream: () => {
+      throw new Error('rankings are never streamed');
+    },
+    readError: readErrorAnswer,
+  };
+}
+
+function reportOf(reply: unknown, ranked: RerankReply | undefined): ReplyReport {
+  const { error } = chatDialects['openai-chat'].readReply(reply);
+  return {
+    outputCharacters: 0,
+    ...(error !== undefined && { error }),
+    ...(ranked?.servedModel !== undefined && { servedModel: ranked.servedModel }),
+    ...(ranked?.usage !== undefined && { usageReport: ranked.usage }),
+  };
+}
+
+function holdsNone(upstreamId: string, length: number): GatewayError {
+  return new GatewayError(
+    'upstream_invalid_reply',
+    "Upstream connection error: the model service's reply holds no ranking of these documents.",
+    {
+      internal: `${upstreamId} answered with ${length} bytes`,
+    },
+  );
+}
+
+function boundUsage({ ranking, purchase }: KnownRanking, { target, pricingParameters }: PlannedAttempt): UsageBound {
+  const { request, facts } = ranking;
+  return {
+    // A text has more characters than tokens, nearly always.
+    isSuspicious: (usage) =>
+      countInput(usage) > facts.inputCharacters || (usage.outputTokens ?? 0) > 0 || (usage.searchUnits ?? 0) > usualUnits(request),
+    find: () => {
+      const { most } = boundsOfRanking(ranking)(target);
+      return { most, nanoUsd: boundAtTarget(purchase, target, { most, pricingParameters }), provesCounts: true };
+    },
+  };
+}
