@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { globSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import manifest from '../package.json' with { type: 'json' };
@@ -29,4 +30,11 @@ test('a suite is run by what its name says', () => {
 test('npm test and test:deep leave out none of their runs, and CI calls both', () => {
   assert.match(manifest.scripts.test, /test:unit && .*test:integration && .*test:timing/);
   assert.match(manifest.scripts['test:deep'], /test:deep:integration && .*test:deep:timing/);
+});
+
+test('the index of conformance names each of its folders, in order', () => {
+  const folders = readdirSync(join(root, 'conformance'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+  const index = readFileSync(join(root, 'conformance/README.md'), 'utf8');
+  const named = [...index.matchAll(/^\| ([a-z-]+) \|/gm)].map(([, name]) => name);
+  assert.deepEqual(named, folders.map(({ name }) => name).toSorted());
 });
