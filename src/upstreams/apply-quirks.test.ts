@@ -42,6 +42,17 @@ describe('model tables', () => {
 });
 
 describe('presets', () => {
+  test('only servers whose replies are rankings of one of the interfaces are said to rank', () => {
+    const ranking = Object.entries(serverPresets).flatMap(([name, { quirks }]) =>
+      quirks.rerank === undefined ? [] : [[name, quirks.rerank]],
+    );
+    assert.deepEqual(Object.fromEntries(ranking), { vllm: 'vllm', 'llama-cpp': 'vllm', cohere: 'cohere', jina: 'jina', voyage: 'voyage' });
+  });
+
+  test('Cohere, which refuses stream_options, is not asked for usage with them', () => {
+    assert.equal(serverPresets['cohere']?.quirks.streamOptions, false);
+  });
+
   for (const [name, preset] of Object.entries(serverPresets)) {
     test(`${name}: what it says departs from the usual, and its address is one`, () => {
       const usual: Readonly<Record<string, unknown>> = { ...usualServerTraits, ...usualServerTraits.chat };

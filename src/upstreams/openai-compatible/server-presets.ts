@@ -20,9 +20,9 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
       rerank: 'vllm',
     },
   },
-  /** docs.sglang.ai: the same extras as vLLM. */
+  /** docs.sglang.io: the same extras as vLLM, but its `/v1/rerank` answers with a bare list, which is none of the interfaces for rankings. */
   sglang: {
-    quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true, rerank: 'vllm' },
+    quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true },
   },
   /**
    * It does not act on `tool_choice`, and a model that cannot think answers 400 to being asked to (ollama/ollama#12561,
@@ -107,8 +107,9 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
   },
   /**
    * docs.cohere.com: chats and embeddings for clients of OpenAI lie below `/compatibility/v1`; rankings have Cohere's own interface, whose `/v2` lies beside that.
+   * Chats with `stream_options` are refused (strandsagents.com, its page on Cohere).
    */
-  cohere: { baseUrl: 'https://api.cohere.ai/compatibility/v1', quirks: { rerank: 'cohere' } },
+  cohere: { baseUrl: 'https://api.cohere.ai/compatibility/v1', quirks: { streamOptions: false, rerank: 'cohere' } },
   /** jina.ai/reranker: rankings and embeddings. */
   jina: { baseUrl: 'https://api.jina.ai/v1', quirks: { rerank: 'jina' } },
   /** docs.voyageai.com: rankings and embeddings. */
