@@ -165,6 +165,14 @@ describe('what a call would cost is told without making it', () => {
     assert.ok(BigInt(sized.expected.nano_usd) < BigInt(sized.maximum.nano_usd));
   });
 
+  test('pictures by their number, or by their size and quality', async () => {
+    const prompt = 'a red kite';
+    const pieces = await compare('/v1/images/generations', { model: 'imagen-4.0-generate-001', prompt, n: 2 });
+    assert.deepEqual([pieces.expected.usd, pieces.maximum.usd], ['0.08', '0.08']);
+    await compare('/v1/images/generations', { model: 'gpt-image-1.5', prompt, size: '1024x1536', quality: 'high' });
+    await compare('/v1/images/generations', { model: 'gemini-2.5-flash-image', prompt });
+  });
+
   test('videos by what would be sent, their metadata included, remixes of own videos too', async () => {
     const path = '/v1/video/generations';
     for (const [body, expected] of [

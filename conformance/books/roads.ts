@@ -151,6 +151,16 @@ const audioRoads: readonly Road[] = [
   uploaded('a translation of speech', '/v1/audio/translations', { model: 'whisper-1' }),
 ];
 
+const picture = { model: 'gpt-image-1.5', prompt: 'a red kite', quality: 'low', size: '1024x1024' };
+const source1x1 = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
+const imageRoads: readonly Road[] = [
+  posted('a picture', '/v1/images/generations', picture),
+  posted('a picture, streamed', '/v1/images/generations', { ...picture, stream: true, partial_images: 1 }),
+  posted('a picture of native pictures', '/v1/images/generations', { ...picture, model: 'gemini-2.5-flash-image' }),
+  posted('pictures by the piece', '/v1/images/generations', { ...picture, model: 'imagen-4.0-generate-001', n: 2 }),
+  posted('an edit of a picture', '/v1/images/edits', { ...picture, images: [{ image_url: source1x1 }] }),
+];
+
 const wish = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
 const videoRoads: readonly Road[] = [
   posted('a video', '/v1/video/generations', wish),
@@ -203,6 +213,7 @@ export const roads: readonly Road[] = [
   ...responsesRoads,
   posted('embeddings', '/v1/embeddings', { model: 'text-embedding-3-small', input: 'hello' }),
   ...audioRoads,
+  ...imageRoads,
   ...videoRoads,
   ...changeRoads,
 ];

@@ -223,6 +223,25 @@ describe('sound answers as the OpenAPI document says', { concurrency: true }, ()
   });
 });
 
+describe('pictures answer as the OpenAPI document says', { concurrency: true }, () => {
+  const asked = { model: 'gpt-image-1.5', prompt: 'a coast', quality: 'low' };
+
+  test('whole, in events, by their addresses, from others, and refused', async () => {
+    for (const model of ['gpt-image-1.5', 'gemini-2.5-flash-image', 'imagen-4.0-generate-001', 'grok-imagine-image'])
+      await ask('/v1/images/generations', { body: { ...asked, model } });
+    const events = await ask('/v1/images/generations', { body: { ...asked, stream: true, partial_images: 1 } });
+    assert.match(String(events.headers['content-type']), /event-stream/);
+    await ask('/v1/images/generations', { body: { ...asked, model: 'grok-imagine-image', response_format: 'url' } });
+    await ask('/v1/images/edits', { body: { ...asked, images: [{ image_url: 'https://pictures.example/a.png' }] } });
+    const form = new FormData();
+    for (const [name, value] of Object.entries(asked)) form.set(name, value);
+    form.set('image', new File([new Uint8Array([1])], 'a.png', { type: 'image/png' }));
+    await ask('/v1/images/edits', { form });
+    await ask('/v1/images/generations', { body: { ...asked, n: 99 }, isWrong: true });
+    await ask('/v1/images/generations', { body: asked, key: 'wrong' });
+  });
+});
+
 test('metrics know sound and videos by their own names, and a video once', async () => {
   const { weir } = running;
   const read = async () => readExposition((await call(weir.metricsUrl ?? '')).text);

@@ -1,4 +1,5 @@
 import type { AudioPaths } from './audio-paths.ts';
+import type { ImageInterface } from './image-interfaces.ts';
 import type { DialectId, Operation } from '../dialects/dialect-id.ts';
 import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { CallNeed } from '../inference/call-facts.ts';
@@ -45,6 +46,8 @@ export type UpstreamVendor = {
   readonly embeddingsPath?: string;
   /** Where content is judged, below the base address. Absent where the vendor has no such route in OpenAI's form; `openai-compatible` servers are told by their quirks. */
   readonly moderationsPath?: string;
+  /** How pictures of a model are made, by its name here. Absent where the vendor makes none. */
+  readonly imagesOf?: (upstreamModel: string) => ImageInterface;
   /** How it makes videos. Absent where it makes none; `openai-compatible` servers are told by their quirks. */
   readonly videoProtocol?: VideoProtocolId;
   /** Where sound is made and read, below the base address. Absent where the vendor has no such route in OpenAI's form. */

@@ -27,6 +27,7 @@ export type ReconciledAccount = {
 const kindsByDialect: Readonly<Record<string, CallKind>> = {
   'openai-audio': 'audio',
   'openai-embeddings': 'embeddings',
+  'openai-images': 'images',
   'openai-moderations': 'moderations',
   rerank: 'rankings',
   'video-generations': 'videos',

@@ -12,7 +12,7 @@ export type UsageCounts = Readonly<Partial<Record<UsageClass, number>>>;
 export type VendorUsageRow = { readonly model: string; readonly startMs: number; readonly counts: UsageCounts };
 
 /** Kinds of calls, as far as vendors account for them apart. */
-export type CallKind = 'completions' | 'embeddings' | 'audio' | 'videos' | 'moderations' | 'rankings';
+export type CallKind = 'completions' | 'embeddings' | 'audio' | 'images' | 'videos' | 'moderations' | 'rankings';
 
 /** A vendor's own account of its usage, read from an export. */
 export type VendorUsage = {

@@ -81,15 +81,23 @@ export async function readRequest(
   mayHold?: (bytes: number) => boolean,
 ): Promise<ReadRequest> {
   requireJsonType(request.headers['content-type']);
-  let bytes: Buffer;
+  const bytes = await readBytes(request, limits, mayHold);
+  return { bytes, body: await readJsonObject(bytes, limits) };
+}
+
+/**
+ * Reads a request's body whatever it is, as it was before it was encoded for the way.
+ * @param mayHold as of `readRequest`
+ * @throws GatewayError
+ */
+export async function readBytes(request: IncomingMessage, limits: GatewayLimits, mayHold?: (bytes: number) => boolean): Promise<Buffer> {
   try {
-    bytes = await readBody(request, limits.requestBytesMax, mayHold);
+    const bytes = await readBody(request, limits.requestBytesMax, mayHold);
     const coding = request.headers['content-encoding'];
-    if (coding !== undefined) bytes = await decodeBody(bytes, coding, limits.requestBytesMax);
+    return coding === undefined ? bytes : await decodeBody(bytes, coding, limits.requestBytesMax);
   } catch (error) {
     throw error instanceof BodyError ? describeBodyError(error, limits) : error;
   }
-  return { bytes, body: await readJsonObject(bytes, limits) };
 }
 
 /**

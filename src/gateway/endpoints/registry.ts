@@ -8,6 +8,7 @@ import { embeddingsEndpoint } from './embeddings/embeddings-endpoint.ts';
 import { filesEndpoint } from './files/files-endpoint.ts';
 import type { Gateway } from './gateway.ts';
 import { healthEndpoint } from './health/health-endpoint.ts';
+import { imagesEndpoint } from './images/images-endpoint.ts';
 import { modelsEndpoint } from './models/models-endpoint.ts';
 import { moderationsEndpoint } from './moderations/moderations-endpoint.ts';
 import { createQuotesEndpoint } from './quotes/quotes-endpoint.ts';
@@ -32,6 +33,7 @@ export const endpoints: readonly Endpoint<Gateway>[] = [
   rerankEndpoint,
   moderationsEndpoint,
   audioEndpoint,
+  imagesEndpoint,
   filesEndpoint,
   videosEndpoint,
   healthEndpoint,

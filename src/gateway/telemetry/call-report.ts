@@ -23,7 +23,14 @@ export type EndedCall = {
  * What a call is known by in logs, metrics and traces: its interface. A request for a video is `video-tasks` whatever its form, which is only known when its body is read; the
  * row of the video names the form.
  */
-export type CallLabel = DialectId | 'openai-audio' | 'openai-embeddings' | 'openai-moderations' | 'rerank' | 'video-tasks';
+export type CallLabel =
+  | DialectId
+  | 'openai-audio'
+  | 'openai-embeddings'
+  | 'openai-images'
+  | 'openai-moderations'
+  | 'rerank'
+  | 'video-tasks';
 
 export type CallStart = {
   readonly callId: string;

@@ -13,6 +13,9 @@ export const operationNames: Readonly<Record<string, string>> = {
   rerank: 'rerank',
   // The conventions' word for content of any kind.
   'openai-audio': 'generate_content',
+  'openai-images': 'generate_content',
+  'xai-images': 'generate_content',
+  'imagen-predict': 'generate_content',
   'video-tasks': 'generate_content',
   'video-generations': 'generate_content',
   'openai-videos': 'generate_content',

@@ -140,7 +140,7 @@ const modelSchema = Type.Object(
       }),
     ),
     kind: Type.Optional(
-      Type.Enum(['chat', 'embeddings', 'speech', 'transcription', 'video', 'rerank', 'moderation'], {
+      Type.Enum(['chat', 'embeddings', 'image', 'speech', 'transcription', 'video', 'rerank', 'moderation'], {
         description:
           'What the model is for. A model that is known to be made for something else is refused at the endpoints of the other kinds; without this it is known by its name, of the vendors anthropic, gemini, openai and xai alone.',
       }),

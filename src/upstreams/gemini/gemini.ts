@@ -1,4 +1,5 @@
 import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
+import type { ImageInterface } from '../image-interfaces.ts';
 import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGemini } from './model-traits.ts';
 
@@ -19,6 +20,13 @@ function locate({ dialect, operation, upstreamModel, framing }: UpstreamRoute): 
   return framing === 'sse' ? `${model}:streamGenerateContent?alt=sse` : `${model}:streamGenerateContent`;
 }
 
+/** Imagen has a method of its own, and is billed by the picture; the other models write pictures as parts of a reply. */
+function imagesOf(upstreamModel: string): ImageInterface {
+  const model = `/v1beta/${modelPath(upstreamModel)}`;
+  if (/^(?:models\/)?imagen/.test(upstreamModel)) return { form: 'imagen', counting: 'by-piece', path: () => `${model}:predict` };
+  return { form: 'gemini', counting: 'native', path: () => `${model}:generateContent` };
+}
+
 /** Google's Gemini API. Its SDK takes the origin as base address and adds the version. The key goes in a header, never in the address. */
 export const gemini: UpstreamVendor = {
   id: 'gemini',
@@ -29,6 +37,7 @@ export const gemini: UpstreamVendor = {
   optionalDialects: [],
   offers: [],
   locate,
+  imagesOf,
   credentialHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),
   // `x-server-timeout` stays here: a client could make the upstream give up any call, which would look like its failure.
   requestHeaders: [...commonRequestHeaders, 'x-goog-api-client'],

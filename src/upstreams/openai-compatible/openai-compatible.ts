@@ -1,4 +1,5 @@
 import { commonReplyHeaders } from '../header-lists.ts';
+import { openaiImagesOf } from '../image-interfaces.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
 import { serverPresets } from './server-presets.ts';
@@ -23,6 +24,7 @@ export const openaiCompatible: UpstreamVendor = {
   offers: [],
   locate,
   embeddingsPath: '/embeddings',
+  imagesOf: openaiImagesOf,
   audioPaths: { speech: '/audio/speech', transcriptions: '/audio/transcriptions', translations: '/audio/translations' },
   credentialHeaders: (apiKey, dialect) =>
     dialect === 'anthropic-messages' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` },

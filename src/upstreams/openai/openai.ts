@@ -1,4 +1,5 @@
 import { commonReplyHeaders } from '../header-lists.ts';
+import { openaiImagesOf } from '../image-interfaces.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGpt } from './model-traits.ts';
@@ -22,6 +23,7 @@ export const openai: UpstreamVendor = {
   },
   embeddingsPath: '/embeddings',
   moderationsPath: '/moderations',
+  imagesOf: openaiImagesOf,
   credentialHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
   // Its SDKs send a key with what they repeat.

@@ -1,5 +1,6 @@
 import type { UsageReport } from '../../inference/usage.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
+import { xaiImagesOf } from '../image-interfaces.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGrok } from './model-traits.ts';
@@ -35,6 +36,7 @@ export const xai: UpstreamVendor = {
   correctUsage: (report, dialect) => (dialect === 'openai-chat' ? correctUsage(report) : report),
   traitsOf: traitsOfGrok,
   proofsBelongTo: 'vendor',
+  imagesOf: xaiImagesOf,
   videoProtocol: 'xai-videos',
   probePath: '/models',
   keysUrl: 'https://console.x.ai',

@@ -40,6 +40,9 @@ test('B15: a model of another kind than its endpoint is refused where its vendor
     ['openai', 'o4-mini', 'video'],
     ['xai', 'grok-4.3', 'video'],
     ['openai', 'gpt-4.1', 'embeddings'],
+    ['openai', 'gpt-4.1', 'image'],
+    ['gemini', 'gemini-2.5-flash', 'image'],
+    ['gemini', 'gemini-2.5-flash-image', 'embeddings'],
     ['openai', 'gpt-4.1', 'moderation'],
     ['openai', 'text-embedding-3-small', 'rerank'],
   ] as const)
@@ -54,6 +57,10 @@ test('B15: a model of another kind than its endpoint is refused where its vendor
     ['openai', 'sora-2', 'video'],
     ['xai', 'grok-imagine-video', 'video'],
     ['openai', 'text-embedding-3-small', 'embeddings'],
+    ['openai', 'gpt-image-1.5', 'image'],
+    ['gemini', 'imagen-4.0-generate-001', 'image'],
+    ['gemini', 'gemini-3-pro-image-preview', 'image'],
+    ['xai', 'grok-imagine-image', 'image'],
     ['openai', 'something-new', 'speech'],
     ['openai-compatible', 'gpt-4.1', 'video'],
   ] as const)
@@ -72,7 +79,7 @@ test('B15: a chat endpoint refuses a model that is made for something else and n
     ['openai', 'sora-2', '/v1/videos'],
     ['gemini', 'veo-3.1-generate-preview', '/v1/videos'],
     ['xai', 'grok-imagine-video', '/v1/videos'],
-    ['openai', 'gpt-image-1', 'no endpoint of this gateway'],
+    ['openai', 'gpt-image-1', '/v1/images/generations'],
   ] as const) {
     assert.throws(
       () => keepKind([target(vendor, model)], 'chat', model),
@@ -103,12 +110,17 @@ test('B15: a chat endpoint refuses a model that is made for something else and n
 
 test('B15: every shipped price is of a model whose kind is known, and of what models of that kind are charged by', () => {
   const priceBook = createPriceBook({ book: loadShippedPriceBook(), unlisted: 'refuse' });
-  const uses = { speech: [{ inputCharacters: 1 }, {}], transcription: [{ inputAudioMs: 1 }, {}], video: [{ outputVideoMs: 1 }] };
+  const uses = {
+    speech: [{ inputCharacters: 1 }, {}],
+    transcription: [{ inputAudioMs: 1 }, {}],
+    video: [{ outputVideoMs: 1 }],
+    image: [{ outputImages: 1 }, {}],
+  };
   for (const vendor of ['anthropic', 'openai', 'gemini', 'xai'])
     for (const { model } of priceBook.models(vendor)) {
       const kind = modelKindOf(vendor, model);
       assert.ok(kind, `${vendor}/${model}`);
-      const charged = kind === 'speech' || kind === 'transcription' || kind === 'video' ? uses[kind] : [{}];
+      const charged = kind in uses ? uses[kind as keyof typeof uses] : [{}];
       const call = { vendor, upstreamModel: model, requestedModel: model, acceptedAtMs: Date.UTC(2030, 0, 1) };
       assert.ok(
         charged.some((used) => priceBook.prices(call, used)),

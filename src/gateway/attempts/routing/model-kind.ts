@@ -1,10 +1,15 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 
-/** What a model is made for. */
-export type ModelKind = 'speech' | 'transcription' | 'video' | 'embeddings' | 'chat' | 'images' | 'rerank' | 'moderation';
+/** What an endpoint needs a model for. */
+export type ServedKind = 'speech' | 'transcription' | 'video' | 'embeddings' | 'chat' | 'image' | 'rerank' | 'moderation';
 
-/** The kinds that have endpoints here. */
-export type ServedKind = Exclude<ModelKind, 'images'>;
+/** What a model is known to be made for: one thing, or two. */
+export type ModelKind = ServedKind | 'chat-and-image';
+
+/** Whether a model of a kind serves the endpoint of another. */
+export function servesAs(own: ModelKind, asked: ServedKind): boolean {
+  return own === asked || (own === 'chat-and-image' && (asked === 'chat' || asked === 'image'));
+}
 
 type Rule = { readonly names: RegExp; readonly kind: ModelKind };
 
@@ -15,20 +20,21 @@ const openaiRules: readonly Rule[] = [
   { names: /^sora/, kind: 'video' },
   { names: /^text-embedding/, kind: 'embeddings' },
   { names: /^(?:omni|text)-moderation/, kind: 'moderation' },
-  { names: /^(?:chat)?gpt-image|^dall-e/, kind: 'images' },
+  { names: /^(?:chat)?gpt-image|^dall-e/, kind: 'image' },
   { names: /^(?:chatgpt|gpt|o\d|codex|computer-use)-?/, kind: 'chat' },
 ];
 const rules: Readonly<Record<string, readonly Rule[]>> = {
   openai: openaiRules,
   xai: [
     { names: /imagine-video/, kind: 'video' },
-    { names: /imagine|image/, kind: 'images' },
+    { names: /imagine|image/, kind: 'image' },
     { names: /^grok/, kind: 'chat' },
   ],
   gemini: [
     { names: /^veo/, kind: 'video' },
     { names: /embedding/, kind: 'embeddings' },
-    { names: /^imagen/, kind: 'images' },
+    { names: /^imagen/, kind: 'image' },
+    { names: /^gemini-.*image/, kind: 'chat-and-image' },
     { names: /^gem/, kind: 'chat' },
   ],
   anthropic: [{ names: /^claude/, kind: 'chat' }],
@@ -46,7 +52,8 @@ const words: Readonly<Record<ModelKind, string>> = {
   video: 'makes videos',
   embeddings: 'makes embeddings',
   chat: 'writes texts',
-  images: 'makes pictures',
+  image: 'makes pictures',
+  'chat-and-image': 'writes texts and makes pictures',
   rerank: 'ranks documents',
   moderation: 'judges content',
 };
@@ -56,7 +63,8 @@ const endpoints: Readonly<Record<ModelKind, string>> = {
   video: 'ask for it at POST /v1/videos',
   embeddings: 'ask for it at POST /v1/embeddings',
   chat: 'ask for it at POST /v1/messages, /v1/responses, /v1/chat/completions or /v1beta/models/*',
-  images: 'no endpoint of this gateway serves it',
+  image: 'ask for it at POST /v1/images/generations',
+  'chat-and-image': 'ask for it at POST /v1/images/generations or where chats are',
   rerank: 'ask for it at POST /v1/rerank',
   moderation: 'ask for it at POST /v1/moderations',
 };

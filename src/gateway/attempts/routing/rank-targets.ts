@@ -9,7 +9,7 @@ import type { KnownHealth } from './always-healthy.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
 import { findUnmetCondition } from './conditions.ts';
 import { hashConversation } from './conversation-key.ts';
-import { describeOtherKind, type ServedKind } from './model-kind.ts';
+import { describeOtherKind, servesAs, type ServedKind } from './model-kind.ts';
 import type { Route, RoutedTarget, Tier } from './route.ts';
 import type { RoutingTable } from './routing-table.ts';
 import type { Target } from './target.ts';
@@ -76,7 +76,7 @@ function findSuitable(call: RankedCall, route: Route, tiers: readonly Tier[]): r
 
 function findOfKind({ kind, facts }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   if (kind === undefined) return tiers;
-  const isOther = (routed: RoutedTarget): boolean => routed.kind !== undefined && routed.kind !== kind;
+  const isOther = (routed: RoutedTarget): boolean => routed.kind !== undefined && !servesAs(routed.kind, kind);
   // Looked for without a copy of the tiers: every call comes by here.
   const other = tiers.find((tier) => tier.some(isOther))?.find(isOther)?.kind;
   if (other === undefined) return tiers;

@@ -21,11 +21,9 @@ import type { StopSequences } from '../../../attempts/routing/model-options.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { type FetchMedia, inlineMedia } from './inline-media.ts';
 import { readDocuments } from './read-documents.ts';
+import { asksForStrict } from '../../shared/asks-for-strict.ts';
 import { restoreProofs } from './restore-proofs.ts';
 import type { Translation } from './translation.ts';
-
-/** Header with which a client asks that nothing be left out of its request silently: a loss is then a 400. */
-const strictHeader = 'x-weir-strict';
 
 export type TranslationOptions = {
   readonly requestId: string;
@@ -57,17 +55,12 @@ export type TranslationOptions = {
   readonly hasLeft: () => boolean;
 };
 
-/** Whether a header's value means yes. */
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && /^(?:1|true|yes|on)$/i.test(value.trim());
-}
-
 /** A request in the neutral form, completed with what its upstream needs and its client does not send, and what it is to be fitted to. */
 export async function decodeForTarget(
   options: TranslationOptions,
 ): Promise<{ readonly neutral: InferenceRequest; readonly fit: RequestFit }> {
   const { client, upstream, request, target, caller } = options;
-  const strict = caller.strictTranslation || isOn(request.headers[strictHeader]);
+  const strict = asksForStrict(caller, request.headers);
   const notes = createTranslationNotes(client.codec.fieldNames, strict);
   const traits = target.upstream.traitsOf(target.upstreamModel);
   const { proofOrigin } = target.upstream;

@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { loadShippedPriceBook } from '../../../billing/rating/load-shipped-price-book.ts';
+import { createPriceBook } from '../../../billing/rating/price-book.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { ImageInput, ImageRequest } from '../../../inference/image.ts';
+import type { Usage } from '../../../inference/usage.ts';
+import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
+import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts';
+import type { AttemptPlan } from '../../attempts/call-job.ts';
+import { createFakeUpstream } from '../../attempts/exchange/testing/fake-exchange.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import { boundImages } from './bound-images.ts';
+import { createImageJob } from './image-job.ts';
+
+const acceptedAtMs = Date.UTC(2026, 10, 23);
+const purchase: Purchase = {
+  priceBook: createPriceBook({
+    book: loadShippedPriceBook(),
+    overrides: [],
+  }),
+  requestedModel: 'mine',
+  acceptedAtMs,
+  userName: 'u',
+  keyId: 'k',
+};
+const client = { send: () => {}, close: () => Promise.resolve() };
+const targetAt = (vendor: VendorId, upstreamModel: string): Target => ({
+  upstream: createFakeUpstream({ vendor, apiKey: 'secret' }, client),
+  upstreamModel,
+});
+const targets = [
+  targetAt('openai', 'gpt-image-1.5'),
+  targetAt('xai', 'grok-imagine-image'),
+  targetAt('gemini', 'gemini-2.5-flash-image'),
+  targetAt('gemini', 'imagen-4.0-generate-001'),
+];
+const plain: ImageRequest = {
+  operation: 'generate',
+  requestedModel: 'mine',
+  prompt: 'a coast',
+  count: 1,
+  stream: false,
+  partialImages: 0,
+  sources: [],
+  otherFields: {},
+};
+const upload = (text: string): ImageInput => ({
+  kind: 'upload',
+  filename: 'a.png',
+  mediaType: 'image/png',
+  // oxlint-disable-next-line typescript/require-await -- bodies are read by `for await`
+  content: {
+    bytes: text.length,
+    read: async function* () {
+      yield Buffer.from(text);
+    },
+  },
+});
+
+const jobOf = (asked: ImageRequest, strict = false) =>
+  createImageJob({ callId: 'req_1', asked, headers: {}, strict, purchase, requestBytesMax: 1000 });
+async function planAt(target: Target, asked: ImageRequest = plain, strict = false): Promise<AttemptPlan> {
+  const plan = await jobOf(asked, strict).plan(target);
+  assert.equal(plan.kind, 'exchange');
+  return plan;
+}
+
+test('each target is asked at its own address, with its own credential and by its own name of the model', async () => {
+  const seen = await Promise.all(targets.map(async (target) => (await planAt(target)).upstreamRequest));
+  assert.deepEqual(
+    seen.map(({ path }) => path),
+    [
+      '/base/images/generations',
+      '/base/images/generations',
+      '/base/v1beta/models/gemini-2.5-flash-image:generateContent',
+      '/base/v1beta/models/imagen-4.0-generate-001:predict',
+    ],
+  );
+  assert.deepEqual(
+    seen.map(({ headers }) => headers['authorization'] ?? headers['x-goog-api-key']),
+    ['Bearer secret', 'Bearer secret', 'secret', 'secret'],
+  );
+  assert.equal((JSON.parse(String(seen[1]?.body)) as { model: string }).model, 'grok-imagine-image');
+});
+
+test('an upload is read anew for each attempt: as a form where forms are taken, else as base64', async () => {
+  const asked: ImageRequest = { ...plain, operation: 'edit', sources: [upload('one')] };
+  const job = jobOf(asked);
+  for (const target of [targets[0], targets[2], targets[0]]) {
+    const plan = (await job.plan(target as Target)) as AttemptPlan;
+    const { body, streamedBody, headers } = plan.upstreamRequest;
+    const sent = streamedBody === undefined ? String(body) : Buffer.concat(await Array.fromAsync(streamedBody.read())).toString();
+    assert.ok(sent.includes(streamedBody === undefined ? Buffer.from('one').toString('base64') : '\r\n\r\none\r\n'), sent);
+    assert.match(String(headers['content-type']), streamedBody === undefined ? /json/ : /multipart/);
+  }
+});
+
+test('uploads that are too much for JSON are refused, and the same form goes on to a target that takes it', async () => {
+  const asked: ImageRequest = { ...plain, operation: 'edit', sources: [upload('x'.repeat(1001))] };
+  await assert.rejects(planAt(targets[2] as Target, asked), (error) => error instanceof GatewayError && error.class === 'invalid_request');
+  await planAt(targets[0] as Target, asked);
+});
+
+test('strict translation refuses a target that would have to leave something out, and only that', async () => {
+  const asked: ImageRequest = { ...plain, quality: 'high' };
+  await assert.rejects(planAt(targets[1] as Target, asked, true), { code: 'untranslatable_field', param: 'quality' });
+  await planAt(targets[0] as Target, asked, true);
+  const { translation } = await planAt(targets[1] as Target, asked);
+  assert.deepEqual([translation?.upstream.id, translation?.notes.list().length], ['xai-images', 1]);
+});
+
+const reply = (data: object): unknown => JSON.parse(JSON.stringify(data)) as unknown;
+const pictures = { data: [{ b64_json: 'AAAA' }, { b64_json: 'AAAA' }] };
+
+test('what is charged is what has a price, whatever the upstream counts', async () => {
+  const tokens = { input_tokens: 3, output_tokens: 200, total_tokens: 203 };
+  const asked: ImageRequest = { ...plain, count: 2, quality: 'low', size: { width: 1024, height: 1024 } };
+  const usageAt = async (target: Target, usage?: object): Promise<Usage | undefined> =>
+    (await planAt(target, asked)).relay.readReply(reply({ ...pictures, usage })).usageReport?.usage;
+  assert.deepEqual(await usageAt(targets[0] as Target), { outputTokens: 544, outputImageTokens: 544 }, 'tokens that nobody reported');
+  assert.deepEqual(await usageAt(targets[0] as Target, tokens), { inputTokens: 3, outputTokens: 200, outputImageTokens: 200 });
+  assert.deepEqual(await usageAt(targets[1] as Target, tokens), { outputImages: 2 }, 'tokens of a model that is paid by the picture');
+  const own = targetAt('openai-compatible', 'stable-diffusion');
+  assert.deepEqual(await usageAt(own), { outputImages: 2 }, 'what nobody has a price for');
+  assert.deepEqual(await usageAt(own, tokens), { inputTokens: 3, outputTokens: 200, outputImageTokens: 200 });
+});
+
+test('a reply without a picture is no success, and says why', async () => {
+  const { relay } = await planAt(targets[3] as Target);
+  const filtered = reply({ predictions: [{ raiFilteredReason: 'too red' }] });
+  assert.throws(() => relay.writeReply(filtered, Buffer.alloc(0)), /too red/);
+  const { relay: other } = await planAt(targets[0] as Target);
+  assert.throws(() => other.writeReply(reply({ created: 1 }), Buffer.alloc(0)), { code: 'upstream_invalid_reply' });
+  assert.ok(other.readReply(reply({ error: { message: 'no' } })).error);
+});
+
+test('a hold covers what a reply can come to, and a report beyond it is not believed', () => {
+  const asked: ImageRequest = { ...plain, count: 3, stream: true, partialImages: 3 };
+  for (const target of targets) {
+    const { most, expected } = boundImages(asked, target);
+    const held = boundAtTarget(purchase, target, { most });
+    assert.ok(held > 0n, target.upstreamModel);
+    const dearest =
+      most.outputTokens === undefined ? expected : { ...expected, outputTokens: most.outputTokens, outputImageTokens: most.outputTokens };
+    const { amountNanoUsd } = purchase.priceBook.rate({
+      ...purchase,
+      vendor: target.upstream.vendor.id,
+      upstreamModel: target.upstreamModel,
+      usage: dearest,
+    });
+    assert.ok(held >= amountNanoUsd, target.upstreamModel);
+    const bound = jobOf(asked).bound({ target, plan: {} as AttemptPlan, pricingParameters: undefined });
+    assert.equal(bound.isSuspicious(expected, 0n), false, target.upstreamModel);
+    assert.equal(bound.isSuspicious({ outputTokens: 1_000_000 }, 0n), true, target.upstreamModel);
+  }
+});

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { ImageRequest } from '../../../inference/image.ts';
+import type { Frame } from '../../../platform/frames.ts';
+import { openaiImagesOf } from '../../../upstreams/image-interfaces.ts';
+import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
+import type { StreamRelay } from '../../attempts/exchange/reply-relay.ts';
+import { createImageStream } from './image-stream.ts';
+
+const asked: ImageRequest = {
+  operation: 'generate',
+  requestedModel: 'm',
+  prompt: 'a coast',
+  count: 1,
+  quality: 'low',
+  size: { width: 1024, height: 1024 },
+  stream: true,
+  partialImages: 2,
+  sources: [],
+  otherFields: {},
+};
+
+const frame = (data: object | string): Frame => {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  return { bytes: Buffer.from(`data: ${text}\n\n`), event: undefined, data: text };
+};
+const partial = frame({ type: 'image_generation.partial_image', b64_json: 'AAAA', partial_image_index: 0 });
+const usage = { input_tokens: 3, output_tokens: 372, total_tokens: 375 };
+const completed = (more: object = { usage }): Frame => frame({ type: 'image_generation.completed', b64_json: 'AAAA', ...more });
+
+type Charged = (report: ReplyReport, complete: boolean) => { usage: object; raw: null; trustworthy: true };
+function open(request: Partial<ImageRequest> = {}, charged?: Charged): StreamRelay {
+  const made = openaiImagesOf('gpt-image-1.5');
+  return createImageStream({ asked: { ...asked, ...request }, made, chargedBy: 'tokens', createdAtSeconds: 1, charged });
+}
+
+const toldBy = (bytes: Buffer | undefined) => JSON.parse(String(bytes).replace(/^event: .*\ndata: /, '')) as { usage?: object };
+
+test('the client of a stream is told the usage that it is charged for, which need not be what its upstream said', () => {
+  const stream = open({}, () => ({ usage: { inputTokens: 3, outputTokens: 100 }, raw: null, trustworthy: true }));
+  stream.read(partial);
+  assert.deepEqual([stream.state(), stream.hasContent()], ['open', true]);
+  const { usage: told } = toldBy(stream.read(completed()));
+  assert.deepEqual(told, {
+    total_tokens: 103,
+    input_tokens: 3,
+    output_tokens: 100,
+    input_tokens_details: { text_tokens: 3, image_tokens: 0 },
+  });
+  assert.deepEqual([stream.state(), stream.hasEndMark, stream.report().usageReport?.usage.outputTokens], ['complete', true, 372]);
+});
+
+test('a stream that is left before its usage is counted by what was shown, as an estimate', () => {
+  const stream = open({ count: 2 });
+  assert.equal(stream.report().usageReport, undefined, 'nothing was shown');
+  for (const one of [partial, partial, completed({})]) stream.read(one);
+  const { usageReport } = stream.report();
+  assert.deepEqual([usageReport?.usage, usageReport?.outputGoesOn], [{ outputTokens: 472, outputImageTokens: 472 }, true]);
+  assert.equal(stream.state(), 'open', 'one picture of two is no end');
+});
+
+test('a stream with fewer pictures than were asked for is whole when it has told its usage, and ends with its body', () => {
+  const stream = open({ count: 3 });
+  stream.read(completed());
+  assert.deepEqual([stream.state(), stream.hasEndMark], ['complete', false]);
+});
+
+test('an event that should be a picture and has none, and an error in the stream, are failures', () => {
+  for (const broken of [frame({ type: 'image_generation.completed' }), frame({ type: 'error', error: { message: 'no' } })]) {
+    const stream = open();
+    assert.equal(stream.read(broken), undefined);
+    assert.equal(stream.state(), 'failed');
+    assert.ok(stream.report().error);
+    assert.equal(stream.read(completed()), undefined, 'what comes after it is nothing');
+  }
+  assert.equal(open().read(frame('not json')), undefined);
+});
+
+test('nothing follows the last picture', () => {
+  const stream = open();
+  stream.read(completed());
+  assert.equal(stream.read(completed()), undefined);
+  assert.equal(stream.end(Buffer.alloc(0)).length, 0);
+});

@@ -1,0 +1,121 @@
+import type { StreamReport } from '../../../dialects/chat-dialect.ts';
+import { readImageEvent, type UpstreamImageEvent, writeImageEvent } from '../../../dialects/openai-images/image-events.ts';
+import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
+import type { ImageEvent, ImageRequest, ImageSettings } from '../../../inference/image.ts';
+import type { UsageReport } from '../../../inference/usage.ts';
+import type { Frame } from '../../../platform/frames.ts';
+import type { ImageInterface } from '../../../upstreams/image-interfaces.ts';
+import type { ChargedUsage, StreamRelay } from '../../attempts/exchange/reply-relay.ts';
+import { type ChargedBy, countImages, type MadeImages, tokensOf } from './count-images.ts';
+
+type Streamed = {
+  readonly asked: ImageRequest;
+  readonly made: ImageInterface;
+  readonly chargedBy: ChargedBy;
+  readonly createdAtSeconds: number;
+  /** What is charged for it, which its client is told at its end. */
+  readonly charged: ChargedUsage | undefined;
+};
+
+const nothing = Buffer.alloc(0);
+/** Estimates reckon so many characters to a token: what was handed over is told in characters. */
+const charactersPerToken = 4;
+
+/** Opens a stream of pictures: its events are read, counted, and written anew with what is charged. */
+export function createImageStream(streamed: Streamed): StreamRelay {
+  const stream = new ImageStream(streamed);
+  return {
+    read: (frame) => stream.read(frame),
+    end: () => nothing,
+    cut: () => nothing,
+    state: () => stream.state(),
+    hasContent: () => stream.framesSent > 0,
+    report: () => stream.report(),
+    endedEarly: () => false,
+    // The last picture that was asked for ends the reply; with fewer of them its body does.
+    get hasEndMark() {
+      return stream.hasAll();
+    },
+    passesErrors: () => false,
+    position: () => ({ framesSent: stream.framesSent }),
+  };
+}
+
+class ImageStream {
+  readonly #streamed: Streamed;
+  framesSent = 0;
+  #finished = 0;
+  #partial = 0;
+  #malformed = 0;
+  #settings: ImageSettings = {};
+  #reported: UsageReport | undefined;
+  #failure: ErrorInReply | undefined;
+
+  constructor(streamed: Streamed) {
+    this.#streamed = streamed;
+  }
+
+  read(frame: Frame): Buffer | undefined {
+    if (this.#failure !== undefined || this.hasAll()) return undefined;
+    const event = readImageEvent(frame.data);
+    if (event.kind === 'partial' || event.kind === 'completed') return this.#write(event);
+    this.#note(event);
+    return undefined;
+  }
+
+  #note(event: Exclude<UpstreamImageEvent, ImageEvent>): void {
+    if (event.kind === 'error') this.#failure = event.error;
+    if (event.kind !== 'unclear') return;
+    this.#malformed += 1;
+    this.#failure = { message: 'an event of the stream that should be a picture has none', status: 502 };
+  }
+
+  #write(event: ImageEvent): Buffer {
+    this.framesSent += 1;
+    this.#settings = event.settings;
+    const { createdAtSeconds, charged } = this.#streamed;
+    const { operation } = this.#streamed.asked;
+    if (event.kind === 'partial') {
+      this.#partial += 1;
+      return writeImageEvent(event, { operation, createdAtSeconds });
+    }
+    this.#finished += 1;
+    if (event.usage !== undefined) this.#reported = event.usage;
+    const { usage: _usage, ...picture } = event;
+    const isTold = this.hasAll() || event.usage !== undefined;
+    const usage = isTold ? (charged?.(this.report(), this.hasAll()) ?? this.#count()) : undefined;
+    return writeImageEvent({ ...picture, ...(usage !== undefined && { usage }) }, { operation, createdAtSeconds });
+  }
+
+  hasAll(): boolean {
+    return this.#finished >= this.#streamed.asked.count;
+  }
+
+  /** A stream that has told its usage may end with fewer pictures than were asked for: the others were withheld. */
+  state(): StreamReport['state'] {
+    if (this.#failure !== undefined) return 'failed';
+    return this.hasAll() || (this.#finished > 0 && this.#reported !== undefined) ? 'complete' : 'open';
+  }
+
+  report(): StreamReport {
+    const usageReport = this.#count();
+    const { asked, made } = this.#streamed;
+    return {
+      state: this.state(),
+      malformedFrames: this.#malformed,
+      outputCharacters: tokensOf(this.#made(), asked, made.counting === 'native' ? 'native' : 'by-size') * charactersPerToken,
+      ...(usageReport !== undefined && { usageReport }),
+      ...(this.#failure !== undefined && { error: this.#failure }),
+    };
+  }
+
+  #made(): MadeImages {
+    const sources = this.#streamed.asked.sources.length;
+    return { finished: this.#finished, partial: this.#partial, sources, settings: this.#settings, reported: this.#reported };
+  }
+
+  #count(): UsageReport | undefined {
+    const { asked, made, chargedBy } = this.#streamed;
+    return countImages(this.#made(), asked, made, chargedBy);
+  }
+}
