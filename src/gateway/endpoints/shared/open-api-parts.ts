@@ -60,6 +60,7 @@ export function object(properties: Schemas, required: readonly string[], more: S
 const statusMeanings: Readonly<Record<number, string>> = {
   400: 'A field of the request is wrong; `param` says which.',
   401: 'The key is missing, unknown, disabled or expired, or there are two different ones.',
+  402: 'The limits or the balance of the key and its user do not cover what the call may cost.',
   403: 'The key may not be used from this address, or the files of the user fill the place that they may have.',
   404: "There is no such thing, or it is another user's: the same words for both.",
   408: 'The body came too slowly.',
