@@ -46,7 +46,7 @@ const processQueue = createTurnQueue();
 export const waitingTurns = (): number => processQueue.waiting();
 
 /** For how long pieces of work may share one turn of the event loop. */
-const sharedTurnMs = 10;
+const sharedTurnMs = 3;
 
 /** Since when the present turn of the event loop has been at work on large bodies. */
 let sharedSinceMs: number | undefined;
