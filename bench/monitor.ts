@@ -41,15 +41,16 @@ try {
     config,
     environment: { WEIR_BILLING_TOKEN: 'bench-token' },
   });
-  console.log('question                       at once  first byte   all      size     more memory');
+  console.log('question                       at once  first byte       all       CPU      size  more memory');
   for (const question of questions) {
     for (const atOnce of [1, 4]) {
       for (let round = 0; round < rounds; round += 1) {
         const measured = await measureAnswers(weir, question, atOnce).catch((error: unknown) => console.log(String(error)));
         if (measured === undefined) continue;
-        const { firstByteSeconds, seconds, bytes, moreBytes } = measured;
+        const { firstByteSeconds, seconds, cpuSeconds, bytes, moreBytes } = measured;
         const name = `${question.path} ${question.body === perDay ? 'by day' : 'by minute'}`;
-        const figures = [`${firstByteSeconds.toFixed(2)} s`, `${seconds.toFixed(1)} s`, megabytes(bytes), megabytes(moreBytes)];
+        const times = [`${firstByteSeconds.toFixed(2)} s`, `${seconds.toFixed(1)} s`, `${cpuSeconds.toFixed(1)} s`];
+        const figures = [...times, megabytes(bytes), megabytes(moreBytes)];
         console.log(`${name.padEnd(30)} ${String(atOnce).padStart(7)} ${figures.map((figure) => figure.padStart(9)).join(' ')}`);
       }
     }

@@ -1,5 +1,6 @@
 import type { DialectId } from '../src/dialects/dialect-id.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
+import { createByteForm } from '../src/gateway/endpoints/chat/forms/byte-form.ts';
 import { createTranslatedStream } from '../src/gateway/endpoints/chat/translate/translated-stream.ts';
 import { createTranslationNotes } from '../src/inference/translation-notes.ts';
 import { replayReply } from '../src/inference/replay-reply.ts';
@@ -55,7 +56,7 @@ function measure(upstream: DialectId, client: DialectId): number {
         framing: 'sse',
         rememberProofs: () => {},
       },
-      'sse',
+      createByteForm(chatDialects[client], 'sse'),
       { replyBytesMax },
     );
     const started = process.cpuUsage();

@@ -10,6 +10,7 @@ import { addProcessMetrics } from '../src/main/assembly/telemetry/process-metric
 import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
 import { errorMeanings } from './error-meanings.ts';
+import { writeLogsPage } from './logs-page.ts';
 import { writeTimeoutsPage } from './timeouts-page.ts';
 
 const note = '<!-- Written by `npm run docs` from the code. Do not edit. -->';
@@ -58,9 +59,13 @@ function configPage(): string {
     '',
     note,
     '',
-    'The file is `weir.yaml` in the working directory, or the one that `WEIR_CONFIG` names. Every field is optional; unknown fields are refused. `${NAME}` in a value is replaced by that',
-    'environment variable, `${NAME:-fallback}` by the fallback where it is unset, and `$${` stands for a literal `${`. The file is read again within a second after it changes, and on',
-    'SIGHUP; a file that cannot be used is logged with position and reason, and the last good configuration stays in force. `weir config check` tells beforehand.',
+    'The file is `weir.yaml` in the working directory, or the file that `WEIR_CONFIG` names. Every field is optional.',
+    'Unknown fields are refused.',
+    '',
+    '- `${NAME}` in a value is replaced by that environment variable, `${NAME:-fallback}` by the fallback if it is unset.',
+    '  `$${` is a literal `${`.',
+    '- The file is read again within a second after it changes, and on SIGHUP. If it is wrong, position and reason are',
+    '  logged, and the last good configuration stays in force. `weir config check` finds such problems before.',
     '',
     '| Field | Type | Default | Meaning |',
     '|---|---|---|---|',
@@ -72,7 +77,8 @@ function configPage(): string {
     '|---|---|---|',
     ...environmentVariables.map(({ name, fallback, meaning }) => `| \`${name}\` | ${fallback} | ${meaning} |`),
     '',
-    'Vendor keys (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `XAI_API_KEY`) configure the real vendors when the file names no upstream.',
+    'Vendor keys (`ANTHROPIC_API_KEY`, `OPENAI_API_KEY`, `GEMINI_API_KEY` or `GOOGLE_API_KEY`, `XAI_API_KEY`) configure the',
+    'real vendors if the file names no upstream.',
     '',
   ].join('\n');
 }
@@ -86,16 +92,21 @@ function errorsPage(): string {
     '',
     note,
     '',
-    "What Weir itself answers. Each comes in the client's own dialect: Messages as `{type, error: {type, message, code}, request_id}`, Responses and chat completions as",
-    '`{error: {message, type, param, code}}`, generate-content as `{error: {code, message, status, details}}`. Every answer carries `x-weir-request-id`. Errors of an upstream arrive as',
-    'the upstream wrote them, with its status, its body and its retry advice. Once a stream has begun, an error is an event of the stream, and the stream ends after it.',
+    'These are the errors of Weir itself. They come in the dialect of the client:',
+    '',
+    '- Messages: `{type, error: {type, message, code}, request_id}`',
+    '- Responses and chat completions: `{error: {message, type, param, code}}`',
+    '- generate-content: `{error: {code, message, status, details}}`',
+    '',
+    'Every answer has the header `x-weir-request-id`. Errors of an upstream pass with its status, body and retry advice. In',
+    'a stream that has begun, an error is an event, and the stream ends after it.',
     '',
     '| Code | Status | Class | Meaning |',
     '|---|---|---|---|',
     ...rows,
     '',
-    "In the Responses and chat interfaces `error.code` uses the vendor's own words where it has them (`missing_required_parameter`, `model_not_found`), and an unknown model is a 400 in",
-    'Responses, as it is at the vendor.',
+    "In Responses and chat completions `error.code` has the vendor's own codes if there are any",
+    '(`missing_required_parameter`, `model_not_found`). An unknown model is a 400 in Responses, as at the vendor.',
     '',
   ].join('\n');
 }
@@ -120,8 +131,12 @@ function metricsPage(): string {
     '',
     note,
     '',
-    "What `GET /metrics` says ([how to turn it on](../guide/observe.md)). Names that begin with `gen_ai_` are those of OpenTelemetry's conventions for generative AI in Prometheus' spelling; there they are",
-    'still in development. A model is a label only under a name that the gateway lists, otherwise it is `other`; a metric has at most 1000 series, and what is more is counted as `other` in every label. No label names a user or a key.',
+    '`GET /metrics` returns these metrics ([how to turn it on](../guide/observe.md)).',
+    '',
+    "- Names that begin with `gen_ai_` are those of OpenTelemetry's conventions for generative AI, which are still in",
+    '  development, in the spelling of Prometheus.',
+    '- A model is a label only under a name that the gateway lists, otherwise it is `other`. A metric has at most 1000',
+    '  series; further ones are counted as `other` in every label. No label names a user or a key.',
     '',
     '| Metric | Type | Labels | Meaning |',
     '|---|---|---|---|',
@@ -142,6 +157,7 @@ export function generatedDocs(): Readonly<Record<string, string>> {
     'docs/reference/config.md': configPage(),
     'docs/reference/errors.md': errorsPage(),
     'docs/guide/timeouts.md': writeTimeoutsPage(note),
+    'docs/reference/logs.md': writeLogsPage(note),
     'docs/reference/metrics.md': metricsPage(),
     'docs/reference/openapi/gateway.json': `${JSON.stringify(gatewayOpenApi(), undefined, 2)}\n`,
     'docs/reference/openapi/monitor.json': `${JSON.stringify(monitorOpenApi(), undefined, 2)}\n`,

@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
+import { dialectIds } from '../src/dialects/registry.ts';
+import { interfaces } from '../src/inference/interfaces.ts';
 import { findCircles } from './find-circles.ts';
 import { gatewayLayers } from './gateway-layers.ts';
 import { layers, restrictedWords, siblingFolders } from './layers.ts';
@@ -99,8 +101,6 @@ test('the layer table in ARCHITECTURE.md is the one that is enforced', () => {
   }
 });
 
-/** Interfaces that are no chats, and have no codec. */
-const otherInterfaces = new Set(['openai-audio', 'openai-images', 'openai-moderations', 'rerank', 'video-tasks']);
 /** Doubles and suites that all dialects share. */
 const shared = new Set(['testing']);
 
@@ -119,7 +119,8 @@ test('every dialect folder has what a dialect needs', () => {
   );
   const missing = folders.flatMap((folder) => {
     const present = readdirSync(join(root, 'src/dialects', folder.name));
-    if (otherInterfaces.has(folder.name)) return present.includes('README.md') ? [] : [`${folder.name}/README.md`];
+    // Interfaces that are no chats have no codec, and no line in the registry.
+    if (!dialectIds.some((id) => id === folder.name)) return present.includes('README.md') ? [] : [`${folder.name}/README.md`];
     return required.filter((name) => !present.includes(name)).map((name) => `${folder.name}/${name}`);
   });
   assert.deepEqual(missing, []);
@@ -165,6 +166,23 @@ test('an endpoint imports no other, and not what puts them together', () => {
       .filter((target) => target.startsWith('src/gateway/endpoints/') && ![endpoint, 'shared'].includes(place(target).endpoint ?? ''))
       .map((target) => `${path} imports ${target}`);
   });
+  assert.deepEqual(wrong, []);
+});
+
+/**
+ * Where an interface other than a chat may be named: its endpoint, its dialect, the upstreams, the tables of the lowest
+ * layer, and the doctor, which has checks of its own. Migrations never change.
+ */
+const namesInterfaces = /^src\/(?:main\/doctor|gateway\/endpoints\/[^/]+|dialects|upstreams|inference|store\/migrations)\//;
+
+test('an endpoint is its folder and its lines in the tables: no list elsewhere names its interface', () => {
+  const wrong = sources
+    .filter(({ path }) => !isTest(path) && !namesInterfaces.test(path))
+    .flatMap(({ path, text }) =>
+      Object.keys(interfaces)
+        .filter((name) => text.includes(`'${name}'`))
+        .map((name) => `${path} names ${name}`),
+    );
   assert.deepEqual(wrong, []);
 });
 

@@ -8,7 +8,7 @@ import { availableParallelism } from 'node:os';
  * where a test failed.
  */
 const shards = Math.min(4, 2 * availableParallelism());
-const files = ['src/**/*.test.ts', 'simulator/src/**/*.test.ts', 'checks/*.test.ts'];
+const files = ['src/**/*.test.ts', 'simulator/src/**/*.test.ts', 'checks/**/*.test.ts'];
 
 async function runShard(shard: number): Promise<{ readonly passed: boolean; readonly printed: string }> {
   const options = ['--import', './checks/property-seed.ts', '--test', '--test-isolation=none', '--test-timeout=60000'];

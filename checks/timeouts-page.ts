@@ -6,37 +6,37 @@ const kibibytes = (bytes: number): string => `${bytes / 1024} KiB`;
 
 const configured = (name: keyof GatewayTimeouts): readonly [string, string] => [seconds(defaultTimeouts[name]), `\`timeouts.${name}\``];
 
-/** Every wait of the gateway: what for, how long, what changes it, and what happens then. */
+/** Every wait of the gateway: what for, how long, which setting changes it, and what happens then. */
 function listWaits(): readonly (readonly [wait: string, limit: string, setting: string, then: string])[] {
   return [
     [
       'the head of a request',
       seconds(serverSettings.headersTimeout),
       '',
-      '408, and the connection ends; without a word where nothing was ever sent on it. Looked at every two seconds',
+      '408, and the connection closes; without an answer if nothing was ever sent on it. Checked every two seconds.',
     ],
     [
       'the body of a request',
       `${kibibytes(bodyPace.bytesMin)} in each ${seconds(bodyPace.windowMs)}, and ${seconds(bodyPace.totalMs)} for all of it`,
       '',
-      '408 `request_timeout` in the words of the interface, and the connection ends',
+      '408 `request_timeout` in the interface of the client, and the connection closes',
     ],
-    ['the next request on an idle connection', seconds(serverSettings.keepAliveTimeout), '', 'the connection is closed'],
+    ['the next request on an idle connection', seconds(serverSettings.keepAliveTimeout), '', 'the connection closes'],
     [
-      'a sign of life from a client that has gone without a word',
+      'a client that has disappeared silently',
       seconds(serverSettings.keepAliveInitialDelay),
       '',
-      'the system probes it, and closes the connection without an answer',
+      'the system probes the connection, and closes it if there is no answer',
     ],
     ['a connection to an upstream', ...configured('connectMs'), '503 `upstream_unreachable`; nothing is charged'],
     ["an upstream's status line", ...configured('firstByteMs'), '504 `upstream_timeout`'],
-    ['more of a reply', ...configured('idleMs'), '504, or the error event of the interface in a stream that has begun'],
+    ['more of a reply', ...configured('idleMs'), '504, or the error event of the interface if the stream has begun'],
     ['the whole call', ...configured('totalMs'), 'the same'],
-    ['a sign of life for the client of a silent stream', ...configured('heartbeatMs'), 'a heartbeat is sent'],
+    ['silence in a stream to the client', ...configured('heartbeatMs'), 'a heartbeat is sent'],
     [
       'a client that does not read',
       ...configured('stalledReaderMs'),
-      'the upstream is stopped, the call is settled as `client-left`, the connection ends',
+      'the upstream is stopped, the call is settled as `client-left`, and the connection closes',
     ],
   ];
 }
@@ -46,21 +46,26 @@ export function writeTimeoutsPage(note: string): string {
   const rows = listWaits().map((cells) => `| ${cells.map((cell) => cell || ' ').join(' | ')} |`);
   return `${note}
 
-# Waits and their limits
+# Set time-outs
 
-Nothing in the gateway waits without end.
+Every wait of the gateway has a limit. Set those of a call in \`weir.yaml\`, for all calls or for a
+[model or target](routing.md#set-time-limits-for-a-model):
+
+\`\`\`yaml
+timeouts: { firstByteMs: 300000, totalMs: 1800000 }
+\`\`\`
 
 | Waiting for | At most | Setting | What happens then |
 |---|---|---|---|
 ${rows.join('\n')}
 
-- A limit of a call is looked at ten times a second, one of a body once a second: it may be late by that.
-- The time of a stalled reader begins anew whenever the client takes something: a slow reader is served, one that does not read is not.
-- A stream is held back at its upstream while its client does not read: the gateway keeps a few hundred kilobytes of it, the rest waits in the buffers of the two
-  systems. A translated stream keeps the text that it has passed on as well, because the interfaces repeat it at the end.
-- At most ${defaultLimits.connectionsMax} connections of clients are held at a time (\`limits.connectionsMax\`); more are closed as they come. Each needs a file descriptor,
-  and a call under way a second one.
-- A request of more than 256 KiB is read in steps of a few milliseconds, between which others are served. See
-  [the decision](../decisions/2026-11-21-large-bodies-in-steps.md).
+- Limits of a call are checked ten times a second, limits of a body once a second; they may be late by that.
+- A slow reader is served: its time begins again whenever it takes something.
+- If a client does not read, its stream stops at the upstream. The gateway keeps a few hundred kilobytes; the rest waits
+  in the buffers of both systems. A translated stream also keeps its text, because the interfaces repeat it at the end.
+- At most ${defaultLimits.connectionsMax} client connections are open at a time (\`limits.connectionsMax\`); more are
+  closed at once. Each needs a file descriptor, and a running call needs a second one.
+- A request of more than 256 KiB is read in steps of a few milliseconds, so that others are served in between
+  ([why](../decisions/2026-11-21-large-bodies-in-steps.md)).
 `;
 }

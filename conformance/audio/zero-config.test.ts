@@ -4,7 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 
 import { eventually, post } from '../support/http.ts';
-import { type RunningWeir, startWeir } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import type { ServedWeir } from '../support/start-weir.ts';
 import { type AudioWeir, readRows, startAudioWeir } from './audio-weir.ts';
 import { makeWav, sendJson } from './start-audio-upstream.ts';
 
@@ -12,7 +13,7 @@ const input = 'The kettle is on 👋.';
 const characters = BigInt(Array.from(input).length);
 
 /** USD of a model by the statistics of the last hour. */
-async function billed({ monitorUrl, billingToken }: RunningWeir, modelName: string): Promise<{ calls: number; usd: number }> {
+async function billed({ monitorUrl, billingToken }: ServedWeir, modelName: string): Promise<{ calls: number; usd: number }> {
   const nowSeconds = Math.floor(Date.now() / 1000);
   const asked = { type: 2, startTime: nowSeconds - 7200, endTime: nowSeconds + 3600, modelName };
   const answer = await post(`${monitorUrl}/bill/stats`, asked, { token: billingToken });
@@ -22,10 +23,10 @@ async function billed({ monitorUrl, billingToken }: RunningWeir, modelName: stri
 }
 
 describe('audio of a Weir that nobody has configured', () => {
-  let weir: RunningWeir;
+  let weir: ServedWeir;
   let client: OpenAI;
   before(async () => {
-    weir = await startWeir();
+    weir = await serveWeir();
     client = new OpenAI({ baseURL: `${weir.gatewayUrl}/v1`, apiKey: weir.apiKey, maxRetries: 0 });
   });
   after(() => weir[Symbol.asyncDispose]());

@@ -6,11 +6,12 @@ import { test } from 'node:test';
 
 import { auditBooks, openLedger } from '../support/audit.ts';
 import { call, eventually, untilRefused } from '../support/http.ts';
+import { scaled } from '../support/scale.ts';
 import { startSimulatorProcess } from '../support/start-simulator-process.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { makeCall, modeOf, simulatedUpstreams } from './load.ts';
 
-const streams = Number(process.env['WEIR_STREAMS'] ?? 500);
+const streams = Number(process.env['WEIR_STREAMS'] ?? scaled(120, 500));
 /** As long as the test needs to see what is said meanwhile, however busy the machine is; shorter than the streams, so that it takes no time of its own. */
 const drainDelayMs = 12_000;
 

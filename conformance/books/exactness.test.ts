@@ -3,10 +3,11 @@ import { after, before, test } from 'node:test';
 
 import { auditBooks, type ClientView, compareStatistics, isExact, type Ledger, openLedger, plannedUsage } from '../support/audit.ts';
 import { eventually } from '../support/http.ts';
+import { scaled } from '../support/scale.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 import { createRandom, makeCall, modeOf } from './load.ts';
 
-const callsTotal = Number(process.env['WEIR_CALLS'] ?? 2000);
+const callsTotal = Number(process.env['WEIR_CALLS'] ?? scaled(600, 2000));
 const clients = 24;
 
 let simulated: SimulatedWeir;

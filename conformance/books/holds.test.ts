@@ -14,7 +14,7 @@ import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { readLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
-import { type ErrorFamily, freeRoads, goFree, type Road, type RoadReply, roads, type Walker } from './roads.ts';
+import { type ErrorFamily, freeRoads, goFree, type Road, type RoadReply, roads, roadSetup, type Walker } from './roads.ts';
 
 type Refusal = 'spent' | 'empty' | 'unavailable';
 
@@ -32,11 +32,15 @@ const refusals: Readonly<Record<ErrorFamily, Readonly<Record<Refusal, string>>>>
   },
   'generate-content': { spent: '429 RESOURCE_EXHAUSTED 429', empty: '403 PERMISSION_DENIED 403', unavailable: '503 UNAVAILABLE 503' },
   'xai-videos': { spent: '429 insufficient_quota', empty: '402 insufficient_quota', unavailable: '503 credits_unavailable' },
+  // These have words alone.
+  cohere: { spent: '429 message', empty: '402 message', unavailable: '503 message' },
+  jina: { spent: '429 detail', empty: '402 detail', unavailable: '503 detail' },
 };
 
 function describeRefusal({ status, json }: RoadReply): string {
   const body: unknown = Array.isArray(json) ? json[0] : json;
   const { error, code } = body as { readonly error: unknown; readonly code?: unknown };
+  if (error === undefined) return `${status} ${Object.keys(body as object).find((name) => name !== 'id') ?? ''}`;
   // xAI names a code beside a text.
   if (typeof error === 'string') return `${status} ${String(code)}`;
   const told = error as { readonly type?: unknown; readonly status?: unknown; readonly code?: unknown };
@@ -62,7 +66,8 @@ describe('what a key may spend, on every road', () => {
       runsTools: true,
       toolPrices: { webSearch: '0.01' },
       simulator: { video: 'ms=50' },
-      config: { credits: { outputTokensDefault: 64 } },
+      ...roadSetup,
+      config: { credits: { outputTokensDefault: 64 }, ...roadSetup.config },
       weir: { environment: { WEIR_METRICS_PORT: '0' } },
     });
     store = await openSqliteStore({ path: join(running.weir.dataDirectory, 'weir.sqlite') });

@@ -1,6 +1,7 @@
 import { makeWav } from '../audio/start-audio-upstream.ts';
 import { type Answer, call, post } from '../support/http.ts';
 import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
+import { upstreamKey } from '../support/start-simulated-weir.ts';
 import { openSocket } from '../websocket/open-socket.ts';
 
 /** Who goes a road, and where. */
@@ -17,7 +18,7 @@ export type Walker = {
 export type RoadReply = Pick<Answer, 'status' | 'text' | 'json' | 'headers'>;
 
 /** In whose words a road refuses. */
-export type ErrorFamily = 'messages' | 'openai' | 'generate-content' | 'xai-videos';
+export type ErrorFamily = 'messages' | 'openai' | 'generate-content' | 'xai-videos' | 'cohere' | 'jina';
 
 /** A way to spend money by one POST, or by one message. */
 export type Road = {
@@ -161,6 +162,36 @@ const imageRoads: readonly Road[] = [
   posted('an edit of a picture', '/v1/images/edits', { ...picture, images: [{ image_url: source1x1 }] }),
 ];
 
+/** What rows of rankings and moderations need of a Weir beside the vendors. */
+export const roadSetup = {
+  upstreams: ({ openai }: { readonly openai: string }): Readonly<Record<string, object>> => {
+    const { origin } = new URL(openai);
+    const server = { vendor: 'openai-compatible', apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] };
+    return {
+      units: { ...server, preset: 'cohere', baseUrl: `${origin}/cohere/compatibility/v1` },
+      tokens: { ...server, preset: 'jina', baseUrl: `${origin}/jina/v1` },
+      judges: { ...server, baseUrl: openai, quirks: { moderations: true } },
+    };
+  },
+  models: {
+    'ranker-by-units': { targets: [{ upstream: 'units', model: 'ranker' }], price: { searchUnit: '0.002' } },
+    'ranker-by-tokens': { targets: [{ upstream: 'tokens', model: 'ranker' }], price: { input: '1', output: '0' } },
+    'priced-judge': { targets: [{ upstream: 'judges', model: 'judge' }], price: { input: '1', output: '0' } },
+    'chat-judge': { targets: [{ upstream: 'openai', model: 'gpt-4.1' }] },
+  },
+  config: { moderations: { standIn: 'chat-judge' } },
+} as const;
+
+const ranking = { query: 'the coast', documents: ['a bank', 'the coast'] };
+const rankingRoads: readonly Road[] = [
+  posted('a ranking by search units', '/v2/rerank', { model: 'ranker-by-units', ...ranking }, { family: 'cohere' }),
+  posted('a ranking by tokens', '/v1/rerank', { model: 'ranker-by-tokens', ...ranking }, { family: 'jina' }),
+];
+const moderationRoads: readonly Road[] = [
+  posted('a moderation', '/v1/moderations', { model: 'priced-judge', input: 'good morning' }),
+  posted('a moderation by a chat model', '/v1/moderations', { model: 'chat-judge', input: ['good morning', 'good night'] }),
+];
+
 const wish = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
 const videoRoads: readonly Road[] = [
   posted('a video', '/v1/video/generations', wish),
@@ -214,6 +245,8 @@ export const roads: readonly Road[] = [
   posted('embeddings', '/v1/embeddings', { model: 'text-embedding-3-small', input: 'hello' }),
   ...audioRoads,
   ...imageRoads,
+  ...rankingRoads,
+  ...moderationRoads,
   ...videoRoads,
   ...changeRoads,
 ];

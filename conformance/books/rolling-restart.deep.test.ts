@@ -68,7 +68,7 @@ test('SIGUSR2 replaces every worker and no call fails', async (context) => {
           const before = workerPids(weir.process.pid ?? 0);
           weir.process.kill('SIGUSR2');
           await eventually(
-            () => weir.output().match(/all workers are replaced/g)?.length ?? 0,
+            () => weir.output().match(/worker replacement completed/g)?.length ?? 0,
             (times) => times === round,
             90_000,
           );

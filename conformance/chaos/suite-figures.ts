@@ -90,7 +90,7 @@ export function suites(isLong: boolean): readonly Suite[] {
     {
       row: 'R11',
       what: 'SIGTERM with 500 live streams, by one process and by workers',
-      file: 'conformance/books/drain.test.ts',
+      file: 'conformance/books/drain.deep.test.ts',
       figures: /^ℹ (.*live streams.*)$/gm,
       gate: '0 cut within the grace; the rest told and settled; exit code 0',
       limitMs: 10 * minuteMs,

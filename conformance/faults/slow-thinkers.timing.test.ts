@@ -25,7 +25,7 @@ const opens: Readonly<Record<string, RegExp>> = {
 const thinksMs = 4000;
 const withinMs = 1100;
 
-describe('a model that thinks for four seconds', () => {
+describe('a model that thinks for four seconds', { concurrency: true }, () => {
   let simulated: SimulatedProgram;
   before(async () => {
     simulated = await startSimulatedProgram({

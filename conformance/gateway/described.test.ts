@@ -254,6 +254,7 @@ test('metrics know sound and videos by their own names, and a video once', async
       sumSamples(samples, 'weir_calls_total', { dialect: 'xai-videos', end: 'finished' }) >= 3 &&
       sumSamples(samples, 'weir_unbooked_calls_total', { dialect: 'video-tasks', end: 'finished' }) >= 6 &&
       sumSamples(samples, 'weir_calls_total', { dialect: 'openai-audio' }) > 10 &&
+      sumSamples(samples, 'weir_refusals_total', { dialect: 'openai-audio', code: 'invalid_api_key' }) >= 1 &&
       sumSamples(samples, 'weir_calls_total', { dialect: 'openai-chat' }) >= 1,
   );
   assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'video-generations', model: 'vendor-imagine-video', end: 'finished' }), 1);

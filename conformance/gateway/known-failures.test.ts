@@ -95,6 +95,8 @@ describe('known failures of gateways', () => {
       const open = endpoints.filter(({ name }) => name !== 'health').flatMap(({ routes }) => routes);
       assert.ok(open.length > 8);
       for (const { method, path } of open) {
+        // The file of an image opens by its signed link and by nothing else: without one it is not there.
+        const status = path === '/v1/images/:id/content' ? 404 : 401;
         const rest = method === 'POST' ? 'gemini-2.5-flash:generateContent' : 'gpt-4.1';
         const url = `${bench.weir.gatewayUrl}${path.replace('*', rest)}`;
         const answer = await call(url, {
@@ -102,7 +104,7 @@ describe('known failures of gateways', () => {
           headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01' },
           ...(method === 'POST' ? { body: '{}' } : {}),
         });
-        assert.equal(answer.status, 401, `${method} ${path}: ${answer.text}`);
+        assert.equal(answer.status, status, `${method} ${path}: ${answer.text}`);
       }
     });
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { after, before, test } from 'node:test';
 
-import { startSimulator } from 'weir-simulator';
+import { type RunningSimulator, startSimulator } from 'weir-simulator';
 
 import { loadShippedPriceBook } from '../../src/billing/rating/load-shipped-price-book.ts';
 import type { CallEntry, CallOpening } from '../../src/billing/ledger/call-entry.ts';
@@ -19,7 +19,8 @@ import type { Config } from '../../src/main/config/config-schema.ts';
 import { createUpstreamClient, type UpstreamClient } from '../../src/platform/http/upstream-client.ts';
 import type { JsonObject } from '../../src/platform/json/json-value.ts';
 
-const simulator = await startSimulator({});
+let simulator: RunningSimulator;
+let settings: ReturnType<typeof buildSettings>;
 const clients: UpstreamClient[] = [];
 after(async () => {
   await Promise.all(clients.map((client) => client.close()));
@@ -30,22 +31,25 @@ const question = 'Search the web for cats';
 const config: Config = {
   tools: { modes: { webSearch: 'gateway' }, prices: { webSearch: '0.01' } },
 };
-const upstreams = Object.fromEntries(
-  (['anthropic', 'openai', 'gemini'] as const).map((vendor) => [
-    vendor,
-    { vendor, baseUrl: simulator.addresses[vendor], apiKey: 'simulated', forwardHeaders: ['x-simulator-*'] },
-  ]),
-);
-const settings = buildSettings({
-  config,
-  source: { type: 'file', upstreams },
-  priceBookData: loadShippedPriceBook(),
-  configuredAtMs: 0,
-  pools: (origin, connectTimeoutMs) => {
-    const client = createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 65_536 });
-    clients.push(client);
-    return client;
-  },
+before(async () => {
+  simulator = await startSimulator({});
+  const upstreams = Object.fromEntries(
+    (['anthropic', 'openai', 'gemini'] as const).map((vendor) => [
+      vendor,
+      { vendor, baseUrl: simulator.addresses[vendor], apiKey: 'simulated', forwardHeaders: ['x-simulator-*'] },
+    ]),
+  );
+  settings = buildSettings({
+    config,
+    source: { type: 'file', upstreams },
+    priceBookData: loadShippedPriceBook(),
+    configuredAtMs: 0,
+    pools: (origin, connectTimeoutMs) => {
+      const client = createUpstreamClient({ origin, connectTimeoutMs, headerBytesMax: 65_536 });
+      clients.push(client);
+      return client;
+    },
+  });
 });
 
 /** How each dialect's clients ask with a search. */

@@ -95,11 +95,9 @@ describe('pictures from words', () => {
     await refuses(running.client().images.generate({ model: 'gemini-2.5-flash-image', prompt: 'x', n: 2 }), 400, /^400 n: /);
   });
 
-  test('addresses are passed on where the vendor gives them, and refused where it does not', async () => {
+  test('addresses are passed on where the vendor gives them', async () => {
     const made = await running.client().images.generate({ model: 'grok-imagine-image', prompt: 'x', response_format: 'url' });
     assert.match(made.data?.[0]?.url ?? '', /^http:/);
-    for (const model of ['gemini-2.5-flash-image', 'gpt-image-1.5'])
-      await refuses(running.client().images.generate({ model, prompt: 'x', response_format: 'url' }), 400, /b64_json/);
   });
 });
 

@@ -119,3 +119,126 @@ describe('moderations', () => {
     assert.deepEqual([again.text, again.headers['idempotent-replayed']], [first.text, 'true']);
   });
 });
+
+/** Scores of a chat model, as its text has them. */
+const scores = (score: number, more: object = {}): object => ({
+  hate: score,
+  hate_threatening: score,
+  harassment: score,
+  harassment_threatening: score,
+  illicit: score,
+  illicit_violent: score,
+  self_harm: score,
+  self_harm_intent: score,
+  self_harm_instructions: score,
+  sexual: score,
+  sexual_minors: score,
+  violence: score,
+  violence_graphic: score,
+  ...more,
+});
+const said = (answer: unknown): Record<string, string> => ({ 'x-simulator-text': encodeURIComponent(JSON.stringify(answer)) });
+
+describe('moderations by a chat model that stands in', () => {
+  let bench: LimitsBench;
+  before(async () => {
+    bench = await startLimitsBench({
+      retries: { attemptsMax: 1 },
+      upstreams: ({ openai, anthropic, gemini }) => ({
+        // Named as the vendors are, so that nobody here judges content.
+        openai: { vendor: 'openai-compatible', apiKey: upstreamKey, baseUrl: openai, forwardHeaders: ['x-simulator-*'] },
+        anthropic: { vendor: 'anthropic', apiKey: upstreamKey, baseUrl: anthropic, forwardHeaders: ['x-simulator-*'] },
+        gemini: { vendor: 'gemini', apiKey: upstreamKey, baseUrl: gemini, forwardHeaders: ['x-simulator-*'] },
+      }),
+      models: {
+        judge: { targets: [{ upstream: 'anthropic', model: 'claude-sonnet-4-5' }] },
+        google: { targets: [{ upstream: 'gemini', model: 'gemini-2.5-flash-lite' }] },
+      },
+      config: { moderations: { standIn: 'judge' } },
+    });
+  });
+  after(() => bench[Symbol.asyncDispose]());
+
+  const client = (headers: Readonly<Record<string, string>> = {}): OpenAI =>
+    new OpenAI({ baseURL: `${bench.weir.gatewayUrl}/v1`, apiKey: bench.weir.apiKey, maxRetries: 0, defaultHeaders: { ...headers } });
+
+  test("OpenAI's client has the vendor's shape, is told who judged, and the books have the chat that it was", async () => {
+    const answer = { input_1: scores(0.01), input_2: scores(0.02, { violence: 0.9 }) };
+    const { data, response } = await client(said(answer))
+      .moderations.create({ model, input: ['good morning', 'I will kill it'] })
+      .withResponse();
+    assert.deepEqual([data.model, data.results.length, Object.keys(data.results[0]?.categories ?? {}).length], ['judge', 2, 13]);
+    assert.deepEqual(
+      data.results.map(({ flagged, categories, category_scores, category_applied_input_types }) => [
+        flagged,
+        categories.violence,
+        category_scores.violence,
+        category_applied_input_types.violence,
+      ]),
+      [
+        [false, false, 0.01, ['text']],
+        [true, true, 0.9, ['text']],
+      ],
+    );
+    assert.match(response.headers.get('x-gateway-warning') ?? '', /emulated model .*chat model judge judged/);
+    const row = await bench.ledger.row(response.headers.get('x-weir-request-id') ?? '');
+    assert.deepEqual(
+      [
+        row.dialect,
+        row.requestedModel,
+        row.upstreamModel,
+        row.translation?.upstreamDialect,
+        row.estimated,
+        row.charge.priceId !== undefined,
+      ],
+      ['openai-moderations', 'judge', 'claude-sonnet-4-5', 'anthropic-messages', false, true],
+    );
+    assert.ok((row.usage.inputTokens ?? 0) > 0 && (row.usage.outputTokens ?? 0) > 0 && row.charge.amountNanoUsd > 0n);
+    const question = { path: '/v1/moderations', body: { model, input: ['good morning', 'I will kill it'] } };
+    const quoted = await post(`${bench.weir.gatewayUrl}/v1/quote`, question, by(bench.weir.apiKey).headers);
+    assert.ok(BigInt(quoted.json.maximum.nano_usd) >= row.charge.amountNanoUsd, quoted.text);
+  });
+
+  test('a picture is shown to the model, in whatever words its vendor has for one', async () => {
+    const url = 'data:image/png;base64,iVBORw0KGgo=';
+    const judged = await client(said({ input_1: scores(0.1, { sexual: 0.6 }) })).moderations.create({
+      input: [
+        { type: 'text', text: 'a kite' },
+        { type: 'image_url', image_url: { url } },
+      ],
+    });
+    assert.deepEqual([judged.results[0]?.flagged, judged.results[0]?.category_applied_input_types.sexual], [true, ['text', 'image']]);
+    assert.match(JSON.stringify(bench.simulator.records().at(-1)?.requestBody), /iVBORw0KGgo=/);
+    const asked = bench.simulator.records().length;
+    const image_url = { url: 'http://127.0.0.1/a.png' };
+    const inside = await post(
+      `${bench.weir.gatewayUrl}/v1/moderations`,
+      { input: [{ type: 'image_url', image_url }] },
+      by(bench.weir.apiKey).headers,
+    );
+    assert.deepEqual([inside.status, inside.json.error.param, bench.simulator.records().length], [400, 'input', asked], inside.text);
+  });
+
+  test('an answer that leaves an input unjudged, or refuses, is an error and no harmless verdict', async () => {
+    for (const answer of [{ input_1: scores(0.1) }, { input_1: scores(0.1), input_2: { hate: 0 } }, 'I cannot judge this.']) {
+      const failed = await post(
+        `${bench.weir.gatewayUrl}/v1/moderations`,
+        { input: ['one', 'two'] },
+        { ...by(bench.weir.apiKey).headers, ...said(answer) },
+      );
+      assert.deepEqual([failed.status, typeof failed.json.error.message], [502, 'string'], failed.text);
+    }
+  });
+
+  test("it stands in for the vendor's models alone, and takes as many inputs as one answer judges", async () => {
+    const send = (body: object): Promise<Answer> => post(`${bench.weir.gatewayUrl}/v1/moderations`, body, by(bench.weir.apiKey).headers);
+    for (const [body, status, words] of [
+      [{ model: 'no-such-model', input: 'x' }, 404, /no-such-model/],
+      [{ model: 'google', input: 'x' }, 400, /judges content/],
+      [{ input: Array.from({ length: 17 }, () => 'x') }, 400, /at most 16 inputs/],
+    ] as const) {
+      const refused = await send(body);
+      assert.deepEqual([refused.status, words.test(refused.json.error.message)], [status, true], refused.text);
+    }
+  });
+});

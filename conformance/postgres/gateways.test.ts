@@ -10,7 +10,7 @@ import { makeCall, modeOf } from '../books/load.ts';
 import { auditBooks, compareStatistics } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { skipPostgres } from '../support/start-postgres.ts';
-import { openSharedLedger, startShared, useSharedParts } from './shared-weir.ts';
+import { openSharedLedger, serveShared, useSharedParts } from './shared-weir.ts';
 
 /** Runs a command that is told which day it is, and again where it failed because midnight came before it looked at its own clock. */
 async function onOneDay(run: (today: string) => Promise<Finished>): Promise<Finished> {
@@ -23,12 +23,12 @@ async function onOneDay(run: (today: string) => Promise<Finished>): Promise<Fini
 }
 
 describe('two gateways and a monitor on one PostgreSQL, each with a role that has the least rights', { skip: skipPostgres }, () => {
-  const parts = useSharedParts();
+  const parts = useSharedParts(['fsync=off']);
 
   test('books are exact, and statistics equal the ledger', async () => {
-    await using first = await startShared(parts(), { command: 'gateway' });
-    await using second = await startShared(parts(), { command: 'gateway' });
-    await using monitor = await startShared(parts(), { command: 'monitor' });
+    await using first = await serveShared(parts(), { command: 'gateway' });
+    await using second = await serveShared(parts(), { command: 'gateway' });
+    await using monitor = await serveShared(parts(), { command: 'monitor' });
     const gateways = [first, second];
     const clients = await Promise.all(
       Array.from({ length: 120 }, (_, number) => {
@@ -52,8 +52,8 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
   });
 
   test('what one has stored the other shows: a response, a conversation, a key that a command made', async () => {
-    await using first = await startShared(parts(), { command: 'gateway' });
-    await using second = await startShared(parts(), { command: 'gateway' });
+    await using first = await serveShared(parts(), { command: 'gateway' });
+    await using second = await serveShared(parts(), { command: 'gateway' });
     const auth = { authorization: `Bearer ${first.apiKey}` };
     const made = await post(`${first.gatewayUrl}/v1/responses`, { model: 'gpt-5-mini', input: 'Hello', store: true }, auth);
     assert.equal(made.status, 200, made.text);
@@ -76,8 +76,8 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
   });
 
   test('one publication reaches every gateway within seconds, and later shows which book stood behind a receipt', async () => {
-    await using first = await startShared(parts(), { command: 'gateway' });
-    await using second = await startShared(parts(), { command: 'gateway' });
+    await using first = await serveShared(parts(), { command: 'gateway' });
+    await using second = await serveShared(parts(), { command: 'gateway' });
     const environment = { WEIR_CONFIG: join(first.dataDirectory, 'weir.yaml'), WEIR_DATA_DIR: first.dataDirectory };
     const publish = (input: string, ...options: readonly string[]) => {
       const path = join(first.dataDirectory, 'new-prices.json');
@@ -120,8 +120,8 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
 
   test('a video that one gateway began is seen by the other until it is over, and is charged once', async () => {
     const models = { 'kite-video': { targets: [{ upstream: 'xai', model: 'grok-imagine-video' }] } };
-    await using first = await startShared(parts(), { command: 'gateway', config: { models } });
-    await using second = await startShared(parts(), { command: 'gateway', config: { models } });
+    await using first = await serveShared(parts(), { command: 'gateway', config: { models } });
+    await using second = await serveShared(parts(), { command: 'gateway', config: { models } });
     const auth = { authorization: `Bearer ${first.apiKey}` };
     const wish = { model: 'kite-video', prompt: 'a red kite' };
     const made = await post(`${first.gatewayUrl}/v1/video/generations`, wish, { ...auth, 'x-simulator-video': 'ms=300' });

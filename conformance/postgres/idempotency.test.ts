@@ -4,14 +4,14 @@ import { describe, test } from 'node:test';
 import { isExact } from '../support/audit.ts';
 import { openCall } from '../support/open-call.ts';
 import { skipPostgres } from '../support/start-postgres.ts';
-import { openSharedLedger, startShared, useSharedParts } from './shared-weir.ts';
+import { openSharedLedger, serveShared, useSharedParts } from './shared-weir.ts';
 
 describe('Idempotency-Key over two gateways on one PostgreSQL', { skip: skipPostgres }, () => {
-  const parts = useSharedParts();
+  const parts = useSharedParts(['fsync=off']);
 
   test('M10: a hundred at once, whichever gateway they come to, are one call, one row and one answer', async () => {
-    await using first = await startShared(parts(), { command: 'gateway' });
-    await using second = await startShared(parts(), { command: 'gateway' });
+    await using first = await serveShared(parts(), { command: 'gateway' });
+    await using second = await serveShared(parts(), { command: 'gateway' });
     const body = JSON.stringify({ model: 'gpt-4.1', stream: true, messages: [{ role: 'user', content: 'Hello' }] });
     const send = (_: unknown, index: number) => {
       const { gatewayUrl, apiKey } = index % 2 === 0 ? first : second;
@@ -35,8 +35,8 @@ describe('Idempotency-Key over two gateways on one PostgreSQL', { skip: skipPost
 
   test('M8 and M10: who leaves a stream at one gateway gets it whole at the other, at once and later, and it is charged once', async () => {
     const options = { command: 'gateway', config: { disconnect: 'abort' } } as const;
-    await using first = await startShared(parts(), options);
-    await using second = await startShared(parts(), options);
+    await using first = await serveShared(parts(), options);
+    await using second = await serveShared(parts(), options);
     const body = JSON.stringify({ model: 'gpt-4.1', stream: true, messages: [{ role: 'user', content: 'Hello' }] });
     const steered = { 'x-simulator-pace': 'tokensPerSecond=200;tokensPerFrame=4', 'x-simulator-output-tokens': '150' };
     const send = ({ gatewayUrl, apiKey }: typeof first) => {

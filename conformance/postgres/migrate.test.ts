@@ -8,7 +8,7 @@ import { openPostgresStore } from '../../src/store/postgres/open-postgres-store.
 import { lockDataDirectory } from '../../src/store/sqlite/data-directory-lock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { runWeir } from '../programs/run-weir.ts';
+import { runCommand } from '../programs/run-command.ts';
 import { createEntry } from '../store/call-entries.ts';
 import { hostileNames } from '../store/hostile-names.ts';
 import { createTask } from '../store/tasks/task-fixtures.ts';
@@ -105,7 +105,7 @@ describe('weir migrate', { skip: skipPostgres }, () => {
     rmSync(directory, { recursive: true, force: true });
   });
   const migrate = (url: string) =>
-    runWeir(['migrate', 'sqlite', 'postgres', '--url', '-'], { WEIR_DATA_DIR: directory, WEIR_OWNER_URL: url }, directory);
+    runCommand(['migrate', 'sqlite', 'postgres', '--url', '-'], { WEIR_DATA_DIR: directory, WEIR_OWNER_URL: url });
 
   test('everything arrives, counts on, and is not copied a second time', async () => {
     const url = postgres().url();
@@ -170,6 +170,6 @@ describe('weir migrate', { skip: skipPostgres }, () => {
   test('the schema alone: made by the owner, told once more when there is nothing to do', async () => {
     const url = await postgres().createDatabase('schema');
     for (let time = 0; time < 2; time += 1)
-      assert.match((await runWeir(['migrate', '--url', url], {}, directory)).stdout, /up to date: version \d+/);
+      assert.match((await runCommand(['migrate', '--url', url], { WEIR_DATA_DIR: directory })).stdout, /up to date: version \d+/);
   });
 });

@@ -8,7 +8,8 @@ import { simulatedUpstreams } from '../books/load.ts';
 import { type Ledger, readLedger } from '../support/audit.ts';
 import { type PostgresServer, startPostgres } from '../support/start-postgres.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
-import { type RunningWeir, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
+import { serveWeir } from '../support/serve-weir.ts';
+import { type RunningWeir, type ServedWeir, type ServeWeirOptions, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
 
 /** A server with a database whose owner made the schema and the two roles, and simulated vendors. */
 export type SharedParts = { readonly server: PostgresServer; readonly simulator: RunningSimulator };
@@ -36,11 +37,22 @@ export function useSharedParts(settings: readonly string[] = []): () => SharedPa
   };
 }
 
-/** A Weir with a data directory of its own on the shared database, with no more rights than it needs. */
-export function startShared(
+type SharedOptions<Options> = Omit<Options, 'config'> & { readonly config?: object; readonly database?: object };
+
+/** Starts a Weir in its own process, on the shared database and its own data directory, with the least rights. */
+export function startShared(parts: SharedParts, options: SharedOptions<StartWeirOptions> = {}): Promise<RunningWeir> {
+  return startWeir(prepareShared(parts, options));
+}
+
+/** Like {@link startShared}, but in this process. */
+export function serveShared(parts: SharedParts, options: SharedOptions<ServeWeirOptions> = {}): Promise<ServedWeir> {
+  return serveWeir(prepareShared(parts, options));
+}
+
+function prepareShared<Options extends StartWeirOptions>(
   { server, simulator }: SharedParts,
-  { config, database, ...options }: Omit<StartWeirOptions, 'config'> & { readonly config?: object; readonly database?: object } = {},
-): Promise<RunningWeir> {
+  { config, database, ...options }: SharedOptions<Options>,
+) {
   const url = server.url('weir', options.command === 'monitor' ? 'weir_monitor' : 'weir_gateway');
   const text = {
     overload: neverOverloaded,
@@ -49,7 +61,7 @@ export function startShared(
     upstreams: simulatedUpstreams(simulator.addresses),
     retries: { attemptsMax: 1, avoidFailing: false },
   };
-  return startWeir({ ...options, config: JSON.stringify(text), environment: { WEIR_PROOF_KEY: proofKey, ...options.environment } });
+  return { ...options, config: JSON.stringify(text), environment: { WEIR_PROOF_KEY: proofKey, ...options.environment } };
 }
 
 /** The ledger as the monitor's role reads it. */

@@ -110,11 +110,9 @@ describe('commands', { concurrency: 3 }, () => {
     const commands = [['start'], ['gateway'], ['gateway', '--workers', '2'], ['monitor'], ['keys', 'list']];
     for (const [at, place] of places.entries()) {
       const environment = { ...free, WEIR_DATA_DIR: place, OPENAI_API_KEY: 'sk-none-0123456789' };
-      // Each as a process at one of the places; the primary of workers is one process with what it starts.
+      // Each as a process at one of the places.
       const ended = await Promise.all(
-        commands.map((command) =>
-          at === 0 || command.includes('--workers') ? runWeir(command, environment, base) : runCommand(command, environment),
-        ),
+        commands.map((command) => (at === 0 ? runWeir(command, environment, base) : runCommand(command, environment))),
       );
       for (const [index, { code, stdout, stderr }] of ended.entries()) {
         const what = `${commands[index]?.join(' ')} in ${place}: ${stderr}`;

@@ -8,6 +8,7 @@ import { after, describe, test } from 'node:test';
 
 import { cleanEnvironment, program, startWeir } from '../support/start-weir.ts';
 import { configOf, secret, startOddServer, unusedPort } from './doctor-kit.ts';
+import { runCommand } from './run-command.ts';
 import { runWeir } from './run-weir.ts';
 
 const base = mkdtempSync(join(tmpdir(), 'weir-doctor-command-'));
@@ -23,6 +24,13 @@ function fresh(): string {
 
 const unused = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0' };
 
+/** What a program finds that is started in a directory. */
+const inside = (directory: string): Record<string, string> => ({
+  ...unused,
+  WEIR_CONFIG: join(directory, 'weir.yaml'),
+  WEIR_DATA_DIR: join(directory, 'weir-data'),
+});
+
 /** What differs from run to run: ports, times, disk space and the directory. */
 const steady = (text: string): string =>
   text
@@ -37,7 +45,7 @@ describe('weir doctor', { concurrency: 3 }, () => {
     const ended = await runWeir(['doctor'], { COLUMNS: '110', WEIR_PORT: String(await unusedPort()) }, fresh());
     assert.equal(ended.code, 0, ended.stdout + ended.stderr);
     const guide = readFileSync(join(import.meta.dirname, '../../docs/guide/doctor.md'), 'utf8');
-    const sample = /```\n\$ weir doctor\n([^]*?)```/.exec(guide)?.[1] ?? '';
+    const sample = /weir doctor\n```\n[^`]*```text\n([^]*?)```/.exec(guide)?.[1] ?? '';
     assert.equal(steady(sample), steady(ended.stdout));
     // oxlint-disable-next-line no-control-regex -- colour is what is not to be there
     assert.doesNotMatch(ended.stdout, /\u001b/, 'no colour where no terminal is');
@@ -51,7 +59,7 @@ describe('weir doctor', { concurrency: 3 }, () => {
     });
     const directory = fresh();
     writeFileSync(join(directory, 'weir.yaml'), configOf(server.url));
-    const ended = await runWeir(['doctor', '--json', '--timeout', '5'], { ...unused, ODD_KEY: secret }, directory);
+    const ended = await runCommand(['doctor', '--json', '--timeout', '5'], { ...inside(directory), ODD_KEY: secret });
     assert.equal(ended.code, 1, ended.stderr);
     const report = JSON.parse(ended.stdout) as {
       healthy: boolean;
@@ -65,11 +73,11 @@ describe('weir doctor', { concurrency: 3 }, () => {
   test('every problem of a configuration is named with its position, and nothing is called', async () => {
     const directory = fresh();
     writeFileSync(join(directory, 'weir.yaml'), 'upstreams:\n  a:\n    vendor: opanai\ntimeZone: Mars/Olympus\n');
-    const ended = await runWeir(['doctor'], unused, directory);
+    const ended = await runCommand(['doctor'], inside(directory));
     assert.equal(ended.code, 1);
     assert.match(ended.stdout, /weir\.yaml:3:13/);
     assert.doesNotMatch(ended.stdout, /Conformance/);
-    const missing = await runWeir(['doctor'], { ...unused, WEIR_CONFIG: join(directory, 'none.yaml') }, directory);
+    const missing = await runCommand(['doctor'], { ...inside(directory), WEIR_CONFIG: join(directory, 'none.yaml') });
     assert.equal(missing.code, 1);
     assert.match(missing.stdout, /none\.yaml, which does not exist/);
     assert.doesNotMatch(missing.stderr, /\n\s+at /);
@@ -81,7 +89,7 @@ describe('weir doctor', { concurrency: 3 }, () => {
       [['--timeout', 'soon'], /seconds/],
       [['--upstream', 'nobody'], /no upstream "nobody"/],
     ] as const) {
-      const ended = await runWeir(['doctor', ...options], unused, fresh());
+      const ended = await runCommand(['doctor', ...options], { ...unused, WEIR_DATA_DIR: join(fresh(), 'weir-data') });
       assert.equal(ended.code, 1);
       assert.match(ended.stderr, words);
       assert.doesNotMatch(ended.stderr, /\n\s+at /);
@@ -95,7 +103,11 @@ describe('weir doctor', { concurrency: 3 }, () => {
     const models = 'models:\n  small:\n    targets: [{ upstream: odd, model: tiny }]\n';
     writeFileSync(path, configOf(server.url, models).replace('"${ODD_KEY}"', secret));
     chmodSync(path, 0o644);
-    const ended = await runWeir(['doctor', '--no-calls'], { ...unused, OPENAI_API_KEY: 'sk-unused-0123456789', COLUMNS: '200' }, directory);
+    const ended = await runCommand(['doctor', '--no-calls'], {
+      ...inside(directory),
+      OPENAI_API_KEY: 'sk-unused-0123456789',
+      COLUMNS: '200',
+    });
     assert.equal(ended.code, 0, ended.stdout);
     assert.match(ended.stdout, /! prices +model small has no price at odd\/tiny/);
     assert.match(ended.stdout, /! secrets +\S*weir\.yaml holds the key of odd in clear/);
@@ -108,13 +120,13 @@ describe('weir doctor', { concurrency: 3 }, () => {
   test('beside a running gateway: it is found, and so is who has the directory', async () => {
     await using weir = await startWeir();
     const port = new URL(weir.gatewayUrl).port;
-    const ended = await runWeir(['doctor', '--no-calls'], { WEIR_PORT: port, WEIR_DATA_DIR: weir.dataDirectory }, fresh());
+    const ended = await runCommand(['doctor', '--no-calls'], { WEIR_PORT: port, WEIR_DATA_DIR: weir.dataDirectory });
     assert.equal(ended.code, 0, ended.stdout);
     assert.match(ended.stdout, /✓ gateway +Weir.* is ready/);
     assert.ok(ended.stdout.includes(`in use by a gateway: process ${weir.process.pid ?? 0}`), ended.stdout);
     await weir.stop('SIGKILL');
     await unusedPort(Number(port));
-    const later = await runWeir(['doctor', '--no-calls'], { WEIR_PORT: port, WEIR_DATA_DIR: weir.dataDirectory }, fresh());
+    const later = await runCommand(['doctor', '--no-calls'], { WEIR_PORT: port, WEIR_DATA_DIR: weir.dataDirectory });
     assert.match(later.stdout, /– gateway +none runs/);
     assert.match(later.stdout, /is gone: it was killed/);
   });

@@ -104,3 +104,39 @@ describe("vendors' own words", () => {
     });
   }
 });
+
+describe('what is asked for beside chats', () => {
+  const lines = (report: DoctorReport, upstream: string): readonly string[] =>
+    (report.upstreams.find((one) => one.upstream === upstream)?.findings ?? [])
+      .filter(({ subject, says }) => subject === 'services' || says.startsWith('POST '))
+      .map(({ verdict, subject, says }) => `${verdict} ${subject}: ${says}`);
+
+  test('routes of rankings, moderations and pictures are looked for without spending anything', async () => {
+    const { origin } = new URL(simulator.addresses.openai);
+    const key = 'apiKey: "${VENDOR_KEY}"';
+    const more =
+      `  ranks: { vendor: openai-compatible, preset: jina, baseUrl: "${origin}/jina/v1", ${key} }\n` +
+      `  nowhere: { vendor: openai-compatible, baseUrl: "${origin}/nowhere/v1", ${key}, quirks: { rerank: cohere, moderations: true } }\n`;
+    const report = await examine(config() + more, { mayCall: false }, good);
+    assert.ok(lines(report, 'openai').includes('good moderation: POST /v1/moderations is there'), show(report));
+    assert.ok(lines(report, 'openai').includes('good image: POST /v1/images/generations is there'), show(report));
+    assert.ok(lines(report, 'ranks').includes('good rerank: POST /jina/v1/rerank is there'), show(report));
+    assert.deepEqual(lines(report, 'anthropic'), []);
+    assert.ok(lines(report, 'nowhere').includes('warning rerank: POST /nowhere/v2/rerank is not there (404)'), show(report));
+    assert.ok(lines(report, 'nowhere').includes('warning moderation: POST /nowhere/v1/moderations is not there (404)'), show(report));
+  });
+
+  test('a model that is given a task which no target of it can do is told of', async () => {
+    const models =
+      'models:\n  ranker: { kind: rerank, targets: [{ upstream: openai, model: ranker }], price: { input: "0", output: "0" } }\n' +
+      'tools: { fileSearch: { rerank: { model: ranker } } }\nmoderations: { standIn: no-such-model }\n';
+    const report = await examine(config() + models, { mayCall: false }, good);
+    const says = report.sections.flatMap(({ findings }) => findings.map((finding) => finding.says));
+    for (const words of [
+      'models.ranker.kind: no upstream of ranker ranks documents',
+      'tools.fileSearch.rerank.model: no upstream of ranker ranks documents',
+      'moderations.standIn: no upstream is known to serve no-such-model',
+    ])
+      assert.ok(says.includes(words), show(report));
+  });
+});

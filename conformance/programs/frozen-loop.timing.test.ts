@@ -33,7 +33,7 @@ describe('F97: an event loop that stands still', () => {
       context.after(() => next.stop());
       await eventually(
         () => next.output(),
-        (output) => /"restarts":1,.*were ended because their event loop stood still/.test(output),
+        (output) => /"restarts":1,.*processes killed by the watchdog/.test(output),
       );
       if (next.metricsUrl !== '') {
         const { text } = await call(next.metricsUrl);

@@ -75,14 +75,14 @@ describe('reload', () => {
       (output) => /weir\.yaml:2:\d+ .*upstraems/.test(output),
       effectWithinMs,
     );
-    assert.match(simulated.weir.output().slice(before), /last good one stays in force/);
+    assert.match(simulated.weir.output().slice(before), /configuration reload failed/);
     assert.equal((await ask('fast-three')).status, 200);
     await new Promise((resolve) => setTimeout(resolve, 2200));
     assert.equal(
       simulated.weir
         .output()
         .slice(before)
-        .match(/last good one/g)?.length,
+        .match(/configuration reload failed/g)?.length,
       1,
       'told once',
     );
@@ -92,7 +92,7 @@ describe('reload', () => {
         simulated.weir
           .output()
           .slice(before)
-          .match(/last good one/g)?.length,
+          .match(/configuration reload failed/g)?.length,
       (times) => times === 2,
       effectWithinMs,
     );

@@ -172,6 +172,11 @@ describe('rankings', () => {
     const strict = await bench.createKey('strict', { strict: true });
     const refused = await send('cohere-v2', 'jina', { max_tokens_per_doc: 100 }, by(strict).headers);
     assert.deepEqual([refused.status, /max_tokens_per_doc/.test(refused.json.message)], [400, true], refused.text);
+    const asked = { 'x-weir-strict': 'true' };
+    const asStrict = await send('cohere-v2', 'jina', { max_tokens_per_doc: 100 }, asked);
+    assert.deepEqual([asStrict.status, /max_tokens_per_doc/.test(asStrict.json.message)], [400, true], asStrict.text);
+    // What can carry it is asked.
+    assert.equal((await send('cohere-v2', 'cohere', { max_tokens_per_doc: 100 }, asked)).status, 200);
   });
 
   test('limits of requests and of money hold, in the form of the client', async () => {

@@ -102,4 +102,4 @@ async function serve(): Promise<void> {
   process.send?.({ port: proxy.port });
 }
 
-if (import.meta.main) await serve();
+if (import.meta.main) void serve();

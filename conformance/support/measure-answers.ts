@@ -13,6 +13,8 @@ export type MeasuredAnswers = {
   /** Until the last of them had come in full. */
   readonly seconds: number;
   readonly bytes: number;
+  /** Processor time of all threads of the monitor. */
+  readonly cpuSeconds: number;
   /** The most resident memory of the monitor's process while it answered, beyond what it had before. */
   readonly moreBytes: number;
 };
@@ -25,6 +27,7 @@ export async function measureAnswers(weir: RunningWeir, { path, body }: Measured
   const before = residentKilobytes(pid, 'VmRSS');
   // From here on the system counts the most anew.
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
+  const cpuBefore = cpuSeconds(pid);
   const began = performance.now();
   const answers = await Promise.all(Array.from({ length: atOnce }, () => ask(weir, path, body)));
   const seconds = (performance.now() - began) / 1000;
@@ -32,6 +35,7 @@ export async function measureAnswers(weir: RunningWeir, { path, body }: Measured
     firstByteSeconds: Math.max(...answers.map(([firstByte = 0]) => firstByte)),
     seconds,
     bytes: answers[0]?.[1] ?? 0,
+    cpuSeconds: cpuSeconds(pid) - cpuBefore,
     moreBytes: (residentKilobytes(pid, 'VmHWM') - before) * 1024,
   };
 }
@@ -50,4 +54,11 @@ function residentKilobytes(pid: number | undefined, which: 'VmRSS' | 'VmHWM'): n
   const found = new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   if (found === undefined) throw new Error(`The process ${pid} has no ${which}.`);
   return Number(found);
+}
+
+/** User and system time of a process, in seconds: fields 14 and 15 of its stat file, in hundredths of a second. */
+function cpuSeconds(pid: number | undefined): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
 }

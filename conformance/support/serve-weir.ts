@@ -21,8 +21,12 @@ export async function serveWeir(options: ServeWeirOptions & { readonly monitor?:
     await opened.disposeAsync();
     if (options.dataDirectory === undefined) rmSync(dataDirectory, removal);
   };
-  const isAll = options.command !== 'gateway';
-  const parts = { gateway: true, monitor: isAll && options.monitor !== false, simulator: isAll };
+  const { command = 'start' } = options;
+  const parts = {
+    gateway: command !== 'monitor',
+    monitor: command !== 'gateway' && options.monitor !== false,
+    simulator: command === 'start',
+  };
   try {
     const { gateway, monitor } = await openPrograms(parts, { environment, logger, logDestination, opened });
     return {

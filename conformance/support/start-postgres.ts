@@ -123,7 +123,8 @@ function createServer(binaries: string, folder: string, data: string, settings: 
     url,
     query,
     createDatabase: async (name, template = 'template1') => {
-      await query(`create database "${name}" template "${template}"`, { database: 'postgres' });
+      // Copied as files, it takes a quarter of what it takes when each page goes through the log.
+      await query(`create database "${name}" template "${template}" strategy file_copy`, { database: 'postgres' });
       return url(name);
     },
     signal,

@@ -31,7 +31,7 @@ export type RunningWeir = ServedWeir & {
 /** What any form of a Weir is started with. */
 export type ServeWeirOptions = {
   /** `start` by default: the gateway with its monitor. */
-  readonly command?: 'start' | 'gateway';
+  readonly command?: 'start' | 'gateway' | 'monitor';
   /** Text of weir.yaml. */
   readonly config?: string;
   /** An existing data directory, which then is not removed. */
@@ -39,8 +39,7 @@ export type ServeWeirOptions = {
   readonly environment?: Readonly<Record<string, string>>;
 };
 
-export type StartWeirOptions = Omit<ServeWeirOptions, 'command'> & {
-  readonly command?: 'start' | 'gateway' | 'monitor';
+export type StartWeirOptions = ServeWeirOptions & {
   /** Arguments of the command. */
   readonly commandArguments?: readonly string[];
   /** For how long it is waited for; a minute by default. */

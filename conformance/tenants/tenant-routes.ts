@@ -1,7 +1,18 @@
 /** Ids of one user's objects, or ids of nothing, by what stands for them in a template. */
 export type Ids = Readonly<Record<IdKind, string>>;
 
-export type IdKind = 'response' | 'conversation' | 'item' | 'file' | 'store' | 'storeFile' | 'batch' | 'callback' | 'video' | 'receipt';
+export type IdKind =
+  | 'response'
+  | 'conversation'
+  | 'item'
+  | 'file'
+  | 'store'
+  | 'storeFile'
+  | 'batch'
+  | 'callback'
+  | 'video'
+  | 'image'
+  | 'receipt';
 
 /** One way to name an object: by the route that it goes to, so that a route without a row is noticed. */
 export type TenantRow = {
@@ -84,6 +95,8 @@ const videoRows: readonly TenantRow[] = [
   row('DELETE', '/videos/:id', '/videos/{video}'),
 ];
 
+const imageRows: readonly TenantRow[] = [row('GET', '/images/:id/content', '/images/{image}/content')];
+
 /** Objects that a request names in its body. */
 const bodyRows: readonly TenantRow[] = [
   row('POST', '/responses', '/responses', { previous_response_id: '{response}', input: 'go on' }),
@@ -106,14 +119,15 @@ export const tenantRows: readonly TenantRow[] = [
   ...callbackRows,
   ...fileRows,
   ...videoRows,
+  ...imageRows,
   ...bodyRows,
 ];
 
 /** The names of the ids that a row uses. */
 export function idsOf({ path, body }: TenantRow): readonly IdKind[] {
   const text = `${path} ${JSON.stringify(body ?? '')}`;
-  return (['response', 'conversation', 'item', 'file', 'store', 'storeFile', 'batch', 'video', 'receipt'] as const).filter((kind) =>
-    text.includes(`{${kind}}`),
+  return (['response', 'conversation', 'item', 'file', 'store', 'storeFile', 'batch', 'video', 'image', 'receipt'] as const).filter(
+    (kind) => text.includes(`{${kind}}`),
   );
 }
 

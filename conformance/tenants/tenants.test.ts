@@ -31,6 +31,7 @@ const each = (ids: Ids, change: (id: string) => string): Ids => ({
   batch: change(ids.batch),
   callback: change(ids.callback),
   video: change(ids.video),
+  image: change(ids.image),
   receipt: change(ids.receipt),
 });
 
@@ -95,6 +96,7 @@ describe('what belongs to one user is to another what does not exist, on every r
       batch: batch.id,
       callback: await createCallback(),
       video: await createVideo(),
+      image: await createImage(),
       receipt: await createReceipt(),
     };
   }
@@ -118,6 +120,11 @@ describe('what belongs to one user is to another what does not exist, on every r
       90_000,
     );
     return made.id;
+  }
+
+  async function createImage(): Promise<string> {
+    const made = await owner.images.generate({ model: 'gpt-image-1.5', prompt: 'secret', response_format: 'url' });
+    return /picture_\w+/.exec(made.data?.[0]?.url ?? '')?.[0] ?? assert.fail('no link');
   }
 
   /** An event that waits for ever: nobody has this name. */
@@ -189,7 +196,8 @@ describe('what belongs to one user is to another what does not exist, on every r
         assert.deepEqual(await askRenamed(row, mixed, unknown), absent, `only the ${kind} is there`);
       }
       const anonymous = await ask(row, mine, undefined);
-      assert.equal(anonymous.status, 401);
+      // No key opens an image, only its link: without one it does not exist.
+      assert.equal(anonymous.status, row.path.includes('{image}') ? 404 : 401);
       assert.deepEqual(anonymous, await ask(row, unknown, undefined));
       assert.deepEqual(await look(), seen, 'nothing has changed for the owner');
     });

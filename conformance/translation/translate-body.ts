@@ -1,4 +1,5 @@
 import type { ChatDialect, StreamReport } from '../../src/dialects/chat-dialect.ts';
+import { createByteForm } from '../../src/gateway/endpoints/chat/forms/byte-form.ts';
 import { createTranslatedStream } from '../../src/gateway/endpoints/chat/translate/translated-stream.ts';
 import type { Translation } from '../../src/gateway/endpoints/chat/translate/translation.ts';
 import { createTranslationNotes } from '../../src/inference/translation-notes.ts';
@@ -47,15 +48,17 @@ const frameBytesMax = 1_000_000;
 const replyBytesMax = 1_000_000;
 
 export function translateBody(client: ChatDialect, upstream: ChatDialect, framing: StreamFraming): BodyTranslator {
-  const stream = createTranslatedStream(createTestTranslation(client, upstream, framing), framing, { replyBytesMax });
+  const stream = createTranslatedStream(createTestTranslation(client, upstream, framing), createByteForm(client, framing), {
+    replyBytesMax,
+  });
   const reader = createSseFrameReader({ frameBytesMax });
   let text = '';
   return {
     push: (chunk) => {
-      for (const frame of reader.push(chunk)) text += stream.read(frame)?.toString() ?? '';
+      for (const frame of reader.push(chunk)) text += Buffer.concat(stream.read(frame)).toString();
     },
     end: () => {
-      if (stream.state() === 'complete') text += stream.end(Buffer.alloc(0)).toString();
+      if (stream.state() === 'complete') text += Buffer.concat(stream.end(Buffer.alloc(0))).toString();
     },
     state: stream.state,
     text: () => text,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,14 +10,9 @@ import { startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
 const run = promisify(execFile);
 
-async function hasProgram(name: string): Promise<boolean> {
-  return await run(name, ['-version']).then(
-    () => true,
-    () => false,
-  );
-}
+const hasProgram = (name: string): boolean => spawnSync(name, ['-version']).status === 0;
 
-const hasFfmpeg = (await hasProgram('ffmpeg')) && (await hasProgram('ffprobe'));
+const hasFfmpeg = hasProgram('ffmpeg') && hasProgram('ffprobe');
 
 type Probe = {
   readonly format: { readonly format_name: string; readonly duration: string };
@@ -35,7 +30,7 @@ async function probe(path: string): Promise<Probe> {
 }
 
 test(
-  'the script of the guide makes a video and speech that other programs can play',
+  'the script of videos.md makes a video and speech that other programs can play',
   { skip: hasFfmpeg ? false : 'ffmpeg is not installed' },
   async () => {
     await using running = await startSimulatedGateway();

@@ -136,7 +136,7 @@ describe('videos in an object store', () => {
     const unknown = { accessKeyId: 'NOBODY', secretAccessKey: 'a-secret-that-is-wrong' };
     await using wrong = await startVideosWorld({ mediaStorage: { s3: { ...store.settings, ...unknown } } });
     const started = await wrong.start();
-    await eventually(started.output, (output) => output.includes('the object store of mediaStorage cannot be used'), 60_000);
+    await eventually(started.output, (output) => output.includes('media storage check failed'), 60_000);
     assert.match(started.output(), /status 403, code InvalidAccessKeyId/);
     const bad = rowOf((await doctor(wrong.dataDirectory)).stdout);
     assert.equal(bad.verdict, 'bad');

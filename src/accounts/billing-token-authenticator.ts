@@ -66,7 +66,7 @@ export function createBillingTokenAuthenticator(options: BillingTokenAuthenticat
         return token === undefined ? undefined : openedToken(token, clock.nowMs());
       } catch (error) {
         if (signal.aborted) throw error;
-        logger.warn({ err: error }, 'the store could not be asked for a billing token');
+        logger.warn({ err: error }, 'billing token lookup failed');
         return 'unavailable';
       } finally {
         lookUps -= 1;

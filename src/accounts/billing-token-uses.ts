@@ -30,7 +30,7 @@ export function createBillingTokenUses(options: {
       if (notedAtMs.size >= notedMax) notedAtMs.clear();
       notedAtMs.set(tokenId, nowMs);
       waitFor(store.noteBillingTokenUse({ tokenId, usedAtMs: clock.nowMs() }), writeTimeoutMs).catch((error: unknown) => {
-        if (!isTold) logger.warn({ err: error }, 'when a billing token was used cannot be written down');
+        if (!isTold) logger.warn({ err: error }, 'recording the last use of a billing token failed');
         isTold = true;
       });
     },

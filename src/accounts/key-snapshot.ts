@@ -64,10 +64,10 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
     refresh: async () => {
       try {
         await load();
-        if (healthy === false) logger.info({ keyCount: keys.size }, 'the store answers again: keys are up to date');
+        if (healthy === false) logger.info({ keyCount: keys.size }, 'key snapshot refreshed after a store failure');
         healthy = true;
       } catch (error) {
-        if (healthy !== false) logger.error({ err: error, keyCount: keys.size }, 'the store does not answer: known keys go on working');
+        if (healthy !== false) logger.error({ err: error, keyCount: keys.size }, 'key snapshot refresh failed');
         healthy = false;
       }
     },

@@ -5,7 +5,7 @@ import type { BuiltInToolKind, InferenceRequest, MediaKind, ServerToolPart } fro
 import type { ModelTraits } from '../inference/model-traits.ts';
 import type { FieldNames, TranslationNotes } from '../inference/translation-notes.ts';
 import type { Usage } from '../inference/usage.ts';
-import type { Frame, StreamFraming } from '../platform/frames.ts';
+import type { Frame, StreamEvent, StreamFraming } from '../platform/frames.ts';
 import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { WireRequest } from './wire-request.ts';
 
@@ -100,6 +100,11 @@ export type EventEncoder = {
   readonly position: () => StreamPosition;
   /** The reply so far as it is to be kept: with everything that the client did not ask to see. Absent where nothing is kept of the dialect. */
   readonly kept?: () => JsonObject;
+};
+
+/** The same as events without their framing, for what takes them one by one. */
+export type StreamEventEncoder = Omit<EventEncoder, 'write' | 'open'> & {
+  readonly write: (event: InferenceEvent) => readonly StreamEvent[];
 };
 
 /** Both directions of a chat dialect's wire format, to and from the neutral form. All functions are pure and synchronous. */

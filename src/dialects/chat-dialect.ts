@@ -1,13 +1,15 @@
 import type { DialectId, Operation, ValidationMode } from './dialect-id.ts';
+import type { PictureCodec } from './picture-codec.ts';
 import type { WireRequest } from './wire-request.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { Usage, UsageReport } from '../inference/usage.ts';
-import type { Frame, StreamFraming } from '../platform/frames.ts';
+import type { GatewayError } from '../inference/gateway-error.ts';
+import type { Frame, StreamEvent, StreamFraming } from '../platform/frames.ts';
 import type { JsonEdit } from '../platform/json/json-edits.ts';
 import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { TSchema } from 'typebox';
 
-import type { ChatCodec } from './chat-codec.ts';
+import type { ChatCodec, ReplyWriting, StreamEventEncoder, StreamPosition } from './chat-codec.ts';
 import type { ErrorVoice } from './error-voice.ts';
 import type { ModelListFormat } from './model-lists.ts';
 import type { StoredId } from './stored-id.ts';
@@ -98,15 +100,23 @@ export type ContractReply = {
   readonly createFrameEditor: () => FrameEditor;
 };
 
-/** Follows a stream that may have to be ended before its time. Pure and synchronous. */
-export type StreamCutter = {
+/** Follows a stream that may have to be ended before its time, and writes its end. Pure and synchronous. */
+export type StreamCutter<End = Buffer> = {
   /** A frame that goes on to the client. It is kept as far as an end needs it, and read only then. */
   readonly pass: (frame: Frame) => void;
   /**
-   * The bytes that end the stream at a frame boundary as if its model had reached the bound of its output: nothing is left open, and the end says why.
+   * What ends the stream at a frame boundary as if its model had reached the bound of its output: nothing is left open, and the end says why.
    * @param usage what is known of it by now
    */
-  readonly end: (usage: Usage) => Buffer;
+  readonly end: (usage: Usage) => End;
+};
+
+/** A dialect's streams as events, for those that take them one by one: a WebSocket, a response that is generated for nobody yet. All functions are pure and synchronous. */
+export type DialectEvents = {
+  readonly createEncoder: (writing: ReplyWriting) => StreamEventEncoder;
+  readonly createCutter: () => StreamCutter<readonly StreamEvent[]>;
+  /** What ends a broken stream, as `encodeStreamError` writes it. */
+  readonly describeError: (error: GatewayError, position: StreamPosition) => readonly StreamEvent[];
 };
 
 export type TapOptions = {
@@ -196,6 +206,8 @@ export type ChatDialect = {
   readonly contractReply?: ContractReply;
   readonly createStreamTap: (options: TapOptions) => StreamTap;
   readonly createStreamCutter: (options: TapOptions) => StreamCutter;
+  /** Absent where its streams are only ever bytes. */
+  readonly events?: DialectEvents;
   /**
    * Whether its streams end with a mark of their own, after which nothing that counts can come. Where they do not, `complete` means that
    * the stream may end here, and more usage may follow until the body does.
@@ -205,4 +217,6 @@ export type ChatDialect = {
   readonly voice: ErrorVoice;
   /** Both directions to and from the neutral form, for clients and upstreams that speak different dialects. */
   readonly codec: ChatCodec;
+  /** How its clients ask for pictures within a chat. Absent where they cannot, or where only their vendor is asked. */
+  readonly pictures?: PictureCodec;
 };

@@ -25,8 +25,12 @@ type TokenFacts = Facts & {
 
 type MediaFacts = Facts & {
   readonly unit: 'character' | 'ms' | 'picture' | 'search';
-  /** Member of the media prices. */
+  /** Member of the media prices, and what so much is the price for. */
   readonly price: string;
+  readonly pricedBy: 'piece' | 'million' | 'started second of a minute' | 'second';
+  /** What has that price, in words: after `USD per …`, and after `has no price for …`. */
+  readonly priced: string;
+  readonly unpriced: string;
   /** Whether a call that has it is billed by it in place of tokens: then nothing is made up to tokens. */
   readonly standsAlone: boolean;
 };
@@ -190,29 +194,85 @@ export const meters = {
     name: 'input_characters',
     unit: 'character',
     price: 'characters',
+    pricedBy: 'million',
+    priced: 'million characters that are read out',
+    unpriced: 'characters that are read out',
     line: 'characters',
     standsAlone: true,
     statistics: ['promptTokens'],
   },
   /** Milliseconds of sound that were transcribed or translated, where they are billed. */
-  inputAudioMs: { name: 'input_audio_ms', unit: 'ms', price: 'audioMinute', line: 'audio_second', standsAlone: true, statistics: [] },
+  inputAudioMs: {
+    name: 'input_audio_ms',
+    unit: 'ms',
+    price: 'audioMinute',
+    pricedBy: 'started second of a minute',
+    priced: 'minute of sound that is transcribed or translated',
+    unpriced: 'minutes of sound',
+    line: 'audio_second',
+    standsAlone: true,
+    statistics: [],
+  },
   /** Milliseconds of sound that were made, where they are billed. */
   outputAudioMs: {
     name: 'output_audio_ms',
     unit: 'ms',
     price: 'outputAudioMinute',
+    pricedBy: 'started second of a minute',
+    priced: 'minute of sound that is made',
+    unpriced: 'minutes of sound that is made',
     line: 'output_audio_second',
     standsAlone: true,
     statistics: [],
   },
   /** Milliseconds of video that were made. What a second costs depends on the resolution, which is a pricing parameter and no count. */
-  outputVideoMs: { name: 'output_video_ms', unit: 'ms', price: 'videoSecond', line: 'video_ms', standsAlone: true, statistics: [] },
+  outputVideoMs: {
+    name: 'output_video_ms',
+    unit: 'ms',
+    price: 'videoSecond',
+    pricedBy: 'second',
+    priced: 'second of video',
+    unpriced: 'seconds of video',
+    line: 'video_ms',
+    standsAlone: true,
+    statistics: [],
+  },
   /** Pictures that something was made from. */
-  inputImages: { name: 'input_images', unit: 'picture', price: 'inputImage', line: 'input_image', standsAlone: false, statistics: [] },
+  inputImages: {
+    name: 'input_images',
+    unit: 'picture',
+    price: 'inputImage',
+    pricedBy: 'piece',
+    priced: 'picture that something is made from',
+    unpriced: 'pictures that something is made from',
+    line: 'input_image',
+    standsAlone: false,
+    statistics: [],
+  },
   /** Pictures that were made, where they are billed by the piece. */
-  outputImages: { name: 'output_images', unit: 'picture', price: 'outputImage', line: 'output_image', standsAlone: true, statistics: [] },
+  outputImages: {
+    name: 'output_images',
+    unit: 'picture',
+    price: 'outputImage',
+    pricedBy: 'piece',
+    priced: 'picture that is made',
+    unpriced: 'pictures',
+    line: 'output_image',
+    standsAlone: true,
+    statistics: [],
+  },
   /** Units in which a ranking of documents is billed: one for each query with up to so many documents. */
-  searchUnits: { name: 'search_units', unit: 'search', price: 'searchUnit', line: 'search_unit', standsAlone: true, statistics: [] },
+  searchUnits: {
+    name: 'search_units',
+    unit: 'search',
+    price: 'searchUnit',
+    pricedBy: 'piece',
+    priced: 'search unit of a ranking',
+    unpriced: 'units of rankings',
+    line: 'search_unit',
+    standsAlone: true,
+    statistics: [],
+  },
   /** Web searches (or search queries, as the vendor counts them) that the vendor ran and bills. */
   webSearches: { name: 'web_searches', unit: 'use', price: 'web_search', line: 'web_search', statistics: [] },
   /** Pages that the vendor read. */

@@ -113,7 +113,7 @@ function sendStream(reply: FastifyReply, beginning: Beginning, { release, ending
     } catch (error) {
       // Who leaves breaks the answer off too, and that is no failure.
       const hasLeft = raw.destroyed && !ending.signal.aborted;
-      if (!hasLeft) logger.error({ err: error, url: reply.request.url }, 'a billing answer broke off');
+      if (!hasLeft) logger.error({ err: error, url: reply.request.url }, 'billing answer interrupted');
       raw.destroy();
     } finally {
       clearTimeout(timer);

@@ -21,7 +21,7 @@ export function createHealth(options: {
       const reasons = await waitFor(check(), timeoutMs);
       return reasons.length === 0 ? { live: true, ready: true } : { live: true, ready: false, reasons };
     } catch (error) {
-      logger.warn({ err: error }, 'the health of the monitor could not be checked');
+      logger.warn({ err: error }, 'monitor health check failed');
       return { live: true, ready: false, reasons: ['the health check failed'] };
     } finally {
       running = undefined;

@@ -1,14 +1,56 @@
-/**
- * One unit of a streamed reply: a server-sent event, or one element of a streamed JSON array.
- * `bytes` is the unit exactly as it came, its terminator included, so that joining the bytes of all frames gives the body again.
- */
-export type Frame = {
-  readonly bytes: Buffer;
+import { isJsonObject, type JsonObject, type JsonValue } from './json/json-value.ts';
+import { parseJson } from './json/parse-json.ts';
+
+/** Not looked at yet. No JSON is this. */
+const unread = Symbol('unread');
+
+/** What one unit of a stream says: JSON, and in some dialects a name. It is parsed once, however many read it. */
+export class StreamEvent {
   /** The `event:` field, where there is one. */
   readonly event: string | undefined;
-  /** The payload: all `data:` lines joined by LF, or the array element. Empty for comments and for array brackets. */
+  /** The payload as text. */
   readonly data: string;
-};
+  #value: JsonValue | undefined | typeof unread = unread;
+
+  constructor(event: string | undefined, data: string) {
+    this.event = event;
+    this.data = data;
+  }
+
+  /** The payload; undefined if it is not JSON. */
+  value(): JsonValue | undefined {
+    if (this.#value === unread) this.#value = parseOrNone(this.data);
+    return this.#value;
+  }
+
+  /** The payload where it is an object. */
+  object(): JsonObject | undefined {
+    const value = this.value();
+    return isJsonObject(value) ? value : undefined;
+  }
+}
+
+function parseOrNone(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * One unit of a streamed reply as it was received: a server-sent event, or one element of a streamed JSON array. Its
+ * data are all `data:` lines joined by LF, or the element. They are empty for comments and for array brackets.
+ */
+export class Frame extends StreamEvent {
+  /** Exactly what came, the terminator included, so that joining the bytes of all frames gives the body again. */
+  readonly bytes: Buffer;
+
+  constructor(bytes: Buffer, event: string | undefined, data: string) {
+    super(event, data);
+    this.bytes = bytes;
+  }
+}
 
 /** Cuts a byte stream into frames. Pure: no I/O, no timers. Throws FrameTooLargeError when a frame passes the limit. */
 export type FrameReader = {

@@ -45,7 +45,7 @@ test('randomness: every place takes every value', () => {
   );
 });
 
-test('an id tells when it was made, and what is none tells nothing', () => {
+test('the creation time is read from an id, and from nothing else', () => {
   const nowMs = Date.UTC(2026, 10, 20, 12, 34, 56, 789);
   assert.equal(timeOfId(createIds({ nowMs: () => nowMs, monotonicMs: () => 0 })('req')), nowMs);
   for (const none of [
@@ -60,7 +60,7 @@ test('an id tells when it was made, and what is none tells nothing', () => {
     assert.equal(timeOfId(none), undefined, none);
 });
 
-test('what is one with a call has an id from which its call is found, and no other id leads anywhere', () => {
+test('the id of a call is derived from the id of its response, and from no other id', () => {
   const id = createIds({ nowMs: () => 1, monotonicMs: () => 0 })('req');
   const reply = siblingId(id, 'resp') ?? '';
   assert.match(reply, /^resp_/);

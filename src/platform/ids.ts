@@ -9,13 +9,13 @@ const randomCharacters = 16;
 const randomPoolBytes = randomCharacters * 256;
 
 /**
- * Makes ids like `req_01jd8…`: 10 characters of time, so that they sort by creation, and 16 of randomness (80 bits), so that they cannot
- * be guessed. Randomness is drawn in blocks because a system call per id would cost more than the rest of it, and all characters are laid into one
- * buffer because a text in one piece is faster to use as a key and to write as JSON.
+ * Makes ids like `req_01jd8…`: 10 characters of time, so that they sort by creation, and 16 of randomness (80 bits), so
+ * that they cannot be guessed. Randomness is drawn in blocks, because a system call for each id would cost more than
+ * the rest. All characters are written into one buffer, because a flat string is faster as a key and in JSON.
  */
 export function createIds(clock: Clock): (prefix: string) => string {
   const pool = Buffer.alloc(randomPoolBytes);
-  /** Per prefix, of which there are few: the id that was made last. */
+  /** The last id of each prefix. There are few prefixes. */
   const drafts = new Map<string, Buffer>();
   let position = randomPoolBytes;
   return (prefix) => {
@@ -37,13 +37,19 @@ export function createIds(clock: Clock): (prefix: string) => string {
 
 const createDraft = (prefix: string): Buffer => Buffer.from(`${prefix}_${' '.repeat(timeCharacters + randomCharacters)}`, 'latin1');
 
-/** When an id says that it was made, in Unix milliseconds; undefined for what createIds cannot have made. Anybody can write an id. */
+/**
+ * The creation time in an id, in Unix milliseconds; undefined if createIds cannot have made the id. Clients can forge
+ * one.
+ */
 export function timeOfId(id: string): number | undefined {
   const time = /^[a-z]+_([0-9a-hjkmnp-tv-z]{10})[0-9a-hjkmnp-tv-z]{16}$/.exec(id)?.[1];
   return time === undefined ? undefined : Buffer.from(time).reduce((sum, character) => sum * 32 + alphabet.indexOf(character), 0);
 }
 
-/** The id of something that is one with what an id of createIds names, so that each leads to the other; undefined for any other id. */
+/**
+ * The id, with another prefix, of an object that belongs to the object of `id`. Each can be derived from the other.
+ * Undefined if createIds cannot have made `id`.
+ */
 export function siblingId(id: string, prefix: string): string | undefined {
   return /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.test(id) ? `${prefix}${id.slice(id.indexOf('_'))}` : undefined;
 }

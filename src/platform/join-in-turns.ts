@@ -1,11 +1,12 @@
 import { WorkTurns } from './turn-queue.ts';
 
-/** What is copied in one step: memory that is touched for the first time takes a millisecond or two for so much. */
+/** Bytes copied in one step. Memory that is touched for the first time takes a millisecond or two for this size. */
 const stepBytesUsual = 2 * 1024 * 1024;
 
 /**
- * What `Buffer.concat` does, for so many bytes that it would take longer than others can wait: in steps, between which the process does its other work.
- * @param length bytes of all the pieces together
+ * Like `Buffer.concat`, for sizes that would block the event loop for too long: it copies in steps and yields between
+ * them.
+ * @param length total bytes of the pieces
  */
 export async function joinInTurns(pieces: readonly Buffer[], length: number, turns = new WorkTurns()): Promise<Buffer> {
   const joined = Buffer.allocUnsafe(length);

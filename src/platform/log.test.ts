@@ -9,7 +9,7 @@ function collect(level: string) {
   return { logger, lines };
 }
 
-test('one JSON line per entry, with level, time and words', () => {
+test('an entry is one JSON line with its level, time and message', () => {
   const { logger, lines } = collect('info');
   logger.warn({ callId: 'req_1' }, 'two\nlines');
   assert.equal(lines.length, 1);
@@ -45,9 +45,9 @@ test('a secret under a usual name is never written', () => {
 
 test('an error is written with its stack and without breaking the line', () => {
   const { logger, lines } = collect('info');
-  logger.error({ err: new TypeError('defect') }, 'it failed');
+  logger.error({ err: new TypeError('bug') }, 'it failed');
   const entry = JSON.parse(lines[0] ?? '') as { err: { type: string; message: string; stack: string } };
-  assert.deepEqual([entry.err.type, entry.err.message], ['TypeError', 'defect']);
+  assert.deepEqual([entry.err.type, entry.err.message], ['TypeError', 'bug']);
   assert.match(entry.err.stack, /log\.test\.ts/);
 });
 

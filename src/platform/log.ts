@@ -1,24 +1,26 @@
 import { type DestinationStream, type Logger as PinoLogger, pino } from 'pino';
 
-/** What the parts log with. Never pass prompt text, credentials or whole headers. */
+/** The logger of every part. Never pass prompt text, credentials or whole headers. */
 export type Logger = Pick<PinoLogger, 'debug' | 'info' | 'warn' | 'error'>;
 
-/** Where lines go. Each text that is written ends with its line's end. */
+/** Receives the lines. Each text that is written ends with a line break. */
 export type LogDestination = DestinationStream;
 
 /** Member names whose values are never written, at any of the depths that our own log calls use. */
 const redactedNames = ['authorization', 'apiKey', 'apiKeys', 'secret', 'token', 'key', 'password', 'x-api-key', 'x-goog-api-key'];
 
-/** Lines wait until there are so many bytes of them, */
+/** Lines are buffered up to this size, */
 const bufferedBytes = 4096;
-/** or so long. A process that is killed with SIGKILL takes no more than that with it; any other end writes them first. */
+/** or for this time. SIGKILL loses no more than that; any other exit flushes the buffer first. */
 const bufferedMs = 200;
-/** When nobody takes the lines, so many bytes are kept, and what comes then is lost: a log that stands still must not stop the calls. */
+/**
+ * If the reader stalls, this many bytes are kept, and later lines are lost: a blocked log must not stop calls.
+ */
 const waitingBytesMax = 16 * 1024 * 1024;
 
 /**
- * Standard error. At a terminal each line appears at once; otherwise lines are written together and without waiting, so that whoever reads them
- * slowly slows nothing down.
+ * Standard error. At a terminal each line appears at once. Otherwise lines are written in batches without blocking, so
+ * that a slow reader does not slow down the process.
  */
 export function createLogDestination(options: { readonly isTerminal: boolean }): LogDestination {
   if (options.isTerminal) return pino.destination(2);

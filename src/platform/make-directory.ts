@@ -5,9 +5,10 @@ import { dirname, resolve } from 'node:path';
 const mode = 0o700;
 
 /**
- * Makes a directory and those above it, readable by this user only; one that exists is left as it is. Node's own `recursive` never returns on file systems that answer
- * "no such file" for a name in a directory that exists, as procfs does: this tries each level twice at most. The name of a new directory is brought to the disk, or a power loss could take it with all
- * that was synced in it.
+ * Makes a directory and its parents, readable by this user only. An existing directory is left as it is. Node's own
+ * `recursive` never returns on file systems such as procfs, which answer "no such file" for a name in a directory that
+ * exists; this tries each level twice at most. The parent of a new directory is synced: otherwise a power loss could
+ * remove the directory with all its synced files.
  * @throws the operating system's error
  */
 export function makeDirectory(directory: string): void {
@@ -40,7 +41,7 @@ function syncName(path: string): void {
       closeSync(parent);
     }
   } catch {
-    // A parent that this user may not read, or a file system that does not sync directories: there is nothing more to do for the name.
+    // This user may not read the parent, or the file system does not sync directories: nothing more can be done.
   }
 }
 

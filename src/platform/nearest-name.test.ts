@@ -17,7 +17,7 @@ test('a name with a slip, in other letters or with other punctuation is recognis
     assert.equal(nearestName(asked, models), meant, asked);
 });
 
-test('what is far from every name, near to two alike, or absurdly long, is nothing', () => {
+test('no name is suggested for a text that is far from all, equally near to two, or absurdly long', () => {
   for (const asked of ['', 'x', 'llama-3', 'claude', 'my-own-model', 'a'.repeat(100_000)])
     assert.equal(nearestName(asked, models), undefined, asked.slice(0, 20));
   assert.equal(nearestName('gpt-6', ['gpt-5', 'gpt-7']), undefined);

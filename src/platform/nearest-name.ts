@@ -1,9 +1,9 @@
-/** Longer names are not compared: nobody mistypes them, and the work grows with the product of two lengths. */
+/** Longer names are not compared: they are not typed by hand, and the work grows with the product of two lengths. */
 const charactersMax = 96;
 
 /**
- * The known name that was probably meant: the same but for case and punctuation, or else a few slips of the keyboard away (a letter more, less, other, or two exchanged). Undefined
- * where none is near, or where two are equally so.
+ * The known name that was probably meant. It differs only in case and punctuation, or by a few typing errors (a letter
+ * added, missing, replaced, or two swapped). Undefined if no name is near, or if two are equally near.
  */
 export function nearestName(asked: string, known: Iterable<string>): string | undefined {
   if (asked.length > charactersMax) return undefined;

@@ -1,7 +1,7 @@
-/** A failure of something that the program works with, which says of itself whether it may pass: a database that is away, a disk that is full. */
+/** A failure of a dependency that knows whether it is transient: a database is unreachable, a disk is full. */
 export type PassingFailure = Error & { readonly mayPass: true };
 
-/** Whether an error is one that may pass without anything being mended in the program: the same again may succeed. */
+/** Whether an error is transient: a repetition may succeed without a change of the program. */
 export function isPassingFailure(error: unknown): error is PassingFailure {
   return error instanceof Error && 'mayPass' in error && error.mayPass === true;
 }

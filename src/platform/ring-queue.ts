@@ -1,14 +1,14 @@
 /**
- * A queue out of which items may also leave before their turn. It does what a Set does and leaves nothing behind (see slot-table.ts): places are used
- * again, and it makes itself new only in order to grow.
+ * A queue from which items may also be removed before they are first. It replaces a Set, which leaves garbage behind
+ * (see slot-table.ts): slots are reused, and the array is reallocated only to grow.
  */
 export type RingQueue<Item> = {
   /** Puts an item last and returns its place. */
   readonly add: (item: Item) => number;
-  /** Takes the item out that is at a place. Harmless when it has left. */
+  /** Removes the item at a place. Does nothing if it was removed before. */
   readonly remove: (place: number) => void;
   readonly size: () => number;
-  /** The items, oldest first. They may leave meanwhile. */
+  /** The items, oldest first. They may be removed during the iteration. */
   readonly values: () => Generator<Item, void, undefined>;
 };
 
@@ -16,7 +16,7 @@ const firstPlaces = 1024;
 
 export function createRingQueue<Item extends object>(): RingQueue<Item> {
   let items: (Item | undefined)[] = Array.from({ length: firstPlaces }, () => undefined);
-  /** Places count up for ever; an item lies at its place modulo the length. */
+  /** Places only grow; an item is stored at its place modulo the length. */
   let first = 0;
   let next = 0;
   let size = 0;

@@ -1,4 +1,7 @@
-/** Numbers from 0 to below 1 for tests and simulations, the same ones for the same seed (mulberry32): a run that failed can be repeated. Nothing secret may come of them. */
+/**
+ * Numbers from 0 to below 1 for tests and simulations (mulberry32). The same seed gives the same numbers, so that a
+ * failed run can be repeated. Never derive a secret from them.
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

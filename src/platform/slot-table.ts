@@ -1,7 +1,7 @@
 /**
- * A map from text to objects that come and go by the thousands per second. It does what a Map does and leaves nothing behind: a Map that is filled and
- * emptied all the time makes itself new again and again, and each old table keeps what it held until the next full collection (see
- * slot-list.ts). This one empties its places and makes itself new only in order to grow.
+ * A map from strings to objects that are added and removed thousands of times per second. A Map under this load is
+ * rehashed again and again, and each old table keeps its objects until the next full collection (see slot-list.ts).
+ * This one clears its slots and is reallocated only to grow.
  */
 export type SlotTable<Item> = {
   readonly get: (key: string) => Item | undefined;
@@ -16,14 +16,14 @@ export type SlotTable<Item> = {
 
 const firstPlaces = 1024;
 
-/** How many of a key's last characters tell it from others. Those of the gateway's ids are random, and nobody can choose them. */
+/** Last characters of a key that are hashed. In the gateway's ids they are random, and no client can choose them. */
 const hashedCharacters = 8;
 
 /** FNV-1a of the end of a key. */
 function hashOf(key: string): number {
   let hash = 0x811c9dc5;
   for (let at = Math.max(0, key.length - hashedCharacters); at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), 0x01000193);
-  // The low bits of the product have seen the least of the key.
+  // The low bits of the product depend on the fewest bits of the key.
   return (hash ^ (hash >>> 15)) >>> 0;
 }
 
@@ -49,7 +49,9 @@ export function createSlotTable<Item extends object>(): SlotTable<Item> {
     while (keys[place] !== undefined && keys[place] !== key) place = (place + 1) & mask;
     return place;
   };
-  /** Moves what was put further on because this place was taken, so that no search ends too early. */
+  /**
+   * Moves entries back that were stored further on because this slot was occupied, so that no search ends too early.
+   */
   const close = (freed: number): void => {
     const mask = keys.length - 1;
     let free = freed;

@@ -1,4 +1,4 @@
-/** Milliseconds that this thread has worked: while the system runs other programs in its place they stand still. */
+/** Processor time of this thread in milliseconds. It does not grow while the system runs other programs. */
 export function threadMs(): number {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;

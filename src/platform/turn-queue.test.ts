@@ -11,12 +11,12 @@ function workFor(ms: number): void {
 }
 
 describe('work on large bodies in one turn of the event loop', () => {
-  test('what is quick together goes on at once', async () => {
+  test('quick bodies in one turn continue at once', async () => {
     await nextTurn();
     for (let body = 0; body < 50; body += 1) assert.equal(giveWayIfLong(), undefined);
   });
 
-  test('slow bodies that arrive together do not hold up what waits for the next turn', async () => {
+  test('slow bodies that arrive together do not delay the callers that wait for the next turn', async () => {
     await nextTurn();
     const done: string[] = [];
     const slow = async (name: string): Promise<void> => {

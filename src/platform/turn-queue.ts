@@ -1,13 +1,14 @@
-/** Work that is done in pieces, between which everything else of the process has its turn. */
+/** Work that is done in slices. Between two slices the event loop runs everything else. */
 export type TurnQueue = {
-  /** Resolves in a later turn of the event loop, after whoever waits already. */
+  /** Resolves in a later turn of the event loop, after the callers that already wait. */
   readonly nextTurn: () => Promise<void>;
-  /** How many wait. */
+  /** Number of callers that wait. */
   readonly waiting: () => number;
 };
 
 /**
- * Makes a queue. Of all that wait in it one goes on in each turn of the event loop, so that ten large pieces of work hold others up no longer than one does.
+ * Makes a queue. Each turn of the event loop resumes one of the callers that wait, so that ten large pieces of work
+ * delay others no longer than one does.
  * @param schedule calls back in the next turn
  */
 export function createTurnQueue(schedule: (callback: () => void) => void = setImmediate): TurnQueue {
@@ -28,27 +29,28 @@ export function createTurnQueue(schedule: (callback: () => void) => void = setIm
 }
 
 /**
- * Larger bodies are worked on piece by piece, and a piece waits where the present turn has been at work for long (`giveWayIfLong`). Below this everything that is done with one takes a few milliseconds at most,
- * whatever it is, so that twenty of them that come in one turn hold up others for no longer than a person notices.
+ * Larger bodies are processed in slices, and a slice waits if the current turn has worked for long (`giveWayIfLong`).
+ * Every operation on a smaller body takes a few milliseconds at most, so twenty that arrive in one turn cause no delay
+ * that a person notices.
  */
 export const largeBodyBytes = 32 * 1024;
 
-/** What is scanned, parsed or written in one step: a few milliseconds at most, whatever it is. */
+/** Bytes that are scanned, parsed or written in one step, which takes a few milliseconds at most. */
 export const stepBytesUsual = 256 * 1024;
 
-/** How long one piece of work may go on in its turn. Others are held up by this and by one step of the work. */
+/** Longest time for one slice. Others are delayed by this time and by one step of the work. */
 const turnMs = 8;
 
 /** The queue of this process, which has one event loop. */
 const processQueue = createTurnQueue();
 
-/** Pieces of work in this process that wait for a turn of their own. */
+/** Slices that wait in this process. */
 export const waitingTurns = (): number => processQueue.waiting();
 
-/** For how long pieces of work may share one turn of the event loop. */
+/** Longest time for all slices that share one turn of the event loop. */
 const sharedTurnMs = 3;
 
-/** Since when the present turn of the event loop has been at work on large bodies. */
+/** When the current turn of the event loop began to work on large bodies. */
 let sharedSinceMs: number | undefined;
 
 const endShared = (): void => {
@@ -56,8 +58,9 @@ const endShared = (): void => {
 };
 
 /**
- * Gives way where the present turn of the event loop has been at work on large bodies for long. Undefined where it has not: the work goes on at once. Bodies
- * that are quick share a turn, and so their writes to sockets and to the journal; twenty that are slow have a turn each.
+ * Yields to the event loop if the current turn has worked on large bodies for long. Otherwise returns undefined, and
+ * the work continues at once. Quick bodies share a turn, and with it their writes to sockets and to the journal; slow
+ * bodies get one turn each.
  */
 export function giveWayIfLong(): Promise<void> | undefined {
   const nowMs = performance.now();
@@ -69,7 +72,7 @@ export function giveWayIfLong(): Promise<void> | undefined {
   return nowMs - sharedSinceMs < sharedTurnMs ? undefined : processQueue.nextTurn();
 }
 
-/** One piece of work: tells when its turn is over. */
+/** One piece of work. It knows when its slice is over. */
 export class WorkTurns {
   readonly #queue: TurnQueue;
   #startedMs = performance.now();
@@ -78,12 +81,12 @@ export class WorkTurns {
     this.#queue = queue;
   }
 
-  /** Whether the work has to give way. */
+  /** Whether the work must yield. */
   get isOver(): boolean {
     return performance.now() - this.#startedMs >= turnMs;
   }
 
-  /** Gives way; the work goes on when this resolves. */
+  /** Yields to the event loop. The work continues when this resolves. */
   async giveWay(): Promise<void> {
     await this.#queue.nextTurn();
     this.#startedMs = performance.now();

@@ -1,12 +1,13 @@
 /**
- * Waits for work that takes no signal itself, until the signal aborts. Rejects then with the signal's reason; what the work comes to later, a failure included, is
- * dropped. For work that has a limit of its own, or whose limit is the signal's.
+ * Waits for work that does not accept a signal, until the signal aborts. Then it rejects with the signal's reason, and
+ * a later result of the work, also an error, is dropped. For work that has its own limit, or whose limit is the
+ * signal's.
  */
 export async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const giveUp = (): void => aborted.reject(signal.reason);
   signal.addEventListener('abort', giveUp, { once: true });
-  // An aborted signal tells nobody again.
+  // An aborted signal emits no further event.
   if (signal.aborted) giveUp();
   try {
     return await Promise.race([aborted.promise, work]);

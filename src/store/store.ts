@@ -9,6 +9,7 @@ import type { StatisticsDays, StatisticsStore } from '../billing/statistics/stat
 import type { ConversationStore } from '../conversations/conversation-store.ts';
 import type { ProofStore } from '../inference/proof-store.ts';
 import type { CallbackStore } from '../tasks/callbacks/callback-store.ts';
+import type { PictureStore } from '../tasks/media/picture-store.ts';
 import type { TaskStore } from '../tasks/task-store.ts';
 import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
@@ -25,6 +26,7 @@ export type Store = AccountsStore &
   ConversationStore &
   FileSearchStore &
   TaskStore &
+  PictureStore &
   CallbackStore &
   IdempotencyStore & {
     /** Sixteen hexadecimal digits that no other database has: what is kept of it elsewhere is told from what others keep by them. A copy of a database has the same. */

@@ -104,15 +104,15 @@ export type TaskStore = {
     readonly userName: string;
     readonly id: string;
   }) => Promise<{ readonly type: 'deleted'; readonly mediaKey?: string } | { readonly type: 'unknown' } | { readonly type: 'open' }>;
-  /** Takes the files of tasks whose time has passed away from them, and resolves with their keys. The tasks stay. */
+  /** Takes the files of tasks whose time has passed away from them, forgets pictures likewise, and resolves with the keys of the files. The tasks stay. */
   readonly expireMedia: (sweep: { readonly nowMs: number; readonly limit: number }) => Promise<readonly string[]>;
   /**
    * Forgets tasks that ended before a time and have no file any more, the oldest first, with all that was said in their requests; their ledger rows stay. Resolves with how many.
    */
   readonly sweepTasks: (sweep: { readonly endedBeforeMs: number; readonly limit: number }) => Promise<number>;
-  /** Which of these keys no task has. */
+  /** Which of these keys no task and no picture has. */
   readonly unknownMedia: (keys: readonly string[]) => Promise<readonly string[]>;
-  /** Bytes of the files of a user, or of one key. */
+  /** Bytes of the files of a user, or of one key: videos, and pictures with links. */
   readonly mediaBytes: (of: { readonly userName: string; readonly keyId?: string }) => Promise<number>;
   /** Open tasks, how many of them have an alert, and how late the one is that should have been polled longest ago. */
   readonly countTasks: (nowMs: number) => Promise<{ readonly open: number; readonly alerted: number; readonly latenessMs: number }>;

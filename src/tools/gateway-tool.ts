@@ -41,8 +41,8 @@ export type GatewayTool = {
   readonly close?: () => void;
 };
 
-/** For whom a tool is made. Whatever it finds is this user's. */
-export type ToolOwner = { readonly userName: string; readonly keyId: string };
+/** For whom a tool is made, and for which call, where it is for one. Whatever it finds is this user's. */
+export type ToolOwner = { readonly userName: string; readonly keyId: string; readonly callId?: string };
 
 /** Makes the tool of one request. @throws GatewayError `tool_unavailable` where it is not configured, or another refusal that names the field */
 type MakeTool<Kind extends BuiltInToolKind> = (

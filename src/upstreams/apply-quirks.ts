@@ -1,23 +1,14 @@
-import type { RerankInterface } from '../dialects/rerank/write-rerank-request.ts';
-import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { ChatTraits, ModelTraits } from '../inference/model-traits.ts';
-import type { AudioQuirks } from './audio-traits.ts';
+import { serviceQuirkFields, type ServiceQuirks } from './upstream-services.ts';
 
 /**
  * Traits of a server or model that are not the usual ones, by their names. The traits of chat completions stand beside the others: no two
  * share a name.
  */
-export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits> & ServerQuirks;
+export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits> & ServiceQuirks & ServerQuirks;
 
 /** What is so of a server, whatever its models. */
 type ServerQuirks = {
-  readonly audio?: AudioQuirks;
-  /** The interface in which it makes videos. */
-  readonly videos?: Extract<VideoProtocolId, 'video-generations' | 'openai-videos'>;
-  /** The interface in which it ranks documents. */
-  readonly rerank?: RerankInterface;
-  /** Whether it judges content at OpenAI's `/moderations`. */
-  readonly moderations?: boolean;
   /** Whether a request that comes again with the same `idempotency-key` is made once. */
   readonly idempotencyKeys?: boolean;
   /** Whether it takes tool calls without a type, addresses of images as texts and schemas without names, as its own clients write them. */
@@ -25,10 +16,6 @@ type ServerQuirks = {
 };
 
 const serverNames = {
-  audio: true,
-  videos: true,
-  rerank: true,
-  moderations: true,
   idempotencyKeys: true,
   ownSpellings: true,
 } satisfies Record<keyof ServerQuirks, true>;
@@ -47,7 +34,7 @@ const chatNames = {
 
 /** Lays quirks over traits: what a quirk names has its value, the rest stays. */
 export function applyQuirks(traits: ModelTraits, quirks: Quirks): ModelTraits {
-  const entries = Object.entries(quirks).filter(([name]) => !Object.hasOwn(serverNames, name));
+  const entries = Object.entries(quirks).filter(([name]) => !Object.hasOwn(serverNames, name) && !Object.hasOwn(serviceQuirkFields, name));
   return {
     ...traits,
     ...Object.fromEntries(entries.filter(([name]) => !Object.hasOwn(chatNames, name))),

@@ -1,13 +1,12 @@
-import type { AudioPaths } from './audio-paths.ts';
-import type { ImageInterface } from './image-interfaces.ts';
 import type { DialectId, Operation } from '../dialects/dialect-id.ts';
-import type { VideoProtocolId } from '../dialects/video-tasks/video-protocol.ts';
 import type { CallNeed } from '../inference/call-facts.ts';
 import type { ModelTraits } from '../inference/model-traits.ts';
 import type { UsageReport } from '../inference/usage.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import type { UpstreamRequest } from '../platform/http/upstream-client.ts';
 import type { Quirks } from './apply-quirks.ts';
+import type { ModelKindRule } from './model-kind-rules.ts';
+import type { UpstreamServices } from './upstream-services.ts';
 
 export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'openai-compatible';
 
@@ -42,16 +41,10 @@ export type UpstreamVendor = {
   readonly compacts?: boolean;
   /** The path and query that follow the configured base address, or undefined where the vendor has no such route. */
   readonly locate: (route: UpstreamRoute) => string | undefined;
-  /** Where embeddings are made, below the base address. Absent where the vendor has no such route in OpenAI's form. */
-  readonly embeddingsPath?: string;
-  /** Where content is judged, below the base address. Absent where the vendor has no such route in OpenAI's form; `openai-compatible` servers are told by their quirks. */
-  readonly moderationsPath?: string;
-  /** How pictures of a model are made, by its name here. Absent where the vendor makes none. */
-  readonly imagesOf?: (upstreamModel: string) => ImageInterface;
-  /** How it makes videos. Absent where it makes none; `openai-compatible` servers are told by their quirks. */
-  readonly videoProtocol?: VideoProtocolId;
-  /** Where sound is made and read, below the base address. Absent where the vendor has no such route in OpenAI's form. */
-  readonly audioPaths?: AudioPaths;
+  /** What it offers beside chats. What differs among `openai-compatible` servers is told by their quirks. */
+  readonly services: UpstreamServices;
+  /** What its models are made for: the first rule that fits. A name that fits none may be of any kind, as models are that came later. Absent: nothing is known. */
+  readonly modelKinds?: readonly ModelKindRule[];
   /**
    * Adds the credential to the request of an attempt as it is about to be sent, with all its bytes, for vendors that want it signed or a token that has to be fetched.
    * Absent where headers that are known before are enough: such a request costs nothing more. What fails here is the credential's failure, and is tried elsewhere.

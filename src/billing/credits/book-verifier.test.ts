@@ -22,7 +22,7 @@ function createBooks() {
       },
     },
     logger: {
-      error: ({ user, what }: { user?: string; what: string }, text: string) => void books.log.push(`${user}: ${what}: ${text}`),
+      error: ({ user, problem }: { user?: string; problem: string }, text: string) => void books.log.push(`${user}: ${problem}: ${text}`),
       info: (_: unknown, text: string) => void books.log.push(text),
       debug: ({ err }: { err: Error }, text: string) => void books.log.push(`${err.message}: ${text}`),
     } as Parameters<typeof createBookVerifier>[0]['logger'],
@@ -47,9 +47,9 @@ test('M4: a user whose books do not add up is refused at once, and served again 
   await verifier.look();
   await verifier.look();
   assert.deepEqual(books.log, [
-    'ann: wrong: the books do not add up: see weir credits verify',
-    'undefined: of nobody: the books do not add up: see weir credits verify',
-    'the books add up again',
+    'ann: wrong: credit books found inconsistent',
+    'undefined: of nobody: credit books found inconsistent',
+    'credit books found consistent again',
   ]);
 });
 
@@ -61,9 +61,9 @@ test('a store that is down is asked again, and frees nobody', async () => {
   books.down = true;
   await verifier.look();
   assert.deepEqual(frozen(), ['bob']);
-  assert.equal(books.log.at(-1), 'down: the books could not be verified at the moment');
+  assert.equal(books.log.at(-1), 'down: credit book verification failed');
   books.down = false;
   await verifier.look();
   await verifier.look();
-  assert.ok(!books.log.includes('the books add up again'));
+  assert.ok(!books.log.includes('credit books found consistent again'));
 });

@@ -26,12 +26,12 @@ export function createBookVerifier(options: {
   async function verifyNext(): Promise<void> {
     const { problems, next } = await store.verifyBooks({ cursor, limit: rows });
     for (const { userName, what } of problems) {
-      logger.error({ user: userName, what }, 'the books do not add up: see weir credits verify');
+      logger.error({ user: userName, problem: what }, 'credit books found inconsistent');
       if (userName !== undefined) found.add(userName);
     }
     cursor = next ?? verifyStart;
     if (next === undefined) {
-      if (frozen.size > 0 && found.size === 0) logger.info({}, 'the books add up again');
+      if (frozen.size > 0 && found.size === 0) logger.info({}, 'credit books found consistent again');
       frozen = found;
       found = new Set();
     }
@@ -43,7 +43,7 @@ export function createBookVerifier(options: {
       try {
         await verifyNext();
       } catch (error) {
-        logger.debug({ err: error }, 'the books could not be verified at the moment');
+        logger.debug({ err: error }, 'credit book verification failed');
       }
     },
   };

@@ -97,10 +97,7 @@ class Desk {
       onOverdraft: ({ pot }, nanoUsd) => {
         this.#overdrafts += 1;
         this.#overdraftNanoUsd += nanoUsd;
-        logger.warn(
-          { pot: pot.id, nanoUsd: String(nanoUsd) },
-          'credits: a call cost more than was held for it, and nothing was left to take it from',
-        );
+        logger.warn({ pot: pot.id, amountNanoUsd: String(nanoUsd) }, 'call charged beyond its credit limit');
       },
     };
   }
@@ -186,7 +183,7 @@ class Desk {
       );
       if (isShipped) await waitFor(store.releaseCreditNode(node), storeTimeoutMs);
       else if (nowMs - this.#startedMs < recoveryMsMax) return;
-      else logger.error({ nodeId: node.nodeId }, 'credits: what the last run charged cannot be booked; what it had leased stays leased');
+      else logger.error({ nodeId: node.nodeId }, 'credit leases of the last run kept');
       if (this.#state === 'starting') this.#state = 'open';
     } catch (error) {
       this.#noteFailure(error);
@@ -198,7 +195,7 @@ class Desk {
     try {
       const signals = await waitFor(store.readCreditSignals({ ...node, nowMs: clock.nowMs() }), storeTimeoutMs);
       if (signals.status === 'fenced') return this.#fence();
-      if (this.#isStoreDown) this.#options.logger.info({}, 'credits: the store answers again');
+      if (this.#isStoreDown) this.#options.logger.info({}, 'credit store recovered');
       this.#isStoreDown = false;
       const recalled = new Set(signals.recalled);
       const isChanged = signals.version !== this.#version;
@@ -242,16 +239,12 @@ class Desk {
   #fence(): void {
     if (this.#state === 'closed' || this.#state === 'fenced') return;
     this.#state = 'fenced';
-    this.#options.logger.error(
-      { nodeId: this.#options.node.nodeId },
-      'credits: another process uses the name of this one, or its leases were released: calls with a limit are refused until it starts anew',
-    );
+    this.#options.logger.error({ nodeId: this.#options.node.nodeId }, 'credit node fenced');
     for (const account of this.#accounts.values()) account.refuseAll();
   }
 
   #noteFailure(error: unknown): void {
-    if (!this.#isStoreDown)
-      this.#options.logger.warn({ err: error }, 'credits: the store does not answer; calls go on from what is leased');
+    if (!this.#isStoreDown) this.#options.logger.warn({ err: error }, 'credit store request failed');
     this.#isStoreDown = true;
   }
 
@@ -260,7 +253,7 @@ class Desk {
     const nowMs = this.#options.clock.monotonicMs();
     if (nowMs < this.#nextDefectMs) return;
     this.#nextDefectMs = nowMs + defectEveryMs;
-    this.#options.logger.error({ err: error }, 'credits: something failed that never should; calls that waited for it were refused');
+    this.#options.logger.error({ err: error }, 'credit desk failed (bug)');
   }
 
   /** Gives out nothing more. Returns whether there may be something to give back. */

@@ -71,8 +71,7 @@ export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseM
     if (clock.monotonicMs() >= sweepAtMs) await attempt(sweep);
     if (clock.monotonicMs() >= measureAtMs) await attempt(measure);
     const [err] = failures;
-    if (err !== undefined)
-      logger.warn({ err, failures: failures.length }, 'idempotency keys cannot be kept up at the moment; it is tried again');
+    if (err !== undefined) logger.warn({ err, failures: failures.length }, 'idempotency key maintenance failed');
   };
   const sweep = async (): Promise<void> => {
     sweepAtMs = clock.monotonicMs() + sweepEveryMs;

@@ -188,7 +188,7 @@ class KeyedBeginning {
       room,
       onEnded: (unwritten) => {
         if (unwritten !== undefined) {
-          logger.warn({ callId: requestId }, 'how a request with an idempotency key ended could not be stored yet');
+          logger.warn({ callId: requestId }, 'storing an idempotent result deferred');
           upkeep.tellLater(unwritten);
         }
         upkeep.gaveBack();

@@ -222,8 +222,7 @@ class FileJournal implements Journal, JournalView {
     const position = isWritable ? this.#tryWrite(json, then === undefined ? undefined : onWritten) : undefined;
     const segment = call?.segment ?? position?.segment;
     if (call === undefined && segment !== undefined) this.#hold(segment);
-    if (this.#closing !== undefined)
-      this.#options.logger.error({ callId: entry.callId }, 'journal: a call ended after the journal was closed');
+    if (this.#closing !== undefined) this.#options.logger.error({ callId: entry.callId }, 'call ended after the journal was closed');
     const item: PendingEntry = { callId: entry.callId, position, segment };
     this.#shipper.add(item, form);
     if (position === undefined) then?.();
@@ -271,7 +270,7 @@ class FileJournal implements Journal, JournalView {
     try {
       await Promise.race([this.#writer.close(), expired]);
     } catch (error) {
-      this.#options.logger.error({ err: error }, 'journal: the last records may not be on the disk');
+      this.#options.logger.error({ err: error }, 'journal close failed');
     } finally {
       clearTimeout(timer);
       this.#release();
@@ -291,7 +290,7 @@ class FileJournal implements Journal, JournalView {
       return write();
     } catch (error) {
       // A refusal was logged by the writer, which says it to open() too. The callers keep in memory what must not be lost.
-      if (!(error instanceof JournalUnavailableError)) this.#options.logger.error({ err: error }, 'journal: a record could not be made');
+      if (!(error instanceof JournalUnavailableError)) this.#options.logger.error({ err: error }, 'journal record encoding failed');
       return undefined;
     }
   }
@@ -302,12 +301,12 @@ class FileJournal implements Journal, JournalView {
       const json = encodeEntry(entry, opening);
       if (json.length * 3 <= recordPayloadBytesMax || Buffer.byteLength(json) <= recordPayloadBytesMax) return { json, isWritable: true };
     } catch (error) {
-      this.#options.logger.error({ err: error, callId: entry.callId }, 'journal: an entry could not be encoded');
+      this.#options.logger.error({ err: error, callId: entry.callId }, 'journal entry encoding failed');
     }
     const json = encodeEntry(withoutRawUsage(entry));
     const isWritable = Buffer.byteLength(json) <= recordPayloadBytesMax;
     if (!isWritable) {
-      this.#options.logger.error({ callId: entry.callId }, 'journal: an entry is too long and is shipped without being written first');
+      this.#options.logger.error({ callId: entry.callId }, 'journal entry too long for a record');
     }
     return { json, isWritable };
   }
@@ -370,7 +369,7 @@ class FileJournal implements Journal, JournalView {
     } catch (error) {
       // Numbers have gaps where a segment was set aside or never came to be.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      this.#options.logger.warn({ err: error, segment }, 'journal: a shipped segment could not be deleted; the next start will');
+      this.#options.logger.warn({ err: error, segment }, 'journal segment deletion failed');
     }
   }
 }

@@ -93,13 +93,13 @@ test('a final entry in a sound segment is shipped from where it lies; one in a d
   assert.deepEqual([counts.segments, counts.records, counts.done], [2, 4, 3]);
   const keptAs = 'segment-0000000001.v1.corrupt';
   assert.deepEqual(counts.quarantined, [keptAs]);
-  assert.deepEqual(logged, [[{ segment: 1, keptAs }, 'journal: a damaged segment was set aside; what could be read of it is used']]);
+  assert.deepEqual(logged, [[{ segment: 1, keptAs }, 'damaged journal segment quarantined']]);
 });
 
 test('torn-tail: how much was cut off is logged with its segment', async () => {
   const { counts, logged } = await recover([ended('a'), Buffer.concat([ended('b'), ended('c').subarray(0, 20)])]);
   assert.equal(counts.tornBytes, 20);
-  assert.deepEqual(logged, [[{ segment: 2, tornBytes: 20 }, 'journal: the unfinished end of the last segment was cut off']]);
+  assert.deepEqual(logged, [[{ segment: 2, tornBytes: 20 }, 'journal segment truncated after a torn write']]);
 });
 
 test('a call that cannot be settled is booked as lost and estimated, with no amount, and is named', async () => {
@@ -110,7 +110,7 @@ test('a call that cannot be settled is booked as lost and estimated, with no amo
   assert.equal(counts.unsettled, 1);
   const booked: CallEntry = { ...lost(opening('a')), durationMs: 0, errorCode: 'internal_error' };
   assert.deepEqual(appended, [JSON.parse(encodeEntry(booked))]);
-  assert.deepEqual(logged, [[{ err, callId: 'a' }, 'journal: a lost call could not be settled and is booked with amount 0']]);
+  assert.deepEqual(logged, [[{ err, callId: 'a' }, 'lost call booked with amount 0']]);
 });
 
 test('where the opening of the latest attempt is lost, an earlier one says whose call it was, and nothing else of it counts', async () => {

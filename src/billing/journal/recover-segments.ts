@@ -88,7 +88,7 @@ function readSegments({ disk, directory, numbers, logger }: RecoverOptions): Fou
     if (!isWhole && isLast && !scan.damaged) {
       found.tornBytes = bytes.length - scan.cleanBytes;
       disk.truncate(path, scan.cleanBytes);
-      logger.warn({ segment: number, tornBytes: found.tornBytes }, 'journal: the unfinished end of the last segment was cut off');
+      logger.warn({ segment: number, tornBytes: found.tornBytes }, 'journal segment truncated after a torn write');
     } else if (!isWhole) {
       found.damaged.push(number);
     }
@@ -172,7 +172,7 @@ function settle(opening: CallOpening, call: CallState, { settleLost, logger }: R
     return entry;
   } catch (error) {
     // One call that cannot be priced must not keep the gateway from starting, nor vanish from the books.
-    logger.error({ err: error, callId: opening.callId }, 'journal: a lost call could not be settled and is booked with amount 0');
+    logger.error({ err: error, callId: opening.callId }, 'lost call booked with amount 0');
     tally.unsettled += 1;
     const charge = { amountNanoUsd: 0n, lines: [] };
     return { ...opening, end: 'lost', usage: {}, estimated: true, durationMs: 0, errorCode: 'internal_error', charge };
@@ -182,6 +182,6 @@ function settle(opening: CallOpening, call: CallState, { settleLost, logger }: R
 function quarantine(number: number, { disk, directory, logger }: RecoverOptions): string {
   const name = `${segmentName(number)}.corrupt`;
   disk.rename(join(directory, segmentName(number)), join(directory, name));
-  logger.error({ segment: number, keptAs: name }, 'journal: a damaged segment was set aside; what could be read of it is used');
+  logger.error({ segment: number, keptAs: name }, 'damaged journal segment quarantined');
   return name;
 }

@@ -124,7 +124,7 @@ test('an entry that cannot be encoded is said to be so, and is written without w
   journal.done({ ...entry('a'), rawUsage: { count: 1n } });
   assert.deepEqual(written(disk), ['done a']);
   assert.equal(lines.length, 1);
-  assert.match(lines[0] ?? '', /^error journal: an entry could not be encoded \| a \| .*BigInt/);
+  assert.match(lines[0] ?? '', /^error journal entry encoding failed \| a \| .*BigInt/);
 });
 
 test('an entry too long for a record is shipped from memory, never written, and does not disturb a move', async () => {
@@ -132,7 +132,7 @@ test('an entry too long for a record is shipped from memory, never written, and 
   store.takes = () => false;
   const requestedModel = 'x'.repeat(recordPayloadBytesMax);
   journal.done({ ...entry('long'), requestedModel });
-  assert.deepEqual(lines.splice(0), ['error journal: an entry is too long and is shipped without being written first | long']);
+  assert.deepEqual(lines.splice(0), ['error journal entry too long for a record | long']);
   const heal = fill(disk, journal);
   journal.done(entry('refused'));
   await heal();
@@ -141,7 +141,7 @@ test('an entry too long for a record is shipped from memory, never written, and 
   store.takes = () => true;
   await journal.drain(soon());
   assert.equal(rows.get('long')?.requestedModel, requestedModel);
-  assert.equal(lines.filter((line) => line.includes('could not be made')).length, 0, 'a refusal is no fault of a record');
+  assert.equal(lines.filter((line) => line.includes('journal record encoding failed')).length, 0, 'a refusal is no fault of a record');
 });
 
 test('what the disk had refused is written once when it heals, and nothing else again', async () => {
@@ -252,7 +252,7 @@ test('a HEAD is written before the progress that follows it within its tick', as
 
 for (const [code, expected] of [
   ['ENOENT', []],
-  ['EACCES', ['warn journal: a shipped segment could not be deleted; the next start will | EACCES']],
+  ['EACCES', ['warn journal segment deletion failed | EACCES']],
 ] as const) {
   test(`a shipped segment whose removal fails with ${code} is ${expected.length === 0 ? 'gone already' : 'left to the next start'}`, async () => {
     const { disk, journal, lines } = await start({ segmentBytesMax: 1 });
@@ -273,7 +273,7 @@ test('an entry that cannot be read back is named with the place where it should 
   disk.files.get(pathOf(1))?.bytes.fill(0);
   await journal.drain(soon());
   assert.deepEqual(lines, [
-    'error journal: an entry cannot be read back and was not shipped | a | There is no whole DONE record at 0 of segment-0000000001.v1.',
+    'error journal entry could not be read back | a | There is no whole DONE record at 0 of segment-0000000001.v1.',
   ]);
 });
 
@@ -285,9 +285,9 @@ test('closing refuses new calls at once, and says when the disk did not finish o
   const closed = journal.close();
   assert.equal(journal.unavailableReason(), 'the journal is closed');
   await closed;
-  assert.deepEqual(lines.splice(0), ['error journal: the last records may not be on the disk | the disk did not finish in time']);
+  assert.deepEqual(lines.splice(0), ['error journal close failed | the disk did not finish in time']);
   journal.done(entry('late'));
-  assert.deepEqual(lines, ['error journal: a call ended after the journal was closed | late']);
+  assert.deepEqual(lines, ['error call ended after the journal was closed | late']);
 });
 
 test('a start that fails says why, with the error behind it', async () => {

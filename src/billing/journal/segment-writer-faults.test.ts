@@ -47,7 +47,7 @@ describe('a disk that refuses', () => {
     assert.equal(append('d').offset, first.length + second.length + third.length);
     await writer.flush();
     assert.equal(disk.openHandles, 1, 'the abandoned segment is closed');
-    assert.deepEqual(lines, ['error | 1 | journal: a segment failed and is abandoned | EIO']);
+    assert.deepEqual(lines, ['error | 1 | journal segment abandoned | EIO']);
   });
 
   test('a disk that takes no bytes at all has failed', () => {
@@ -59,7 +59,7 @@ describe('a disk that refuses', () => {
       return 0;
     };
     assert.equal(append('a').segment, 2);
-    assert.deepEqual(lines, ['error | 1 | journal: a segment failed and is abandoned | the disk took no bytes']);
+    assert.deepEqual(lines, ['error | 1 | journal segment abandoned | the disk took no bytes']);
   });
 
   test('disk-full: the refusal says why, it is logged once, and flushing what was written before is refused too', async () => {
@@ -81,10 +81,7 @@ describe('a disk that refuses', () => {
     await assert.rejects(writer.flush(), isRefusal);
     await assert.rejects(writer.close(), isRefusal);
     assert.equal(disk.openHandles, 0);
-    assert.deepEqual(lines, [
-      'error | 1 | journal: a segment failed and is abandoned | ENOSPC',
-      'error | journal: cannot be written; new calls are refused | ENOSPC',
-    ]);
+    assert.deepEqual(lines, ['error | 1 | journal segment abandoned | ENOSPC', 'error | journal became unwritable | ENOSPC']);
   });
 
   test('disk-full for long: said once, however often it is tried again, and nothing is staged meanwhile', async () => {
@@ -98,7 +95,7 @@ describe('a disk that refuses', () => {
     assert.throws(() => append('a'), JournalUnavailableError);
     assert.throws(() => writer.stage(recordTypes.open, json('b'), () => assert.fail('it was refused already')), JournalUnavailableError);
     await until(() => attempts > 5);
-    assert.equal(lines.filter((line) => line.includes('new calls are refused')).length, 1);
+    assert.equal(lines.filter((line) => line.includes('journal became unwritable')).length, 1);
   });
 
   test('of a turn in which the disk fails, who was written before hears so, and only the others are refused', async () => {
@@ -131,8 +128,8 @@ describe('a disk that refuses', () => {
     await until(() => writer.unavailableReason() === undefined);
     assert.deepEqual([heals, disk.files.get(pathOf(2))?.bytes.length], [[2], 0]);
     assert.deepEqual(lines.slice(-2), [
-      'error | 1 | journal: a segment failed and is abandoned | left to try again',
-      'warn | 2 | journal: writing again',
+      'error | 1 | journal segment abandoned | left to try again',
+      'warn | 2 | journal became writable again',
     ]);
   });
 
@@ -172,13 +169,13 @@ describe('a disk that refuses', () => {
     const unfinished = startWriter();
     unfinished.disk.fault = failing(['write', 'remove']);
     assert.throws(() => unfinished.append('a'), JournalUnavailableError);
-    assert.ok(unfinished.lines.includes('warn | 2 | journal: an unfinished segment could not be removed | EIO'));
+    assert.ok(unfinished.lines.includes('warn | 2 | removing an unfinished journal segment failed | EIO'));
     const full = startWriter({ segmentBytesMax: 1 });
     full.append('a');
     full.append('b');
     full.disk.fault = failing(['close']);
     await full.writer.flush();
-    assert.deepEqual(full.lines, ['warn | 1 | journal: a segment could not be closed | EIO']);
+    assert.deepEqual(full.lines, ['warn | 1 | closing a journal segment failed | EIO']);
   });
 });
 

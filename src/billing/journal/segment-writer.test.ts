@@ -145,7 +145,7 @@ describe('syncing', () => {
     held.reject(new Error('too late'));
     await flushed;
     assert.equal(writer.currentSegment, 2);
-    assert.deepEqual(lines, ['error | 1 | journal: a segment failed and is abandoned | EIO']);
+    assert.deepEqual(lines, ['error | 1 | journal segment abandoned | EIO']);
     assert.ok(isSynced(disk, 2));
   });
 

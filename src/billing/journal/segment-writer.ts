@@ -243,7 +243,7 @@ export class SegmentWriter {
   /** Leaves a segment that failed and writes all that is not known to be on the disk into a new one. False when that fails too. */
   #replaceSegment(error: unknown): boolean {
     if (this.#current !== undefined) {
-      this.#options.logger.error({ err: error, segment: this.#current.number }, 'journal: a segment failed and is abandoned');
+      this.#options.logger.error({ err: error, segment: this.#current.number }, 'journal segment abandoned');
       this.#leaving.add(this.#current);
     }
     this.#current = undefined;
@@ -282,12 +282,12 @@ export class SegmentWriter {
       this.#options.disk.close(segment.handle);
       this.#options.disk.remove(segment.path);
     } catch (error) {
-      this.#options.logger.warn({ err: error, segment: segment.number }, 'journal: an unfinished segment could not be removed');
+      this.#options.logger.warn({ err: error, segment: segment.number }, 'removing an unfinished journal segment failed');
     }
   }
 
   #fail(error: unknown): void {
-    if (this.#failure === undefined) this.#options.logger.error({ err: error }, 'journal: cannot be written; new calls are refused');
+    if (this.#failure === undefined) this.#options.logger.error({ err: error }, 'journal became unwritable');
     this.#failure = `the journal cannot be written: ${error instanceof Error ? error.message : String(error)}`;
     clearTimeout(this.#healTimer);
     this.#healTimer = setTimeout(() => void this.#heal(), this.#options.retryIntervalMs).unref();
@@ -303,7 +303,7 @@ export class SegmentWriter {
     }
     if (this.#closed || !this.#replaceSegment(new Error('left to try again'))) return;
     this.#failure = undefined;
-    this.#options.logger.warn({ segment: this.#current?.number }, 'journal: writing again');
+    this.#options.logger.warn({ segment: this.#current?.number }, 'journal became writable again');
     this.#scheduleSync();
     this.#options.onHealed();
   }
@@ -381,7 +381,7 @@ export class SegmentWriter {
       try {
         this.#options.disk.close(segment.handle);
       } catch (error) {
-        this.#options.logger.warn({ err: error, segment: segment.number }, 'journal: a segment could not be closed');
+        this.#options.logger.warn({ err: error, segment: segment.number }, 'closing a journal segment failed');
       }
     }
   }

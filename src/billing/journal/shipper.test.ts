@@ -99,8 +99,8 @@ test('a store that refuses is tried again after waits that double up to the last
   }
   world.refuses = () => false;
   await pass(500);
-  const words = 'journal: the store did not take entries';
-  assert.deepEqual(log, [`1 ${words}`, `2 ${words}`, `4 ${words}`, '6 journal: shipping again']);
+  const words = 'journal shipping failed';
+  assert.deepEqual(log, [`1 ${words}`, `2 ${words}`, `4 ${words}`, '6 journal shipping recovered']);
   assert.deepEqual(world.shipped, ['a']);
 });
 
@@ -127,7 +127,7 @@ test('an entry that cannot be read back is tried five times, and then given up a
   for (let attempt = 2; attempt <= 4; attempt += 1) await pass(100);
   assert.deepEqual([shipper.size, world.lost], [1, []]);
   await pass(100);
-  assert.deepEqual([shipper.size, world.lost, log], [0, ['a'], ['a journal: an entry cannot be read back and was not shipped']]);
+  assert.deepEqual([shipper.size, world.lost, log], [0, ['a'], ['a journal entry could not be read back']]);
 });
 
 test('a drain ships at once, waits for what was pending when it began, and ends with its signal', async (context) => {
@@ -155,7 +155,7 @@ test('a store that does not answer in time has refused', async (context) => {
   await pass(299);
   assert.deepEqual(log, []);
   await pass(1);
-  assert.deepEqual([log, shipper.size], [['1 journal: the store did not take entries'], 1]);
+  assert.deepEqual([log, shipper.size], [['1 journal shipping failed'], 1]);
 });
 
 test('after a stop nothing is shipped any more', async (context) => {

@@ -184,7 +184,7 @@ export class Shipper {
   #giveBack(item: PendingEntry, error: unknown): void {
     item.readFailures = (item.readFailures ?? 0) + 1;
     if (item.readFailures < readAttemptsMax) return this.#putLast(item);
-    this.#options.logger.error({ err: error, callId: item.callId }, 'journal: an entry cannot be read back and was not shipped');
+    this.#options.logger.error({ err: error, callId: item.callId }, 'journal entry could not be read back');
     this.#forget(item);
     this.#options.onUnreadable(item);
   }
@@ -196,7 +196,7 @@ export class Shipper {
 
   #succeed(items: readonly PendingEntry[]): void {
     if (this.#failures > 0)
-      this.#options.logger.warn({ failures: this.#failures, pending: this.#pending.size() }, 'journal: shipping again');
+      this.#options.logger.warn({ failures: this.#failures, pending: this.#pending.size() }, 'journal shipping recovered');
     this.#failures = 0;
     this.#batchEntries = Math.min(this.#batchEntries * 2, this.#options.batchEntriesMax);
     for (const item of items) this.#forget(item);
@@ -208,7 +208,7 @@ export class Shipper {
     this.#failures += 1;
     const fields = { err: error, failures: this.#failures, entries: items.length, pending: this.#pending.size() };
     // Doubling gaps: an outage of an hour is a dozen lines.
-    if ((this.#failures & (this.#failures - 1)) === 0) this.#options.logger.warn(fields, 'journal: the store did not take entries');
+    if ((this.#failures & (this.#failures - 1)) === 0) this.#options.logger.warn(fields, 'journal shipping failed');
     const [first] = items;
     if (items.length === 1 && first !== undefined) this.#putLast(first);
     this.#batchEntries = Math.max(1, Math.floor(this.#batchEntries / 2));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { roundRowId, rowIdsOf, settlementRowId, toolsRowId } from './row-ids.ts';
+import { callRankingsMax, rankingRowId, roundRowId, rowIdsOf, settlementRowId, toolsRowId } from './row-ids.ts';
 
 test('the first round is the call, and every row that a call can have is found by its id', () => {
   assert.deepEqual(
@@ -10,6 +10,7 @@ test('the first round is the call, and every row that a call can have is found b
   );
   const ids = rowIdsOf('a');
   assert.deepEqual(ids.slice(0, 4), ['a', settlementRowId('a'), 'a.1.tools', 'a.2']);
-  assert.deepEqual(ids.slice(-3), ['a.100', 'a.100.settled', 'a.100.tools']);
-  assert.equal(new Set(ids).size, 300);
+  assert.deepEqual(ids.slice(297, 302), ['a.100', 'a.100.settled', 'a.100.tools', rankingRowId('a', 1), 'a.rank.1.settled']);
+  assert.equal(ids.at(-2), rankingRowId('a', callRankingsMax));
+  assert.equal(new Set(ids).size, 300 + 2 * callRankingsMax);
 });

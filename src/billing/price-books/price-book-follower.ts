@@ -45,11 +45,11 @@ export function createPriceBookFollower(options: PriceBookFollowerOptions): Pric
     if (head?.number === newest?.number && head?.digest === newest?.digest) return;
     const book = head === undefined ? undefined : await ask(store.findPriceBook(head.number));
     if (book !== undefined && digestOfBook(book.book) !== book.digest) {
-      logger.warn({ number: book.number }, 'a published price book is not what was published, and is left alone: its digest differs');
+      logger.warn({ priceBook: book.number }, 'price book digest mismatch');
       return;
     }
     newest = book;
-    logger.info({ number: book?.number, label: book?.label }, 'the store has another price book');
+    logger.info({ priceBook: book?.number, label: book?.label }, 'published price book changed');
   }
 
   async function recordAll(): Promise<void> {
@@ -67,7 +67,7 @@ export function createPriceBookFollower(options: PriceBookFollowerOptions): Pric
       isAway = false;
     } catch (error) {
       if (closing.signal.aborted) return;
-      if (!isAway) logger.warn({ err: error }, 'the store does not tell which price book is published; the last one stays in force');
+      if (!isAway) logger.warn({ err: error }, 'reading the published price book failed');
       isAway = true;
     }
   }

@@ -5,25 +5,19 @@ import { parseDecimal } from './decimal.ts';
 import { compare } from './fraction.ts';
 import type { Fees, MediaPrices } from './price-book-schema.ts';
 
-const charactersPerPrice = 1_000_000;
+const million = 1_000_000;
 const msPerSecond = 1000;
 const secondsPerMinute = 60;
 
 /** How a count of what is not tokens becomes a quantity at a price for so many. A price by something else than a number finds it by itself. */
 type Quantity = { readonly of: (count: number) => number; readonly per: number };
 
-const byPiece: Quantity = { of: (count) => count, per: 1 };
-// Vendors bill each second that has begun.
-const startedSeconds: Quantity = { of: (ms) => Math.ceil(ms / msPerSecond), per: secondsPerMinute };
-
-const quantities: Readonly<Record<MediaMeter, Quantity>> = {
-  inputCharacters: { of: (count) => count, per: charactersPerPrice },
-  inputAudioMs: startedSeconds,
-  outputAudioMs: startedSeconds,
-  outputVideoMs: { of: (ms) => ms, per: msPerSecond },
-  inputImages: byPiece,
-  outputImages: byPiece,
-  searchUnits: byPiece,
+const quantities: Readonly<Record<(typeof meters)[MediaMeter]['pricedBy'], Quantity>> = {
+  piece: { of: (count) => count, per: 1 },
+  million: { of: (count) => count, per: million },
+  // Vendors bill each second that has begun.
+  'started second of a minute': { of: (ms) => Math.ceil(ms / msPerSecond), per: secondsPerMinute },
+  second: { of: (ms) => ms, per: msPerSecond },
 };
 
 /** Charge lines for what is not counted in tokens. Unknown and zero counts give no line, and neither does what has no price. */
@@ -35,10 +29,10 @@ export function mediaLines(
 ): ChargeLine[] {
   const lines: ChargeLine[] = [];
   for (const meter of mediaMeters) {
-    const { price: member, line } = meters[meter];
+    const { price: member, line, pricedBy } = meters[meter];
     const price = prices[member];
     if (price === undefined) continue;
-    const { of, per } = quantities[meter];
+    const { of, per } = quantities[pricedBy];
     const { name, unitPrice } = typeof price === 'string' ? { name: line, unitPrice: price } : priceByResolution(line, price, parameters);
     addLine(lines, name, of(usage[meter] ?? 0), unitPrice, per, multipliers);
   }

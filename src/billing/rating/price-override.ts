@@ -1,9 +1,10 @@
+import { mediaMeters, meters } from '../../inference/meters.ts';
 import { inOnePiece } from '../../platform/json/in-one-piece.ts';
 import { isDecimal } from './decimal.ts';
 import type { Fees, MediaPrices, TokenPrices } from './price-book-schema.ts';
 import { type Pricing, type PricingTier, prepareTier } from './pricing.ts';
 
-/** The operator's own price of a model under the name that clients ask for. USD per 1,000,000 tokens as decimal strings. */
+/** The operator's own price of a model under the name that clients ask for. USD per 1,000,000 tokens as decimal strings, and per what else is counted. */
 export type PriceOverride = {
   /** The requested model, matched exactly, or the beginning of its name and `*`. */
   readonly model: string;
@@ -16,13 +17,7 @@ export type PriceOverride = {
   readonly inputAudio?: string;
   /** USD per web search. Absent: the vendor's list prices searches. */
   readonly webSearch?: string;
-  /** USD per 1,000,000 characters read out, per minute of sound, per picture, per unit of a ranking, and per second of video by its resolution. */
-  readonly characters?: string;
-  readonly audioMinute?: string;
-  readonly inputImage?: string;
-  readonly searchUnit?: string;
-  readonly videoSecond?: Readonly<Record<string, string>>;
-};
+} & MediaPrices;
 
 /** An override as it is used. What it has no price for, the vendor's list prices. */
 type PreparedOverride = {
@@ -32,11 +27,14 @@ type PreparedOverride = {
   readonly fees: Fees | undefined;
 };
 
+const mediaPriceNames: ReadonlySet<string> = new Set(mediaMeters.map((meter) => meters[meter].price));
+
 function prepareOverride(override: PriceOverride): PreparedOverride {
-  const { model, webSearch, characters, audioMinute, inputImage, searchUnit, videoSecond, input, output, ...rest } = override;
-  const media = Object.fromEntries(
-    Object.entries({ characters, audioMinute, inputImage, searchUnit, videoSecond }).filter(([, price]) => price !== undefined),
-  ) as MediaPrices;
+  const { model, webSearch, input, output, ...others } = override;
+  const isMedia = ([member]: [string, unknown]): boolean => mediaPriceNames.has(member);
+  // The members are those of the two types, apart.
+  const media = Object.fromEntries(Object.entries(others).filter((entry) => isMedia(entry))) as MediaPrices;
+  const rest = Object.fromEntries(Object.entries(others).filter((entry) => !isMedia(entry))) as Omit<TokenPrices, 'input' | 'output'>;
   const prices: TokenPrices | undefined = input === undefined || output === undefined ? undefined : { input, output, ...rest };
   return {
     priceId: inOnePiece(`override/${model}`),

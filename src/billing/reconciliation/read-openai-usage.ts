@@ -1,6 +1,7 @@
 import { type BucketResult, readBuckets } from './read-buckets.ts';
 import { type Members, noteUnread, readCount, readModel } from './read-members.ts';
-import { type CallKind, ExportError, type UsageCounts, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
+import type { AccountKind } from '../../inference/interfaces.ts';
+import { ExportError, type UsageCounts, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
 
 /**
  * Members of a result that are read, and those that need no reading: parts of what is read (by modality), and what results are grouped by. `input_tokens` has cached and cache-write
@@ -13,7 +14,7 @@ const known = new Set(
     'input_image_tokens input_cached_image_tokens output_image_tokens project_id user_id api_key_id batch service_tier'
   ).split(' '),
 );
-const kindsByObject: Readonly<Record<string, CallKind>> = {
+const kindsByObject: Readonly<Record<string, AccountKind>> = {
   'organization.usage.completions.result': 'completions',
   'organization.usage.embeddings.result': 'embeddings',
 };
@@ -32,7 +33,7 @@ export function readOpenAiUsage(json: unknown): VendorUsage {
   const rows = results.flatMap((result) => readResult(result, unread));
   const found = new Set(results.flatMap(({ members }) => kindsByObject[String(members['object'])] ?? []));
   // An export of days on which nothing was used does not say of what it is.
-  const kinds: readonly CallKind[] = found.size > 0 ? [...found] : ['completions', 'embeddings'];
+  const kinds: readonly AccountKind[] = found.size > 0 ? [...found] : ['completions', 'embeddings'];
   return { timeZone: 'UTC', rows, ...times, kinds, unread: [...unread] };
 }
 

@@ -1,3 +1,4 @@
+import type { AccountKind } from '../../inference/interfaces.ts';
 import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
 import { createModelMatcher } from './match-models.ts';
 import {
@@ -11,7 +12,7 @@ import {
   signs,
   usageOfRow,
 } from './row-usage.ts';
-import { type CallKind, dayIn, type UsageClass, usageClasses, type VendorUsage } from './vendor-usage.ts';
+import { dayIn, type UsageClass, usageClasses, type VendorUsage } from './vendor-usage.ts';
 
 /** One class of usage of a model on a day, as the ledger and as the vendor has it. */
 export type ComparedUsage = {
@@ -55,7 +56,7 @@ export class Reconciliation {
   readonly #classes: readonly UsageClass[];
   readonly #kinds: VendorUsage['kinds'];
   readonly #cells = new Map<string, Sums>();
-  readonly #leftOut = new Map<CallKind, number>();
+  readonly #leftOut = new Map<AccountKind, number>();
 
   /** @param source whose export it is, in the ledger's names */
   constructor(theirs: VendorUsage, source: Pick<ReconciledAccount, 'vendor' | 'upstream'>) {
@@ -88,7 +89,7 @@ export class Reconciliation {
   }
 
   /** Billed rows of the account that the export cannot contain, by kind. */
-  leftOut(): Readonly<Partial<Record<CallKind, number>>> {
+  leftOut(): Readonly<Partial<Record<AccountKind, number>>> {
     return Object.fromEntries(this.#leftOut);
   }
 

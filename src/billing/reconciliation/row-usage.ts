@@ -1,5 +1,6 @@
 import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
-import { type CallKind, dayIn, type UsageClass, usageClasses, type UsageCounts } from './vendor-usage.ts';
+import { type AccountKind, accountKindOf } from '../../inference/interfaces.ts';
+import { dayIn, type UsageClass, usageClasses, type UsageCounts } from './vendor-usage.ts';
 
 /** What makes a vendor's count and ours differ, as far as a row tells. */
 export const signs = ['lost', 'estimated', 'broken off', 'failed', 'failed attempt', 'over midnight'] as const;
@@ -24,20 +25,9 @@ export type ReconciledAccount = {
   readonly matchModel: (row: Pick<CallEntry, 'upstreamModel' | 'servedModel'>) => string | undefined;
 };
 
-const kindsByDialect: Readonly<Record<string, CallKind>> = {
-  'openai-audio': 'audio',
-  'openai-embeddings': 'embeddings',
-  'openai-images': 'images',
-  'openai-moderations': 'moderations',
-  rerank: 'rankings',
-  'video-generations': 'videos',
-  'openai-videos': 'videos',
-  'xai-videos': 'videos',
-};
-
-/** By the interface that the client spoke: vendors account for sound and videos apart from text. */
-export function kindOfRow({ dialect }: Pick<CallEntry, 'dialect'>): CallKind {
-  return kindsByDialect[dialect] ?? 'completions';
+/** By the interface that the upstream was spoken to in: vendors account for sound, pictures and videos apart from text. */
+export function kindOfRow({ dialect, translation }: Pick<CallEntry, 'dialect' | 'translation'>): AccountKind {
+  return accountKindOf(translation?.upstreamDialect ?? dialect);
 }
 
 /** Whether a row went to the account that is compared. What tools of the gateway did is no usage of a vendor. */

@@ -1,3 +1,4 @@
+import type { AccountKind } from '../../inference/interfaces.ts';
 import { meters, wholeMeters } from '../../inference/meters.ts';
 
 /**
@@ -11,9 +12,6 @@ export type UsageCounts = Readonly<Partial<Record<UsageClass, number>>>;
 /** What a vendor says a model used from one moment on, in one of its buckets. */
 export type VendorUsageRow = { readonly model: string; readonly startMs: number; readonly counts: UsageCounts };
 
-/** Kinds of calls, as far as vendors account for them apart. */
-export type CallKind = 'completions' | 'embeddings' | 'audio' | 'images' | 'videos' | 'moderations' | 'rankings';
-
 /** A vendor's own account of its usage, read from an export. */
 export type VendorUsage = {
   /** IANA time zone in which the vendor's days begin. */
@@ -23,7 +21,7 @@ export type VendorUsage = {
   readonly startMs: number;
   readonly endMs: number;
   /** The only kinds of calls that an export of this form can contain; absent where it has all. Calls of other kinds are left out of the comparison, and named. */
-  readonly kinds?: readonly CallKind[];
+  readonly kinds?: readonly AccountKind[];
   /** What the export holds and the comparison leaves out, by name: it is not guessed at. */
   readonly unread: readonly string[];
 };

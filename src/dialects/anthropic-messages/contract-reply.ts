@@ -1,6 +1,5 @@
 import { countOf, membersOf, textOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { ContractReply, FrameEditor } from '../chat-dialect.ts';
 import { decodeError } from './codec/decode-error.ts';
@@ -31,9 +30,9 @@ function createFrameEditor(): FrameEditor {
     return encodeEvent('message_delta', { ...event, delta: { ...event.delta, usage: told } });
   };
   return (frame) => {
-    const { event: name, data } = frame;
+    const { event: name } = frame;
     if (name !== undefined && name !== 'message_start' && name !== 'message_delta' && name !== 'error') return undefined;
-    const event = parseJsonObject(data);
+    const event = frame.object();
     if (event === undefined) return undefined;
     switch (textOf(event.type) ?? name ?? '') {
       case 'message_start':

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamReport } from '../chat-dialect.ts';
+import { Frame } from '../../platform/frames.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 
 type Event = { readonly event?: string; readonly data: unknown };
@@ -9,7 +10,7 @@ function tapEvents(events: readonly Event[]): StreamReport {
   const tap = createStreamTap();
   for (const { event, data } of events) {
     const text = typeof data === 'string' ? data : JSON.stringify(data);
-    assert.equal(tap.read({ bytes: Buffer.from(text), event, data: text }), 'forward');
+    assert.equal(tap.read(new Frame(Buffer.from(text), event, text)), 'forward');
   }
   return tap.report();
 }

@@ -1,7 +1,6 @@
 import type { UsageReport } from '../../inference/usage.ts';
 import type { Frame } from '../../platform/frames.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ErrorInReply, FrameVerdict, StreamReport, StreamTap } from '../chat-dialect.ts';
 import { decodeUsage, mergeUsage } from './decode-usage.ts';
 import { readError } from './read-error.ts';
@@ -53,7 +52,7 @@ export function createStreamTap(): StreamTap {
 }
 
 function readFrame(tap: TapState, frame: Frame): void {
-  const event = parseJsonObject(frame.data);
+  const event = frame.object();
   if (event !== undefined) readEvent(tap, event, frame.event);
   // It is counted and passes on: what a client makes of it is between the client and the upstream.
   else readMalformedFrame(tap, frame);

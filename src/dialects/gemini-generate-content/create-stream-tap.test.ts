@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { StreamReport, StreamTap } from '../chat-dialect.ts';
+import { Frame } from '../../platform/frames.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 
 const createTap = (): StreamTap => createStreamTap({ framing: 'sse', request: {} });
 
 function pass(tap: StreamTap, chunk: object): StreamReport['state'] {
   const data = JSON.stringify(chunk);
-  tap.read({ bytes: Buffer.from(`data: ${data}\r\n\r\n`), event: undefined, data });
+  tap.read(new Frame(Buffer.from(`data: ${data}\r\n\r\n`), undefined, data));
   return tap.state();
 }
 

@@ -1,22 +1,17 @@
 import type { Frame } from '../../platform/frames.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
-import { parseJson } from '../../platform/json/parse-json.ts';
 import type { FrameVerdict, StreamReport, StreamTap, TapOptions } from '../chat-dialect.ts';
 import { editFrame } from './edit-reply.ts';
 import { emptyReplyState, isFinished, readChunk } from './read-chunk.ts';
 import { reportReply } from './read-reply.ts';
 
 /** One chunk, or the chunks of an array: a server may answer a stream request with its whole array, or an error wrapped in one. */
-function parseChunks(data: string): readonly JsonObject[] | undefined {
-  try {
-    const value = parseJson(data);
-    const chunks = Array.isArray(value) ? value : [value];
-    return chunks.every(isJsonObject) ? chunks : undefined;
-  } catch {
-    // The caller counts the frame as malformed; the bytes go on to the client as they are.
-    return undefined;
-  }
+function readChunks(frame: Frame): readonly JsonObject[] | undefined {
+  const value = frame.value();
+  if (isJsonObject(value)) return [value];
+  // The caller counts any other frame as malformed; the bytes go on to the client as they are.
+  return Array.isArray(value) && value.every(isJsonObject) ? value : undefined;
 }
 
 /** Whether a chunk has a part of a reply, the end of one, or the refusal to make one. Others carry nothing but counts. */
@@ -52,7 +47,7 @@ export function createStreamTap({ framing }: TapOptions): StreamTap {
     }
     // Servers that imitate this dialect add the end mark of chat completions.
     if (frame.data === '[DONE]') return 'forward';
-    const chunks = parseChunks(frame.data);
+    const chunks = readChunks(frame);
     if (chunks === undefined) malformedFrames += 1;
     else reply = chunks.reduce(readChunk, reply);
     hasContent ||= chunks?.some(opensReply) === true;

@@ -1,6 +1,7 @@
 import type { ChatDialect } from '../chat-dialect.ts';
 import { bracketedItem } from '../format-path.ts';
 import { codec } from './codec/codec.ts';
+import { pictureCodec } from './codec/pictures.ts';
 import { createStreamCutter } from './create-stream-cutter.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editReply } from './edit-reply.ts';
@@ -43,4 +44,5 @@ export const geminiGenerateContent: ChatDialect = {
   // The vendor tells of its limits in the details of a 429 only.
   voice: { encodeError, encodeStreamError, heartbeat, rateLimitHeaders: () => ({}) },
   codec,
+  pictures: pictureCodec,
 };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import type { FrameVerdict, StreamReport } from '../chat-dialect.ts';
+import { Frame } from '../../platform/frames.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 
 type Tapped = { readonly report: StreamReport; readonly verdicts: readonly FrameVerdict[] };
@@ -10,7 +11,7 @@ function tapChunks(chunks: readonly unknown[], request: JsonObject = {}, event?:
   const tap = createStreamTap({ framing: 'sse', request });
   const verdicts = chunks.map((chunk) => {
     const data = typeof chunk === 'string' ? chunk : JSON.stringify(chunk);
-    return tap.read({ bytes: Buffer.from(`data: ${data}\n\n`), event, data });
+    return tap.read(new Frame(Buffer.from(`data: ${data}\n\n`), event, data));
   });
   assert.equal(tap.state(), tap.report().state);
   return { report: tap.report(), verdicts };

@@ -1,6 +1,5 @@
 import type { Frame } from '../../platform/frames.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ErrorInReply, FrameVerdict, StreamReport, StreamTap, TapOptions } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { isError, readError } from './read-error.ts';
@@ -70,7 +69,7 @@ function readFrame(tap: TapState, frame: Frame): FrameVerdict {
     if (tap.terminal === 'none') tap.terminal = 'done';
     return 'forward';
   }
-  const chunk = parseJsonObject(frame.data);
+  const chunk = frame.object();
   if (chunk !== undefined) return readChunk(tap, chunk, frame.event);
   // It is counted and passes on: what a client makes of it is between the client and the upstream.
   tap.malformedFrames += 1;

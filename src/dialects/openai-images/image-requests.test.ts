@@ -188,10 +188,11 @@ for (const [what, form, param] of refusedForms)
 
 test('uploads are read into a request for upstreams that take JSON, up to a limit of bytes', async () => {
   const request = readEditForm({ texts, files: [upload('image', 'abc'), upload('mask', 'de')] }, 'compatible');
-  const inlined = await inlineUploads(request, 5);
+  const inlined = await inlineUploads(request, { bytesMax: 5, holdBytes: (bytes) => bytes <= 7 });
   assert.deepEqual(inlined.sources, [{ kind: 'inline', mediaType: 'image/png', data: Buffer.from('abc').toString('base64') }]);
   assert.deepEqual(inlined.mask, { kind: 'inline', mediaType: 'image/png', data: Buffer.from('de').toString('base64') });
-  await assert.rejects(inlineUploads(request, 4), { param: 'image', code: 'invalid_value' });
+  await assert.rejects(inlineUploads(request, { bytesMax: 4, holdBytes: () => true }), { param: 'image', code: 'invalid_value' });
+  await assert.rejects(inlineUploads(request, { bytesMax: 5, holdBytes: () => false }), { code: 'overloaded' });
 });
 
 test('whatever a body holds, it is read or refused with 400, and no prototype is touched', () => {

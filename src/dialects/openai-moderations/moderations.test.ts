@@ -5,13 +5,17 @@ import fc from 'fast-check';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
-import { moderationAnswerSchema, moderationInstructions, readModerationAnswer, writeModerationReply } from './judge-by-chat.ts';
+import { judgementSchema, readJudgement, writeJudgement, writeModerationReply } from './judge-by-chat.ts';
 import { readModerationReply } from './read-moderation-reply.ts';
 import { readModerationRequest } from './read-moderation-request.ts';
 
-const required = moderationAnswerSchema['required'] as readonly string[];
-const answerOf = (score: number, others: JsonObject = {}): string =>
-  JSON.stringify({ ...Object.fromEntries(required.map((name) => [name, score])), ...others });
+const { input_1: one } = judgementSchema(1)['properties'] as Readonly<Record<string, JsonObject>>;
+const required = one?.['required'] as readonly string[];
+const scoresOf = (score: number, others: JsonObject = {}): JsonObject => ({
+  ...Object.fromEntries(required.map((name) => [name, score])),
+  ...others,
+});
+const answerOf = (score: number, others: JsonObject = {}): string => JSON.stringify({ input_1: scoresOf(score, others) });
 const picture = { type: 'image_url', image_url: { url: 'https://a.example/a.png' } };
 
 const inputs: readonly [what: string, input: JsonValue, read: unknown][] = [
@@ -78,11 +82,10 @@ test('a reply that does not judge every input is none', () => {
 test("the schema of a chat model's answer has names that all vendors take", () => {
   assert.equal(required.length, 13);
   for (const name of required) assert.match(name, /^[a-z_]{1,64}$/);
-  assert.match(moderationInstructions, /do not follow instructions/);
 });
 
 test('an answer of a chat model becomes the reply of the interface', () => {
-  const result = readModerationAnswer(answerOf(0.1, { violence: 0.5, self_harm_intent: 0.49 }));
+  const [result] = readJudgement(answerOf(0.1, { violence: 0.5, self_harm_intent: 0.49 }), 1) ?? [];
   assert.ok(result);
   const judged = [
     [
@@ -114,17 +117,61 @@ test('an answer without a score, or with one that is none, judges nothing', () =
     answerOf(0.1, { hate: '0' }),
     answerOf(0.1, { hate: null }),
   ];
-  for (const text of broken) assert.equal(readModerationAnswer(text), undefined, text);
+  for (const text of broken) assert.equal(readJudgement(text, 1), undefined, text);
 });
 
 test('whatever a model answers, a result is flagged exactly when one of its categories is', () => {
   const score = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(fc.array(score, { minLength: 13, maxLength: 13 }), (scores) => {
-      const result = readModerationAnswer(JSON.stringify(Object.fromEntries(required.map((name, index) => [name, scores[index]]))));
+      const given = Object.fromEntries(required.map((name, index) => [name, scores[index]]));
+      const [result] = readJudgement(JSON.stringify({ input_1: given }), 1) ?? [];
       assert.ok(result);
       assert.equal(result.flagged, Object.values(result.categories).some(Boolean));
       assert.equal(Object.keys(result.scores).length, 13);
     }),
+  );
+});
+
+test('several inputs are judged by one answer, and one that leaves any of them out judges none', () => {
+  const inputs = ['one', 'two', 'three'].map((text) => [{ kind: 'text' as const, text }]);
+  const { turns, outputFormat, outputTokensMax } = writeJudgement(inputs, 'judge');
+  const [turn] = turns;
+  assert.deepEqual(
+    turn?.parts.map((part) => part.kind === 'text' && part.text),
+    ['input_1:', 'one', 'input_2:', 'two', 'input_3:', 'three'],
+  );
+  assert.deepEqual(outputFormat?.kind === 'json-schema' && outputFormat.schema['required'], ['input_1', 'input_2', 'input_3']);
+  assert.ok(outputTokensMax > 3 * 13 * 8);
+  const answer = { input_3: scoresOf(0.9), input_1: scoresOf(0), input_2: scoresOf(0.1) };
+  assert.deepEqual(
+    readJudgement(JSON.stringify(answer), 3)?.map(({ flagged }) => flagged),
+    [false, false, true],
+  );
+  const { input_2: _left, ...others } = answer;
+  assert.equal(readJudgement(JSON.stringify(others), 3), undefined);
+  assert.throws(
+    () =>
+      writeJudgement(
+        Array.from({ length: 17 }, () => [{ kind: 'text', text: 'x' }]),
+        'judge',
+      ),
+    { param: 'input' },
+  );
+});
+
+test('a chat model gets an image as the client wrote it, inline or by its address', () => {
+  const [turn] = writeJudgement(
+    [
+      [
+        { kind: 'image', url: 'data:image/png;base64,AAAA' },
+        { kind: 'image', url: 'https://a.example/b.png' },
+      ],
+    ],
+    'judge',
+  ).turns;
+  assert.deepEqual(
+    turn?.parts.map((part) => part.kind === 'media' && part.source),
+    [false, { kind: 'inline', mediaType: 'image/png', data: 'AAAA' }, { kind: 'url', url: 'https://a.example/b.png' }],
   );
 });

@@ -1,14 +1,15 @@
 import type { Usage } from '../../inference/usage.ts';
 import { countOf, membersOf, objectOf, objectsOf, textOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
+import { StreamEvent } from '../../platform/frames.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
-import { encodeSse } from '../../platform/sse/encode-sse.ts';
+import { formatSse } from '../../platform/sse/encode-sse.ts';
 import type { StreamCutter } from '../chat-dialect.ts';
 import { encodeUsage } from './codec/encode-usage.ts';
 import { OutputSoFar } from './output-so-far.ts';
 
 /** The last event repeats the whole output, so that everything is kept until then, unread. */
-export function createStreamCutter(): StreamCutter {
+export function createEventCutter(): StreamCutter<readonly StreamEvent[]> {
   const passed: string[] = [];
   return {
     pass: ({ data }) => {
@@ -18,8 +19,14 @@ export function createStreamCutter(): StreamCutter {
   };
 }
 
+/** The same as bytes. */
+export function createStreamCutter(): StreamCutter {
+  const { pass, end } = createEventCutter();
+  return { pass, end: (usage) => Buffer.from(end(usage).map(formatSse).join('')) };
+}
+
 /** Ends the message that is being written, and then the response as incomplete. A call whose arguments are not whole is never called done: clients would make it. */
-function endStream(passed: readonly string[], usage: Usage): Buffer {
+function endStream(passed: readonly string[], usage: Usage): readonly StreamEvent[] {
   const output = new OutputSoFar();
   let response: JsonObject = { object: 'response' };
   let number = -1;
@@ -30,10 +37,10 @@ function endStream(passed: readonly string[], usage: Usage): Buffer {
     response = objectOf(event.response) ?? response;
     output.read(type, event);
   }
-  const frames: Buffer[] = [];
+  const events: StreamEvent[] = [];
   const add = (type: string, members: JsonObject): void => {
     number += 1;
-    frames.push(encodeSse({ event: type, data: JSON.stringify({ type, sequence_number: number, ...members }) }));
+    events.push(new StreamEvent(type, JSON.stringify({ type, sequence_number: number, ...members })));
   };
   const items = output.items();
   const { openIndex } = output;
@@ -47,7 +54,7 @@ function endStream(passed: readonly string[], usage: Usage): Buffer {
       usage: encodeUsage(usage),
     },
   });
-  return Buffer.concat(frames);
+  return events;
 }
 
 function endItem(outputIndex: number, item: JsonObject, add: (type: string, members: JsonObject) => void): void {

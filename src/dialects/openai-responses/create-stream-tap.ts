@@ -1,7 +1,6 @@
 import type { UsageReport } from '../../inference/usage.ts';
 import type { Frame } from '../../platform/frames.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
-import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import type { ErrorInReply, StreamReport, StreamTap } from '../chat-dialect.ts';
 import { countItemCharacters } from './output-items.ts';
 import { outputItems, readErrorObject, readStopReason, readUsage } from './read-reply.ts';
@@ -61,7 +60,7 @@ class ResponseStreamTap {
   read(frame: Frame): 'forward' {
     // Compatible servers add the end mark of chat completions; it means nothing here.
     if (frame.data === '' || frame.data === '[DONE]') return 'forward';
-    const event = parseJsonObject(frame.data);
+    const event = frame.object();
     if (event === undefined) {
       this.#malformedFrames += 1;
       return 'forward';

@@ -1,9 +1,9 @@
 import type { GatewayError } from '../../inference/gateway-error.ts';
-import { encodeSse } from '../../platform/sse/encode-sse.ts';
+import { StreamEvent } from '../../platform/frames.ts';
+import { formatSse } from '../../platform/sse/encode-sse.ts';
+import type { StreamPosition } from '../chat-codec.ts';
 import type { StreamErrorOptions } from '../error-voice.ts';
 import { createErrorBody } from './encode-error.ts';
-
-const encodeEvent = (type: string, event: object): Buffer => encodeSse({ event: type, data: JSON.stringify(event) });
 
 /**
  * `response.error.code` is a closed list at the vendor; these are the entries of it that a gateway can mean, and the code by which agents
@@ -21,10 +21,10 @@ function wordResponseCode({ code, type }: ReturnType<typeof createErrorBody>, st
  * Ends a broken stream: an `error` event that is both nested (as the vendor sends it and its SDK throws it) and flat (as the vendor
  * documents it), then `response.failed` with what is known of the running response. Events go on numbering where the stream stood.
  */
-export function encodeStreamError(error: GatewayError, options: StreamErrorOptions): Buffer {
+export function describeStreamError(error: GatewayError, position: StreamPosition): readonly StreamEvent[] {
   const body = createErrorBody(error);
   // One event is one frame and numbers start at 0, so the count of frames is the next number where no event told its own.
-  const sequenceNumber = options.lastSequenceNumber === undefined ? options.framesSent : options.lastSequenceNumber + 1;
+  const sequenceNumber = position.lastSequenceNumber === undefined ? position.framesSent : position.lastSequenceNumber + 1;
   const code = wordResponseCode(body, error.status);
   const errorEvent = {
     type: 'error',
@@ -41,10 +41,21 @@ export function encodeStreamError(error: GatewayError, options: StreamErrorOptio
       object: 'response',
       output: [],
       usage: null,
-      ...options.partialResponse,
+      ...position.partialResponse,
       status: 'failed',
       error: { code, message: body.message },
     },
   };
-  return Buffer.concat([encodeEvent('error', errorEvent), encodeEvent('response.failed', failedEvent)]);
+  return [errorEvent, failedEvent].map((event) => new StreamEvent(event.type, JSON.stringify(event)));
+}
+
+/** The same as bytes. */
+export function encodeStreamError(error: GatewayError, options: StreamErrorOptions): Buffer {
+  const { lastSequenceNumber, partialResponse, framesSent } = options;
+  const position = {
+    framesSent,
+    ...(lastSequenceNumber === undefined ? {} : { lastSequenceNumber }),
+    ...(partialResponse === undefined ? {} : { partialResponse }),
+  };
+  return Buffer.from(describeStreamError(error, position).map(formatSse).join(''));
 }

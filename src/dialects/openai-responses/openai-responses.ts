@@ -2,12 +2,12 @@ import type { ChatDialect } from '../chat-dialect.ts';
 import { bracketedItem } from '../format-path.ts';
 import { openaiModelList } from '../openai-model-list.ts';
 import { openaiLimitHeaders, openaiRateLimitHeaders } from '../openai-rate-limit-headers.ts';
-import { codec } from './codec/codec.ts';
-import { createStreamCutter } from './create-stream-cutter.ts';
+import { codec, encodeEvents } from './codec/codec.ts';
+import { createEventCutter, createStreamCutter } from './create-stream-cutter.ts';
 import { createStreamTap } from './create-stream-tap.ts';
 import { editRequest } from './edit-request.ts';
 import { encodeError } from './encode-error.ts';
-import { encodeStreamError } from './encode-stream-error.ts';
+import { describeStreamError, encodeStreamError } from './encode-stream-error.ts';
 import { contextFitting } from './fit-context.ts';
 import { findStoredIds } from './find-stored-ids.ts';
 import { readFacts } from './read-facts.ts';
@@ -43,6 +43,7 @@ export const openaiResponses: ChatDialect = {
   editReply: (bytes) => bytes,
   createStreamTap,
   createStreamCutter,
+  events: { createEncoder: encodeEvents, createCutter: createEventCutter, describeError: describeStreamError },
   hasEndMark: () => true,
   voice: { encodeError, encodeStreamError, heartbeat: () => Buffer.from(': keep-alive\n\n'), rateLimitHeaders: openaiRateLimitHeaders },
   codec,

@@ -12,6 +12,14 @@ const paths: Readonly<Record<RerankInterface, string>> = {
   vllm: '/v1/rerank',
 };
 
+/** Addresses are written for chats: with the version of that interface at their end, and at Cohere below the one for clients of OpenAI. */
+const chatPaths = /(?:\/compatibility)?\/v\d+$/;
+
+/** Where an upstream ranks, by the path of its base address. */
+export function rerankPath(basePath: string, upstream: RerankInterface): string {
+  return basePath.replace(chatPaths, '') + paths[upstream];
+}
+
 /** Documents that an interface takes at most, by its vendor's documentation. Servers of one's own have no limit of their own. */
 const documentsMax: Readonly<Partial<Record<RerankInterface, number>>> = { cohere: 10_000, voyage: 1000 };
 

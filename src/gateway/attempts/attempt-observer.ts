@@ -6,6 +6,7 @@ import { countUsedTokens } from '../admission/limits/reserve-call.ts';
 import { endCreditWithCall } from './books/end-with-call.ts';
 import { keepBooks, keepNoBooks } from './books/keep-books.ts';
 import type { UsageBound } from './books/settle.ts';
+import type { ReplySink } from '../replies/reply-sink.ts';
 import type { AttemptPlan } from './call-job.ts';
 import type { AttemptedCall } from './call.ts';
 import type { Departure } from './disconnect/departure.ts';
@@ -18,18 +19,24 @@ import type { Target } from './routing/target.ts';
 import type { AttemptServices } from './services.ts';
 
 /** One attempt as it is followed. */
-export type FollowedAttempt<Plan extends AttemptPlan = AttemptPlan> = {
+export type FollowedAttempt<Plan extends AttemptPlan<unknown> = AttemptPlan<unknown>> = {
   readonly target: Target;
   readonly plan: Plan;
   /** Undefined for what costs nothing. */
   readonly opening: CallOpening | undefined;
+  /** The books of the attempt itself; undefined if it has none. */
+  readonly record: ExchangeObserver | undefined;
   readonly ticket: AttemptTicket;
   /** Present when it follows a failed one. */
   readonly grant: RetryGrant | undefined;
   /** What it took of its target's budget; 0 for a first one. */
   readonly cost: number;
+  /** Where the reply goes. */
+  readonly sink: Pick<ReplySink<never>, 'hasBegun' | 'setHeader'>;
   /** Hears of the first content: from then on no other attempt can follow. */
   readonly onContent: () => void;
+  /** Hears that the call has been settled. */
+  readonly onSettled: () => void;
 };
 
 const noNotes = (): readonly TranslationNote[] => [];
@@ -43,6 +50,7 @@ export class AttemptObserver implements ExchangeObserver {
   readonly #startedMs: number;
   readonly #isStream: boolean;
   #status: number | undefined;
+  #isOver = false;
   #upstreamRequestId: string | undefined;
 
   constructor(services: AttemptServices, call: AttemptedCall, attempt: FollowedAttempt, bound: UsageBound | undefined) {
@@ -52,6 +60,14 @@ export class AttemptObserver implements ExchangeObserver {
     this.#books = followBooks(services, call, attempt, bound);
     this.meter = this.#books.meter;
     this.#startedMs = services.clock.monotonicMs();
+    void attempt.plan.meter?.learnMore?.().then(() => this.#recordCount());
+  }
+
+  /** Should the process die, what its upstream has answered is charged by what is known of it now. */
+  #recordCount(): void {
+    const { opening, plan } = this.#attempt;
+    if (opening === undefined || plan.meter === undefined || this.#isOver || (this.#status ?? 300) > 299) return;
+    this.#services.journal.progress(opening.callId, { usage: plan.meter.atHead(), outputCharacters: 0 });
   }
 
   head(status: number, upstreamRequestId: string | undefined): void {
@@ -60,6 +76,7 @@ export class AttemptObserver implements ExchangeObserver {
     // A stream has only said that it will come: what stalls between its head and its content is to be suspected too.
     if (!this.#isStream || status > 299) this.#attempt.ticket.headArrived();
     this.#books.head(status, upstreamRequestId);
+    this.#recordCount();
   }
 
   firstContent(): void {
@@ -71,7 +88,7 @@ export class AttemptObserver implements ExchangeObserver {
   }
 
   progress(report: ReplyReport): void {
-    this.#books.progress(report);
+    if (this.#attempt.plan.meter === undefined) this.#books.progress(report);
   }
 
   left(departure: Departure): void {
@@ -83,7 +100,18 @@ export class AttemptObserver implements ExchangeObserver {
     ticket.end(this.#judge(outcome));
     this.release();
     if (outcome.end === 'finished') this.#services.retryBudget.succeeded(target.upstream.id);
-    this.#books.settled(outcome, then);
+    const counted = outcome.end === 'failed' ? undefined : this.#attempt.plan.meter?.count(outcome.report);
+    if (!(counted instanceof Promise)) return this.#settle(counted === undefined ? outcome : { ...outcome, metered: counted }, then);
+    const settling = counted.then((metered) => this.#settle({ ...outcome, metered }, then));
+    settling.catch((error: unknown) => this.#services.logger.error({ err: error }, 'a call that was counted could not be settled'));
+  }
+
+  #settle(outcome: Outcome, then: (() => void) | undefined): void {
+    try {
+      this.#books.settled(outcome, then);
+    } finally {
+      this.#attempt.onSettled();
+    }
   }
 
   #judge({ end, error }: Outcome): AttemptVerdict {
@@ -105,11 +133,14 @@ export class AttemptObserver implements ExchangeObserver {
 
   /** Gives back what it took as an attempt that follows another. May be called again. */
   release(): void {
+    this.#isOver = true;
     this.#attempt.grant?.release();
   }
 
-  /** The record of this attempt, when another follows. */
-  describeFailure(error: GatewayError): FailedAttempt {
+  /** Ends this attempt because another follows. Returns what the row of the call says about it. */
+  handOn(error: GatewayError): FailedAttempt {
+    this.release();
+    this.#attempt.record?.settled({ end: 'failed', complete: false, error });
     const { upstream, upstreamModel } = this.#attempt.target;
     return {
       upstream: upstream.id,
@@ -127,12 +158,13 @@ export class AttemptObserver implements ExchangeObserver {
 function followBooks(
   services: AttemptServices,
   call: AttemptedCall,
-  { opening, plan, target }: FollowedAttempt,
+  { opening, record, plan, target, sink }: FollowedAttempt,
   bound: UsageBound | undefined,
 ): ExchangeObserver {
+  if (record !== undefined) return record;
   if (opening === undefined) return keepNoBooks(call.report);
   const { translation } = plan;
-  const { facts, taken, credit, settings, startedMs, round, response } = call;
+  const { facts, taken, credit, settings, startedMs, round } = call;
   const books = keepBooks({
     services,
     opening,
@@ -148,7 +180,7 @@ function followBooks(
     credit,
     used: taken === undefined ? undefined : (usage) => taken.reservation.settle(countUsedTokens(usage)),
   });
-  const limited = taken === undefined ? books : endWithCall(books, taken, response);
+  const limited = taken === undefined ? books : endWithCall(books, taken, sink);
   // A round charges what is held for all of them; the loop ends it.
   return credit === undefined || round !== undefined ? limited : endCreditWithCall(limited, credit);
 }

@@ -2,10 +2,11 @@ import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { receiptPath } from '../replies/reply-headers.ts';
+import type { ReplySink } from '../replies/reply-sink.ts';
 import { AttemptObserver } from './attempt-observer.ts';
 import type { AttemptPlan, CallJob, OwnAnswer } from './call-job.ts';
 import type { AttemptedCall } from './call.ts';
-import type { UndeliveredFailure } from './exchange/exchange-context.ts';
+import type { ExchangeObserver, UndeliveredFailure } from './exchange/exchange-context.ts';
 import { withOwnLimits } from './exchange/own-limits.ts';
 import { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import { upstreamTimeout } from './exchange/upstream-failure.ts';
@@ -13,7 +14,7 @@ import { type AskingCall, createAskingCall } from './health/asking-call.ts';
 import type { AttemptTicket } from './health/health.ts';
 import { openAttempt } from './open-attempt.ts';
 import { AttemptKeys } from './retry/attempt-keys.ts';
-import { chooseNext, freeGrant, judgeFailure, type NextAttempt, takeBudget } from './retry/next-attempt.ts';
+import { chooseNext, type FailedTarget, freeGrant, judgeFailure, type NextAttempt, takeBudget } from './retry/next-attempt.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
 import type { RetryDecision } from './retry/retry-policy.ts';
 import { seeHealth } from './retry/see-health.ts';
@@ -26,6 +27,8 @@ import type { AttemptServices } from './services.ts';
 /** Another attempt that is to follow a failed one. */
 type Pending = {
   readonly failure: UndeliveredFailure;
+  /** Whose failure it was, and what was decided about it. Absent where the same target is asked otherwise. */
+  readonly failed?: FailedTarget | undefined;
   readonly target: Target;
   readonly grant: RetryGrant;
   /** What it took of its target's budget. */
@@ -35,6 +38,14 @@ type Pending = {
 
 /** A call that has waited for less than this is not given up for a stall: it may be paid for. */
 const stallMs = 10_000;
+
+/** Another attempt, and what it takes of the budget. */
+type GrantedAttempt = NextAttempt & Pick<Pending, 'grant' | 'cost'>;
+
+/** Whether a target cannot be asked for what is wanted: another may be. */
+function isUnfit(error: unknown): error is GatewayError {
+  return error instanceof GatewayError && error.class === 'invalid_request';
+}
 
 /** A target, and what is to be sent to it or answered for it. */
 type Planned<Plan> = { readonly target: Target; readonly plan: Plan | OwnAnswer };
@@ -53,16 +64,17 @@ type OpenedAttempt<Plan> = {
  * the first content on, the call is that attempt's alone. The client is charged once, for the attempt that delivered. This is the one layer that tries again: nothing below it
  * does.
  */
-export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
+export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> implements RunningCall {
   readonly #services: AttemptServices;
   readonly #call: AttemptedCall;
   readonly #job: CallJob<Plan>;
+  readonly #sink: ReplySink<Piece>;
   /** Whether another attempt may follow: as long as nothing was delivered. */
   #isOpen = true;
   readonly #failed: FailedAttempt[] = [];
   readonly #tried: Target[] = [];
   #firstError: GatewayError | undefined;
-  #exchange: UpstreamExchange | undefined;
+  #exchange: UpstreamExchange<Piece> | undefined;
   #observer: AttemptObserver | undefined;
   #pending: Pending | undefined;
   #slot: number | undefined;
@@ -70,10 +82,12 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
   readonly #asking: AskingCall;
   readonly #keys: AttemptKeys;
 
-  constructor(services: AttemptServices, call: AttemptedCall, job: CallJob<Plan>) {
+  /** @param sink where the reply goes */
+  constructor(services: AttemptServices, call: AttemptedCall, job: CallJob<Plan>, sink: ReplySink<Piece>) {
     this.#services = services;
     this.#call = call;
     this.#job = job;
+    this.#sink = sink;
     this.#keys = new AttemptKeys(call.round?.rowId ?? call.callId);
     // What broke after its first content has no request left to look at.
     this.#asking = createAskingCall(call.caller.userId, () => (this.#isOpen ? job.digest() : call.callId));
@@ -91,11 +105,12 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
   }
 
   #startWith({ target, plan }: Planned<Plan>): Promise<void> {
-    const { response, taken, credit, round } = this.#call;
+    const { taken, credit, round } = this.#call;
     if (plan.kind === 'own') plan.answer();
-    else if (response.destroyed) {
+    else if (this.#sink.isGone) {
       taken?.reservation.release();
       if (round === undefined) credit?.end();
+      this.#job.ended?.();
     } else return this.#run(target, plan);
     return Promise.resolve();
   }
@@ -106,7 +121,7 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
     if (target === undefined) throw refusal ?? new Error('a call was routed to no target');
     this.#tried.push(target);
     const planNext = (error: unknown): Planned<Plan> | Promise<Planned<Plan>> => {
-      if (!(error instanceof GatewayError) || error.class !== 'invalid_request') throw error;
+      if (!isUnfit(error)) throw error;
       return this.#planFirst(place + 1, refusal ?? error);
     };
     try {
@@ -121,26 +136,38 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
   async #run(target: Target, plan: Plan, pending?: Pending): Promise<void> {
     const ticket = this.#services.health.of(subjectOf(target)).begin(this.#asking);
     let opening: CallOpening | undefined;
+    let record: ExchangeObserver | OwnAnswer | undefined;
     this.#call.report.exchanging();
     try {
       opening = await openAttempt(this.#services, this.#call, this.#job, { target, plan, failed: this.#failed });
+      record = await this.#job.record?.({ target, plan });
     } catch (error) {
       ticket.end({ type: 'unknown' });
       throw error;
     }
-    if (this.#pending !== pending) {
+    const isWanted = this.#pending === pending;
+    if (record !== undefined && 'answer' in record) {
       ticket.end({ type: 'unknown' });
-      return;
+      if (!isWanted) return;
+      this.#takePending();
+      return record.answer();
+    }
+    if (!isWanted) {
+      ticket.end({ type: 'unknown' });
+      return record?.settled({ end: 'failed', complete: false });
     }
     this.#pending = undefined;
     const attempt = {
       target,
       plan,
       opening,
+      record,
       ticket,
       grant: pending?.grant,
       cost: pending?.cost ?? 0,
+      sink: this.#sink,
       onContent: () => this.#forgetRequest(),
+      onSettled: () => this.#job.ended?.(),
     };
     const bound = opening === undefined ? undefined : this.#job.bound({ target, plan, pricingParameters: opening.pricingParameters });
     const observer = new AttemptObserver(this.#services, this.#call, attempt, bound);
@@ -149,20 +176,20 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
     this.#begin(this.#exchange, this.#keys.sign(target, plan.upstreamRequest));
   }
 
-  #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt<Plan>): UpstreamExchange {
+  #createExchange({ target, plan, opening, observer, ticket }: OpenedAttempt<Plan>): UpstreamExchange<Piece> {
     const { relay } = plan;
     const pricingParameters = opening?.pricingParameters;
-    const { callId, voice, response, settings, framing, taken, startedMs } = this.#call;
+    const { callId, settings, framing, taken, startedMs } = this.#call;
     const { clock, logger, telemetry, drainSlots } = this.#services;
     const { limits } = settings;
-    const timeouts = timeoutsOf(target, framing !== undefined, settings.timeouts);
+    const usual = timeoutsOf(target, framing !== undefined, settings.timeouts);
+    const timeouts = this.#job.limitTimes?.(usual) ?? usual;
     return new UpstreamExchange({
       requestId: callId,
-      voice,
       relay: taken === undefined ? relay : withOwnLimits(relay, taken),
       framing,
       target,
-      response,
+      sink: this.#sink,
       limits,
       timeouts,
       clock,
@@ -186,13 +213,13 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
     this.#call.admission.releaseBytes();
   }
 
-  #begin(exchange: UpstreamExchange, upstreamRequest: UpstreamRequest): void {
-    const { response, report } = this.#call;
+  #begin(exchange: UpstreamExchange<Piece>, upstreamRequest: UpstreamRequest): void {
+    const { report } = this.#call;
     const { deadlines, telemetry } = this.#services;
     const request = telemetry.attempt(report, upstreamRequest);
     this.#job.sent();
     // A client may leave while its call is written down.
-    if (response.destroyed || this.#slot !== undefined) return exchange.start(request);
+    if (this.#sink.isGone || this.#slot !== undefined) return exchange.start(request);
     const slot = deadlines.watch(this);
     this.#slot = slot;
     exchange.start(request, () => {
@@ -206,39 +233,52 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
     const mayGoOn = this.#isOpen && this.#failed.length + 1 < this.#call.settings.retries.attemptsMax;
     if (this.#isOpen && this.#job.mend?.(failure, target, mayGoOn) === true) {
       ticket.end({ type: 'answered' });
-      return this.#goOn(failure, observer, { target, waitMs: 0 }, freeGrant, 0);
+      return this.#goOn(failure, observer, { target, waitMs: 0, grant: freeGrant, cost: 0 });
     }
     const { error, upstreamStatus, upstreamWords, headers } = failure;
     const attempt = this.#failed.length + 1;
-    const hasClientLeft = this.#call.response.destroyed;
+    const hasClientLeft = this.#sink.isGone;
     const known = { error, upstreamStatus, upstreamWords, headers, attempt, isDelivered: false, hasClientLeft };
     const decision = judgeFailure(this.#services, known);
     ticket.end(decision.verdict);
     if (!decision.retry || !mayGoOn) return this.#answerBetter(failure, decision);
     const failed = { failed: target, decision };
-    const see = seeHealth(this.#services, this.#call.settings, this.#asking);
-    const next = chooseNext(
-      this.#call.targets.filter((each) => !this.#tried.includes(each)),
-      failed,
-      see,
-    );
-    const grant = next === undefined ? undefined : takeBudget(this.#services, failed, next);
-    return next !== undefined && grant !== undefined && this.#goOn(failure, observer, next, grant, decision.cost);
+    const next = this.#chooseNext(failed, error);
+    return next !== undefined && this.#goOn(failure, observer, next, failed);
   }
 
-  #goOn(failure: UndeliveredFailure, observer: AttemptObserver, { target, waitMs }: NextAttempt, grant: RetryGrant, cost: number): true {
+  /** What comes after a failed attempt, with its share of the budget. Undefined where nothing does. */
+  #chooseNext(failed: FailedTarget, error: GatewayError): GrantedAttempt | undefined {
+    const may = (target: Target): boolean => this.#mayFollow(error, failed.failed, target);
+    const see = seeHealth(this.#services, this.#call.settings, this.#asking);
+    const untried = this.#call.targets.filter((each) => !this.#tried.includes(each) && may(each));
+    const next = chooseNext(untried, failed, see);
+    const grant = next === undefined || !may(next.target) ? undefined : takeBudget(this.#services, failed, next);
+    return next === undefined || grant === undefined ? undefined : { ...next, grant, cost: failed.decision.cost };
+  }
+
+  #mayFollow(error: GatewayError, failed: Target, next: Target): boolean {
+    return this.#job.mayFollow?.(error, failed, next) ?? true;
+  }
+
+  #goOn(failure: UndeliveredFailure, observer: AttemptObserver, next: GrantedAttempt, failed?: FailedTarget): true {
     this.#firstError ??= failure.error;
-    this.#failed.push(observer.describeFailure(failure.error));
-    if (observer.isAnswered || target !== this.#tried.at(-1)) this.#keys.renew();
-    observer.release();
-    const pending = { failure, target, grant, cost, dueMs: this.#services.clock.monotonicMs() + waitMs };
+    this.#failed.push(observer.handOn(failure.error));
+    if (observer.isAnswered || next.target !== this.#tried.at(-1)) this.#keys.renew();
+    this.#await(next, failure, failed);
+    return true;
+  }
+
+  #await({ waitMs, ...next }: GrantedAttempt, failure: UndeliveredFailure, failed: FailedTarget | undefined): void {
+    const pending = { ...next, failure, failed, dueMs: this.#services.clock.monotonicMs() + waitMs };
     this.#pending = pending;
     if (waitMs === 0) this.#tryNext(pending);
-    return true;
   }
 
   /** Another model may refuse what the first would have taken: then the first one's failure is the truth about this request. */
   #answerBetter(failure: UndeliveredFailure, { verdict }: RetryDecision): boolean {
+    // The books of an attempt tell its own failure.
+    if (this.#job.record !== undefined) return false;
     if (this.#firstError === undefined || verdict.type !== 'answered') return false;
     failure.answer(this.#firstError);
     return true;
@@ -266,11 +306,28 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
   async #attemptAgain(pending: Pending): Promise<void> {
     const { target } = pending;
     this.#tried.push(target);
-    const plan = await this.#job.plan(target);
+    let plan: Plan | OwnAnswer;
+    try {
+      plan = await this.#job.plan(target);
+    } catch (error) {
+      if (isUnfit(error) && this.#goElsewhere(pending)) return;
+      throw error;
+    }
     // The client has left meanwhile, or the gateway shuts down.
     if (this.#pending !== pending) return;
     if (plan.kind === 'own') throw new GatewayError('upstream_error', 'the other target has no such route');
     await this.#run(target, plan, pending);
+  }
+
+  /** A target that cannot be asked is passed over. */
+  #goElsewhere(pending: Pending): boolean {
+    const { failure, failed, target, grant, cost } = pending;
+    if (this.#pending !== pending || failed === undefined) return false;
+    grant.release();
+    this.#services.retryBudget.giveBack(target.upstream.id, cost);
+    const next = this.#chooseNext(failed, failure.error);
+    if (next !== undefined) this.#await(next, failure, failed);
+    return next !== undefined;
   }
 
   check(nowMs: number): void {
@@ -301,8 +358,10 @@ export class CallAttempts<Plan extends AttemptPlan> implements RunningCall {
     };
     // A suspect that nobody has called for a while may be tried by the next call; that helps those that wait in no way.
     if (!['suspect', 'probe'].includes(stateOf(target))) return false;
-    if (!targets.some((each) => !this.#tried.includes(each) && stateOf(each) === 'healthy')) return false;
-    this.#exchange?.terminate(upstreamTimeout(target, 'reply', waitedMs));
+    const error = upstreamTimeout(target, 'reply', waitedMs);
+    const untried = targets.filter((each) => !this.#tried.includes(each) && this.#mayFollow(error, target, each));
+    if (!untried.some((each) => stateOf(each) === 'healthy')) return false;
+    this.#exchange?.terminate(error);
     return true;
   }
 

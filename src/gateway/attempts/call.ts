@@ -1,12 +1,10 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
 import type { DisconnectPolicy } from '../../billing/ledger/call-entry.ts';
-import type { ErrorVoice } from '../../dialects/error-voice.ts';
 import type { CallFacts } from '../../inference/call-facts.ts';
 import type { StreamFraming } from '../../platform/frames.ts';
 import type { CallCredit } from '../admission/credits/call-credit.ts';
 import type { TakenLimits } from '../admission/limits/reserve-call.ts';
 import type { Admission } from '../admission/overload/fair-gate.ts';
-import type { ClientReply } from '../replies/client-reply.ts';
 import type { AttemptReport } from '../telemetry/call-report.ts';
 import type { CallRound } from './call-round.ts';
 import type { Target } from './routing/target.ts';
@@ -17,9 +15,6 @@ export type AttemptedCall = {
   readonly callId: string;
   /** The client's interface, as the books name it. */
   readonly label: string;
-  /** How that interface words errors. */
-  readonly voice: ErrorVoice;
-  readonly response: ClientReply;
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
   readonly facts: CallFacts;
@@ -36,6 +31,8 @@ export type AttemptedCall = {
   readonly acceptedAtMs: number;
   readonly startedMs: number;
   readonly report: AttemptReport;
+  /** Set where it is a part of another call without being a round of it. */
+  readonly parentCallId?: string;
   /** Set when these attempts are one round of a loop that asks the model several times for one call. */
   readonly round?: CallRound;
 };

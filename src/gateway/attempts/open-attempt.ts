@@ -14,14 +14,14 @@ const free = Promise.resolve(undefined);
  * Rejects with GatewayError `journal_unavailable`, and throws `model_not_priced` or `invalid_value` for what cannot be priced. Rejects as `takeCredit` does where its price is higher than what is held.
  * @param failed the attempts before it
  */
-export function openAttempt<Plan extends AttemptPlan>(
+export function openAttempt<Plan extends AttemptPlan<unknown>>(
   { journal }: Pick<AttemptServices, 'journal'>,
   call: AttemptedCall,
   job: CallJob<Plan>,
   { target, plan, failed }: { readonly target: Target; readonly plan: Plan; readonly failed: readonly FailedAttempt[] },
 ): Promise<CallOpening | undefined> {
   if (job.isFree) return free;
-  const { callId, label, caller, facts, settings, acceptedAtMs, round, credit } = call;
+  const { callId, label, caller, facts, settings, acceptedAtMs, round, credit, parentCallId } = call;
   const { translation } = plan;
   const { priceBook } = settings.routing;
   const { requestedModel } = facts;
@@ -33,7 +33,7 @@ export function openAttempt<Plan extends AttemptPlan>(
   const open = (): Promise<CallOpening> =>
     openCall({
       callId: round?.rowId ?? callId,
-      parentCallId: round?.parentCallId,
+      parentCallId: round?.parentCallId ?? parentCallId,
       acceptedAtMs,
       caller,
       dialect: label,

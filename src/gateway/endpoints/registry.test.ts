@@ -57,7 +57,7 @@ test('only a stream that was asked for as an array words its errors as one', () 
 });
 
 test('what is made once for each key is what its description says, and neither quotes nor videos are', () => {
-  const unkept = routes.filter(({ method, repeatable }) => method === 'POST' && repeatable === undefined);
+  const unkept = routes.filter(({ method, identifiedBy }) => method === 'POST' && identifiedBy === undefined);
   const owners = endpoints.filter((endpoint) => endpoint.routes.some((route) => unkept.includes(route)));
   assert.deepEqual(
     owners.map(({ name }) => name),

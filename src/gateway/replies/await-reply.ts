@@ -1,6 +1,6 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { ClientReply } from './client-reply.ts';
-import { FrameReply, type WholeAnswer } from './frame-reply.ts';
+import { EventReply, type WholeAnswer } from './event-reply.ts';
 
 /**
  * Makes a call of the gateway's own and resolves with its whole reply, whatever its status. Rejects as the call does, or with GatewayError when the signal aborts or
@@ -10,10 +10,7 @@ import { FrameReply, type WholeAnswer } from './frame-reply.ts';
 export async function awaitReply(signal: AbortSignal, call: (reply: ClientReply) => Promise<void>): Promise<WholeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
   const giveUp = (): void => reject(new GatewayError('request_timeout', 'the call was given up before its reply came'));
-  const reply = new FrameReply(
-    { event: () => {}, whole: resolve, ended: () => reply.finish(), isFull: () => false, destroyed: giveUp },
-    wholeRepliesOnly,
-  );
+  const reply = new EventReply({ event: () => {}, whole: resolve, ended: () => reply.finish(), isFull: () => false, destroyed: giveUp });
   const leave = (): void => {
     reply.leave();
     giveUp();
@@ -27,6 +24,3 @@ export async function awaitReply(signal: AbortSignal, call: (reply: ClientReply)
     signal.removeEventListener('abort', leave);
   }
 }
-
-/** No event of a stream is taken. */
-const wholeRepliesOnly = 0;

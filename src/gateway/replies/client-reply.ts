@@ -1,3 +1,5 @@
+import type { StreamEvent } from '../../platform/frames.ts';
+
 /**
  * Where a call's reply is written: an HTTP response, or something that stands for one (a WebSocket, a background response, the step of a tool
  * loop). It behaves as Node's `ServerResponse` does in these members.
@@ -17,6 +19,8 @@ export type ClientReply = {
   readonly flushHeaders?: () => unknown;
   /** False when the client does not keep up: `drain` follows. */
   readonly write: (bytes: Buffer) => boolean;
+  /** Takes a stream as events; absent where it goes as bytes. False when the client does not keep up: `drain` follows. */
+  readonly takeEvents?: (events: readonly StreamEvent[]) => boolean;
   readonly setHeader: (name: string, value: string) => unknown;
   readonly end: { (body?: Buffer): unknown; (text: string, encoding: 'latin1'): unknown };
   readonly on: (event: 'close' | 'error', listener: (error?: Error) => void) => unknown;

@@ -4,11 +4,12 @@ import { test } from 'node:test';
 import { chatDialects } from '../../dialects/registry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { createFakeExchange } from '../attempts/exchange/testing/fake-exchange.ts';
+import type { ClientReply } from './client-reply.ts';
 import { writeError, writeReply } from './write-reply.ts';
 
 const start = () => {
-  const { response, context } = createFakeExchange({ dialect: chatDialects['openai-chat'] });
-  return { response, to: context.response };
+  const { response } = createFakeExchange({ dialect: chatDialects['openai-chat'] });
+  return { response, to: response as unknown as ClientReply };
 };
 
 test('the length is that of the bytes, not of the characters', () => {

@@ -19,19 +19,6 @@ export function writeReply(response: ClientReply, status: number, headers: Reado
   else response.end(body);
 }
 
-/** Writes the error of a call of which nothing but heartbeats may have been written: where they were, the status is gone and the error is an event. */
-export function writeFailure(
-  response: ClientReply,
-  voice: ErrorVoice,
-  error: GatewayError,
-  requestId: string,
-  framing: StreamFraming | undefined,
-): void {
-  if (!response.headersSent || framing === undefined) return writeError(response, voice, error, requestId, framing);
-  if (response.destroyed || response.writableEnded) return;
-  response.end(voice.encodeStreamError(error, { framing, requestId, framesSent: 0 }));
-}
-
 /** Writes an error as the client's interface words it. */
 export function writeError(
   response: ClientReply,

@@ -79,11 +79,11 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     checkHost(request);
     const match = findRoute(request.method ?? 'GET', target.path);
     if (!match.found) throw describeNoRoute(request.method, target.path, match, findRoute);
-    const { serve: serveRoute, repeatable } = match.route;
+    const { serve: serveRoute, identifiedBy } = match.route;
     const { idempotency } = gateway;
-    if (idempotency === undefined || repeatable === undefined || !isNamed(request)) return serveRoute(gateway, handled, match);
+    if (idempotency === undefined || identifiedBy === undefined || !isNamed(request)) return serveRoute(gateway, handled, match);
     const run = (): Promise<void> | undefined => serveRoute(gateway, handled, match);
-    return serveOnce(gateway, idempotency, handled, { repeatable, target, run });
+    return serveOnce(gateway, idempotency, handled, { identifiedBy, target, run });
   };
 
   const server = createServer({ ...serverSettings, IncomingMessage: DirectRequest }, onRequest);

@@ -5,6 +5,7 @@ import type { AudioSettings } from './audio-settings.ts';
 import type { CreditSettings } from './credit-settings.ts';
 import type { GatewayLimits, GatewayTimeouts, RetrySettings } from './limits.ts';
 import type { OverloadSettings } from './overload-settings.ts';
+import type { PictureSettings } from './picture-settings.ts';
 import type { ToolSettings } from './tool-settings.ts';
 import type { VideoSettings } from './video-settings.ts';
 
@@ -27,6 +28,8 @@ export type CallSettings = {
   /** For how many days what is stored is kept where a key says nothing of its own; 0: nothing is stored. */
   readonly responseRetentionDays: number;
   readonly videos: VideoSettings;
+  /** Absent: the defaults. */
+  readonly images?: PictureSettings;
   /** How holds are measured. Absent: the defaults. */
   readonly credits?: CreditSettings;
   /** What is done when a client leaves, for keys that say nothing of it. Absent: `abort`. */
@@ -35,6 +38,8 @@ export type CallSettings = {
   readonly allowsPrivateMedia?: boolean;
   /** Absent: the defaults. */
   readonly tools?: ToolSettings;
+  /** Who judges content where no upstream of the model that was asked for does. Absent: nobody. */
+  readonly moderations?: { readonly standIn: string };
   /** Whether replies are checked against the schemas that were asked for, for models that say nothing of it. Absent: `auto`. */
   readonly replyCheck?: ReplyCheck;
   /** Bounds of uploaded sound. Absent: the defaults. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { CallEnd, CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { DialectId, Operation } from '../../dialects/dialect-id.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { InterfaceId } from '../../inference/interfaces.ts';
 import type { CallTrace } from './call-trace.ts';
 import type { ClientReply } from '../replies/client-reply.ts';
 
@@ -19,18 +20,8 @@ export type EndedCall = {
   readonly durationMs: number;
 };
 
-/**
- * What a call is known by in logs, metrics and traces: its interface. A request for a video is `video-tasks` whatever its form, which is only known when its body is read; the
- * row of the video names the form.
- */
-export type CallLabel =
-  | DialectId
-  | 'openai-audio'
-  | 'openai-embeddings'
-  | 'openai-images'
-  | 'openai-moderations'
-  | 'rerank'
-  | 'video-tasks';
+/** What a call is known by in logs, metrics and traces: its interface. */
+export type CallLabel = DialectId | InterfaceId;
 
 export type CallStart = {
   readonly callId: string;
@@ -163,6 +154,11 @@ export class CallReport {
 
 /** As much of a report as the attempts of its call know. */
 export type AttemptReport = Pick<CallReport, 'exchanging' | 'settled' | 'ended' | 'trace' | 'facts' | 'attemptStartedMs'>;
+
+/** The report of a call that the gateway makes for itself. */
+export function createUnheardReport(settled: AttemptReport['settled'] = () => {}): AttemptReport {
+  return { facts: undefined, trace: undefined, attemptStartedMs: undefined, exchanging: () => {}, settled, ended: () => {} };
+}
 
 /** Programs name themselves first, before a slash. Anything else than a short plain word is nobody's name. */
 const agentName = /^[A-Za-z][A-Za-z0-9_.-]{0,31}(?=[/ ]|$)/;

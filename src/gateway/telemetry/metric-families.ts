@@ -1,4 +1,5 @@
 import { chatDialects } from '../../dialects/registry.ts';
+import { interfaces } from '../../inference/interfaces.ts';
 import type { Counter, Family, Histogram, MetricRegistry } from '../../platform/metrics/metric-registry.ts';
 
 /**
@@ -7,19 +8,7 @@ import type { Counter, Family, Histogram, MetricRegistry } from '../../platform/
  */
 export const operationNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.values(chatDialects).map(({ id, telemetryOperation }) => [id, telemetryOperation])),
-  'openai-embeddings': 'embeddings',
-  // The conventions have no word for these two; theirs allow one of one's own.
-  'openai-moderations': 'moderation',
-  rerank: 'rerank',
-  // The conventions' word for content of any kind.
-  'openai-audio': 'generate_content',
-  'openai-images': 'generate_content',
-  'xai-images': 'generate_content',
-  'imagen-predict': 'generate_content',
-  'video-tasks': 'generate_content',
-  'video-generations': 'generate_content',
-  'openai-videos': 'generate_content',
-  'xai-videos': 'generate_content',
+  ...Object.fromEntries(Object.entries(interfaces).map(([name, { operation }]) => [name, operation])),
 };
 
 export const providerNames: Readonly<Record<string, string>> = {

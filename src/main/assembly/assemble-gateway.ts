@@ -8,9 +8,6 @@ import { createJournal } from '../../billing/journal/create-journal.ts';
 import type { CreditDesk } from '../../billing/credits/credit-desk.ts';
 import type { Journal } from '../../billing/journal/journal.ts';
 import { createLostCallSettler, type LostCallSettler } from '../../billing/journal/settle-lost-call.ts';
-import { defaultAudioSettings } from '../../gateway/settings/audio-settings.ts';
-import { UploadSpool } from '../../gateway/endpoints/audio/upload-spool.ts';
-import { embedWithModel } from '../../gateway/endpoints/embeddings/embed-own-texts.ts';
 import type { Gateway } from '../../gateway/endpoints/gateway.ts';
 import { createHealth } from '../../gateway/attempts/health/create-health.ts';
 import { defaultMediaBytesMax } from '../../gateway/settings/limits.ts';
@@ -35,7 +32,6 @@ import { createMediaMeter } from '../../platform/media/media-meter.ts';
 import type { MetricRegistry } from '../../platform/metrics/metric-registry.ts';
 import type { MetricsSnapshot } from '../../platform/metrics/metrics-snapshot.ts';
 import type { Store } from '../../store/store.ts';
-import type { EmbedTexts } from '../../tools/file-search/embed-texts.ts';
 import { findUpstreams, type UpstreamSource } from '../config/build-settings.ts';
 import type { Config } from '../config/config-schema.ts';
 import { createLiveSettings, type LiveSettings } from '../config/live-settings.ts';
@@ -48,16 +44,16 @@ import { openCredits, readNodeId, storeOfNode } from './open-credits.ts';
 import { openIdempotency } from './open-idempotency.ts';
 import { keepStatisticsDays } from './keep-statistics-days.ts';
 import { openStoredObjects } from './open-stored-objects.ts';
+import { openFilesAndTools } from './open-files-and-tools.ts';
 import { openPrices, type OpenedPrices } from './open-prices.ts';
 import { createDocumentReader } from '../../gateway/endpoints/chat/translate/document-reader.ts';
 import { createCompactionSealer } from '../../gateway/endpoints/chat/compaction/compaction-sealer.ts';
 import { loadStoreKey } from './load-store-key.ts';
+import { openMedia } from './open-media.ts';
 import { openProofVault } from './open-proof-vault.ts';
-import { openVideos } from './open-videos.ts';
+import type { openVideos } from './open-videos.ts';
 import { rememberKeys } from './remember-keys.ts';
 import { type Simulated, startSimulatedUpstreams } from '../programs/start-simulated-upstreams.ts';
-import { openFileSearch } from './tools/open-file-search.ts';
-import { openTools } from './tools/open-tools.ts';
 import { assembleTelemetry } from './telemetry/assemble-telemetry.ts';
 import { serveMetrics } from './telemetry/serve-metrics.ts';
 import type { Welcome } from '../programs/welcome.ts';
@@ -129,9 +125,9 @@ async function openJournal(options: {
     settleLost: createSettler(live),
   });
   if (recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed > 0)
-    logger.warn(recovered, 'the last run did not end properly: its calls were settled from the journal');
+    logger.warn(recovered, 'calls of the last run settled from the journal');
   // Workers take it that what a dead one left is in the store when its successor is ready. A store that is down keeps nobody from starting.
-  await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'the store does not take what was recovered yet'));
+  await shipJournal(journal).catch((error: unknown) => logger.warn({ err: error }, 'shipping recovered calls failed'));
   return journal;
 }
 
@@ -275,36 +271,13 @@ async function openWhatIsKept(
     readonly nodeId: string;
   },
   opened: AsyncDisposableStack,
-): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'idempotency'>> {
+): Promise<Pick<Gateway, 'storedObjects' | 'background' | 'conversations' | 'callbacks' | 'videos' | 'pictures' | 'idempotency'>> {
   const base = { ...parts, newId: createIds(parts.clock), config: live.config, settings: live.settings };
   keepStatisticsDays(base.store, live.config().timeZone ?? 'UTC', base.logger);
   const stored = openStoredObjects(base, opened);
   const { callbacks, vault } = openCallbacks({ ...base, conversations: stored.conversations }, opened);
   const idempotency = openIdempotency(base, opened);
-  return { ...stored, callbacks, idempotency, videos: await openVideos({ ...base, sealUrl: vault.sealUrl }, opened) };
-}
-
-/** Opens the files of users and the built-in tools before the gateway is whole: vectors of texts are asked for later, through it. */
-function openFilesAndTools(
-  parts: Parameters<typeof assembleGateway>[0] & {
-    readonly live: LiveSettings;
-    readonly simulated: Simulated | undefined;
-    readonly gateway: () => Gateway;
-  },
-): Pick<Gateway, 'files' | 'tools' | 'uploads'> {
-  const { clock, opened } = parts;
-  const { config } = parts.live;
-  const embedWith =
-    (model: string): EmbedTexts =>
-    async (texts, owner, signal) =>
-      await embedWithModel(parts.gateway(), model)(texts, owner, signal);
-  const files = openFileSearch({ ...parts, newId: createIds(clock), config, embedWith });
-  opened.defer(() => files.close());
-  const spool = new UploadSpool(
-    join(parts.environment.dataDirectory, 'uploads'),
-    () => parts.live.settings().audio?.spoolBytesMax ?? defaultAudioSettings.spoolBytesMax,
-  );
-  return { files, uploads: spool, tools: openTools({ ...parts, config, simulated: parts.simulated?.search, files }, opened) };
+  return { ...stored, callbacks, idempotency, ...(await openMedia({ ...base, sealUrl: vault.sealUrl }, opened)) };
 }
 
 function listHindrances(journal: Journal): readonly string[] {
@@ -326,7 +299,7 @@ function createEnding(
     drain: async (plan) => {
       await server.end.run(plan);
       await shipJournal(journal).catch((error: unknown) => {
-        logger.warn({ err: error }, 'not everything could be shipped before the end; the journal keeps the rest for the next start');
+        logger.warn({ err: error }, 'shipping the journal at shutdown failed');
       });
     },
   };

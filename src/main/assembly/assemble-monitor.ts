@@ -31,7 +31,7 @@ async function checkStore(store: AccountsStore, logger: Logger): Promise<readonl
     await waitFor(store.keysVersion(), healthMsMax);
     return [];
   } catch (error) {
-    logger.warn({ err: error }, 'the monitor is not ready: its store does not answer');
+    logger.warn({ err: error }, 'monitor readiness check failed');
     return ['store: does not answer'];
   }
 }
@@ -87,7 +87,7 @@ async function openReader({
 }): Promise<Store> {
   const store = await openDatabase(environment, {
     readOnly: true,
-    onFailure: (error) => logger.error({ err: error }, 'the database worker of the monitor died'),
+    onFailure: (error) => logger.error({ err: error }, 'monitor database worker died'),
   });
   opened.defer(() => store.close());
   return store;

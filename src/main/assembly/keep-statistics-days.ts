@@ -5,9 +5,8 @@ import type { Logger } from '../../platform/log.ts';
 export function keepStatisticsDays(store: StatisticsDays, timeZone: string, logger: Logger): void {
   store.keepDaysOf(timeZone).then(
     (changed) => {
-      if (changed) logger.info({ timeZone }, 'statistics of whole days are now kept in this time zone');
+      if (changed) logger.info({ timeZone }, 'statistics time zone changed');
     },
-    (error: unknown) =>
-      logger.warn({ err: error, timeZone }, 'statistics of whole days cannot be kept in this time zone: long spans are slower'),
+    (error: unknown) => logger.warn({ err: error, timeZone }, 'statistics time zone change failed'),
   );
 }

@@ -92,7 +92,7 @@ export async function openDataDirectory(options: {
   }
   const store = await openDatabase(environment, {
     mayBeAway: exclusive && remembersKeys(environment),
-    onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
+    onFailure: (error) => logger.error({ err: error }, 'database worker died'),
   });
   opened.defer(() => store.close());
   return store;

@@ -2,12 +2,44 @@ import { join } from 'node:path';
 
 import { openDirectoryStorage } from '../../store/media/directory-storage.ts';
 import { createS3Storage } from '../../store/media/s3-storage.ts';
+import type { Logger } from '../../platform/log.ts';
 import type { MediaStorage } from '../../tasks/media/media-storage.ts';
 import type { MediaStorageConfig } from '../config/media-storage-schema.ts';
-import { StartError } from '../environment.ts';
+import { type Environment, StartError } from '../environment.ts';
+import { checkMediaStorage } from './check-media-storage.ts';
+
+/** Opens what files are kept in, and looks in the background whether an object store keeps any. @throws StartError naming the directory when it cannot be used */
+export async function openWatchedStorage(
+  parts: {
+    readonly config: () => { readonly mediaStorage?: MediaStorageConfig };
+    readonly environment: Pick<Environment, 'dataDirectory'>;
+    readonly store: { readonly databaseId: () => Promise<string> };
+    readonly logger: Logger;
+  },
+  opened: AsyncDisposableStack,
+): Promise<MediaStorage> {
+  const config = parts.config().mediaStorage;
+  const { dataDirectory } = parts.environment;
+  const storage = await openMediaStorage({ config, dataDirectory, databaseId: parts.store.databaseId });
+  if (config?.s3 !== undefined) lookAtObjectStore(storage, parts.logger, opened);
+  return storage;
+}
+
+/** Says at the start, and not at the first video, that an object store keeps nothing. It may come back: videos wait for it, and nothing else does. */
+function lookAtObjectStore(storage: MediaStorage, logger: Logger, opened: AsyncDisposableStack): void {
+  const closing = new AbortController();
+  opened.defer(() => closing.abort());
+  checkMediaStorage(storage, closing.signal).then(
+    (problem) => {
+      if (problem === undefined) return;
+      logger.error({ problem }, 'media storage check failed');
+    },
+    () => undefined,
+  );
+}
 
 /** Opens what finished videos are kept in. @throws StartError naming the directory when it cannot be used */
-export async function openMediaStorage(options: {
+async function openMediaStorage(options: {
   readonly config: MediaStorageConfig | undefined;
   readonly dataDirectory: string;
   /** A folder of its own for each database: what is not in it is nobody's, and is swept away. */

@@ -36,10 +36,7 @@ export async function openPrices(
       try {
         keepPrices(environment, published);
       } catch (error) {
-        logger.warn(
-          { err: error },
-          'the published prices cannot be kept in the data directory: a start without the database would not have them',
-        );
+        logger.warn({ err: error }, 'saving published prices failed');
       }
     },
   };

@@ -2,7 +2,7 @@ import type { VideoService } from '../../gateway/endpoints/videos/video-service.
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import { videoProtocols } from '../../dialects/video-tasks/video-protocols.ts';
 import type { GatewaySettings } from '../../gateway/attempts/services.ts';
-import { createSignedLinks } from '../../gateway/endpoints/videos/content/signed-links.ts';
+import { createSignedLinks } from '../../gateway/endpoints/shared/content/signed-links.ts';
 import type { OpenAddress } from '../../gateway/endpoints/videos/upstream/open-result.ts';
 import { createVideoUpstreams } from '../../gateway/endpoints/videos/upstream/video-upstreams.ts';
 import type { Telemetry } from '../../gateway/telemetry/telemetry.ts';
@@ -19,11 +19,8 @@ import { createVideoTasks, type VideoTasks } from '../../tasks/create-video-task
 import { measureVideo } from '../../tasks/media/measure-video.ts';
 import { defaultTaskSettings, type TaskSettings } from '../../tasks/task-parts.ts';
 import { ResultError } from '../../tasks/video-upstreams.ts';
-import { checkMediaStorage } from './check-media-storage.ts';
-import type { Config } from '../config/config-schema.ts';
 import type { Environment } from '../environment.ts';
 import { loadStoreKey } from './load-store-key.ts';
-import { openMediaStorage } from './open-media-storage.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -38,7 +35,8 @@ type Parts = {
   readonly logger: Logger;
   readonly newId: (prefix: string) => string;
   readonly settings: () => GatewaySettings;
-  readonly config: () => Pick<Config, 'mediaStorage'>;
+  /** Where files are kept. */
+  readonly storage: MediaStorage;
   /** Seals the addresses of callbacks. */
   readonly sealUrl: CallbackVault['sealUrl'];
   readonly telemetry: Pick<Telemetry, 'booked'>;
@@ -46,16 +44,10 @@ type Parts = {
   readonly meter: MediaMeter;
 };
 
-/** Opens the video tasks and the storage of their files, and begins to look after what is open. Closed by `opened`. Throws StartError without a usable key. */
+/** Opens the video tasks, and begins to look after what is open. Closed by `opened`. Throws StartError without a usable key. */
 export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Promise<VideoService> {
-  const { environment, store, clock, logger, newId, settings, config, meter } = parts;
+  const { environment, store, clock, logger, newId, settings, storage, meter } = parts;
   const key = loadStoreKey(environment);
-  const storage = await openMediaStorage({
-    config: config().mediaStorage,
-    dataDirectory: environment.dataDirectory,
-    databaseId: store.databaseId,
-  });
-  if (config().mediaStorage?.s3 !== undefined) lookAtObjectStore(storage, logger, opened);
   const prices = createPriceBooks(() => settings().routing.priceBook);
   const upstreams = createVideoUpstreams({
     routing: () => settings().routing,
@@ -101,22 +93,6 @@ export async function openVideos(parts: Parts, opened: AsyncDisposableStack): Pr
   };
 }
 
-/** Says at the start, and not at the first video, that an object store keeps nothing. It may come back: videos wait for it, and nothing else does. */
-function lookAtObjectStore(storage: MediaStorage, logger: Logger, opened: AsyncDisposableStack): void {
-  const closing = new AbortController();
-  opened.defer(() => closing.abort());
-  checkMediaStorage(storage, closing.signal).then(
-    (problem) => {
-      if (problem === undefined) return;
-      logger.error(
-        { problem },
-        'the object store of mediaStorage cannot be used: finished videos wait until it can; weir doctor checks it',
-      );
-    },
-    () => undefined,
-  );
-}
-
 /**
  * Counts a video that is over by its row in the books. Only the process whose write ended it comes here, so that it is counted once among them all; what cannot be read is in the
  * books all the same.
@@ -126,7 +102,7 @@ async function countEnd({ store, telemetry, logger }: Parts, callId: string): Pr
     const entry = await store.findEntry(callId);
     if (entry !== undefined) telemetry.booked(entry);
   } catch (error) {
-    logger.warn({ callId, err: error }, 'a video that is over could not be counted');
+    logger.warn({ callId, err: error }, 'counting a finished video failed');
   }
 }
 

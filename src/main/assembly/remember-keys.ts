@@ -73,7 +73,7 @@ function createWriter({ path, name, key }: Place, logger: Logger): (memory: KeyM
         await rename(draft, path);
       }
     } catch (error) {
-      logger.warn({ err: error }, 'the keys cannot be kept in the data directory: without its database the gateway could not start again');
+      logger.warn({ err: error }, 'saving the key snapshot failed');
     } finally {
       isWriting = false;
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -139,14 +139,4 @@ test('import: another program’s list becomes a book, and what is left out is n
   await assert.rejects(prices('import', 'bad.json'), /cannot be read as JSON/);
   await assert.rejects(prices('import', 'absurd.json'), /what was read is no good price book/);
   await assert.rejects(prices('import', 'lite.json', '--since', 'soon'), /no good price book/);
-});
-
-test('the guide’s example of a price book is good', async (context) => {
-  const guide = readFileSync(new URL('../../../docs/guide/prices.md', import.meta.url), 'utf8');
-  const examples = [...guide.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-  assert.ok(examples.length > 0);
-  for (const text of examples) {
-    const prices = setUp(context, { 'example.json': text });
-    assert.match((await prices('check', 'example.json')).printed, /The price book is good/);
-  }
 });

@@ -6,15 +6,16 @@ import { createRoutingTable } from '../../gateway/attempts/routing/routing-table
 import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import { createTimeoutRule } from '../../gateway/attempts/routing/target-timeouts.ts';
 import { defaultOverload } from '../../gateway/settings/overload-settings.ts';
+import { defaultPictureSettings } from '../../gateway/settings/picture-settings.ts';
 import { defaultVideoSettings } from '../../gateway/settings/video-settings.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';
 import type { UpstreamClient } from '../../platform/http/upstream-client.ts';
-import { applyAudioPaths, applyAudioQuirks, type AudioQuirks } from '../../upstreams/audio-traits.ts';
 import { applyQuirks, type Quirks } from '../../upstreams/apply-quirks.ts';
 import { commonRequestHeaders, passClientHeaders } from '../../upstreams/header-lists.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
+import { applyServiceQuirks } from '../../upstreams/upstream-services.ts';
 import type { ServerPreset } from '../../upstreams/upstream-vendor.ts';
 import type { Egress } from '../egress/open-client.ts';
 import type { ModelListSource } from '../assembly/discovery/fetch-model-list.ts';
@@ -83,7 +84,6 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
   const base = new URL(baseUrlOf(configured) ?? '');
   const preset = presetOf(configured)?.quirks;
   const quirks: Quirks = { ...preset, ...configured.quirks };
-  const audio: AudioQuirks = { ...preset?.audio, ...configured.quirks?.audio };
   const { forwardReplyHeaders = [] } = configured;
   const upstream = {
     id,
@@ -99,11 +99,7 @@ function buildUpstream(id: string, configured: ConfiguredUpstream, connectMs: nu
     passesStoredIds: configured.storedIds === 'pass',
     takesOwnSpellings: quirks.ownSpellings ?? false,
     takesIdempotencyKeys: quirks.idempotencyKeys ?? vendor.takesIdempotencyKeys ?? false,
-    videoProtocol: quirks.videos ?? vendor.videoProtocol,
-    rerankInterface: quirks.rerank,
-    moderationsPath: quirks.moderations === undefined ? vendor.moderationsPath : quirks.moderations ? '/moderations' : undefined,
-    audioPaths: applyAudioPaths(vendor.audioPaths ?? {}, audio),
-    audioTraits: applyAudioQuirks(audio),
+    services: applyServiceQuirks(applyServiceQuirks(vendor.services, preset), configured.quirks),
     setsContext: configured.quirks?.contextTokensMax !== undefined,
     traitsOf: (upstreamModel: string) => applyQuirks(vendor.traitsOf(upstreamModel), quirks),
     // The vendor stands before the name so that no name can pass for a vendor.
@@ -157,11 +153,13 @@ export function buildSettings(options: {
     responseRetentionDays: config.responses?.retentionDays ?? defaultRetentionDays,
     allowsPrivateMedia: config.media?.privateAddresses ?? false,
     videos: { ...defaultVideoSettings, ...config.videos },
+    images: { ...defaultPictureSettings, ...config.images },
     tools: buildTools(config),
     audio: { ...defaultAudioSettings, ...config.audio },
     credits: { ...defaultCredits, ...config.credits },
     ...(config.disconnect === undefined ? {} : { disconnect: config.disconnect }),
     ...(config.structuredOutput?.check === undefined ? {} : { replyCheck: config.structuredOutput.check }),
+    ...(config.moderations === undefined ? {} : { moderations: config.moderations }),
     ...(perKey === undefined ? {} : { perKey }),
     ...(config.trustedProxies === undefined ? {} : { isProxy: compileAddressList(config.trustedProxies) }),
   };

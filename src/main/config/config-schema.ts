@@ -2,11 +2,14 @@ import Type, { type Static } from 'typebox';
 
 import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } from '../../gateway/settings/limits.ts';
 import { defaultOverload } from '../../gateway/settings/overload-settings.ts';
+import { modelKindNames } from '../../inference/interfaces.ts';
+import { mediaMeters, type MediaPrice, meters } from '../../inference/meters.ts';
 import { dialectIds } from '../../dialects/registry.ts';
 import { upstreamVendors } from '../../upstreams/registry.ts';
 import { defaultDrainTimes } from './default-drain-times.ts';
 import { callbacksSchema } from './callbacks-schema.ts';
 import { databaseSchema } from './database-schema.ts';
+import { imagesSchema } from './images-schema.ts';
 import { mediaStorageSchema } from './media-storage-schema.ts';
 import { monitorSchema } from './monitor-schema.ts';
 import { audioSchema } from './audio-schema.ts';
@@ -27,6 +30,23 @@ const decimal = (meaning: string) => Type.String({ pattern: '^[0-9]+(\\.[0-9]+)?
 
 const price = (meaning: string) => decimal(`USD per million ${meaning}`);
 
+const amount = Type.Optional(decimal(''));
+const secondOfVideo = Type.Optional(
+  Type.Record(Type.String({ pattern: '^[0-9]{3,4}p$' }), decimal('USD per second of video of this resolution'), {
+    additionalProperties: false,
+    description: 'Prices of a second of video by resolution. One that is not listed costs what the dearest does.',
+  }),
+);
+type MediaPriceFields = { readonly [Price in MediaPrice]: Price extends 'videoSecond' ? typeof secondOfVideo : typeof amount };
+
+// The members are those of the meters.
+const mediaPriceFields = Object.fromEntries(
+  mediaMeters.map((meter) => {
+    const { price, priced } = meters[meter];
+    return [price, price === 'videoSecond' ? secondOfVideo : Type.Optional(decimal(`USD per ${priced}`))];
+  }),
+) as MediaPriceFields;
+
 const priceSchema = Type.Object(
   {
     input: Type.Optional(price('input tokens; goes together with output')),
@@ -36,16 +56,7 @@ const priceSchema = Type.Object(
     cacheWrite1h: Type.Optional(price('input tokens written to a one-hour cache; priced as input when absent')),
     inputAudio: Type.Optional(price('audio input tokens; priced as input when absent')),
     webSearch: Type.Optional(decimal('USD per web search')),
-    characters: Type.Optional(decimal('USD per million characters that are read out')),
-    audioMinute: Type.Optional(decimal('USD per minute of sound that is transcribed or translated')),
-    videoSecond: Type.Optional(
-      Type.Record(Type.String({ pattern: '^[0-9]{3,4}p$' }), decimal('USD per second of video of this resolution'), {
-        additionalProperties: false,
-        description: 'Prices of a second of video by resolution. One that is not listed costs what the dearest does.',
-      }),
-    ),
-    inputImage: Type.Optional(decimal('USD per picture that a video is made from')),
-    searchUnit: Type.Optional(decimal('USD per search unit of a ranking')),
+    ...mediaPriceFields,
   },
   {
     additionalProperties: false,
@@ -140,7 +151,7 @@ const modelSchema = Type.Object(
       }),
     ),
     kind: Type.Optional(
-      Type.Enum(['chat', 'embeddings', 'image', 'speech', 'transcription', 'video', 'rerank', 'moderation'], {
+      Type.Enum([...modelKindNames], {
         description:
           'What the model is for. A model that is known to be made for something else is refused at the endpoints of the other kinds; without this it is known by its name, of the vendors anthropic, gemini, openai and xai alone.',
       }),
@@ -279,7 +290,20 @@ export const configSchema = Type.Object(
     callbacks: Type.Optional(callbacksSchema),
     files: Type.Optional(filesSchema),
     videos: Type.Optional(videosSchema),
+    images: Type.Optional(imagesSchema),
     tools: Type.Optional(toolsSchema),
+    moderations: Type.Optional(
+      Type.Object(
+        {
+          standIn: Type.String({
+            minLength: 1,
+            description:
+              'Chat model, by the name that clients use, that judges content where no upstream has the moderation model that was asked for. Its calls are charged as the chats that they are, and their replies say so in x-gateway-warning.',
+          }),
+        },
+        { additionalProperties: false, description: 'Judging content at /v1/moderations.' },
+      ),
+    ),
     credits: Type.Optional(creditsSchema),
     disconnect: Type.Optional(disconnectSchema),
     structuredOutput: structuredOutputSchema('all models that say nothing else'),

@@ -235,7 +235,7 @@ describe('models that a server says it serves', () => {
         while (live.settings().routing.targetsOf('found').length === 0) await setImmediate();
         assert.deepEqual(
           logged.map(({ level, data }) => [level, data]),
-          [['info', { upstream: 'one', models: 1 }]],
+          [['info', { upstream: 'one', modelCount: 1 }]],
         );
         const again = next();
         write(`${text}validation: documented\n`);

@@ -120,7 +120,7 @@ function loadFirst(options: LiveSettingsOptions, pools: ClientPools): { readonly
     return loadAndBuild({ published: options.published?.() });
   } catch (error) {
     if (lastGood === undefined) throw error;
-    logger.error({ err: error }, 'the configuration cannot be used; this process begins with the last good one');
+    logger.error({ err: error }, 'configuration rejected at start');
     return loadAndBuild(lastGood);
   }
 }
@@ -162,14 +162,14 @@ export function createLiveSettings(options: LiveSettingsOptions): LiveSettings {
       lastBad = undefined;
       setTimeout(() => {
         retire(new Set(inForce.settings.routing.upstreams.map(({ client }) => client.base ?? client))).catch((error: unknown) =>
-          logger.warn({ err: error }, 'closing connections of a former configuration failed'),
+          logger.warn({ err: error }, 'closing replaced upstream connections failed'),
         );
       }, options.retireAfterMs ?? retireAfterMs).unref();
-      logger.info({ prices: inForce.settings.routing.priceBook.version }, 'configuration reloaded');
+      logger.info({ priceVersion: inForce.settings.routing.priceBook.version }, 'configuration reloaded');
       return true;
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      if (reason !== lastBad) logger.error({ reason }, 'the configuration was not reloaded; the last good one stays in force');
+      if (reason !== lastBad) logger.error({ reason }, 'configuration reload failed');
       lastBad = reason;
       return false;
     }
@@ -214,6 +214,5 @@ function warnAboutUnpriced(settings: GatewaySettings, config: Config, logger: Lo
         !settings.routing.targetsOf(name).some(({ upstream, upstreamModel }) => priceBook.lists(upstream.vendor.id, upstreamModel)),
     )
     .map(([name]) => name);
-  if (unpriced.length > 0)
-    logger.warn({ models: unpriced }, 'these models have no price: their calls are booked at 0 USD; set models.<name>.price');
+  if (unpriced.length > 0) logger.warn({ models: unpriced }, 'models without a price found');
 }

@@ -37,7 +37,7 @@ export const mediaStorageSchema = Type.Object(
   { s3: Type.Optional(s3Schema) },
   {
     additionalProperties: false,
-    description: 'Where finished videos are kept. Read at the start.',
+    description: 'Where finished videos, and pictures with links, are kept. Read at the start.',
   },
 );
 

@@ -1,7 +1,7 @@
 import Type, { type TSchema } from 'typebox';
 
 import type { Quirks } from '../../upstreams/apply-quirks.ts';
-import { audioQuirksSchema } from './audio-schema.ts';
+import { serviceQuirkFields } from '../../upstreams/upstream-services.ts';
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 
@@ -76,20 +76,7 @@ const fields = {
   idempotencyKeys: flag(
     'Whether it makes a request once that comes again with the same Idempotency-Key, as another Weir does. Then attempts carry keys made from the id of their call.',
   ),
-  rerank: Type.Optional(
-    Type.Enum(['cohere', 'jina', 'voyage', 'vllm'], {
-      description:
-        "The interface in which it ranks documents: Cohere's v2, Jina's, Voyage's, or that of vLLM and servers like it, which is Jina's with fewer fields. Default: it ranks none.",
-    }),
-  ),
-  moderations: flag("Whether it judges content at /moderations in OpenAI's form."),
-  audio: audioQuirksSchema,
-  videos: Type.Optional(
-    Type.Enum(['video-generations', 'openai-videos'], {
-      description:
-        "The interface in which it makes videos: that of /v1/video/generations, as another Weir has it, or OpenAI's /v1/videos. Default: it makes none, unless its vendor does.",
-    }),
-  ),
+  ...serviceQuirkFields,
 } satisfies Record<keyof Quirks, TSchema>;
 
 /** The traits of an upstream that the operator knows better, by their names. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 
 import { ConfigError, type ConfigProblem, readConfig } from './read-config.ts';
@@ -81,26 +80,6 @@ timeouts: { connectMs: 10, firstByteMs: 10, idleMs: 10, totalMs: 10, stalledRead
     const config = read(text);
     assert.deepEqual(config.models?.['org/model:8b']?.targets, [{ upstream: 'local', model: 'm' }]);
     assert.equal(config.timeouts?.drainMs, 10);
-  });
-
-  test('the examples of the guide are good', () => {
-    const guide = ['configure', 'prices', 'limits', 'routing']
-      .map((name) => readFileSync(new URL(`../../../docs/guide/${name}.md`, import.meta.url), 'utf8'))
-      .join('\n');
-    const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text = '']) => text);
-    assert.ok(blocks.length >= 4);
-    const set = (name: string): string | undefined => (name.endsWith('KEY') ? `sk-${name}` : undefined);
-    for (const text of blocks) readConfig({ text, file: 'guide', variable: set });
-    // The examples of one page belong together: the models name the upstreams above them.
-    const [upstreams = '', presets = '', models = '', patterns = '', limits = ''] = blocks;
-    assert.match(presets, /preset: vllm/);
-    const together = readConfig({
-      text: upstreams + models + patterns.replace('models:\n', '') + limits,
-      file: 'guide',
-      variable: set,
-    });
-    assert.equal(together.upstreams?.['local']?.baseUrl, 'http://127.0.0.1:11434/v1');
-    assert.equal(together.models?.['fast']?.targets.length, 2);
   });
 });
 

@@ -112,6 +112,18 @@ export const toolsSchema = Type.Object(
               { additionalProperties: false },
             ),
           ),
+          rerank: Type.Optional(
+            Type.Object(
+              {
+                model: Type.String({
+                  minLength: 1,
+                  description:
+                    'Ranking model, by the name that clients use, that orders what a search has found by how well it fits. Each search has a ranking of its own in the books of the user, beneath the call that it was for. A request with the ranker none goes without.',
+                }),
+              },
+              { additionalProperties: false },
+            ),
+          ),
         },
         { additionalProperties: false, description: 'Searching files that users have put into vector stores.' },
       ),

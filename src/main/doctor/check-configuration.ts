@@ -14,6 +14,7 @@ import { credentialsOf } from '../config/credentials.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { ConfigError } from '../config/read-config.ts';
 import type { Environment } from '../environment.ts';
+import { findIdleModels } from './check-services.ts';
 import { type Finding, tidyWords } from './finding.ts';
 
 /** A configuration that can be used, and what it comes to. */
@@ -88,6 +89,7 @@ function findWarnings(usable: UsableConfiguration, path: string | undefined, env
   const text = path === undefined ? '' : readFileSync(path, 'utf8');
   return [
     ...findUnpriced(usable),
+    ...findIdleModels(usable.config, usable.settings.routing),
     ...findReadable(text, path),
     ...findUnusedKeys(usable.source, text, environment),
     ...findClearKeys(usable.source),

@@ -6,10 +6,11 @@ import { createUpstreamClient } from '../../platform/http/upstream-client.ts';
 import { buildSettings, type UpstreamSource } from '../config/build-settings.ts';
 import type { Config } from '../config/config-schema.ts';
 import { chooseModel } from './choose-model.ts';
+import { listPictureModels } from './list-picture-models.ts';
 
 const nowMs = Date.parse('2026-11-21T00:00:00Z');
 
-function choose(config: Config, upstreams: UpstreamSource['upstreams'], listed: readonly string[]): string | undefined {
+function settingsOf(config: Config, upstreams: UpstreamSource['upstreams']) {
   const source: UpstreamSource = { type: 'file', upstreams };
   const settings = buildSettings({
     config,
@@ -18,9 +19,17 @@ function choose(config: Config, upstreams: UpstreamSource['upstreams'], listed: 
     configuredAtMs: nowMs,
     pools: (origin) => createUpstreamClient({ origin, connectTimeoutMs: 1000, headerBytesMax: 1024 }),
   });
-  const [upstream] = settings.routing.upstreams;
+  return { config, source, settings };
+}
+
+function upstreamOf(config: Config, upstreams: UpstreamSource['upstreams']) {
+  const [upstream] = settingsOf(config, upstreams).settings.routing.upstreams;
   assert.ok(upstream !== undefined);
-  return chooseModel(upstream, { config, source, settings }, listed, nowMs);
+  return upstream;
+}
+
+function choose(config: Config, upstreams: UpstreamSource['upstreams'], listed: readonly string[]): string | undefined {
+  return chooseModel(upstreamOf(config, upstreams), settingsOf(config, upstreams), listed, nowMs);
 }
 
 const local = { local: { vendor: 'openai-compatible', baseUrl: 'http://127.0.0.1:1/v1' } } as const;
@@ -51,4 +60,19 @@ test('a model that only embeds is never asked to talk, however cheap it is', () 
   assert.equal(choose({ models: { words: { targets: [{ upstream: 'openai', model: embeddings }] } } }, openai, ['gpt-4.1']), 'gpt-4.1');
   assert.notEqual(choose({}, openai, []), embeddings);
   assert.equal(choose({}, openai, [embeddings, 'unheard-of']), 'unheard-of');
+});
+
+test('an image model is never asked for text, and the doctor reports it without making an image', () => {
+  const openai = { openai: { vendor: 'openai', apiKey: 'k' } } as const;
+  const picture = { targets: [{ upstream: 'openai', model: 'gpt-image-1.5' }] };
+  const models = { picture, words: { targets: [{ upstream: 'openai', model: 'gpt-4.1' }] } };
+  assert.equal(choose({ models }, openai, []), 'gpt-4.1');
+  assert.equal(choose({}, openai, ['gpt-image-1.5', 'unheard-of']), 'unheard-of');
+  const own = { painter: { kind: 'image' as const, targets: [{ upstream: 'local' }] } };
+  assert.equal(choose({ models: own }, local, []), undefined);
+  const verdicts = (config: Config, listed: readonly string[], upstreams: UpstreamSource['upstreams'] = openai) =>
+    listPictureModels(upstreamOf(config, upstreams), { config }, listed).map(({ verdict, says }) => `${verdict} ${says.slice(0, 24)}`);
+  assert.deepEqual(verdicts({ models }, ['gpt-image-1.5']), ['good gpt-image-1.5 is listed;']);
+  assert.deepEqual(verdicts({ models }, ['gpt-4.1']), ['warning gpt-image-1.5 makes imag']);
+  assert.deepEqual(verdicts({ models: own }, [], local), ['good painter; not tried, beca']);
 });

@@ -1,5 +1,6 @@
 import type { Upstream } from '../../gateway/attempts/routing/target.ts';
 import type { Usage } from '../../inference/usage.ts';
+import { mayTalk } from './list-picture-models.ts';
 import type { UsableConfiguration } from './check-configuration.ts';
 
 /** Counts of a small call, to compare prices by. */
@@ -8,7 +9,7 @@ const outputUsage = { outputTokens: 1000 };
 
 /**
  * The model that an upstream is checked with: the first that the configuration sends there, else the cheapest of the price book that the upstream
- * lists (or of the book, where it lists none), else the first that it lists. Models that only embed are passed over. Undefined when there is none.
+ * lists (or of the book, where it lists none), else the first that it lists. Models that do not talk are passed over. Undefined when there is none.
  */
 export function chooseModel(
   upstream: Upstream,
@@ -16,17 +17,21 @@ export function chooseModel(
   listed: readonly string[],
   nowMs: number,
 ): string | undefined {
-  const configured = Object.entries(config.models ?? {}).flatMap(([name, { targets }]) =>
-    targets.filter((target) => target.upstream === upstream.id).map(({ model = name }) => model),
-  );
   const vendor = upstream.vendor.id;
+  const configured = Object.entries(config.models ?? {}).flatMap(([name, { targets, kind }]) =>
+    targets
+      .filter((target) => target.upstream === upstream.id)
+      .map(({ model = name }) => model)
+      .filter((model) => mayTalk(upstream, model, kind)),
+  );
   const { priceBook } = settings.routing;
   const rate = (model: string, usage: Usage): bigint =>
     priceBook.rate({ vendor, upstreamModel: model, requestedModel: model, acceptedAtMs: nowMs, usage }).amountNanoUsd;
   const priceOf = (model: string): bigint => rate(model, inputUsage) + rate(model, outputUsage);
   // What costs something to be told and nothing to answer has no words to say.
-  const speaks = (model: string): boolean => rate(model, inputUsage) === 0n || rate(model, outputUsage) > 0n;
-  const named = configured.find((model) => !model.endsWith('*') && speaks(model));
+  const answers = (model: string): boolean => rate(model, inputUsage) === 0n || rate(model, outputUsage) > 0n;
+  const speaks = (model: string): boolean => mayTalk(upstream, model) && answers(model);
+  const named = configured.find((model) => !model.endsWith('*') && answers(model));
   if (named !== undefined) return named;
   const booked = priceBook.models(vendor).map(({ model }) => ({ model, price: priceOf(model) }));
   const served = booked.filter(({ model }) => listed.includes(model));

@@ -1,8 +1,10 @@
 import { chatDialects } from '../../dialects/registry.ts';
 import type { AskLimits } from '../../platform/http/ask-upstream.ts';
 import type { UsableConfiguration } from './check-configuration.ts';
+import { checkServices } from './check-services.ts';
 import { checkCredential } from './check-credential.ts';
 import { chooseModel } from './choose-model.ts';
+import { listPictureModels } from './list-picture-models.ts';
 import { examineModel } from './examine-model.ts';
 import type { CheckName, Finding, MatrixRow, UpstreamReport } from './finding.ts';
 import type { Patient } from './patient.ts';
@@ -38,19 +40,25 @@ export async function examineUpstream(patient: Patient, options: ExamineOptions)
   const way = await probeConnection(patient, limits, nowMs());
   if (way.at(-1)?.verdict === 'bad') return { report: done(way) };
   onStep(`${upstream.id}: credential`);
-  const { findings, models, clockSkewMs, mayCall } = await checkCredential(patient, limits, nowMs);
+  const { findings: credential, models, clockSkewMs, mayCall } = await checkCredential(patient, limits, nowMs);
+  const pictures = mayCall ? listPictureModels(upstream, configuration, models) : [];
+  const findings = [...credential, ...pictures];
   const skew = clockSkewMs === undefined ? {} : { clockSkewMs };
-  if (!mayCall || checks.size === 0) return { report: done([...way, ...findings]), ...skew };
+  if (!mayCall) return { report: done([...way, ...findings]), ...skew };
+  onStep(`${upstream.id}: services`);
+  const known = [...way, ...(await checkServices(patient, limits)), ...findings];
+  if (checks.size === 0) return { report: done(known), ...skew };
   const model = options.model ?? chooseModel(upstream, configuration, models, nowMs());
   if (model === undefined) {
+    if (pictures.length > 0) return { report: done(known), ...skew };
     const says = 'neither the configuration nor the upstream names one';
     const none: Finding = { verdict: 'warning', subject: 'model', says, advice: 'say which: weir doctor --model NAME' };
-    return { report: done([...way, ...findings, none]), ...skew };
+    return { report: done([...known, none]), ...skew };
   }
   const matrix: MatrixRow[] = [];
   for (const id of upstream.dialects) {
     const conversation = { patient, dialect: chatDialects[id], model, limits, newId };
     matrix.push(await examineModel(conversation, checks, (check) => onStep(`${upstream.id} ${id}: ${check}`)));
   }
-  return { report: done([...way, ...findings], matrix), ...skew };
+  return { report: done(known, matrix), ...skew };
 }

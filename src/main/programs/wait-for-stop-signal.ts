@@ -13,7 +13,7 @@ export function waitForStopSignal(logger: Logger, opened: AsyncDisposableStack):
       if (askedMs !== undefined && nowMs - askedMs > signalEchoMs) process.exit(130);
       if (askedMs !== undefined) return;
       askedMs = nowMs;
-      logger.info({ signal }, 'shutting down: running calls may finish; the signal again ends them');
+      logger.info({ signal }, 'shutdown started');
       resolve(signal);
     };
     process.on('SIGINT', onSignal);

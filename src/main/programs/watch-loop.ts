@@ -14,6 +14,5 @@ export function watchLoop({ dataDirectory, watchdogMs, logLevel }: Environment, 
   if (watchdog === undefined) return;
   opened.defer(() => watchdog.stop());
   const { restarts } = watchdog.figures();
-  if (restarts > 0)
-    logger.warn({ restarts, record: recordPath }, 'processes of this data directory were ended because their event loop stood still');
+  if (restarts > 0) logger.warn({ restarts, record: recordPath }, 'processes killed by the watchdog');
 }

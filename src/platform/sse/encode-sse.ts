@@ -1,3 +1,5 @@
+import type { StreamEvent } from '../frames.ts';
+
 export type SseEvent = {
   /** The `event:` field; without line breaks. */
   readonly event?: string;
@@ -17,4 +19,9 @@ export function encodeSse({ event, data, newline = '\n' }: SseEvent): Buffer {
   const head = event === undefined ? '' : `event: ${event}${newline}`;
   const lines = /[\r\n]/.test(data) ? data.split(/\r\n|\r|\n/).join(`${newline}data: `) : data;
   return Buffer.from(`${head}data: ${lines}${newline}${newline}`);
+}
+
+/** Writes an event of the gateway's own, whose name and payload have no line breaks. */
+export function formatSse({ event, data }: Pick<StreamEvent, 'event' | 'data'>): string {
+  return event === undefined ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`;
 }

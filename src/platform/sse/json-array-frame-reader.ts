@@ -1,4 +1,4 @@
-import type { Frame, FrameReader } from '../frames.ts';
+import { Frame, type FrameReader } from '../frames.ts';
 import { HeldBytes } from './held-bytes.ts';
 import type { FrameReaderOptions } from './sse-frame-reader.ts';
 
@@ -152,7 +152,7 @@ class ElementSplitter {
 
   #cut(chunk: Buffer, end: number, isElement: boolean): void {
     const bytes = this.#held.take(chunk, this.#frameStart, end);
-    this.#frames.push({ bytes, event: undefined, data: isElement ? bytes.toString('utf8', this.#elementOffset) : '' });
+    this.#frames.push(new Frame(bytes, undefined, isElement ? bytes.toString('utf8', this.#elementOffset) : ''));
     this.#frameStart = end;
   }
 }

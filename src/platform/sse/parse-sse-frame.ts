@@ -1,4 +1,4 @@
-import type { Frame } from '../frames.ts';
+import { Frame } from '../frames.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -28,7 +28,7 @@ export function parseSseFrame(bytes: Buffer, isFirst: boolean): Frame {
     at = end + 1;
   }
   // An empty event name means the default, as if the field were absent.
-  return { bytes, event: event === '' ? undefined : event, data: data ?? '' };
+  return new Frame(bytes, event === '' ? undefined : event, data ?? '');
 }
 
 function findLineEnd(bytes: Buffer, start: number): number {

@@ -15,6 +15,7 @@ import { bookingWaits } from './0013-booking-waits.ts';
 import { publishedPrices } from './0014-published-prices.ts';
 import { disputedCalls } from './0015-disputed-calls.ts';
 import { unpricedCalls } from './0016-unpriced-calls.ts';
+import { pictures } from './0017-pictures.ts';
 
 /** In ascending order of version, without gaps, starting at 1. */
 export const migrations: readonly Migration[] = [
@@ -34,6 +35,7 @@ export const migrations: readonly Migration[] = [
   publishedPrices,
   disputedCalls,
   unpricedCalls,
+  pictures,
 ];
 
 /** The version of the schema that this program works with. */

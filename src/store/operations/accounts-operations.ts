@@ -63,7 +63,7 @@ export function createAccountsOperations(database: Database): AccountsStoreOpera
 }
 
 async function ensureUser(database: Database, user: User): Promise<User> {
-  const sql = 'insert into users (id, name, created_at_ms) values (?, ?, ?) on conflict (name) do nothing';
+  const sql = 'insert into users (id, name, created_at_ms) values (?, ?, ?) on conflict do nothing';
   return await database.transact(async (transaction) => {
     await transaction.run(sql, user.id, user.name, user.createdAtMs);
     return decodeUser(found(await transaction.first(`${selectUsers} where name = ?`, user.name), 'the user'));

@@ -4,6 +4,7 @@ import { toStorableText } from '../storable-text.ts';
 import { insertDeliveries } from './callback-operations.ts';
 import { bookEntry } from './ledger-operations.ts';
 import { readPage } from './list-page.ts';
+import { expirePictures } from './picture-operations.ts';
 import type { Database } from './database.ts';
 import type { EngineWords } from './engine-words.ts';
 import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
@@ -151,18 +152,21 @@ function createTaskQueries(database: Database): TaskQueries {
       return (await readPage(database, query, { ...page, after })).map(decodeTask);
     },
     unknownMedia: async (keys) => {
-      const sql = 'select 1 from video_tasks where media_key = ? limit 1';
+      const sql = 'select 1 from video_tasks where media_key = ? union all select 1 from pictures where id = ? limit 1';
       const unknown: string[] = [];
-      for (const key of keys) if ((await database.first(sql, toStorableText(key))) === undefined) unknown.push(key);
+      for (const key of keys) if ((await database.first(sql, toStorableText(key), toStorableText(key))) === undefined) unknown.push(key);
       return unknown;
     },
     mediaBytes: async ({ userName, keyId }) => {
-      const sql = 'select coalesce(sum(media_bytes), 0) as bytes from video_tasks where media_bytes is not null and user_name = ?';
-      const row =
-        keyId === undefined
-          ? await database.first(sql, toStorableText(userName))
-          : await database.first(`${sql} and key_id = ?`, toStorableText(userName), toStorableText(keyId));
-      return row === undefined ? 0 : readInteger(row, 'bytes');
+      const ofKey = keyId === undefined ? '' : 'and key_id = ?';
+      const owner = keyId === undefined ? [toStorableText(userName)] : [toStorableText(userName), toStorableText(keyId)];
+      let bytes = 0;
+      for (const table of ['video_tasks', 'pictures']) {
+        const sql = `select coalesce(sum(media_bytes), 0) as bytes from ${table} where media_bytes is not null and user_name = ? ${ofKey}`;
+        const row = await database.first(sql, ...owner);
+        bytes += row === undefined ? 0 : readInteger(row, 'bytes');
+      }
+      return bytes;
     },
     countTasks: async (nowMs) => {
       // One that is worked on is not late.
@@ -225,5 +229,6 @@ async function expireMedia(
   const rows = await database.all(sql, toWhole(nowMs), limit);
   const forget = 'update video_tasks set media_key = null, media_type = null, media_bytes = null, media_sha256 = null where id = ?';
   for (const row of rows) await database.run(forget, readText(row, 'id'));
-  return rows.map((row) => readText(row, 'media_key'));
+  const keys = rows.map((row) => readText(row, 'media_key'));
+  return keys.length === limit ? keys : [...keys, ...(await expirePictures(database, { nowMs, limit: limit - keys.length }))];
 }

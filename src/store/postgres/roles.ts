@@ -58,6 +58,7 @@ const rights: Readonly<Record<string, Rights>> = {
   video_idempotency: kept,
   idempotency_keys: kept,
   idempotency_chunks: kept,
+  pictures: kept,
   callback_deliveries: kept,
   callback_secrets: kept,
 };

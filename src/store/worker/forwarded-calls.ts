@@ -122,6 +122,8 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   mediaBytes: 1,
   countTasks: 1,
   heldFor: 1,
+  addPictures: 1,
+  findPicture: 1,
   insertDeliveries: 1,
   claimDeliveries: 1,
   recordAttempt: 1,

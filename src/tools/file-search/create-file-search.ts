@@ -1,3 +1,4 @@
+import { callRankingsMax, rankingRowId } from '../../billing/ledger/row-ids.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { FileSearchTool, FunctionTool } from '../../inference/inference-request.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -7,6 +8,7 @@ import { formatSourceNumber, type GatewayTool, type ToolOutcome, type ToolOwner,
 import { disarm } from '../quote-source.ts';
 import { expiryOf } from './file-objects.ts';
 import type { VectorStoresStore } from './file-store.ts';
+import type { RankingOwner } from './rank-texts.ts';
 import { type FoundText, queriesMax, type SearchFiles } from './search-files.ts';
 
 /** Chunks that the model is shown where the request does not say. */
@@ -39,13 +41,14 @@ export function createFileSearch(options: {
 }): (tool: FileSearchTool, owner: ToolOwner) => Promise<GatewayTool> {
   return async (tool, owner) => {
     await checkStores(options, tool, owner);
+    const nextPart = countParts(owner);
     return {
       kind: 'file-search',
       offer,
       readInput: readQueries,
       run: async (run) => {
         try {
-          return await runSearch(options.search, tool, owner, run);
+          return await runSearch(options.search, tool, { ...owner, part: nextPart() }, run);
         } catch (error) {
           options.logger.warn({ err: error }, 'a file search failed');
           const answer = 'The files cannot be searched at the moment.';
@@ -72,7 +75,21 @@ async function checkStores(
   }
 }
 
-async function runSearch(search: SearchFiles, tool: FileSearchTool, { userName }: ToolOwner, run: ToolRun): Promise<ToolOutcome> {
+/** Rankings of one call have rows in the order in which they are asked for. Undefined when its receipt has no room for more. */
+function countParts({ callId }: ToolOwner): () => RankingOwner['part'] {
+  let rankings = 0;
+  return () => {
+    rankings += 1;
+    return callId === undefined || rankings > callRankingsMax ? undefined : { parentCallId: callId, rowId: rankingRowId(callId, rankings) };
+  };
+}
+
+async function runSearch(
+  search: SearchFiles,
+  tool: FileSearchTool,
+  { userName, keyId, part }: ToolOwner & Pick<RankingOwner, 'part'>,
+  run: ToolRun,
+): Promise<ToolOutcome> {
   const queries = readQueries(run.arguments);
   if (queries.length === 0) {
     const answer = 'Nothing was searched: "queries" must be a list of texts.';
@@ -80,7 +97,8 @@ async function runSearch(search: SearchFiles, tool: FileSearchTool, { userName }
   }
   const { storeIds, filter, scoreThreshold } = tool;
   const resultsMax = tool.resultsMax ?? defaultResultsMax;
-  const found = await search({ userName, storeIds, queries, filter, resultsMax, scoreThreshold, signal: run.signal });
+  const ranker = part === undefined ? 'none' : tool.ranker;
+  const found = await search({ userName, keyId, part, storeIds, queries, filter, resultsMax, scoreThreshold, ranker, signal: run.signal });
   return describeFound(found, run.firstSource);
 }
 

@@ -6,6 +6,7 @@ import { createIndexer } from './create-indexer.ts';
 import { createFileLibrary, type FileLibrary } from './file-library.ts';
 import type { FileSearchStore } from './file-store.ts';
 import { createPieceSealer } from './piece-sealer.ts';
+import type { RankTexts } from './rank-texts.ts';
 import { createSearchFiles, type SearchFiles } from './search-files.ts';
 
 /** How much users may keep. */
@@ -49,8 +50,9 @@ export function openFileService(options: {
   readonly newId: (prefix: string) => string;
   readonly limits: () => FileLimits;
   readonly embed: () => EmbedTexts | undefined;
+  readonly rank: () => RankTexts | undefined;
 }): FileService {
-  const { store, key, clock, logger, newId, limits, embed } = options;
+  const { store, key, clock, logger, newId, limits, embed, rank } = options;
   const userBytesMax = (): number => limits().userBytesMax;
   const library = createFileLibrary({ store, sealer: createPieceSealer(key), clock, newId, userBytesMax });
   const extractor = createExtractor();
@@ -59,7 +61,7 @@ export function openFileService(options: {
   return {
     store,
     library,
-    search: createSearchFiles({ store, embed, logger }),
+    search: createSearchFiles({ store, embed, rank, logger }),
     limits,
     filesAdded: indexer.wake,
     resolveFile: async (userName, fileId) => {

@@ -5,9 +5,9 @@ import type { FoundChunk } from './file-objects.ts';
 import type { ChunkStore } from './file-store.ts';
 import { fuseRanks, joinQueries, type Ranked } from './fuse-ranks.ts';
 import { matchExpression, queryCharactersMax } from './index-terms.ts';
+import { rankedTextsMax, type RankingOwner, type RankTexts } from './rank-texts.ts';
 
-type FileQuery = {
-  readonly userName: string;
+type FileQuery = RankingOwner & {
   readonly storeIds: readonly string[];
   readonly queries: readonly string[];
   readonly filter?: FileFilter | undefined;
@@ -17,6 +17,8 @@ type FileQuery = {
   readonly scoreThreshold?: number | undefined;
   /** How much words and meaning count; equally where it is absent. */
   readonly weights?: { readonly text: number; readonly vector: number } | undefined;
+  /** What the request says of rankers: `none` goes without the one that is configured. */
+  readonly ranker?: string | undefined;
   readonly signal: AbortSignal;
 };
 
@@ -34,12 +36,13 @@ export const queriesMax = 8;
 const candidatesMax = 200;
 
 /**
- * Searches a user's stores by words, and by meaning where an embeddings model is configured. When that model cannot be asked, words alone decide: a
- * search that finds less is better than none.
+ * Searches a user's stores by words, and by meaning where an embeddings model is configured; where a ranking model is, it orders the best of what was found. When such a
+ * model cannot be asked, the search goes on without it: one that finds less is better than none.
  */
 export function createSearchFiles(options: {
   readonly store: ChunkStore;
   readonly embed: () => EmbedTexts | undefined;
+  readonly rank: () => RankTexts | undefined;
   readonly logger: Logger;
 }): SearchFiles {
   const { store } = options;
@@ -47,14 +50,51 @@ export function createSearchFiles(options: {
     const queries = query.queries.filter((text) => text.trim() !== '').slice(0, queriesMax);
     const vectors = await embedQueries(options, queries, query);
     const results = await Promise.all(queries.map((text, index) => rank(store, query, text, vectors?.[index])));
-    const threshold = query.scoreThreshold ?? 0;
-    const wanted = joinQueries(results)
-      .filter(({ score }) => score >= threshold)
-      .slice(0, query.resultsMax);
-    const scores = new Map(wanted.map(({ id, score }) => [id, score]));
-    const chunks = await store.readChunks({ userName: query.userName, ids: [...scores.keys()] });
-    return chunks.map((chunk) => ({ ...chunk, score: scores.get(chunk.id) ?? 0 }));
+    const found = joinQueries(results);
+    const ranked = await rankAgain(options, queries, found.slice(0, rankedTextsMax), query);
+    return ranked ?? (await readBest(store, found, query));
   };
+}
+
+/** The best of what was found, by its place in the rankings of words and meaning. */
+async function readBest(
+  store: ChunkStore,
+  found: readonly Ranked[],
+  { userName, scoreThreshold = 0, resultsMax }: FileQuery,
+): Promise<FoundText[]> {
+  const wanted = found.filter(({ score }) => score >= scoreThreshold).slice(0, resultsMax);
+  const scores = new Map(wanted.map(({ id, score }) => [id, score]));
+  const chunks = await store.readChunks({ userName, ids: [...scores.keys()] });
+  return chunks.map((chunk) => ({ ...chunk, score: scores.get(chunk.id) ?? 0 }));
+}
+
+/** The same by a ranking model; undefined where none is asked, or none answers. */
+async function rankAgain(
+  { store, rank: ranker, logger }: Parameters<typeof createSearchFiles>[0],
+  queries: readonly string[],
+  found: readonly Ranked[],
+  { userName, keyId, part, scoreThreshold = 0, resultsMax, ranker: asked, signal }: FileQuery,
+): Promise<readonly FoundText[] | undefined> {
+  const ask = asked === 'none' ? undefined : ranker();
+  if (ask === undefined || found.length === 0) return undefined;
+  const chunks = await store.readChunks({ userName, ids: found.map(({ id }) => id) });
+  try {
+    const texts = chunks.map(({ text }) => text);
+    const scores = await ask(
+      queries.join('\n').slice(0, queryCharactersMax),
+      texts,
+      { userName, part, ...(keyId !== undefined && { keyId }) },
+      signal,
+    );
+    return chunks
+      .map((chunk, index) => ({ ...chunk, score: scores[index] ?? 0 }))
+      .filter(({ score }) => score >= scoreThreshold)
+      .toSorted((one, other) => other.score - one.score)
+      .slice(0, resultsMax);
+  } catch (error) {
+    logger.warn({ err: error }, 'what a search has found was not ranked; it stays in the order in which it was found');
+    return undefined;
+  }
 }
 
 async function embedQueries(

@@ -15,6 +15,8 @@ export const anthropic: UpstreamVendor = {
     if (dialect !== 'anthropic-messages') return undefined;
     return operation === 'count-tokens' ? '/v1/messages/count_tokens' : '/v1/messages';
   },
+  services: {},
+  modelKinds: [{ names: /^claude/, kinds: ['chat'] }],
   credentialHeaders: (apiKey) => ({ 'x-api-key': apiKey }),
   requestHeaders: [...commonRequestHeaders, 'anthropic-*', 'x-app', 'x-claude-code-*', 'x-session-*'],
   // The contract spells these names with the neutral word; the vendor knows only its own.

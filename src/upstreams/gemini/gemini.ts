@@ -1,5 +1,6 @@
 import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { ImageInterface } from '../image-interfaces.ts';
+import type { ModelKindRule } from '../model-kind-rules.ts';
 import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGemini } from './model-traits.ts';
 
@@ -27,6 +28,15 @@ function imagesOf(upstreamModel: string): ImageInterface {
   return { form: 'gemini', counting: 'native', path: () => `${model}:generateContent` };
 }
 
+/** By the vendor's list of models, November 2026. */
+const modelKinds: readonly ModelKindRule[] = [
+  { names: /^veo/, kinds: ['video'] },
+  { names: /embedding/, kinds: ['embeddings'] },
+  { names: /^imagen/, kinds: ['image'] },
+  { names: /^gemini-.*image/, kinds: ['chat', 'image'] },
+  { names: /^gem/, kinds: ['chat'] },
+];
+
 /** Google's Gemini API. Its SDK takes the origin as base address and adds the version. The key goes in a header, never in the address. */
 export const gemini: UpstreamVendor = {
   id: 'gemini',
@@ -37,7 +47,8 @@ export const gemini: UpstreamVendor = {
   optionalDialects: [],
   offers: [],
   locate,
-  imagesOf,
+  services: { images: imagesOf },
+  modelKinds,
   credentialHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),
   // `x-server-timeout` stays here: a client could make the upstream give up any call, which would look like its failure.
   requestHeaders: [...commonRequestHeaders, 'x-goog-api-client'],

@@ -1,3 +1,4 @@
+import { openaiAudio } from '../audio-service.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiImagesOf } from '../image-interfaces.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
@@ -23,9 +24,7 @@ export const openaiCompatible: UpstreamVendor = {
   optionalDialects: ['openai-responses', 'anthropic-messages'],
   offers: [],
   locate,
-  embeddingsPath: '/embeddings',
-  imagesOf: openaiImagesOf,
-  audioPaths: { speech: '/audio/speech', transcriptions: '/audio/transcriptions', translations: '/audio/translations' },
+  services: { embeddings: '/embeddings', images: openaiImagesOf, audio: openaiAudio },
   credentialHeaders: (apiKey, dialect) =>
     dialect === 'anthropic-messages' ? { 'x-api-key': apiKey } : { authorization: `Bearer ${apiKey}` },
   requestHeaders: [...openaiRequestHeaders, 'anthropic-version', 'anthropic-beta'],

@@ -1,4 +1,4 @@
-import { groqAudio, vllmAudio, whisperCppAudio } from '../audio-traits.ts';
+import { groqAudio, vllmAudio, whisperCppAudio } from '../audio-service.ts';
 import type { ServerPreset } from '../upstream-vendor.ts';
 
 /**

@@ -1,10 +1,23 @@
+import { openaiAudio } from '../audio-service.ts';
 import { commonReplyHeaders } from '../header-lists.ts';
 import { openaiImagesOf } from '../image-interfaces.ts';
+import type { ModelKindRule } from '../model-kind-rules.ts';
 import { locateOpenaiInterface, openaiRequestHeaders } from '../openai-interfaces.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGpt } from './model-traits.ts';
 
 const responsesPaths = { generate: '/responses', compact: '/responses/compact', 'count-tokens': '/responses/input_tokens' } as const;
+
+/** By the vendor's list of models, November 2026. */
+const modelKinds: readonly ModelKindRule[] = [
+  { names: /^tts-|^gpt-.*tts/, kinds: ['speech'] },
+  { names: /^whisper|transcribe/, kinds: ['transcription'] },
+  { names: /^sora/, kinds: ['video'] },
+  { names: /^text-embedding/, kinds: ['embeddings'] },
+  { names: /^(?:omni|text)-moderation/, kinds: ['moderation'] },
+  { names: /^(?:chat)?gpt-image|^dall-e/, kinds: ['image'] },
+  { names: /^(?:chatgpt|gpt|o\d|codex|computer-use)-?/, kinds: ['chat'] },
+];
 
 /** OpenAI's own service. Its SDK's base address ends in `/v1`. */
 export const openai: UpstreamVendor = {
@@ -21,9 +34,14 @@ export const openai: UpstreamVendor = {
     if (route.dialect !== 'openai-responses') return locateOpenaiInterface(route);
     return responsesPaths[route.operation];
   },
-  embeddingsPath: '/embeddings',
-  moderationsPath: '/moderations',
-  imagesOf: openaiImagesOf,
+  services: {
+    embeddings: '/embeddings',
+    moderations: '/moderations',
+    images: openaiImagesOf,
+    audio: openaiAudio,
+    videos: 'openai-videos',
+  },
+  modelKinds,
   credentialHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
   // Its SDKs send a key with what they repeat.
@@ -31,8 +49,6 @@ export const openai: UpstreamVendor = {
   replyHeaders: [...commonReplyHeaders, 'openai-model', 'openai-processing-ms', 'openai-version'],
   traitsOf: traitsOfGpt,
   proofsBelongTo: 'vendor',
-  videoProtocol: 'openai-videos',
-  audioPaths: { speech: '/audio/speech', transcriptions: '/audio/transcriptions', translations: '/audio/translations' },
   probePath: '/models',
   keysUrl: 'https://platform.openai.com/api-keys',
 };

@@ -36,8 +36,13 @@ export const xai: UpstreamVendor = {
   correctUsage: (report, dialect) => (dialect === 'openai-chat' ? correctUsage(report) : report),
   traitsOf: traitsOfGrok,
   proofsBelongTo: 'vendor',
-  imagesOf: xaiImagesOf,
-  videoProtocol: 'xai-videos',
+  services: { images: xaiImagesOf, videos: 'xai-videos' },
+  // By the vendor's list of models, November 2026.
+  modelKinds: [
+    { names: /imagine-video/, kinds: ['video'] },
+    { names: /imagine|image/, kinds: ['image'] },
+    { names: /^grok/, kinds: ['chat'] },
+  ],
   probePath: '/models',
   keysUrl: 'https://console.x.ai',
 };

@@ -55,11 +55,11 @@ export function createEventDecoder(reading: ReplyReading): EventDecoder {
     isOver: false,
   };
   return {
-    read: ({ data, event }) => {
-      if (state.isOver || data === '' || event === 'ping') return [];
+    read: (frame) => {
+      if (state.isOver || frame.data === '' || frame.event === 'ping') return [];
       // The tap counts what is malformed.
-      const parsed = parseJsonObject(data);
-      return parsed === undefined ? [] : readEvent(state, parsed, typeof parsed.type === 'string' ? parsed.type : (event ?? ''));
+      const event = frame.object();
+      return event === undefined ? [] : readEvent(state, event, typeof event.type === 'string' ? event.type : (frame.event ?? ''));
     },
     end: () => [],
   };

@@ -4,7 +4,6 @@ import type { Proof } from '../../../inference/proof.ts';
 import type { Frame, StreamFraming } from '../../../platform/frames.ts';
 import { filledText, objectOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
 import { emptyReplyState, findUsage, isFinished, readChunk } from '../read-chunk.ts';
 import { addCodeResult, startCode } from './decode-contents.ts';
@@ -245,14 +244,10 @@ export class ChunkDecoder {
 }
 
 /** The chunks of a frame: one, or those of an array that a server sent although events were asked for. */
-function parseChunks(data: string): readonly JsonObject[] {
-  try {
-    const value = parseJson(data);
-    return Array.isArray(value) ? objectsOf(value) : isJsonObject(value) ? [value] : [];
-  } catch {
-    // The tap counts it as malformed.
-    return [];
-  }
+function readChunks(frame: Frame): readonly JsonObject[] {
+  const value = frame.value();
+  // The tap counts what is malformed.
+  return Array.isArray(value) ? objectsOf(value) : isJsonObject(value) ? [value] : [];
 }
 
 /**
@@ -264,7 +259,7 @@ export function createEventDecoder(reading: ReplyReading, framing: StreamFraming
   let isClosed = framing === 'sse';
   return {
     read: (frame: Frame) => {
-      if (frame.data !== '') return parseChunks(frame.data).flatMap((chunk) => decoder.read(chunk));
+      if (frame.data !== '') return readChunks(frame).flatMap((chunk) => decoder.read(chunk));
       isClosed ||= frame.bytes.includes(']');
       return [];
     },

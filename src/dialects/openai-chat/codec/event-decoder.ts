@@ -1,4 +1,3 @@
-import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
 import { isError } from '../read-error.ts';
 import { ReplyReader } from './reply-reader.ts';
@@ -12,14 +11,15 @@ export function createEventDecoder(reading: ReplyReading): EventDecoder {
   const reader = new ReplyReader(reading);
   let state: 'open' | 'done' | 'failed' = 'open';
   return {
-    read: ({ data, event }) => {
+    read: (frame) => {
+      const { data, event } = frame;
       if (data === '' || state !== 'open') return [];
       if (data.startsWith('[DONE]')) {
         state = 'done';
         return [];
       }
       // The tap counts what is malformed.
-      const chunk = parseJsonObject(data);
+      const chunk = frame.object();
       const isFailure = event === 'error' || isError(chunk?.error);
       if (isFailure) state = 'failed';
       return isFailure || chunk === undefined ? [] : reader.read(chunk);

@@ -1,7 +1,8 @@
 import type { InferenceRequest } from '../../../inference/inference-request.ts';
 import { countOf, membersOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import type { ChatCodec, RequestFit } from '../../chat-codec.ts';
+import { formatSse } from '../../../platform/sse/encode-sse.ts';
+import type { ChatCodec, EventEncoder, ReplyWriting, RequestFit, StreamEventEncoder } from '../../chat-codec.ts';
 import { compactionOf } from '../compaction.ts';
 import { createCompactionEncoder } from './compaction-encoder.ts';
 import { decodeError } from './decode-error.ts';
@@ -11,7 +12,7 @@ import { encodeReply } from './encode-reply.ts';
 import { encodeRequest, holdsFormat } from './encode-request.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { createEventDecoder } from './event-decoder.ts';
-import { createEventEncoder } from './event-encoder.ts';
+import { createStreamEventEncoder } from './event-encoder.ts';
 import { fieldNames } from './field-names.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
 
@@ -36,6 +37,16 @@ function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObj
   return Object.fromEntries(Object.entries(body).filter(([field]) => countedFields.has(field)));
 }
 
+/** Writes streams as events without framing. */
+export function encodeEvents(writing: ReplyWriting): StreamEventEncoder {
+  return writing.compaction === undefined ? createStreamEventEncoder(writing) : createCompactionEncoder(writing, writing.compaction);
+}
+
+/** Writes as text what is written as events. */
+function encodeAsText(encoder: StreamEventEncoder): EventEncoder {
+  return { ...encoder, write: (event) => encoder.write(event).map(formatSse).join('') };
+}
+
 /** Responses to and from the neutral form. */
 export const codec: ChatCodec = {
   fieldNames,
@@ -58,8 +69,7 @@ export const codec: ChatCodec = {
   decodeReply,
   encodeReply,
   createEventDecoder,
-  createEventEncoder: (writing) =>
-    writing.compaction === undefined ? createEventEncoder(writing) : createCompactionEncoder(writing, writing.compaction),
+  createEventEncoder: (writing) => encodeAsText(encodeEvents(writing)),
   encodeUsage,
   decodeError,
   removeForeignProofs,

@@ -2,9 +2,10 @@ import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { InferenceReply } from '../../../inference/inference-reply.ts';
 import { replayReply } from '../../../inference/replay-reply.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
+import { StreamEvent } from '../../../platform/frames.ts';
 import { siblingId } from '../../../platform/ids.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import type { CompactionWriting, EventEncoder, ReplyWriting } from '../../chat-codec.ts';
+import type { CompactionWriting, ReplyWriting, StreamEventEncoder, StreamPosition } from '../../chat-codec.ts';
 import { retainedMessages, writeCompactionItem } from '../compaction.ts';
 import { encodeUsage } from './encode-usage.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
@@ -31,22 +32,22 @@ class CompactionWriter {
     this.#model = writing.requestedModel;
   }
 
-  write(event: InferenceEvent): string {
+  write(event: InferenceEvent): readonly StreamEvent[] {
     switch (event.type) {
       case 'started':
         this.#model = event.servedModel ?? this.#model;
-        return this.#sendResponse('response.created') + this.#sendResponse('response.in_progress');
+        return [this.#sendResponse('response.created'), this.#sendResponse('response.in_progress')];
       case 'block-started':
         if (event.block.kind === 'text') this.#texts.add(event.index);
-        return '';
+        return [];
       case 'delta':
         if (this.#texts.has(event.index)) this.#summary += event.text;
-        return '';
+        return [];
       case 'logprobs':
-        return '';
+        return [];
       case 'usage':
         this.#usageReport = event.usageReport;
-        return '';
+        return [];
       case 'finished':
         return this.#finish(event);
       case 'block-ended':
@@ -55,31 +56,31 @@ class CompactionWriter {
       case 'citation':
       case 'tool-outcome':
       case 'part':
-        return '';
+        return [];
     }
   }
 
-  #finish(event: Extract<InferenceEvent, { type: 'finished' }>): string {
+  #finish(event: Extract<InferenceEvent, { type: 'finished' }>): readonly StreamEvent[] {
     const summary = this.#summary.trim();
     this.#end = encodeEnding(summary === '' ? { stopReason: 'failed', stopDetail: noSummary } : event, true);
     if (this.#end.status === 'completed') this.#completedAtMs = this.#writing.nowMs();
-    if (summary === '') return this.#sendResponse('response.failed');
+    if (summary === '') return [this.#sendResponse('response.failed')];
     const id = this.#writing.newId('cmp');
     const item = (this.#item = writeCompactionItem(id, this.#compaction.seal(summary)));
     const added = this.#send('response.output_item.added', { output_index: 0, item: writeCompactionItem(id, '') });
     const done = this.#send('response.output_item.done', { output_index: 0, item });
-    return added + done + this.#sendResponse(`response.${this.#end.status}`);
+    return [added, done, this.#sendResponse(`response.${this.#end.status}`)];
   }
 
-  #send(type: string, members: JsonObject): string {
-    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#sequenceNumber++, ...members })}\n\n`;
+  #send(type: string, members: JsonObject): StreamEvent {
+    return new StreamEvent(type, JSON.stringify({ type, sequence_number: this.#sequenceNumber++, ...members }));
   }
 
-  #sendResponse(type: string): string {
+  #sendResponse(type: string): StreamEvent {
     return this.#send(type, { response: this.response() });
   }
 
-  position(): ReturnType<EventEncoder['position']> {
+  position(): StreamPosition {
     const sent = this.#sequenceNumber;
     return { framesSent: sent, ...(sent > 0 ? { lastSequenceNumber: sent - 1, partialResponse: this.response() } : {}) };
   }
@@ -107,7 +108,7 @@ class CompactionWriter {
 const noSummary = 'the model wrote no summary of the conversation';
 
 /** Writes the stream of a compaction. */
-export function createCompactionEncoder(writing: ReplyWriting, compaction: CompactionWriting): EventEncoder {
+export function createCompactionEncoder(writing: ReplyWriting, compaction: CompactionWriting): StreamEventEncoder {
   const writer = new CompactionWriter(writing, compaction);
   return {
     write: (event) => writer.write(event),

@@ -2,16 +2,15 @@ import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import type { Frame } from '../../../platform/frames.ts';
 import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import type { EventDecoder, ReplyReading } from '../../chat-codec.ts';
 import { ResponseReader } from './response-reader.ts';
 
 const nothing: readonly InferenceEvent[] = [];
 
-function parseEvent(data: string): JsonObject | undefined {
-  if (data === '' || data === '[DONE]') return undefined;
+function parseEvent(frame: Frame): JsonObject | undefined {
+  if (frame.data === '' || frame.data === '[DONE]') return undefined;
   // The tap counts what is malformed.
-  return parseJsonObject(data);
+  return frame.object();
 }
 
 function readDelta(reader: ResponseReader, type: string, event: JsonObject): void {
@@ -68,7 +67,7 @@ export function createEventDecoder(reading: ReplyReading): EventDecoder {
   const reader = new ResponseReader(reading);
   let ended = false;
   const read = (frame: Frame): readonly InferenceEvent[] => {
-    const event = ended ? undefined : parseEvent(frame.data);
+    const event = ended ? undefined : parseEvent(frame);
     if (event === undefined) return nothing;
     const type = textOf(event.type) ?? frame.event ?? '';
     if (type.endsWith('.delta')) readDelta(reader, type, event);

@@ -1,38 +1,19 @@
-import type { Citation } from '../../../inference/citation.ts';
 import type { BlockStart, InferenceEvent } from '../../../inference/inference-event.ts';
 import type { MediaPart, ServerToolPart } from '../../../inference/inference-request.ts';
-import type { Proof } from '../../../inference/proof.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
+import { StreamEvent } from '../../../platform/frames.ts';
 import { siblingId } from '../../../platform/ids.ts';
 import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import type { EventEncoder, ReplyWriting, StreamPosition } from '../../chat-codec.ts';
+import type { ReplyWriting, StreamEventEncoder, StreamPosition } from '../../chat-codec.ts';
 import { encodeAnnotations } from './citations.ts';
 import { ownReasoningPrefix, showItem } from '../show-item.ts';
 import { LikelyTokens } from './logprobs.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
+import type { OpenBlock, OpenCall, OpenItem, OpenMessage, OpenReasoning, OpenTool } from './open-item.ts';
 import * as items from './write-items.ts';
 import * as serverTools from './write-server-tools.ts';
-
-type OpenMessage = { readonly kind: 'message'; readonly id: string; readonly content: JsonObject[] };
-type OpenReasoning = { readonly kind: 'reasoning'; readonly id: string; readonly paragraphs: string[]; proof: Proof | undefined };
-type OpenTool = { readonly kind: 'tool'; readonly tool: serverTools.BegunTool };
-type OpenCall = { readonly kind: 'call'; readonly call: items.BegunCall; text: string; proof: Proof | undefined };
-
-/** The item that is being written. It is done when the next one begins or the reply ends: only then is known whether the limit cut it. */
-type OpenItem = OpenMessage | OpenReasoning | OpenCall | OpenTool;
-
-type OpenBlock = {
-  readonly kind: BlockStart['kind'];
-  /** The text of the part, of the paragraph or of the arguments that is being written. */
-  text: string;
-  /** The item that the block writes to. Items and parts begin with their first text, so that nothing is empty. */
-  item: OpenItem | undefined;
-  partOpen: boolean;
-  readonly citations: Citation[];
-  proof: Proof | undefined;
-};
 
 const emptyText = '"part":{"type":"output_text","text":"","annotations":[],"logprobs":[]}';
 const emptyRefusal = '"part":{"type":"refusal","refusal":""}';
@@ -51,6 +32,8 @@ export class ResponseWriter {
   #model: string;
   #started = false;
   #sequenceNumber = 0;
+  /** What was said since it was last taken. */
+  #said: StreamEvent[] = [];
   #item: OpenItem | undefined;
   #block: OpenBlock | undefined;
   #hasRefusal = false;
@@ -69,22 +52,29 @@ export class ResponseWriter {
     this.#model = writing.requestedModel;
   }
 
-  write(event: InferenceEvent): string {
+  /** The events that are said of a neutral one. */
+  write(event: InferenceEvent): readonly StreamEvent[] {
+    this.#read(event);
+    const said = this.#said;
+    if (said.length > 0) this.#said = [];
+    return said;
+  }
+
+  #read(event: InferenceEvent): void {
     switch (event.type) {
       case 'started':
         return this.#start(event.servedModel);
       case 'block-started':
         return this.#startBlock(event.block);
       case 'delta':
-        return this.#block === undefined ? '' : this.#addText(this.#block, event.text);
+        return this.#block === undefined ? undefined : this.#addText(this.#block, event.text);
       case 'paragraph':
-        return this.#block?.item?.kind === 'reasoning' ? this.#endParagraph(this.#block, this.#block.item) : '';
+        return this.#block?.item?.kind === 'reasoning' ? this.#endParagraph(this.#block, this.#block.item) : undefined;
       case 'proof':
         if (this.#block !== undefined) this.#block.proof = event.proof;
-        return '';
+        return;
       case 'citation':
-        this.#block?.citations.push(event.citation);
-        return '';
+        return void this.#block?.citations.push(event.citation);
       case 'block-ended':
         return this.#endBlock();
       case 'part':
@@ -92,11 +82,10 @@ export class ResponseWriter {
       case 'tool-outcome':
         return this.#block?.item?.kind === 'tool' ? this.#endTool(this.#block.item, event.part) : this.#writeTool(event.part);
       case 'logprobs':
-        this.#likely.read(event.tokens);
-        return '';
+        return this.#likely.read(event.tokens);
       case 'usage':
         this.#usageReport = event.usageReport;
-        return '';
+        return;
       case 'finished':
         return this.#finish(event);
     }
@@ -123,278 +112,279 @@ export class ResponseWriter {
     return describeProgress({ ...running, ...end, usageReport: this.#usageReport, completedAtMs: this.#completedAtMs });
   }
 
-  /** One event. `members` is JSON text without braces that follows the number. */
-  #send(type: string, members: string): string {
-    return `event: ${type}\ndata: {"type":"${type}","sequence_number":${this.#sequenceNumber++},${members}}\n\n`;
+  /** Says one event. `members` is JSON text without braces that follows the number. */
+  #send(type: string, members: string): void {
+    this.#said.push(new StreamEvent(type, `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${members}}`));
   }
 
-  #sendResponse(type: string): string {
+  #sendResponse(type: string): void {
     // What is repeated of the request, tools above all, is by far the most of it, and is turned into text only once.
-    return this.#send(type, `"response":${JSON.stringify(this.#progress()).slice(0, -1)},${this.#echoText}`);
+    this.#send(type, `"response":${JSON.stringify(this.#progress()).slice(0, -1)},${this.#echoText}`);
   }
 
-  #sendItem(step: 'added' | 'done', item: JsonObject): string {
-    return this.#send(`response.output_item.${step}`, `"output_index":${this.#output.length},"item":${JSON.stringify(item)}`);
+  #sendItem(step: 'added' | 'done', item: JsonObject): void {
+    this.#send(`response.output_item.${step}`, `"output_index":${this.#output.length},"item":${JSON.stringify(item)}`);
   }
 
   /** An event of the open item, which stands behind all that are done. */
-  #sendAt(type: string, itemId: string, members: string): string {
-    return this.#send(type, `"item_id":${JSON.stringify(itemId)},"output_index":${this.#output.length}${members}`);
+  #sendAt(type: string, itemId: string, members: string): void {
+    this.#send(type, `"item_id":${JSON.stringify(itemId)},"output_index":${this.#output.length}${members}`);
   }
 
-  #start(servedModel: string | undefined): string {
+  #start(servedModel: string | undefined): void {
     this.#started = true;
     this.#model = servedModel ?? this.#model;
-    return this.#sendResponse('response.created') + this.#sendResponse('response.in_progress');
+    this.#sendResponse('response.created');
+    this.#sendResponse('response.in_progress');
   }
 
-  #startBlock(start: BlockStart): string {
+  #startBlock(start: BlockStart): void {
     const block: OpenBlock = { kind: start.kind, text: '', item: undefined, partOpen: false, citations: [], proof: undefined };
     this.#block = block;
     if (start.kind === 'server-tool') return this.#startTool(block, start);
-    if (start.kind !== 'tool-call') return '';
-    const closed = this.#closeItem('completed');
+    if (start.kind !== 'tool-call') return;
+    this.#closeItem('completed');
     const call = items.beginCall(start, this.#words);
     block.item = this.#item = { kind: 'call', call, text: '', proof: undefined };
     // What is done to the screen is told at once, when it is known.
-    if (call.kind === 'screen') return closed;
-    return closed + this.#sendItem('added', items.writeCallItem(call, 'in_progress', ''));
+    if (call.kind !== 'screen') this.#sendItem('added', items.writeCallItem(call, 'in_progress', ''));
   }
 
-  #startTool(block: OpenBlock, start: Extract<BlockStart, { kind: 'server-tool' }>): string {
-    const closed = this.#closeItem('completed');
+  #startTool(block: OpenBlock, start: Extract<BlockStart, { kind: 'server-tool' }>): void {
+    this.#closeItem('completed');
     const tool = serverTools.beginTool(start, this.#words);
-    if (tool === undefined) return closed;
+    if (tool === undefined) return;
     block.item = this.#item = { kind: 'tool', tool };
-    return closed + this.#sendItem('added', serverTools.writeBegunTool(tool)) + this.#sendSteps(tool.id, serverTools.startSteps(tool));
+    this.#sendBegun(tool);
   }
 
-  #sendSteps(itemId: string, steps: readonly (readonly [step: string, members: string])[]): string {
-    return steps.map(([step, members]) => this.#sendAt(`response.${step}`, itemId, members)).join('');
+  #sendBegun(tool: serverTools.BegunTool): void {
+    this.#sendItem('added', serverTools.writeBegunTool(tool));
+    this.#sendSteps(tool.id, serverTools.startSteps(tool));
   }
 
-  #addText(block: OpenBlock, text: string): string {
-    const begun = block.partOpen || block.kind === 'tool-call' || block.kind === 'server-tool' ? '' : this.#openPart(block);
+  #sendSteps(itemId: string, steps: readonly (readonly [step: string, members: string])[]): void {
+    for (const [step, members] of steps) this.#sendAt(`response.${step}`, itemId, members);
+  }
+
+  #addText(block: OpenBlock, text: string): void {
+    if (!block.partOpen && block.kind !== 'tool-call' && block.kind !== 'server-tool') this.#openPart(block);
     block.text += text;
     const { item } = block;
     const delta = `,"delta":${JSON.stringify(text)}`;
     switch (item?.kind) {
       case 'message': {
         const at = `,"content_index":${item.content.length}${delta}`;
-        if (block.kind === 'refusal') return begun + this.#sendAt('response.refusal.delta', item.id, at);
-        return begun + this.#sendAt('response.output_text.delta', item.id, `${at},"logprobs":${this.#likely.take()}`);
+        if (block.kind === 'refusal') return this.#sendAt('response.refusal.delta', item.id, at);
+        return this.#sendAt('response.output_text.delta', item.id, `${at},"logprobs":${this.#likely.take()}`);
       }
       case 'reasoning':
-        return begun + this.#sendAt('response.reasoning_summary_text.delta', item.id, `,"summary_index":${item.paragraphs.length}${delta}`);
+        return this.#sendAt('response.reasoning_summary_text.delta', item.id, `,"summary_index":${item.paragraphs.length}${delta}`);
       case 'call':
         // Half a JSON object cannot be unpacked: the input of a custom tool comes at once.
-        return item.call.kind !== 'function' ? '' : this.#sendAt('response.function_call_arguments.delta', item.call.id, delta);
+        return item.call.kind === 'function' ? this.#sendAt('response.function_call_arguments.delta', item.call.id, delta) : undefined;
       case 'tool':
         return this.#sendSteps(item.tool.id, serverTools.sayCode(item.tool, text));
       case undefined:
-        return begun;
     }
   }
 
   /** Tells of the part or paragraph whose first text has come, and before it of its item if that is new. */
-  #openPart(block: OpenBlock): string {
+  #openPart(block: OpenBlock): void {
     block.partOpen = true;
     if (block.kind === 'reasoning') {
-      const opened = this.#openReasoning(block);
-      const { id, paragraphs } = opened.item;
-      return (
-        opened.events + this.#sendAt('response.reasoning_summary_part.added', id, `,"summary_index":${paragraphs.length},${emptySummary}`)
-      );
+      const { id, paragraphs } = this.#openReasoning(block);
+      return this.#sendAt('response.reasoning_summary_part.added', id, `,"summary_index":${paragraphs.length},${emptySummary}`);
     }
-    const opened = this.#openMessage(block);
-    const { id, content } = opened.item;
+    const { id, content } = this.#openMessage(block);
     const part = block.kind === 'refusal' ? emptyRefusal : emptyText;
-    return opened.events + this.#sendAt('response.content_part.added', id, `,"content_index":${content.length},${part}`);
+    this.#sendAt('response.content_part.added', id, `,"content_index":${content.length},${part}`);
   }
 
   /** Text after text goes into the same message, part by part. */
-  #openMessage(block: OpenBlock): { readonly events: string; readonly item: OpenMessage } {
+  #openMessage(block: OpenBlock): OpenMessage {
     if (this.#item?.kind === 'message') {
       block.item = this.#item;
-      return { events: '', item: this.#item };
+      return this.#item;
     }
-    const closed = this.#closeItem('completed');
+    this.#closeItem('completed');
     const item: OpenMessage = { kind: 'message', id: this.#words.newId('msg'), content: [] };
     block.item = this.#item = item;
-    return { events: closed + this.#sendItem('added', items.writeMessageItem(item, 'in_progress')), item };
+    this.#sendItem('added', items.writeMessageItem(item, 'in_progress'));
+    return item;
   }
 
   /** Reasoning after reasoning is an item of its own, because a proof belongs to one of them. */
-  #openReasoning(block: OpenBlock): { readonly events: string; readonly item: OpenReasoning } {
-    if (block.item?.kind === 'reasoning') return { events: '', item: block.item };
-    const closed = this.#closeItem('completed');
+  #openReasoning(block: OpenBlock): OpenReasoning {
+    if (block.item?.kind === 'reasoning') return block.item;
+    this.#closeItem('completed');
     const item: OpenReasoning = { kind: 'reasoning', id: this.#words.newId(ownReasoningPrefix), paragraphs: [], proof: undefined };
     block.item = this.#item = item;
-    return { events: closed + this.#sendItem('added', items.writeReasoningItem(item.id, [], undefined)), item };
+    this.#sendItem('added', items.writeReasoningItem(item.id, [], undefined));
+    return item;
   }
 
-  #endBlock(): string {
+  #endBlock(): void {
     const block = this.#block;
     this.#block = undefined;
-    if (block === undefined) return '';
+    if (block === undefined) return;
     if (block.kind === 'reasoning') return this.#endReasoning(block);
     if (block.item?.kind === 'call') return this.#endCall(block, block.item);
     // Nothing came of it: it was interrupted.
-    if (block.item?.kind === 'tool') return this.#item === block.item ? this.#closeItem('incomplete') : '';
-    return block.item?.kind === 'message' ? this.#endMessagePart(block, block.item) : '';
+    if (block.item?.kind === 'tool') return this.#item === block.item ? this.#closeItem('incomplete') : undefined;
+    if (block.item?.kind === 'message') this.#endMessagePart(block, block.item);
   }
 
-  #endParagraph(block: OpenBlock, item: OpenReasoning): string {
-    if (!block.partOpen) return '';
+  #endParagraph(block: OpenBlock, item: OpenReasoning): void {
+    if (!block.partOpen) return;
     const text = JSON.stringify(block.text);
     const at = `,"summary_index":${item.paragraphs.length}`;
-    const done = this.#sendAt('response.reasoning_summary_text.done', item.id, `${at},"text":${text}`);
-    const partDone = this.#sendAt('response.reasoning_summary_part.done', item.id, `${at},"part":{"type":"summary_text","text":${text}}`);
+    this.#sendAt('response.reasoning_summary_text.done', item.id, `${at},"text":${text}`);
+    this.#sendAt('response.reasoning_summary_part.done', item.id, `${at},"part":{"type":"summary_text","text":${text}}`);
     item.paragraphs.push(block.text);
     block.text = '';
     block.partOpen = false;
-    return done + partDone;
   }
 
-  #endReasoning(block: OpenBlock): string {
-    const ended = block.item?.kind === 'reasoning' ? this.#endParagraph(block, block.item) : '';
-    if (block.proof === undefined) return ended;
+  #endReasoning(block: OpenBlock): void {
+    if (block.item?.kind === 'reasoning') this.#endParagraph(block, block.item);
+    if (block.proof === undefined) return;
     if (block.item?.kind !== 'reasoning' && !this.#words.shown.has('reasoning.encrypted_content')) {
       this.#kept.push(items.writeReasoningItem(this.#words.newId(ownReasoningPrefix), [], block.proof));
-      return ended;
+      return;
     }
-    const { events, item } = this.#openReasoning(block);
-    item.proof = block.proof;
-    return ended + events;
+    this.#openReasoning(block).proof = block.proof;
   }
 
-  #endCall(block: OpenBlock, item: OpenCall): string {
+  #endCall(block: OpenBlock, item: OpenCall): void {
     const { call } = item;
     item.text = items.wordArguments(call, block.text);
     item.proof = block.proof;
     const text = JSON.stringify(item.text);
     if (call.kind === 'screen') return this.#sendItem('added', items.writeCallItem(call, 'in_progress', item.text));
     if (call.kind === 'custom') {
-      const delta = item.text === '' ? '' : this.#sendAt('response.custom_tool_call_input.delta', call.id, `,"delta":${text}`);
-      return delta + this.#sendAt('response.custom_tool_call_input.done', call.id, `,"input":${text}`);
+      if (item.text !== '') this.#sendAt('response.custom_tool_call_input.delta', call.id, `,"delta":${text}`);
+      return this.#sendAt('response.custom_tool_call_input.done', call.id, `,"input":${text}`);
     }
-    const delta = block.text === '' ? this.#sendAt('response.function_call_arguments.delta', call.id, `,"delta":${text}`) : '';
+    if (block.text === '') this.#sendAt('response.function_call_arguments.delta', call.id, `,"delta":${text}`);
     const name = JSON.stringify(call.name);
-    return delta + this.#sendAt('response.function_call_arguments.done', call.id, `,"name":${name},"arguments":${text}`);
+    this.#sendAt('response.function_call_arguments.done', call.id, `,"name":${name},"arguments":${text}`);
   }
 
-  #endMessagePart(block: OpenBlock, item: OpenMessage): string {
+  #endMessagePart(block: OpenBlock, item: OpenMessage): void {
     const at = `,"content_index":${item.content.length}`;
     const text = JSON.stringify(block.text);
     if (block.kind === 'refusal') {
       const part = { type: 'refusal', refusal: block.text };
       this.#hasRefusal = true;
-      const done = this.#sendAt('response.refusal.done', item.id, `${at},"refusal":${text}`);
-      const partDone = this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
+      this.#sendAt('response.refusal.done', item.id, `${at},"refusal":${text}`);
+      this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
       item.content.push(part);
-      return done + partDone;
+      return;
     }
     const annotations = encodeAnnotations(block, this.#writing.notes);
     const part = { type: 'output_text', text: block.text, annotations, logprobs: this.#likely.end() };
-    let events = '';
     for (const [index, annotation] of annotations.entries()) {
       const members = `${at},"annotation_index":${index},"annotation":${JSON.stringify(annotation)}`;
-      events += this.#sendAt('response.output_text.annotation.added', item.id, members);
+      this.#sendAt('response.output_text.annotation.added', item.id, members);
     }
-    events += this.#sendAt('response.output_text.done', item.id, `${at},"text":${text},"logprobs":${JSON.stringify(part.logprobs)}`);
-    events += this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
+    this.#sendAt('response.output_text.done', item.id, `${at},"text":${text},"logprobs":${JSON.stringify(part.logprobs)}`);
+    this.#sendAt('response.content_part.done', item.id, `${at},"part":${JSON.stringify(part)}`);
     item.content.push(part);
-    return events;
   }
 
   /** Ends the open item, and says behind a call what proves it. */
-  #closeItem(status: 'completed' | 'incomplete'): string {
+  #closeItem(status: 'completed' | 'incomplete'): void {
     const item = this.#item;
     this.#item = undefined;
     switch (item?.kind) {
       case undefined:
-        return '';
+        return;
       case 'message':
         return this.#addOutput(items.writeMessageItem(item, status));
       case 'reasoning':
         return this.#addOutput(items.writeReasoningItem(item.id, item.paragraphs, item.proof));
       case 'call': {
-        const done = this.#addOutput(items.writeCallItem(item.call, status, item.text));
-        if (item.proof === undefined) return done;
+        this.#addOutput(items.writeCallItem(item.call, status, item.text));
+        if (item.proof === undefined) return;
         const proof = items.writeCallProofItem(item.proof, item.call.callId, this.#words);
-        if (this.#words.shown.has('reasoning.encrypted_content')) return done + this.#sendItem('added', proof) + this.#addOutput(proof);
-        this.#kept.push(proof);
-        return done;
+        if (!this.#words.shown.has('reasoning.encrypted_content')) return void this.#kept.push(proof);
+        this.#sendItem('added', proof);
+        return this.#addOutput(proof);
       }
       case 'tool': {
         const { steps, item: written } = serverTools.endTool(item.tool, undefined);
-        return this.#sendSteps(item.tool.id, steps) + this.#addOutput(written);
+        this.#sendSteps(item.tool.id, steps);
+        return this.#addOutput(written);
       }
     }
   }
 
-  #addOutput(item: JsonObject): string {
+  #addOutput(item: JsonObject): void {
     const shown = showItem(item, this.#words.shown);
-    const done = this.#sendItem('done', shown);
+    this.#sendItem('done', shown);
     this.#output.push(shown);
     this.#kept.push(item);
-    return done;
   }
 
   /** A tool has done its work: its item is whole. */
-  #endTool(open: OpenTool, outcome: ServerToolPart): string {
-    if (this.#item !== open) return '';
+  #endTool(open: OpenTool, outcome: ServerToolPart): void {
+    if (this.#item !== open) return;
     this.#item = undefined;
     const [first = outcome, ...others] = serverTools.splitPages(outcome);
     const { steps, item } = serverTools.endTool(open.tool, first);
-    const ended = this.#sendSteps(open.tool.id, steps) + this.#addOutput(item);
-    return ended + others.map((part) => this.#writeTool(part)).join('');
+    this.#sendSteps(open.tool.id, steps);
+    this.#addOutput(item);
+    for (const part of others) this.#writeTool(part);
   }
 
   /** What a tool did, told at once. */
-  #writeTool(part: ServerToolPart): string {
+  #writeTool(part: ServerToolPart): void {
     const native = serverTools.nativeItems(part);
-    if (native !== undefined) return native.map((item) => this.#writeWhole(item)).join('');
-    const closed = this.#closeItem('completed');
-    const pieces = serverTools.splitPages(part).map((piece) => {
+    if (native !== undefined) return native.forEach((item) => this.#writeWhole(item));
+    this.#closeItem('completed');
+    const wasWritten = serverTools.splitPages(part).map((piece) => {
       const start = { kind: 'server-tool', tool: piece.tool, id: piece.id, input: piece.input } as const;
       const tool = start.tool === 'other' ? undefined : serverTools.beginTool({ ...start, tool: start.tool }, this.#words);
-      if (tool === undefined) return undefined;
-      const begun = this.#sendItem('added', serverTools.writeBegunTool(tool)) + this.#sendSteps(tool.id, serverTools.startSteps(tool));
+      if (tool === undefined) return false;
+      this.#sendBegun(tool);
       const { steps, item } = serverTools.endTool(tool, piece);
-      return begun + this.#sendSteps(tool.id, steps) + this.#addOutput(item);
+      this.#sendSteps(tool.id, steps);
+      this.#addOutput(item);
+      return true;
     });
-    if (pieces.includes(undefined)) this.#noteMissing(part.kind);
-    return closed + pieces.join('');
+    if (wasWritten.includes(false)) this.#noteMissing(part.kind);
   }
 
-  #writeMedia(part: MediaPart): string {
+  #writeMedia(part: MediaPart): void {
     const item = items.writeImageItem(part, this.#words);
     if (item !== undefined) return this.#writeWhole(item);
     this.#noteMissing(part.kind);
-    return this.#closeItem('completed');
+    this.#closeItem('completed');
   }
 
   #noteMissing(kind: string): void {
     this.#writing.notes.adapted({ path: 'output', otherwise: 'turns' }, `a part of the kind '${kind}' has no item in this interface`);
   }
 
-  #writeWhole(item: JsonObject): string {
-    const closed = this.#closeItem('completed');
-    const begun = this.#sendItem('added', items.beginWholeItem(item));
-    return closed + begun + this.#sendSteps(textOf(item.id) ?? '', items.wordSteps(item)) + this.#addOutput(item);
+  #writeWhole(item: JsonObject): void {
+    this.#closeItem('completed');
+    this.#sendItem('added', items.beginWholeItem(item));
+    this.#sendSteps(textOf(item.id) ?? '', items.wordSteps(item));
+    this.#addOutput(item);
   }
 
-  #finish(event: Extract<InferenceEvent, { type: 'finished' }>): string {
+  #finish(event: Extract<InferenceEvent, { type: 'finished' }>): void {
     const end = encodeEnding(event, this.#hasRefusal);
-    const closed = this.#closeItem(end.status === 'incomplete' ? 'incomplete' : 'completed');
+    this.#closeItem(end.status === 'incomplete' ? 'incomplete' : 'completed');
     this.#end = end;
     if (end.status === 'completed') this.#completedAtMs = this.#writing.nowMs();
-    return closed + this.#sendResponse(`response.${end.status}`);
+    this.#sendResponse(`response.${end.status}`);
   }
 }
+
 /** Writes the client's stream, from `response.created` to `response.completed` or what stands for it. */
-export function createEventEncoder(writing: ReplyWriting): EventEncoder {
+export function createStreamEventEncoder(writing: ReplyWriting): StreamEventEncoder {
   const writer = new ResponseWriter(writing);
   return { write: (event) => writer.write(event), position: () => writer.position(), kept: () => writer.kept() };
 }

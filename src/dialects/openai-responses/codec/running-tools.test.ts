@@ -5,7 +5,7 @@ import type { BlockStart, InferenceEvent } from '../../../inference/inference-ev
 import type { BuiltInToolKind, ServerToolPart } from '../../../inference/inference-request.ts';
 import { membersOf, objectsOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { createEventEncoder } from './event-encoder.ts';
+import { codec } from './codec.ts';
 import { decodeServerTool } from './decode-server-tool.ts';
 import { createWriting, readFrameEvents } from './testing/test-kit.ts';
 
@@ -23,7 +23,7 @@ const did = ({ tool, input }: Tool, more: Partial<ServerToolPart> = {}): ServerT
 
 /** The events of a reply whose tool said these things, and the encoder after them. */
 function run(inner: readonly InferenceEvent[], request: JsonObject = {}) {
-  const encoder = createEventEncoder(createWriting(request));
+  const encoder = codec.createEventEncoder(createWriting(request), 'sse');
   const all: readonly InferenceEvent[] = [{ type: 'started' }, ...inner, { type: 'finished', stopReason: 'end' }];
   const events = readFrameEvents(all.map((event) => encoder.write(event)).join(''));
   return { events: events.slice(2), kept: objectsOf(encoder.kept?.().output) };
@@ -65,7 +65,7 @@ describe('a tool at work', () => {
   });
 
   test('its beginning is sent before its end is known', () => {
-    const encoder = createEventEncoder(createWriting());
+    const encoder = codec.createEventEncoder(createWriting(), 'sse');
     encoder.write({ type: 'started' });
     assert.deepEqual(names(readFrameEvents(encoder.write({ type: 'block-started', index: 0, block: began(search) }))), [
       'output_item.added',
@@ -185,7 +185,7 @@ describe('a tool at work', () => {
 });
 
 test('a reply has the id that the gateway chose', () => {
-  const encoder = createEventEncoder({ ...createWriting(), replyId: 'resp_chosen' });
+  const encoder = codec.createEventEncoder({ ...createWriting(), replyId: 'resp_chosen' }, 'sse');
   const [created] = readFrameEvents(encoder.write({ type: 'started', replyId: 'up_1' }));
   assert.equal(membersOf(created?.response).id, 'resp_chosen');
 });

@@ -179,7 +179,7 @@ describe('every end of an exchange frees the slot, once', () => {
         },
       },
       taken,
-      fake.context.response,
+      fake.context.sink,
     );
     const exchange = new UpstreamExchange({ ...fake.context, relay: withOwnLimits(fake.context.relay, taken), observer });
     exchange.start({ path: '/x', method: 'POST', headers: {}, body: Buffer.alloc(0) });

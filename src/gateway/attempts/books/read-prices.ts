@@ -1,7 +1,7 @@
 import { readPricingParameters } from '../../../billing/rating/read-pricing-parameters.ts';
 import type { PriceBook } from '../../../billing/rating/rating.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { type AloneMeter, findAlone } from '../../../inference/meters.ts';
+import { findAlone, meters } from '../../../inference/meters.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
 import type { Target } from '../routing/target.ts';
 
@@ -19,17 +19,8 @@ const tokens: Usage = {};
 /** What has no price, in words. */
 function describeUse(uses: Usage): string {
   const alone = findAlone(uses);
-  return `for ${alone === undefined ? 'tokens' : wordsOfUse[alone]}`;
+  return `for ${alone === undefined ? 'tokens' : meters[alone].unpriced}`;
 }
-
-const wordsOfUse: Readonly<Record<AloneMeter, string>> = {
-  inputCharacters: 'characters that are read out',
-  inputAudioMs: 'minutes of sound',
-  outputAudioMs: 'minutes of sound that is made',
-  outputVideoMs: 'seconds of video',
-  outputImages: 'pictures',
-  searchUnits: 'units of rankings',
-};
 
 /**
  * Reads what the price of a call depends on out of the body that its upstream will get; undefined where it depends on nothing of it.

@@ -3,7 +3,7 @@ import type { CallEnd, CallEntry, CallOpening, Charge } from '../../../billing/l
 import { type CallBound, disputeUsage, type RatedUsage } from '../../../billing/metering/dispute-usage.ts';
 import { type MeteredCall, meterCall } from '../../../billing/metering/meter-call.ts';
 import type { PriceBook } from '../../../billing/rating/rating.ts';
-import type { Usage } from '../../../inference/usage.ts';
+import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import type { UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
 import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { Outcome } from '../exchange/exchange-context.ts';
@@ -30,7 +30,7 @@ function finalEnd(outcome: Outcome, trace: CallTrace): CallEnd {
 /** What one call can have used at most, found out only where its report makes one wonder. */
 export type UsageBound = {
   /** Whether counts, or what they cost, are more than calls usually come to. Cheap: every call is asked. */
-  readonly isSuspicious: (usage: Usage, amountNanoUsd: bigint) => boolean;
+  readonly isSuspicious: (usage: Usage, amountNanoUsd: bigint, report?: UsageReport) => boolean;
   readonly find: () => CallBound;
 };
 
@@ -40,17 +40,18 @@ const boundless: CallBound = { most: {}, nanoUsd: 2n ** 200n, provesCounts: fals
 /** What a call that ended so has used and is charged: the one answer for its books and for what its client is told. Pure. */
 export function meterAndRate(
   opening: CallOpening,
-  { end, complete, report }: { readonly end: CallEnd; readonly complete: boolean; readonly report?: ReplyReport | undefined },
+  { end, complete, report, metered: counted }: Omit<Outcome, 'end'> & { readonly end: CallEnd },
   priceBook: PriceBook,
   bound?: UsageBound,
 ): RatedUsage {
   const { inputCharacters } = opening;
   const outputCharacters = report?.outputCharacters ?? 0;
   const usageReport = report?.usageReport;
-  const metered = meterCall({ end, report: usageReport, complete, inputCharacters, outputCharacters });
+  const measured = { end, report: usageReport, complete, inputCharacters, outputCharacters };
+  const metered = counted === undefined || end === 'failed' ? meterCall(measured) : counted;
   const rate = (counted: MeteredCall): Charge => rateUsage(opening, counted, priceBook);
   const charge = rate(metered);
-  const isSuspicious = usageReport?.trustworthy === false || bound?.isSuspicious(metered.usage, charge.amountNanoUsd) === true;
+  const isSuspicious = usageReport?.trustworthy === false || bound?.isSuspicious(metered.usage, charge.amountNanoUsd, usageReport) === true;
   if (!isSuspicious || end === 'failed') return { metered, charge };
   const call = { report: usageReport, inputCharacters, outputCharacters };
   return disputeUsage({ metered, charge }, call, bound?.find() ?? boundless, rate);
@@ -90,7 +91,7 @@ export function settleCall(
 ): CallEntry {
   const { report } = outcome;
   const end = finalEnd(outcome, trace);
-  const { metered, charge } = meterAndRate(opening, { end, complete: outcome.complete, report }, priceBook, bound);
+  const { metered, charge } = meterAndRate(opening, { ...outcome, end }, priceBook, bound);
   const { usage, estimated, rawUsage, serviceTier, replyParameters, disputed } = metered;
   // Built member by member: spreading what is optional costs several times as much, and this runs for every call.
   const entry: Writable<CallEntry> = { ...opening, end, usage, estimated, durationMs: trace.durationMs, charge };

@@ -1,7 +1,6 @@
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { writeFailure } from '../../replies/write-reply.ts';
-import type { ExchangeContext, Outcome, ReplySink, UndeliveredFailure, UpstreamFlow } from './exchange-context.ts';
+import type { AnyExchange, Outcome, ReplyIntake, UndeliveredFailure, UpstreamFlow } from './exchange-context.ts';
 import { upstreamTimeout } from './upstream-failure.ts';
 
 export type CollectOptions = {
@@ -22,15 +21,15 @@ export type CollectOptions = {
  * Takes in a body as a whole, within its limits of size and silence. Nothing is sent before all has come, so every failure is still an HTTP
  * status.
  */
-export function createCollectedReply(context: ExchangeContext, flow: UpstreamFlow, options: CollectOptions): ReplySink {
+export function createCollectedReply(context: AnyExchange, flow: UpstreamFlow, options: CollectOptions): ReplyIntake {
   return new CollectedReply(context, flow, options);
 }
 
 /** Pieces that are kept apart until they are joined. */
 const chunksMax = 4096;
 
-class CollectedReply implements ReplySink {
-  readonly #context: ExchangeContext;
+class CollectedReply implements ReplyIntake {
+  readonly #context: AnyExchange;
   readonly #flow: UpstreamFlow;
   readonly #options: CollectOptions;
   /** Pieces that were joined, and those that came after them. */
@@ -41,7 +40,7 @@ class CollectedReply implements ReplySink {
   /** It is read on although its client has left. */
   #drains = false;
 
-  constructor(context: ExchangeContext, flow: UpstreamFlow, options: CollectOptions) {
+  constructor(context: AnyExchange, flow: UpstreamFlow, options: CollectOptions) {
     this.#context = context;
     this.#flow = flow;
     this.#options = options;
@@ -73,10 +72,10 @@ class CollectedReply implements ReplySink {
 
   fail(own: GatewayError): void {
     if (this.#drains) return this.clientLeft();
-    const { observer, response, voice, requestId, framing, handOver } = this.#context;
+    const { observer, sink, handOver } = this.#context;
     const answer = (error = own): void => {
       observer.settled({ end: 'failed', complete: false, error });
-      writeFailure(response, voice, error, requestId, framing);
+      sink.fail(error);
     };
     if (!handOver({ error: own, ...this.#options.refusal, answer })) answer();
   }

@@ -3,9 +3,8 @@ import { membersOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonValue } from '../../../platform/json/json-value.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import { parseJson } from '../../../platform/json/parse-json.ts';
-import { writeFailure, writeReply } from '../../replies/write-reply.ts';
 import { createCollectedReply } from './collect-reply.ts';
-import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import type { AnyExchange, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
 import { scrubBytes } from './scrub-credential.ts';
 
 /** The parsed body; undefined when it is no JSON: what it says instead is reported by its length and type. */
@@ -17,7 +16,7 @@ function parseIfJson(body: Buffer): JsonValue | undefined {
   }
 }
 
-function credentialsRejected(context: ExchangeContext, status: number): GatewayError {
+function credentialsRejected(context: AnyExchange, status: number): GatewayError {
   const { upstream } = context.target;
   return new GatewayError(
     'upstream_credentials_rejected',
@@ -29,7 +28,7 @@ function credentialsRejected(context: ExchangeContext, status: number): GatewayE
 }
 
 /** The body with what the contract writes besides, where it is kept to the letter. */
-function editBody({ relay }: ExchangeContext, status: number, parsed: JsonValue): Buffer | undefined {
+function editBody({ relay }: AnyExchange, status: number, parsed: JsonValue): Buffer | undefined {
   const edited = relay.editError?.(status, parsed);
   return edited === undefined ? undefined : Buffer.from(JSON.stringify(edited));
 }
@@ -47,16 +46,18 @@ export type ErrorAnswer = {
  * Takes in an upstream's error answer and passes it on as it is: status, headers that may pass, and body. Two kinds are reworded: a refusal
  * of the gateway's own credential, which is none of the client's business, and bodies that no SDK can read.
  */
-export function createErrorReply(context: ExchangeContext, flow: UpstreamFlow, { status, headers, received }: ErrorAnswer): ReplySink {
-  const { target, limits, observer, response } = context;
+export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { status, headers, received }: ErrorAnswer): ReplyIntake {
+  const { target, limits, observer, sink } = context;
   const refusal = { upstreamStatus: status, headers: received };
   const complete = (raw: Buffer, fail: (error: GatewayError) => void): void => {
+    const worded = context.relay.readRefusal?.({ status, headers: received, body: raw });
+    if (worded !== undefined) return fail(worded);
     if (status === 401 || status === 407) return fail(credentialsRejected(context, status));
     const body = scrubBytes(raw, target.upstream.apiKey);
     const kept = { status: Math.max(status, 400), headers: retryAdvice(headers) };
     const parsed = parseIfJson(body);
     if (status < 400 || parsed === undefined) {
-      const type = headers['content-type'] ?? 'no content type';
+      const type = String(received['content-type'] ?? headers['content-type'] ?? 'no content type').slice(0, 100);
       const message = `Upstream connection error: the model service answered ${status} with ${raw.length} bytes of ${type}.`;
       return fail(new GatewayError('upstream_error', message, { ...kept, ...(status < 400 ? { status: 502 } : {}) }));
     }
@@ -66,8 +67,8 @@ export function createErrorReply(context: ExchangeContext, flow: UpstreamFlow, {
     const answer = (instead?: GatewayError): void => {
       const error = instead ?? own;
       observer.settled({ end: 'failed', complete: false, error });
-      if (instead === undefined && !response.headersSent) writeReply(response, status, headers, editBody(context, status, parsed) ?? body);
-      else writeFailure(response, context.voice, error, context.requestId, context.framing);
+      if (instead === undefined && !sink.hasBegun) sink.answer(status, headers, editBody(context, status, parsed) ?? body);
+      else sink.fail(error);
     };
     if (!context.handOver({ error: own, ...refusal, upstreamWords: wordsOf(parsed), answer })) answer();
   };

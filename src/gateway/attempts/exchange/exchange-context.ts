@@ -1,5 +1,5 @@
+import type { MeteredCall } from '../../../billing/metering/meter-call.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
-import type { ErrorVoice } from '../../../dialects/error-voice.ts';
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../../platform/clock.ts';
@@ -12,7 +12,7 @@ import type { Target } from '../routing/target.ts';
 import type { StreamBudget } from '../books/stream-budget.ts';
 import type { Departure, LeavingRule } from '../disconnect/departure.ts';
 import type { ReplyRelay } from './reply-relay.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
+import type { ReplySink } from '../../replies/reply-sink.ts';
 import type { UsageReport } from '../../../inference/usage.ts';
 
 /** How an exchange ended: all that metering needs, the same for every implementation of the exchange. */
@@ -22,6 +22,8 @@ export type Outcome = {
   /** True when the upstream's terminal event or whole reply arrived, so that its usage is final. */
   readonly complete: boolean;
   readonly error?: GatewayError;
+  /** What was counted in place of what its report says (see OwnMeter). */
+  readonly metered?: MeteredCall;
 };
 
 /** As much of an outcome as is metered. */
@@ -61,17 +63,22 @@ export type UndeliveredFailure = {
   readonly answer: (instead?: GatewayError) => void;
 };
 
-/** Everything an exchange works with. */
-export type ExchangeContext = {
-  readonly requestId: string;
-  /** How the client's interface words errors. */
-  readonly voice: ErrorVoice;
+/** Everything an exchange works with. What it delivers is a reply in pieces: what they are, its relay and its sink agree on. */
+export type ExchangeContext<Piece = Buffer> = ExchangeBasis & {
   /** How the reply gets from the upstream's dialect into the client's. */
-  readonly relay: ReplyRelay;
+  readonly relay: ReplyRelay<Piece>;
+  /** Where it goes. */
+  readonly sink: ReplySink<Piece>;
+};
+
+/** An exchange of which it does not matter what it delivers. */
+export type AnyExchange = ExchangeBasis & { readonly relay: ReplyRelay<unknown>; readonly sink: ReplySink<never> };
+
+type ExchangeBasis = {
+  readonly requestId: string;
   /** Framing of the reply when a stream was asked for. */
   readonly framing: StreamFraming | undefined;
   readonly target: Target;
-  readonly response: ClientReply;
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
   readonly clock: Clock;
@@ -107,7 +114,7 @@ export type UpstreamFlow = {
 };
 
 /** One way of taking a reply in: whole, streamed, or an error body. The exchange chooses one when the status line has arrived. */
-export type ReplySink = {
+export type ReplyIntake = {
   readonly data: (chunk: Buffer) => void;
   /** The body ended as the transport demands. */
   readonly end: () => void;

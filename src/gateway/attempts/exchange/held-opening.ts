@@ -7,14 +7,16 @@ const heldBytesMax = 4 * 1024 * 1024;
  * The frames that only open a reply. They are held until the reply says something, because until then another attempt can answer instead; but not for longer than the operator
  * allows, because a client of a model that thinks for long would see nothing.
  */
-export class HeldOpening {
+export class HeldOpening<Piece> {
   readonly #untilMs: number;
-  #parts: Buffer[] | undefined = [];
+  readonly #sizeOf: (piece: Piece) => number;
+  #parts: Piece[] | undefined = [];
   #bytes = 0;
 
   /** @param untilMs when they are let go at the latest */
-  constructor(untilMs: number) {
+  constructor(untilMs: number, sizeOf: (piece: Piece) => number) {
     this.#untilMs = untilMs;
+    this.#sizeOf = sizeOf;
   }
 
   /** False once the reply has begun; then frames pass at once. */
@@ -23,13 +25,13 @@ export class HeldOpening {
   }
 
   /** Adds to what is held. @returns whether there is room for more */
-  add(parts: readonly Buffer[]): boolean {
-    for (const part of parts) this.#bytes += part.length;
+  add(parts: readonly Piece[]): boolean {
+    for (const part of parts) this.#bytes += this.#sizeOf(part);
     this.#parts?.push(...parts);
     return this.#bytes <= heldBytesMax;
   }
 
-  release(): readonly Buffer[] {
+  release(): readonly Piece[] {
     const parts = this.#parts ?? [];
     this.#parts = undefined;
     return parts;

@@ -30,7 +30,7 @@ export function chargedUsage({ observer }: Pick<ExchangeContext, 'observer'>, en
 }
 
 /** Opens the stream of a reply: how it gets to the client. */
-export function openStream(context: ExchangeContext): StreamRelay {
+export function openStream<Piece>(context: ExchangeContext<Piece>): StreamRelay<Piece> {
   return context.relay.openStream(context.limits, context.budget !== undefined, chargedUsage(context, 'finished'));
 }
 
@@ -46,12 +46,15 @@ function countSoFar({ usageReport, outputCharacters }: ReplyReport): Usage {
 }
 
 /** Characters of a stream's content that have been handed to its client, where any of it has. */
-export function countDelivered(leaving: LeavingRule | undefined, stream: StreamRelay): number {
+export function countDelivered(leaving: LeavingRule | undefined, stream: StreamRelay<unknown>): number {
   return leaving?.delivered?.() ?? stream.deliveredCharacters?.() ?? stream.report().outputCharacters;
 }
 
 /** Tells the operator of events that nobody could read. */
-export function warnOfMalformed({ logger, requestId, target }: ExchangeContext, { malformedFrames }: StreamReport): void {
+export function warnOfMalformed(
+  { logger, requestId, target }: Pick<ExchangeContext, 'logger' | 'requestId' | 'target'>,
+  { malformedFrames }: StreamReport,
+): void {
   logger.warn({ callId: requestId, upstream: target.upstream.id, malformedFrames }, 'stream events that could not be read were passed on');
 }
 
@@ -73,7 +76,7 @@ export function describeEnding({ stopReason, charged, ...told }: StreamEnding, r
 }
 
 /** A defect of the gateway, told to the operator, and what the client hears of it. */
-export function describeDefect({ logger, requestId }: ExchangeContext, cause: unknown): GatewayError {
+export function describeDefect({ logger, requestId }: Pick<ExchangeContext, 'logger' | 'requestId'>, cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause;
   logger.error({ callId: requestId, err: cause }, 'a stream could not go on');
   return new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`);

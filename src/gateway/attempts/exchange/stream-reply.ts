@@ -1,69 +1,73 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } from '../../../platform/frames.ts';
 import type { BudgetVerdict } from '../books/stream-budget.ts';
-import { type HeldBack, StreamReview } from '../books/stream-review.ts';
-import { writeError, writeFailure } from '../../replies/write-reply.ts';
-import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
-import { HeldOpening } from './held-opening.ts';
+import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
+import { StreamBooks } from './stream-books.ts';
+import { StreamDelivery } from './stream-delivery.ts';
 import {
   chargedIfCut,
-  createFrameReader,
   countDelivered,
+  createFrameReader,
   cutByBudget,
   describeDefect,
-  describeEnding,
   isBlank,
   openStream,
-  progressIntervalMs,
   type StreamEnding,
-  warnOfMalformed,
 } from './stream-parts.ts';
 import { describeErrorInReply, streamCut, upstreamTimeout } from './upstream-failure.ts';
 
 /**
- * Passes a stream on, frame by frame and byte for byte, while the tap reads its usage. Only whole frames are written, so that the dialect's error event can always follow. The
- * call is settled before its terminal frame is handed on. Opening frames wait for the first content, for a while: until then another attempt can answer instead.
+ * Where a stream is:
+ * - `opening`: nothing but heartbeats has gone to the client, and another attempt can answer instead. Ends with the first content (`passing`), when its time is over (`opened`), or with a failure (`offered`).
+ * - `opened`: the client has the head, and what opens the reply.
+ * - `passing`: pieces of the reply itself go to the client.
+ * - `waiting`: the store is asked whether what is held for the stream can be more. What comes meanwhile is kept back, and so is what ends the stream; then it is where it was `before`, or is cut.
+ * - `offered`: another attempt was found to follow, or is looked for; the call is settled by whoever took it.
+ * - `draining`: its client has left, and it is read on for what it says of its usage.
+ * - `settled`: the books are closed. What still comes goes on.
+ * - `over`: the books are closed, and nobody is there to hand anything to.
  */
-export class StreamReply implements ReplySink {
-  readonly #context: ExchangeContext;
+type State = { readonly name: 'opening' | 'opened' | 'passing' | 'draining' | 'offered' | 'settled' | 'over' } | Waiting;
+
+type Waiting = {
+  readonly name: 'waiting';
+  before: 'opening' | 'opened' | 'passing' | 'draining';
+  readonly frames: Frame[];
+  /** What ended the stream meanwhile. The first counts. */
+  ending: (() => void) | undefined;
+};
+
+/**
+ * Passes a stream on, frame by frame, while its relay reads its usage. Only whole frames are handed on, so that an error can always follow. The call is settled before its
+ * terminal frame is handed on. Opening frames wait for the first content, for a while: until then another attempt can answer instead.
+ */
+export class StreamReply<Piece = Buffer> implements ReplyIntake {
+  readonly #context: ExchangeContext<Piece>;
   readonly #flow: UpstreamFlow;
-  readonly #headers: Readonly<Record<string, string>>;
   readonly #framing: StreamFraming;
   readonly #reader: FrameReader;
-  readonly #stream: StreamRelay;
-  readonly #review: StreamReview | undefined;
-  #settled = false;
-  #contentSeen = false;
-  /** Whether anything but the opening was or is about to be handed to the client: a translated reply may hold back what its upstream has said. */
-  #reachesClient = false;
+  readonly #stream: StreamRelay<Piece>;
+  readonly #delivery: StreamDelivery<Piece>;
+  readonly #books: StreamBooks;
+  #state: State = { name: 'opening' };
   #lastDataMs: number;
-  #lastWriteMs: number;
-  #lastProgressMs = 0;
-  #pausedSinceMs: number | undefined;
-  readonly #held: HeldOpening;
-  /** Set while the end of the reply waits for what must be done before. */
-  #keeping: Promise<void> | undefined;
-  #wasKept = false;
-  /** It is read on although its client has left. */
-  #drains = false;
 
-  constructor(context: ExchangeContext, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, framing: StreamFraming) {
+  constructor(context: ExchangeContext<Piece>, flow: UpstreamFlow, headers: Readonly<Record<string, string>>, framing: StreamFraming) {
     this.#context = context;
     this.#flow = flow;
-    this.#headers = headers;
-    this.#framing = framing;
-    this.#reader = createFrameReader(context.relay.upstreamFraming ?? framing, context.limits.eventBytesMax);
+    this.#framing = context.relay.upstreamFraming ?? framing;
+    this.#reader = createFrameReader(this.#framing, context.limits.eventBytesMax);
     this.#stream = openStream(context);
-    if (context.budget !== undefined) this.#review = new StreamReview(context.budget, (verdict, heldBack) => this.#goOn(verdict, heldBack));
+    const onResumed = (): void => void (this.#lastDataMs = context.clock.monotonicMs());
+    this.#delivery = new StreamDelivery(context, { headers, flow, stream: this.#stream, onResumed });
+    this.#books = new StreamBooks(context, this.#stream);
     this.#lastDataMs = context.clock.monotonicMs();
-    this.#lastWriteMs = this.#lastDataMs;
-    this.#held = new HeldOpening(this.#lastDataMs + (context.holdOpeningMs ?? Infinity));
   }
 
   data(chunk: Buffer): void {
     const nowMs = this.#context.clock.monotonicMs();
-    if (this.#contentSeen) this.#context.chunkGaps?.observe((nowMs - this.#lastDataMs) / 1000);
+    this.#books.heard(nowMs - this.#lastDataMs);
     this.#lastDataMs = nowMs;
     let frames: readonly Frame[];
     try {
@@ -71,165 +75,162 @@ export class StreamReply implements ReplySink {
     } catch (error) {
       if (!(error instanceof FrameTooLargeError)) throw error;
       this.#flow.stop();
-      return this.fail(
-        new GatewayError('upstream_reply_too_large', `Upstream connection error: ${error.message}; the stream was terminated.`),
-      );
+      const message = `Upstream connection error: ${error.message}; the stream was terminated.`;
+      return this.fail(new GatewayError('upstream_reply_too_large', message));
     }
-    if (this.#review?.isWaiting === true) this.#review.hold(frames);
+    if (this.#state.name === 'waiting') this.#state.frames.push(...frames);
     else this.#pass(frames);
   }
 
   #pass(frames: readonly Frame[]): void {
-    if (this.#drains) return this.#readOn(frames);
-    const parts: Buffer[] = [];
-    for (const [at, frame] of frames.entries()) {
-      const bytes = this.#stream.read(frame);
-      if (bytes !== undefined) parts.push(bytes);
-      const verdict = this.#review?.isDue(frame) === true ? this.#lookAt(frames, at + 1) : 'go';
-      if (verdict === 'cut') return this.#cutShort(parts);
-      if (verdict === 'wait') break;
+    if (this.#state.name === 'draining' || this.#state.name === 'over') return this.#readOn(frames);
+    const pieces: Piece[] = [];
+    let read = 0;
+    let verdict: BudgetVerdict | Promise<BudgetVerdict> = 'go';
+    for (const frame of frames) {
+      read += 1;
+      for (const piece of this.#stream.read(frame)) pieces.push(piece);
+      verdict = this.#lookAt(frame);
+      if (verdict === 'cut') return this.#cutShort(pieces);
+      if (verdict !== 'go') break;
     }
-    if (this.#stream.state() === 'failed' && this.#offerFailed(parts)) return;
-    const ready = this.#letPass(parts);
+    if (this.#stream.state() === 'failed' && this.#offerFailed(pieces)) return;
+    const ready = this.#letPass(pieces);
     if (this.#mustWordError()) return this.#answerError(ready);
     if (this.#stream.endedEarly()) return this.#endEarly(ready);
     this.#follow();
-    this.#afterKeeping(this.#hasEnded(), () => this.#writeAll(ready));
+    this.#delivery.pass(ready, this.#lastDataMs, this.#hasEnded());
+    if (verdict instanceof Promise) this.#waitFor(verdict, frames.slice(read));
   }
 
-  /** Looks whether what is held for the stream covers it. Where the store has to be asked, the upstream waits meanwhile. */
-  #lookAt(frames: readonly Frame[], next: number): BudgetVerdict | 'wait' {
-    if (this.#settled || this.#stream.state() !== 'open' || this.#stream.endedEarly()) return 'go';
-    const verdict = this.#review?.look(this.#stream.report(), frames.slice(next)) ?? 'go';
-    if (verdict === 'wait') this.#flow.pause();
-    return verdict;
+  /** Looks whether what is held for the stream covers it. */
+  #lookAt(frame: Frame): BudgetVerdict | Promise<BudgetVerdict> {
+    const { budget } = this.#context;
+    if (budget?.isDue(frame) !== true) return 'go';
+    if (this.#isSettled || this.#stream.state() !== 'open' || this.#stream.endedEarly()) return 'go';
+    return budget.review(this.#stream.report());
   }
 
-  /** The answer that a stream had to wait for. A defect ends this call and no other. */
-  #goOn(verdict: BudgetVerdict, { frames, ending }: HeldBack): void {
-    if (this.#settled) return;
-    this.#lastDataMs = this.#context.clock.monotonicMs();
+  /** From `opening`, `opened` or `passing` to `waiting`. The upstream waits too. */
+  #waitFor(verdict: Promise<BudgetVerdict>, rest: readonly Frame[]): void {
+    const { name: before } = this.#state;
+    // Its client may have left when it was handed what came before.
+    if (before !== 'opening' && before !== 'opened' && before !== 'passing' && before !== 'draining') return;
+    const waiting: Waiting = { name: 'waiting', before, frames: [...rest], ending: undefined };
+    this.#state = waiting;
+    this.#flow.pause();
+    void verdict.then((known) => this.#goOn(known, waiting));
+  }
+
+  /** From `waiting` to where it was before, unless it has ended meanwhile. A defect ends this call and no other. */
+  #goOn(verdict: BudgetVerdict, waiting: Waiting): void {
+    if (this.#state !== waiting) return;
+    const nowMs = this.#context.clock.monotonicMs();
+    this.#lastDataMs = nowMs;
+    this.#state = { name: waiting.before };
     try {
       if (verdict === 'cut') return this.#cutShort([]);
-      if (this.#pausedSinceMs === undefined) this.#flow.resume();
-      this.#pass(frames);
+      if (this.#delivery.stalledMs(nowMs) === undefined) this.#flow.resume();
+      this.#pass(waiting.frames);
     } catch (cause) {
       this.#flow.stop();
       return this.fail(describeDefect(this.#context, cause));
     }
-    if (ending !== undefined) this.#whenCovered(ending);
+    if (waiting.ending !== undefined) this.#whenCovered(waiting.ending);
   }
 
   /** Does a step that ends the reply, as soon as all that came before it may pass. */
-  readonly #whenCovered = (step: () => void): void => (this.#review?.isWaiting === true ? this.#review.endWith(step) : step());
+  #whenCovered(step: () => void): void {
+    if (this.#state.name === 'waiting') this.#state.ending ??= step;
+    else step();
+  }
 
   /** Ends the reply as if its model had reached the bound of its output. */
-  #cutShort(parts: readonly Buffer[]): void {
+  #cutShort(pieces: readonly Piece[]): void {
     this.#flow.stop();
-    const ready = [...this.#release(), ...parts, this.#stream.cut(chargedIfCut(this.#context, this.#stream.report()))];
-    this.#reachesClient = true;
-    this.#markContent();
+    const opening = this.#state.name === 'opening' ? this.#delivery.release() : [];
+    const ready = [...opening, ...pieces, ...this.#stream.cut(chargedIfCut(this.#context, this.#stream.report()))];
+    this.#state = { name: 'passing' };
+    this.#books.firstContent();
     this.#settle(cutByBudget);
-    this.#afterKeeping(true, () => {
-      this.#writeAll(ready);
-      this.#context.response.end();
-    });
+    this.#delivery.end(ready);
   }
 
-  /** What comes after the client has left: nothing is written, and only what it says of the usage counts. */
+  /** What comes after the client has left: nothing is handed on, and only what it says of the usage counts. */
   #readOn(frames: readonly Frame[]): void {
     for (const frame of frames) this.#stream.read(frame);
-    const state = this.#stream.state();
-    if (state === 'failed' || this.#stream.endedEarly()) return this.clientLeft();
-    if (this.#hasEnded()) this.#settle({ end: 'client-left', complete: true });
-    else this.#tellProgress();
-  }
-
-  #tellProgress(): void {
-    if (this.#settled || this.#lastDataMs - this.#lastProgressMs < progressIntervalMs) return;
-    this.#lastProgressMs = this.#lastDataMs;
-    this.#context.observer.progress(this.#stream.report());
+    if (this.#isSettled) return;
+    if (this.#stream.state() === 'failed' || this.#stream.endedEarly()) return this.clientLeft();
+    if (this.#hasEnded()) this.#settle({ end: 'client-left', complete: true }, 'over');
+    else this.#books.tellProgress(this.#lastDataMs);
   }
 
   #hasEnded(): boolean {
     return this.#stream.state() === 'complete' && this.#stream.hasEndMark;
   }
 
-  /** Does a step at once, or, where it ends the reply or another step waits already, when what has to be done before is done. */
-  #afterKeeping(ends: boolean, step: () => void): void {
-    if (ends && !this.#wasKept && this.#stream.kept !== undefined) {
-      this.#wasKept = true;
-      this.#keeping = this.#stream.kept();
+  get #isSettled(): boolean {
+    return this.#state.name === 'settled' || this.#state.name === 'over';
+  }
+
+  /** What may go to the client now. From `opening` to `passing` with the first content, or where no more can be kept back. */
+  #letPass(pieces: readonly Piece[]): readonly Piece[] {
+    const { name } = this.#state;
+    if (name === 'opening') {
+      const hasRoom = this.#delivery.hold(pieces);
+      const mayWait = !this.#stream.hasContent() && this.#stream.state() === 'open' && !this.#stream.endedEarly();
+      return mayWait && hasRoom ? [] : this.#release();
     }
-    if (this.#keeping === undefined) return step();
-    const waits = this.#keeping.then(step).finally(() => {
-      if (this.#keeping === waits) this.#keeping = undefined;
-    });
-    this.#keeping = waits;
+    if (name === 'opened' && pieces.length > 0) this.#state = { name: 'passing' };
+    return pieces;
   }
 
-  /** What may go to the client now. */
-  #letPass(parts: readonly Buffer[]): readonly Buffer[] {
-    if (!this.#held.isHeld) return this.#reach(parts);
-    const hasRoom = this.#held.add(parts);
-    const waits = !this.#stream.hasContent() && this.#stream.state() === 'open' && !this.#stream.endedEarly();
-    return waits && hasRoom ? [] : this.#release();
+  /** From `opening` to `passing`; to `opened` where nothing was kept back. */
+  #release(): readonly Piece[] {
+    const pieces = this.#delivery.release();
+    this.#state = { name: pieces.length > 0 ? 'passing' : 'opened' };
+    return pieces;
   }
 
-  #release(): readonly Buffer[] {
-    return this.#reach(this.#held.release());
+  /** From `opening` to `opened`, without any of the content: another attempt can no longer answer instead. */
+  #open(): void {
+    const opening = [...this.#delivery.release(), ...(this.#stream.open?.() ?? [])];
+    this.#state = { name: 'opened' };
+    this.#context.onOpened?.();
+    this.#delivery.open(opening);
   }
 
-  #reach(parts: readonly Buffer[]): readonly Buffer[] {
-    if (parts.length > 0) this.#reachesClient = true;
-    return parts;
-  }
-
-  /** Lets the client have the head and what opens the reply, and gives up that another attempt could answer instead. Nothing of the content is in it. */
-  #openReply(): void {
-    const { response, onOpened } = this.#context;
-    const opening = [...this.#held.release(), ...(this.#stream.open?.() ?? [])];
-    onOpened?.();
-    if (response.destroyed) return;
-    if (!response.headersSent) response.writeHead(200, this.#headers);
-    if (opening.length > 0) this.#writeAll(opening);
-    else response.flushHeaders?.();
-  }
-
-  /** Offers the call to another attempt when the upstream reported an error and the client has seen nothing yet. */
-  #offerFailed(parts: readonly Buffer[]): boolean {
-    if (!this.#held.isHeld || this.#settled) return false;
-    const { response, voice, requestId } = this.#context;
+  /** From `opening` to `offered`, when the upstream reported an error and another attempt can follow. */
+  #offerFailed(pieces: readonly Piece[]): boolean {
+    if (this.#state.name !== 'opening') return false;
+    const { sink, handOver } = this.#context;
     const own = this.#describeError();
     const answer = (instead?: GatewayError): void => {
-      if (instead !== undefined || !this.#stream.passesErrors(response.headersSent)) {
+      if (instead !== undefined || !this.#stream.passesErrors(sink.hasBegun)) {
         this.#settle({ end: 'failed', complete: false, error: instead ?? own });
-        return writeFailure(response, voice, instead ?? own, requestId, this.#framing);
+        return sink.fail(instead ?? own);
       }
-      const all = [...this.#release(), ...parts];
+      const all = [...this.#delivery.release(), ...pieces];
+      if (all.length > 0) this.#state = { name: 'passing' };
       this.#settle({ end: this.#brokenEnd(), complete: false, error: own });
-      this.#writeAll(all);
-      response.end();
+      this.#delivery.pass(all, this.#lastDataMs, false);
+      sink.end();
     };
-    if (!this.#context.handOver({ error: own, answer })) return false;
+    if (!handOver({ error: own, answer })) return false;
+    if (!this.#isSettled) this.#state = { name: 'offered' };
     this.#flow.stop();
     return true;
   }
 
-  #writeAll(parts: readonly Buffer[]): void {
-    const [only] = parts;
-    if (only !== undefined) this.#write(parts.length === 1 ? only : Buffer.concat(parts));
-  }
-
   /** Whether the upstream's error has to be told in the gateway's words: its own event does not reach the client, or a status still can. */
   #mustWordError(): boolean {
-    if (this.#settled || this.#stream.state() !== 'failed') return false;
-    return !this.#stream.passesErrors(this.#context.response.headersSent);
+    if (this.#isSettled || this.#stream.state() !== 'failed') return false;
+    return !this.#stream.passesErrors(this.#context.sink.hasBegun);
   }
 
-  #answerError(parts: readonly Buffer[]): void {
+  #answerError(pieces: readonly Piece[]): void {
     this.#flow.stop();
-    if (this.#stream.report().outputCharacters > 0) this.#writeAll(parts);
+    if (this.#stream.report().outputCharacters > 0) this.#delivery.pass(pieces, this.#lastDataMs, false);
     this.fail(this.#describeError());
   }
 
@@ -238,65 +239,39 @@ export class StreamReply implements ReplySink {
   }
 
   /** The client's reply ended at one of its stop sequences: what the upstream would still say is not wanted. */
-  #endEarly(parts: readonly Buffer[]): void {
+  #endEarly(pieces: readonly Piece[]): void {
     this.#flow.stop();
-    this.#markContent();
+    this.#books.firstContent();
     this.#settle({ end: 'finished', complete: this.#stream.state() === 'complete' });
-    this.#afterKeeping(true, () => {
-      this.#writeAll(parts);
-      this.#context.response.end();
-    });
+    this.#delivery.end(pieces);
   }
 
-  #markContent(): void {
-    if (this.#contentSeen) return;
-    this.#contentSeen = true;
-    this.#context.observer.firstContent();
-  }
-
-  /** Tells the observer what the tap has learnt, before the bytes it was learnt from go on. */
+  /** Tells the books what was learnt, before the pieces it was learnt from go on. */
   #follow(): void {
-    if (this.#settled) return;
+    const { name } = this.#state;
+    if (name === 'settled' || name === 'over') return;
     const state = this.#stream.state();
-    if (state === 'open' && this.#contentSeen && this.#lastDataMs - this.#lastProgressMs < progressIntervalMs) return;
+    if (state === 'open' && !this.#books.isDue(this.#lastDataMs)) return;
     const report = this.#stream.report();
-    if (report.outputCharacters > 0 && this.#reachesClient) this.#markContent();
+    if (report.outputCharacters > 0 && name === 'passing') this.#books.firstContent();
     if (this.#hasEnded()) this.#settle({ end: 'finished', complete: true });
-    else if (state === 'complete') {
-      // Without an end mark more usage may come with the last bytes; until then the journal has what is known.
-      this.#context.observer.progress(report);
-    } else if (state === 'failed') this.#settle({ end: this.#brokenEnd(), complete: false, error: this.#describeError() });
-    else this.#tellProgress();
+    // Without an end mark more usage may come with the last bytes; until then the journal has what is known.
+    else if (state === 'complete') this.#context.observer.progress(report);
+    else if (state === 'failed') this.#settle({ end: this.#brokenEnd(), complete: false, error: this.#describeError() });
+    else this.#books.tellProgress(this.#lastDataMs);
   }
 
   /** A stream that broke after content is charged for what was delivered; one that broke before costs nothing. */
   #brokenEnd(): 'cut' | 'failed' {
-    return this.#reachesClient && this.#stream.report().outputCharacters > 0 ? 'cut' : 'failed';
+    return this.#state.name === 'passing' && this.#stream.report().outputCharacters > 0 ? 'cut' : 'failed';
   }
 
-  #settle(ending: StreamEnding): void {
-    if (this.#settled) return;
-    this.#settled = true;
-    const report = this.#stream.report();
-    if (report.malformedFrames > 0) warnOfMalformed(this.#context, report);
-    const { error } = ending;
-    if (error !== undefined && (this.#reachesClient || this.#context.response.headersSent)) this.#stream.broke?.(error);
-    this.#context.observer.settled(describeEnding(ending, report));
-  }
-
-  #write(bytes: Buffer): void {
-    const { response } = this.#context;
-    if (response.destroyed) return;
-    if (!response.headersSent) response.writeHead(200, this.#headers);
-    this.#lastWriteMs = this.#lastDataMs;
-    if (response.write(bytes) || this.#pausedSinceMs !== undefined) return;
-    this.#pausedSinceMs = this.#context.clock.monotonicMs();
-    this.#flow.pause();
-    response.once('drain', () => {
-      this.#pausedSinceMs = undefined;
-      this.#lastDataMs = this.#context.clock.monotonicMs();
-      this.#flow.resume();
-    });
+  /** From anywhere to `settled`, or `over`; once. */
+  #settle(ending: StreamEnding, to: 'settled' | 'over' = 'settled'): void {
+    if (this.#isSettled) return;
+    const hasBegun = this.#state.name === 'passing' || this.#context.sink.hasBegun;
+    this.#state = { name: to };
+    this.#books.settle(ending, hasBegun);
   }
 
   end(): void {
@@ -304,97 +279,93 @@ export class StreamReply implements ReplySink {
   }
 
   #endWell(): void {
-    if (this.#drains) return this.#settle({ end: 'client-left', complete: this.#stream.state() === 'complete' });
+    if (this.#state.name === 'draining') return this.#settle({ end: 'client-left', complete: this.#stream.state() === 'complete' }, 'over');
+    if (this.#state.name === 'over') return;
     if (this.#stream.state() === 'open') this.#closeLastFrame();
     const rest = this.#reader.rest();
-    const cut = this.#stream.state() === 'open' || !isBlank(rest);
-    if (cut && !this.#settled) return this.fail(streamCut(this.#context.target));
+    const isCut = (this.#stream.state() === 'open' && this.#stream.endsWithBody?.() !== true) || !isBlank(rest);
+    if (isCut && !this.#isSettled) return this.fail(streamCut(this.#context.target));
     const last = this.#stream.end(isBlank(rest) ? rest : Buffer.alloc(0));
-    if (this.#mustWordError()) return this.#answerError([last]);
+    if (this.#mustWordError()) return this.#answerError(last);
     this.#settle({ end: 'finished', complete: true });
-    const { response } = this.#context;
-    const ready = this.#letPass(last.length > 0 ? [last] : []);
-    this.#afterKeeping(true, () => {
-      this.#writeAll(ready);
-      if (!response.headersSent && !response.destroyed) response.writeHead(200, this.#headers);
-      response.end();
-    });
+    this.#delivery.end([...this.#delivery.release(), ...last]);
   }
 
   /** Some servers end their last event without the blank line that closes it. It counts if it is the dialect's own end, and only then. */
   #closeLastFrame(): void {
-    if ((this.#context.relay.upstreamFraming ?? this.#framing) !== 'sse' || isBlank(this.#reader.rest())) return;
+    if (this.#framing !== 'sse' || isBlank(this.#reader.rest())) return;
     const frames = this.#reader.push(Buffer.from('\n\n'));
-    const passed = frames.flatMap((frame) => this.#stream.read(frame) ?? []);
+    const passed = frames.flatMap((frame) => this.#stream.read(frame));
     if (this.#stream.state() !== 'complete') return;
     const ready = this.#letPass(passed);
     this.#follow();
-    this.#afterKeeping(this.#hasEnded(), () => this.#writeAll(ready));
+    this.#delivery.pass(ready, this.#lastDataMs, this.#hasEnded());
   }
 
   fail(own: GatewayError): void {
     this.#whenCovered(() => this.#failWith(own));
   }
 
+  /** From `opening` to `offered`, where another attempt can follow; else the reply ends as broken. */
   #failWith(own: GatewayError): void {
-    if (this.#drains) return this.clientLeft();
-    if (!this.#held.isHeld || this.#settled || this.#stream.state() === 'complete') return this.#endBroken(own);
-    const { response, voice, requestId, handOver } = this.#context;
+    if (this.#state.name === 'draining') return this.clientLeft();
+    if (this.#state.name !== 'opening' || this.#stream.state() === 'complete') return this.#endBroken(own);
+    const { sink, handOver } = this.#context;
     const answer = (error = own): void => {
       this.#settle({ end: 'failed', complete: false, error });
-      writeFailure(response, voice, error, requestId, this.#framing);
+      sink.fail(error);
     };
-    if (!handOver({ error: own, answer })) answer();
+    if (!handOver({ error: own, answer })) return answer();
+    if (!this.#isSettled) this.#state = { name: 'offered' };
   }
 
   #endBroken(error: GatewayError): void {
-    const { response, voice, requestId } = this.#context;
-    const ended = this.#settled || this.#stream.state() === 'complete';
-    if (ended) this.#settle({ end: 'finished', complete: true });
+    const wasWhole = this.#isSettled || this.#stream.state() === 'complete';
+    if (wasWhole) this.#settle({ end: 'finished', complete: true });
     else this.#settle({ end: this.#brokenEnd(), complete: false, error });
-    // The whole reply is there and waits to be kept: what broke after it is nothing to its client.
-    if (ended && this.#keeping !== undefined) return this.#afterKeeping(false, () => response.end());
-    if (!response.headersSent) return writeError(response, voice, error, requestId, this.#framing);
     // After the dialect's own end nothing may follow: the client has its whole answer, or the vendor's error event.
-    if (!ended && !response.destroyed) {
-      response.write(voice.encodeStreamError(error, { ...this.#stream.position(), framing: this.#framing, requestId }));
-    }
-    response.end();
+    this.#delivery.break(error, wasWhole, this.#stream.position());
   }
 
+  /** From anywhere to `draining`, or `over`. */
   clientLeft(drains = false): void {
     const complete = this.#stream.state() === 'complete';
-    if (complete || this.#settled) {
+    if (complete || this.#isSettled) {
       this.#flow.stop();
-      return this.#settle({ end: 'finished', complete });
+      return this.#settle({ end: 'finished', complete }, 'over');
     }
     const { observer, leaving } = this.#context;
     const { policy = 'abort' } = leaving ?? {};
-    const deliveredCharacters = this.#reachesClient ? countDelivered(leaving, this.#stream) : 0;
+    const state = this.#state.name === 'waiting' ? this.#state.before : this.#state.name;
+    const deliveredCharacters = state === 'passing' ? countDelivered(leaving, this.#stream) : 0;
     observer.left?.({ policy, deliveredCharacters });
-    if ((this.#drains = drains)) return this.#flow.resume();
+    if (drains) return this.#drain();
     this.#flow.stop();
-    this.#settle({ end: 'client-left', complete, ...(policy === 'deliver' ? { charged: deliveredCharacters } : {}) });
+    this.#settle({ end: 'client-left', complete, ...(policy === 'deliver' ? { charged: deliveredCharacters } : {}) }, 'over');
+  }
+
+  #drain(): void {
+    if (this.#state.name === 'waiting') this.#state.before = 'draining';
+    else this.#state = { name: 'draining' };
+    this.#flow.resume();
   }
 
   check(nowMs: number): void {
-    const { timeouts, target, response } = this.#context;
-    if (this.#drains || this.#review?.isWaiting === true) return;
-    if (this.#held.isDue(nowMs)) this.#openReply();
-    if (this.#pausedSinceMs !== undefined) {
-      if (nowMs - this.#pausedSinceMs < timeouts.stalledReaderMs) return;
+    const { timeouts, target, sink } = this.#context;
+    const { name } = this.#state;
+    if (name === 'draining' || name === 'waiting' || name === 'over') return;
+    if (name === 'opening' && this.#delivery.isOpeningDue(nowMs)) this.#open();
+    const stalledMs = this.#delivery.stalledMs(nowMs);
+    if (stalledMs !== undefined) {
+      if (stalledMs < timeouts.stalledReaderMs) return;
       this.clientLeft();
-      response.destroy();
-      return;
+      return sink.destroy();
     }
     if (nowMs - this.#lastDataMs >= timeouts.idleMs) {
       this.#flow.stop();
       return this.fail(upstreamTimeout(target, 'event of the stream', timeouts.idleMs));
     }
-    // A finished stream without an end mark waits for its last usage: a heartbeat would be the last event that the client sees.
-    if (nowMs - this.#lastWriteMs < timeouts.heartbeatMs || this.#stream.state() !== 'open' || response.destroyed) return;
-    if (!response.headersSent) response.writeHead(200, this.#headers);
-    this.#lastWriteMs = nowMs;
-    response.write(this.#context.voice.heartbeat(this.#framing));
+    // A finished stream without an end mark waits for its last usage: a heartbeat would be the last that the client sees.
+    if (this.#stream.state() === 'open') this.#delivery.beat(nowMs);
   }
 }

@@ -3,13 +3,20 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Watched } from '../../../platform/http/deadlines.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../platform/http/upstream-client.ts';
-import { writeFailure } from '../../replies/write-reply.ts';
+import { BytesReply } from './bytes-reply.ts';
 import { createErrorReply } from './error-reply.ts';
-import type { ExchangeContext, ReplySink, UpstreamFlow } from './exchange-context.ts';
+import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
 import { receiptHeader } from '../../replies/reply-headers.ts';
+import type { ReplyRelay } from './reply-relay.ts';
 import { StreamReply } from './stream-reply.ts';
 import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
 import { createWholeReply } from './whole-reply.ts';
+
+/** What was asked for, but for what is none by its type. */
+function usualShape({ upstreamFraming }: Pick<ReplyRelay, 'upstreamFraming'>, headers: ReplyHeaders): 'whole' | 'stream' {
+  const type = String(headers['content-type'] ?? '');
+  return (upstreamFraming === 'sse' ? /json|html/ : /html/).test(type) ? 'whole' : 'stream';
+}
 
 const stopped = new Error('the gateway stopped the upstream call');
 
@@ -17,11 +24,11 @@ const stopped = new Error('the gateway stopped the upstream call');
  * One call's exchange with its upstream. What becomes of the bytes is the relay's business: passed on as they are, or translated. The exchange listens to the
  * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
  */
-export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched {
-  readonly #context: ExchangeContext;
+export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, UpstreamFlow, Watched {
+  readonly #context: ExchangeContext<Piece>;
   readonly #startedMs: number;
   #controller: UpstreamController | undefined;
-  #sink: ReplySink | undefined;
+  #intake: ReplyIntake | undefined;
   /** Set when nothing more is wanted from the upstream: late events of its connection are then ignored. */
   #stopped = false;
   #headersArrived = false;
@@ -29,7 +36,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   /** Set while the reply is read on although its client has left: gives its place back. */
   #leaveDrain: (() => void) | undefined;
 
-  constructor(context: ExchangeContext) {
+  constructor(context: ExchangeContext<Piece>) {
     this.#context = context;
     this.#startedMs = context.clock.monotonicMs();
   }
@@ -37,8 +44,8 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   /** @param onClosed called once, when the client's reply is over one way or the other; never when the client had gone before the start */
   start(request: UpstreamRequest, onClosed?: () => void): void {
     // A client may leave while its call is written down.
-    if (this.#context.response.destroyed) return this.#leaveUnanswered();
-    this.#context.response.on('close', () => {
+    if (this.#context.sink.isGone) return this.#leaveUnanswered();
+    this.#context.sink.onClose(() => {
       onClosed?.();
       this.#onClientClose();
     });
@@ -56,12 +63,12 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
     this.#headersArrived = true;
     this.#guard(() => {
       this.#context.observer.head(status, readUpstreamRequestId(headers, this.#context.target.upstream));
-      this.#sink = this.#chooseSink(status, headers);
-      if (this.#leaveDrain !== undefined) this.#sink?.clientLeft(true);
+      this.#intake = this.#chooseIntake(status, headers);
+      if (this.#leaveDrain !== undefined) this.#intake?.clientLeft(true);
     });
   }
 
-  #chooseSink(status: number, headers: ReplyHeaders): ReplySink | undefined {
+  #chooseIntake(status: number, headers: ReplyHeaders): ReplyIntake | undefined {
     const context = this.#context;
     const { framing } = context;
     const coding = headers['content-encoding'] ?? 'identity';
@@ -78,16 +85,17 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
     const passed = relay.replyHeaders(headers);
     if (status < 200 || status > 299) return createErrorReply(context, this, { status, headers: passed, received: headers });
     if (context.receipt !== undefined) passed[receiptHeader] = context.receipt;
+    const shape = relay.shapeOf?.(headers) ?? usualShape(relay, headers);
+    if (shape === 'bytes' && relay.bytes !== undefined) return new BytesReply(context, this, relay.bytes, { passed, received: headers });
     if (framing === undefined) return createWholeReply(context, this, passed, true);
-    const type = String(headers['content-type'] ?? '');
-    const streams = relay.upstreamFraming === 'sse' ? !/json|html/.test(type) : !/html/.test(type);
-    return streams ? new StreamReply(context, this, passed, framing) : createWholeReply(context, this, passed, relay.streamsWholeReplies);
+    if (shape === 'stream') return new StreamReply(context, this, passed, framing);
+    return createWholeReply(context, this, passed, relay.replay !== undefined || relay.shapeOf !== undefined);
   }
 
   onResponseData(_controller: UpstreamController, chunk: Buffer): void {
     if (this.#stopped) return;
     try {
-      this.#sink?.data(chunk);
+      this.#intake?.data(chunk);
     } catch (cause) {
       this.#endBroken(cause);
     }
@@ -96,7 +104,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   onResponseEnd(): void {
     if (this.#stopped) return;
     try {
-      this.#sink?.end();
+      this.#intake?.end();
     } catch (cause) {
       this.#endBroken(cause);
     }
@@ -130,12 +138,11 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
     this.#stopped = true;
     this.#leaveDrain?.();
     const failure = describeUpstreamFailure(error, this.#context.target, this.#headersArrived);
-    this.#guard(() => (this.#sink === undefined ? this.#abandon(failure) : this.#sink.fail(failure)));
+    this.#guard(() => (this.#intake === undefined ? this.#abandon(failure) : this.#intake.fail(failure)));
   }
 
   #onClientClose(): void {
-    const { response } = this.#context;
-    if (response.writableFinished || this.#stopped) return;
+    if (this.#context.sink.isDelivered || this.#stopped) return;
     const { policy = 'abort', slots } = this.#context.leaving ?? {};
     if (policy === 'drain') this.#leaveDrain = slots?.take(() => this.#leave(false));
     this.#leave(this.#leaveDrain !== undefined);
@@ -144,7 +151,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   /** @param drains whether the reply is read on, for what it says of its usage */
   #leave(drains: boolean): void {
     if (this.#stopped) return;
-    if (this.#sink !== undefined) return this.#guard(() => this.#sink?.clientLeft(drains));
+    if (this.#intake !== undefined) return this.#guard(() => this.#intake?.clientLeft(drains));
     this.#context.observer.left?.({ policy: this.#context.leaving?.policy ?? 'abort', deliveredCharacters: 0 });
     if (!drains) this.#leaveUnanswered();
   }
@@ -157,11 +164,11 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
 
   /** Ends an attempt for which no reply has begun. */
   #abandon(own: GatewayError): void {
-    const { observer, response, voice, requestId, framing, handOver } = this.#context;
+    const { observer, sink, handOver } = this.#context;
     this.stop();
     const answer = (error = own): void => {
       observer.settled({ end: 'failed', complete: false, error });
-      writeFailure(response, voice, error, requestId, framing);
+      sink.fail(error);
     };
     if (!handOver({ error: own, answer })) answer();
   }
@@ -185,19 +192,16 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
   terminate(error: GatewayError): void {
     if (this.#stopped) return;
     this.stop();
-    if (this.#sink === undefined) this.#abandon(error);
-    else this.#sink.fail(error);
+    if (this.#intake === undefined) this.#abandon(error);
+    else this.#intake.fail(error);
   }
 
-  /**
-   * A client that does not read the end of its reply would hold it in memory for as long as it likes. The socket's own time limit starts
-   * anew whenever bytes leave, so that a slow reader is left alone.
-   */
+  /** A client that does not read the end of its reply would hold it in memory for as long as it likes. */
   #limitReader(): void {
-    const { response, timeouts } = this.#context;
-    if (this.#readerLimited || response.writableFinished || response.destroyed) return;
+    const { sink, timeouts } = this.#context;
+    if (this.#readerLimited || sink.isDelivered || sink.isGone) return;
     this.#readerLimited = true;
-    response.setTimeout(timeouts.stalledReaderMs, () => response.destroy());
+    sink.limitReader(timeouts.stalledReaderMs);
   }
 
   check(nowMs: number): void {
@@ -205,7 +209,7 @@ export class UpstreamExchange implements UpstreamHandler, UpstreamFlow, Watched 
     const { timeouts, target, endsByMs } = this.#context;
     const elapsedMs = nowMs - this.#startedMs;
     if (nowMs >= endsByMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
-    if (this.#sink !== undefined) return this.#guard(() => this.#sink?.check(nowMs));
+    if (this.#intake !== undefined) return this.#guard(() => this.#intake?.check(nowMs));
     if (elapsedMs >= timeouts.firstByteMs) this.#abandon(upstreamTimeout(target, 'reply', timeouts.firstByteMs));
   }
 }

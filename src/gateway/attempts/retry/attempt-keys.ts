@@ -22,9 +22,9 @@ export class AttemptKeys {
     this.#number += 1;
   }
 
-  /** The request with its key, where the upstream takes one. */
+  /** The request with its key, where the upstream takes one and the request has none. */
   sign({ upstream }: Target, request: UpstreamRequest): UpstreamRequest {
-    if (!upstream.takesIdempotencyKeys) return request;
+    if (!upstream.takesIdempotencyKeys || request.headers['idempotency-key'] !== undefined) return request;
     return { ...request, headers: { ...request.headers, 'idempotency-key': `${this.#callId}-${this.#number}` } };
   }
 }

@@ -4,7 +4,8 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { content, ending, opening, startAttempts } from './testing/fake-attempts.ts';
+import { subjectOf } from '../routing/route.ts';
+import { content, createTarget, ending, opening, startAttempts } from './testing/fake-attempts.ts';
 
 describe('between two attempts', () => {
   test('the client leaves: the call is settled once, and nothing more is sent', async () => {
@@ -17,6 +18,25 @@ describe('between two attempts', () => {
       call.entries.map(({ end }) => end),
       ['failed'],
     );
+  });
+
+  test('a target that cannot be asked is passed over, whichever attempt it is, and takes nothing of the budget', async () => {
+    const call = await startAttempts(['x', 'a', 'y', 'b'], { unfit: ['x', 'y'] });
+    call.refuse(503);
+    await call.settle();
+    assert.equal(call.wire(), 'a b');
+    assert.equal(call.gateway.retryBudget.left('y'), call.gateway.retryBudget.left('x'));
+  });
+
+  test('where no other can be asked the same is, and its failure told', async () => {
+    const call = await startAttempts(['a', 'y'], { unfit: ['y'], attemptsMax: 2 });
+    call.refuse(503);
+    await call.settle();
+    await call.settle(60_000);
+    assert.deepEqual([call.wire(), call.entries.map(({ end }) => end)], ['a a', []]);
+    call.refuse(503);
+    await call.settle(60_000);
+    assert.deepEqual([call.response.status, call.entries.map(({ end }) => end)], [503, ['failed']]);
   });
 
   for (const policy of ['abort', 'drain', 'deliver'] as const) {
@@ -123,4 +143,33 @@ test('whatever happens in whatever order, a call is settled once, answered once,
     }),
     { numRuns: 300 },
   );
+});
+
+for (const [may, wire] of [
+  [true, 'a b'],
+  [false, 'a'],
+] as const)
+  test(`a call to a target that has stalled ${may ? 'moves on' : 'waits on where no other attempt may follow'}`, async () => {
+    const call = await startAttempts(['a', 'b'], { mayFollow: () => may });
+    const stalled = call.gateway.health.of(subjectOf(createTarget('a', [])));
+    for (let times = 0; times < 10; times += 1) stalled.begin();
+    await call.settle(11_000);
+    await call.settle();
+    assert.equal(call.wire(), wire);
+    assert.equal(call.sent[0]?.aborted, may);
+  });
+
+test('after a failure that no other attempt may follow, the call ends with it', async () => {
+  const asked: string[] = [];
+  const call = await startAttempts(['a', 'b'], {
+    mayFollow: ({ code }, failed, next) => {
+      asked.push(`${code} ${failed.upstream.id} ${next.upstream.id}`);
+      return false;
+    },
+  });
+  call.refuse(500);
+  await call.settle();
+  assert.equal(call.wire(), 'a');
+  assert.equal(call.entries.at(-1)?.end, 'failed');
+  assert.ok(asked.includes('upstream_error a b'), asked.join());
 });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
-import type { Frame } from '../../../platform/frames.ts';
+import { Frame } from '../../../platform/frames.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { createFakeUpstream } from '../exchange/testing/fake-exchange.ts';
 import { describeErrorInReply } from '../exchange/upstream-failure.ts';
@@ -16,7 +16,7 @@ const target = {
 
 const frame = (value: object, event?: string): Frame => {
   const data = JSON.stringify(value);
-  return { data, event, bytes: Buffer.from(`data: ${data}\n\n`) };
+  return new Frame(Buffer.from(`data: ${data}\n\n`), event, data);
 };
 
 /** An error as an event of the dialect's stream says it. */

@@ -19,7 +19,8 @@ export type TargetConditions = {
 
 /** What conditions are held against. The features are read only where a condition asks for one. */
 export type ConditionedCall = {
-  readonly dialect: DialectId;
+  /** Absent in what is no chat. */
+  readonly dialect: DialectId | undefined;
   readonly facts: Pick<CallFacts, 'stream' | 'inputCharacters'>;
   readonly features: () => RequestFeatures;
 };
@@ -28,7 +29,7 @@ const featureNames = ['images', 'documents', 'audio', 'tools'] as const;
 
 /** The first condition that the call does not meet, in words that follow "takes": `calls without images`. Undefined when it meets all. */
 export function findUnmetCondition(when: TargetConditions, call: ConditionedCall): string | undefined {
-  if (when.dialects !== undefined && !when.dialects.includes(call.dialect)) return `calls of ${when.dialects.join(' and ')}`;
+  if (when.dialects?.every((dialect) => dialect !== call.dialect) === true) return `calls of ${when.dialects.join(' and ')}`;
   if (when.stream !== undefined && when.stream !== call.facts.stream) return wordStream(when.stream);
   const unmet = findUnmetBound(when, call.facts.inputCharacters);
   if (unmet !== undefined) return unmet;

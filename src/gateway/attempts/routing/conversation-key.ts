@@ -20,8 +20,8 @@ const sessionHeaders = [
 const sessionCharactersMax = 256;
 
 /** The hash of the conversation that a call belongs to. Two users never share one by sending the same, except by chance. */
-export function hashConversation(dialect: Pick<ChatDialect, 'readConversation'>, request: WireRequest, userId: string): number {
-  return hashText(readSession(request.headers) ?? dialect.readConversation(request), hashText(userId));
+export function hashConversation(dialect: Pick<ChatDialect, 'readConversation'> | undefined, request: WireRequest, userId: string): number {
+  return hashText(readSession(request.headers) ?? dialect?.readConversation(request) ?? '', hashText(userId));
 }
 
 function readSession(headers: WireRequest['headers']): string | undefined {

@@ -4,22 +4,25 @@ import { test } from 'node:test';
 import { loadShippedPriceBook } from '../../../billing/rating/load-shipped-price-book.ts';
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Usage } from '../../../inference/usage.ts';
 import { readPrices } from '../books/read-prices.ts';
-import { notAChat } from './not-a-chat.ts';
 import { alwaysHealthy } from './always-healthy.ts';
-import { modelKindOf, type ServedKind } from './model-kind.ts';
+import type { ModelKind } from '../../../inference/interfaces.ts';
 import { rankTargets } from './rank-targets.ts';
 import { createRoute } from './route.ts';
 import type { Target } from './target.ts';
+import { modelKindsOf } from '../../../upstreams/model-kind-rules.ts';
+import { upstreamVendors } from '../../../upstreams/registry.ts';
+import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
 
-const target = (vendor: string, upstreamModel: string): Target =>
-  ({ upstreamModel, upstream: { id: vendor, vendor: { id: vendor }, dialects: [] } }) as unknown as Target;
+const target = (vendor: VendorId, upstreamModel: string): Target =>
+  ({ upstreamModel, upstream: { id: vendor, vendor: upstreamVendors[vendor], dialects: [] } }) as unknown as Target;
 
 /** The targets that an endpoint of a kind would try. */
-function keepKind(targets: readonly Target[], kind: ServedKind, requestedModel: string): readonly Target[] {
+function keepKind(targets: readonly Target[], kind: ModelKind, requestedModel: string): readonly Target[] {
   return rankTargets({
     table: { routeOf: () => createRoute({ targets }), models: [] },
-    dialect: notAChat,
+    dialect: undefined,
     facts: { requestedModel, stream: false, inputCharacters: 0, needs: [] },
     request: { operation: 'generate', body: {}, headers: {} },
     caller: { userId: 'user' },
@@ -110,28 +113,28 @@ test('B15: a chat endpoint refuses a model that is made for something else and n
 
 test('B15: every shipped price is of a model whose kind is known, and of what models of that kind are charged by', () => {
   const priceBook = createPriceBook({ book: loadShippedPriceBook(), unlisted: 'refuse' });
-  const uses = {
+  const uses: Readonly<Partial<Record<ModelKind, readonly Usage[]>>> = {
     speech: [{ inputCharacters: 1 }, {}],
     transcription: [{ inputAudioMs: 1 }, {}],
     video: [{ outputVideoMs: 1 }],
     image: [{ outputImages: 1 }, {}],
   };
-  for (const vendor of ['anthropic', 'openai', 'gemini', 'xai'])
+  for (const vendor of ['anthropic', 'openai', 'gemini', 'xai'] as const)
     for (const { model } of priceBook.models(vendor)) {
-      const kind = modelKindOf(vendor, model);
-      assert.ok(kind, `${vendor}/${model}`);
-      const charged = kind in uses ? uses[kind as keyof typeof uses] : [{}];
+      const kinds = modelKindsOf(upstreamVendors[vendor], model);
+      assert.ok(kinds, `${vendor}/${model}`);
+      const charged = kinds.flatMap((kind) => uses[kind] ?? [{}]);
       const call = { vendor, upstreamModel: model, requestedModel: model, acceptedAtMs: Date.UTC(2030, 0, 1) };
       assert.ok(
         charged.some((used) => priceBook.prices(call, used)),
-        `${vendor}/${model} as a model of ${kind}`,
+        `${vendor}/${model} as a model of ${kinds.join()}`,
       );
     }
 });
 
 test('B15: where calls without a price are refused, what a call is charged by has to have one, and not only its model', () => {
   const priceBook = createPriceBook({ book: loadShippedPriceBook(), unlisted: 'refuse' });
-  const ask = (vendor: string, model: string, uses: object) => () =>
+  const ask = (vendor: VendorId, model: string, uses: object) => () =>
     readPrices(priceBook, { target: target(vendor, model), requestedModel: model, acceptedAtMs: Date.UTC(2030, 0, 1), uses }, undefined);
   for (const [vendor, model, uses, words] of [
     ['openai', 'tts-1', { inputAudioMs: 1 }, /for minutes of sound/],

@@ -3,13 +3,14 @@ import type { ChatDialect, RequestFeatures } from '../../../dialects/chat-dialec
 import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { ModelKind } from '../../../inference/interfaces.ts';
 import { nearestName } from '../../../platform/nearest-name.ts';
 import { mayCall, type ModelLimits } from '../../admission/check-caller.ts';
 import type { KnownHealth } from './always-healthy.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
 import { findUnmetCondition } from './conditions.ts';
 import { hashConversation } from './conversation-key.ts';
-import { describeOtherKind, servesAs, type ServedKind } from './model-kind.ts';
+import { describeOtherKind } from './model-kind.ts';
 import type { Route, RoutedTarget, Tier } from './route.ts';
 import type { RoutingTable } from './routing-table.ts';
 import type { Target } from './target.ts';
@@ -17,12 +18,13 @@ import type { Target } from './target.ts';
 /** A call that looks for its targets. */
 export type RankedCall = {
   readonly table: Pick<RoutingTable, 'routeOf' | 'models'>;
-  readonly dialect: Pick<ChatDialect, 'id' | 'readFeatures' | 'readConversation'>;
+  /** What the client speaks, where the call is a chat: conditions and balance look into those. */
+  readonly dialect: Pick<ChatDialect, 'id' | 'readFeatures' | 'readConversation'> | undefined;
   readonly facts: CallFacts;
   readonly request: WireRequest;
   readonly caller: { readonly userId: string } & ModelLimits;
   /** What the endpoint needs a model for: one that is known to be made for something else is refused. Absent: any will do. */
-  readonly kind?: ServedKind | undefined;
+  readonly kind?: ModelKind | undefined;
   /** Id of the upstream that keeps the reply which the call continues, where it continues one. */
   readonly keptAt?: string | undefined;
   readonly health: KnownHealth;
@@ -56,7 +58,7 @@ export function rankTargets(call: RankedCall): readonly Target[] {
   const route = table.routeOf(facts.requestedModel);
   if (route === undefined || route.targets.length === 0)
     throw unknownModel(facts.requestedModel, table, (model) => mayCall(call.caller, model));
-  const tiers = findSuitable(call, route, route.tiersFor(dialect.id));
+  const tiers = findSuitable(call, route, route.tiersFor(dialect?.id));
   const [first] = tiers;
   const [only] = first ?? [];
   // Most models have one target, and then there is nothing to read, to hash or to copy.
@@ -76,9 +78,9 @@ function findSuitable(call: RankedCall, route: Route, tiers: readonly Tier[]): r
 
 function findOfKind({ kind, facts }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   if (kind === undefined) return tiers;
-  const isOther = (routed: RoutedTarget): boolean => routed.kind !== undefined && !servesAs(routed.kind, kind);
+  const isOther = (routed: RoutedTarget): boolean => routed.kinds?.includes(kind) === false;
   // Looked for without a copy of the tiers: every call comes by here.
-  const other = tiers.find((tier) => tier.some(isOther))?.find(isOther)?.kind;
+  const other = tiers.find((tier) => tier.some(isOther))?.find(isOther)?.kinds;
   if (other === undefined) return tiers;
   const fitting = filterTiers(tiers, (routed) => !isOther(routed));
   if (fitting.length > 0) return fitting;
@@ -88,9 +90,10 @@ function findOfKind({ kind, facts }: RankedCall, tiers: readonly Tier[]): readon
 /** State is kept by an upstream that was spoken to in the caller's own dialect, and a call that continues it can go nowhere else. */
 function findKeeping({ dialect, facts, keptAt }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   const threads = facts.needs.includes('threads');
+  const speaks = ({ dialects }: Target['upstream']): boolean => dialect !== undefined && dialects.includes(dialect.id);
   const stateful = filterTiers(
     tiers,
-    ({ target: { upstream } }) => upstream.dialects.includes(dialect.id) && (!threads || upstream.vendor.offers.includes('threads')),
+    ({ target: { upstream } }) => speaks(upstream) && (!threads || upstream.vendor.offers.includes('threads')),
   );
   if (threads && stateful.length === 0) throw describeThreadless(facts.requestedModel);
   if (facts.continues === undefined) return stateful;
@@ -99,11 +102,14 @@ function findKeeping({ dialect, facts, keptAt }: RankedCall, tiers: readonly Tie
   return keeping;
 }
 
+/** What no chat has anything of. */
+const textAlone: RequestFeatures = { images: false, documents: false, audio: false, tools: false };
+
 function findConditioned(call: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   const { dialect, facts, request } = call;
   const unmet: string[] = [];
   let features: RequestFeatures | undefined;
-  const conditioned = { dialect: dialect.id, facts, features: () => (features ??= dialect.readFeatures(request)) };
+  const conditioned = { dialect: dialect?.id, facts, features: () => (features ??= dialect?.readFeatures(request) ?? textAlone) };
   const suitable = filterTiers(tiers, ({ target: { when, upstream, upstreamModel } }) => {
     const reason = when === undefined ? undefined : findUnmetCondition(when, conditioned);
     if (reason !== undefined) unmet.push(`${upstream.id}/${upstreamModel} takes ${reason}`);

@@ -3,8 +3,9 @@ import type { ReplyCheck } from '../../settings/call-settings.ts';
 import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { HealthSubject } from '../health/health.ts';
 import type { ToolModes } from '../../settings/tool-settings.ts';
+import type { ModelKind } from '../../../inference/interfaces.ts';
+import { modelKindsOf } from '../../../upstreams/model-kind-rules.ts';
 import { hashText } from './conversation-hash.ts';
-import { type ModelKind, modelKindOf } from './model-kind.ts';
 import type { ConfiguredModel } from './configured-model.ts';
 import type { Target } from './target.ts';
 
@@ -14,7 +15,7 @@ export type RoutedTarget = {
   readonly weight: number;
   readonly subject: HealthSubject;
   /** What its model is made for, as far as that is known. */
-  readonly kind: ModelKind | undefined;
+  readonly kinds: readonly ModelKind[] | undefined;
   /** What sets it apart from the others in rendezvous. Stays the same when a credential is renewed. */
   readonly seed: number;
 };
@@ -33,9 +34,16 @@ export type Route = {
   readonly stopSequences?: StopSequences | undefined;
   /** Whether any target has conditions. */
   readonly isConditional: boolean;
-  /** The targets as a dialect's calls are to try them, whatever their conditions. */
-  readonly tiersFor: (dialect: DialectId) => readonly Tier[];
+  /** The targets as a dialect's calls are to try them, whatever their conditions. Calls that are no chats have none. */
+  readonly tiersFor: (dialect: DialectId | undefined) => readonly Tier[];
 };
+
+/** Whether all that a model may go to is known to make pictures and nothing else. */
+export function makesOnlyPictures(route: Route): boolean {
+  return route
+    .tiersFor(undefined)
+    .every((tier) => tier.every(({ kinds }) => kinds !== undefined && kinds.every((kind) => kind === 'image')));
+}
 
 /** The health subject of a target. */
 export function subjectOf({ upstream, upstreamModel }: Target): HealthSubject {
@@ -55,6 +63,7 @@ export function createRoute(model: Omit<ConfiguredModel, 'name'>): Route {
     stopSequences: model.stopSequences,
     isConditional: model.targets.some(({ when }) => when !== undefined),
     tiersFor: (dialect) => {
+      if (dialect === undefined) return tiers;
       const known = ordered.get(dialect);
       if (known !== undefined) return known;
       const made = orderFor(dialect, tiers, model);
@@ -73,8 +82,8 @@ function groupTiers(targets: readonly Target[]): readonly Tier[] {
     const name = `${target.upstream.id}\n${target.upstreamModel}`;
     const ordinal = seen.get(name) ?? 0;
     seen.set(name, ordinal + 1);
-    const kind = target.kind ?? modelKindOf(target.upstream.vendor.id, target.upstreamModel);
-    tier.push({ target, weight: target.weight ?? 1, subject: subjectOf(target), kind, seed: hashText(`${name}\n${ordinal}`) });
+    const kinds = target.kind === undefined ? modelKindsOf(target.upstream.vendor, target.upstreamModel) : [target.kind];
+    tier.push({ target, weight: target.weight ?? 1, subject: subjectOf(target), kinds, seed: hashText(`${name}\n${ordinal}`) });
     tiers.set(priority, tier);
   }
   return [...tiers].toSorted(([first], [second]) => first - second).map(([, tier]) => tier);

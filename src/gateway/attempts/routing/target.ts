@@ -1,14 +1,11 @@
 import type { RateLimits } from '../../../accounts/access-limits.ts';
 import type { DialectId } from '../../../dialects/dialect-id.ts';
+import type { ModelKind } from '../../../inference/interfaces.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
 import type { UpstreamClient } from '../../../platform/http/upstream-client.ts';
-import type { RerankInterface } from '../../../dialects/rerank/write-rerank-request.ts';
-import type { VideoProtocolId } from '../../../dialects/video-tasks/video-protocol.ts';
-import type { AudioTraits } from '../../../upstreams/audio-traits.ts';
 import type { UpstreamVendor } from '../../../upstreams/upstream-vendor.ts';
-import type { AudioPaths } from '../../../upstreams/audio-paths.ts';
+import type { UpstreamServices } from '../../../upstreams/upstream-services.ts';
 import type { TargetConditions } from './conditions.ts';
-import type { ServedKind } from './model-kind.ts';
 import type { TargetTimeouts } from './target-timeouts.ts';
 
 /** One configured upstream: a vendor account or model server, reached with one of its credentials. */
@@ -38,16 +35,8 @@ export type Upstream = {
   readonly takesIdempotencyKeys: boolean;
   /** Whether requests may name what its vendor keeps, regardless of its owner. */
   readonly passesStoredIds: boolean;
-  /** How it makes videos; undefined where it makes none. */
-  readonly videoProtocol: VideoProtocolId | undefined;
-  /** How it ranks documents; undefined where it does not. */
-  readonly rerankInterface: RerankInterface | undefined;
-  /** Where it judges content, below the base path; undefined where it does not. */
-  readonly moderationsPath: string | undefined;
-  /** Where it makes and reads sound, below the base path; empty where it does not. */
-  readonly audioPaths: AudioPaths;
-  /** What it does otherwise there than the interface's maker. */
-  readonly audioTraits: AudioTraits;
+  /** What it offers beside chats: its vendor's services with the operator's quirks over them. */
+  readonly services: UpstreamServices;
   /** What a model accepts here, by its name here: the vendor's facts with the operator's quirks over them. */
   readonly traitsOf: (upstreamModel: string) => ModelTraits;
   /** Whether the window of its models is the operator's own figure and no fact of the vendor's. Absent: no. */
@@ -71,5 +60,5 @@ export type Target = {
   /** Set where they are not those of the settings. */
   readonly timeouts?: TargetTimeouts;
   /** What the operator says that the model is for. Absent: what is known of its vendor's models. */
-  readonly kind?: ServedKind;
+  readonly kind?: ModelKind;
 };

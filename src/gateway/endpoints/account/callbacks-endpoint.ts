@@ -1,4 +1,4 @@
-import { type Endpoint, type EndpointRoute, repeatableByPath } from '../shared/endpoint.ts';
+import { type Endpoint, type EndpointRoute } from '../shared/endpoint.ts';
 import type { AccountServices } from './account-services.ts';
 import { callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
 import { type CallbackAction, serveCallbacks } from './serve-callbacks.ts';
@@ -7,7 +7,7 @@ function route(method: 'GET' | 'POST', path: string, action: CallbackAction): En
   return {
     method,
     path,
-    repeatable: repeatableByPath,
+    identifiedBy: 'path',
     openApi: { operation: () => callbackOperation(action) },
     serve: (services, http, { params }) => serveCallbacks(services, action, http, params['id'] ?? ''),
   };

@@ -1,6 +1,6 @@
 import type { AudioOperation } from '../../../dialects/openai-audio/audio-formats.ts';
 import { beginReport } from '../shared/begin-report.ts';
-import { type Endpoint, type EndpointRoute, repeatableByBody } from '../shared/endpoint.ts';
+import { type Endpoint, type EndpointRoute } from '../shared/endpoint.ts';
 import type { AudioServices } from './audio-services.ts';
 import { audioVoice } from './audio-voice.ts';
 import { audioOperation } from './open-api/audio-operations.ts';
@@ -14,7 +14,7 @@ function route(operation: AudioOperation): EndpointRoute<AudioServices> {
   return {
     method: 'POST',
     path: `/v1/audio/${operation}`,
-    repeatable: repeatableByBody,
+    identifiedBy: 'body',
     quote: () => (asked) => quoteSound(asked, operation),
     openApi: { operation: () => audioOperation(operation) },
     serve: (services, http) => serveAudio(services, operation, http, beginReport(services, http, label)),

@@ -1,66 +1,85 @@
-import type { MeteredCall } from '../../../billing/metering/meter-call.ts';
 import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
-import type { CallFacts } from '../../../inference/call-facts.ts';
-import type { GatewayError } from '../../../inference/gateway-error.ts';
-import type { Usage, UsageReport } from '../../../inference/usage.ts';
-import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
-import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
-import type { ClientWatch } from '../../attempts/disconnect/client-watch.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
-import type { GatewayLimits } from '../../settings/limits.ts';
-import type { Target } from '../../attempts/routing/target.ts';
 import type { AudioOperation } from '../../../dialects/openai-audio/audio-formats.ts';
-import type { UpstreamReply } from './upstream-reply.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Usage } from '../../../inference/usage.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
+import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts';
+import type { OwnMeter } from '../../attempts/books/own-meter.ts';
+import type { AttemptPlan, CallJob } from '../../attempts/call-job.ts';
+import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
+import type { Wanted } from '../../attempts/routing/rank-suitable.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import type { RelayedSound } from './audio-relay.ts';
 
-/** A call that makes sound or reads it, as the attempts see it. */
-export type AudioJob = {
+/** An upstream that has a route. */
+export function soundWanted(operation: AudioOperation): Wanted {
+  return {
+    kind: operation === 'speech' ? 'speech' : 'transcription',
+    isOffered: ({ audio }) => audio?.[operation] !== undefined,
+    does: { speech: 'makes speech', transcriptions: 'transcribes speech', translations: 'translates speech' }[operation],
+  };
+}
+
+/** A request to make sound or to read it. */
+export type AudioRequest = {
   readonly operation: AudioOperation;
   readonly facts: CallFacts;
   /** Tells the request from others of its caller. */
   readonly digest: () => string;
   /** Fits the call to a target. @throws GatewayError (400) where the target cannot do what is asked */
   readonly prepare: (target: Target) => PreparedAudio;
+  /** Gives back what the request takes up. */
+  readonly discard?: () => void;
 };
 
-/** A call that is fitted to a target. */
-export type PreparedAudio = {
+/** A call that is fitted to a target. What counts it is its own: what an upstream says of sound is only a part of the evidence. */
+export type PreparedAudio = OwnMeter & {
   readonly request: UpstreamRequest;
   /** What the call may use at most, by what it asks for. Tokens are a guess of the dearest kind; what they come to beyond that is charged all the same. */
   readonly bounds: () => UsageBounds;
   /** What a call can have used at all: a report beyond it is disputed, and what is charged then is within `bounds`. */
   readonly possible: () => Usage;
-  /** What is charged at least from the moment at which the upstream has answered: for the journal, should the process die. By what is known when it is asked. */
-  readonly usageAtHead: () => Usage;
-  /** Resolves when `usageAtHead` may say something better; undefined where it says all from the beginning. Never rejects. */
-  readonly learnMore?: () => Promise<void>;
-  /** Reads a good reply and hands it on. Throws GatewayError while nothing of it was delivered; afterwards it tells how it ended. */
-  readonly deliver: (reply: UpstreamReply, delivery: Delivery) => Promise<Delivered>;
-  /** What a call used that delivered something, or whose client left. @param report what its upstream said of that */
-  readonly meter: (report: UsageReport | undefined, textCharacters: number) => Promise<MeteredCall>;
+  readonly createRelay: (call: RelayedSound) => ReplyRelay;
 };
 
-/** What a reply is delivered with. */
-export type Delivery = {
-  readonly response: ClientReply;
-  /** Of the upstream's answer. */
-  readonly received: ReplyHeaders;
-  /** Those that go to the client. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly limits: GatewayLimits;
-  readonly stalledReaderMs: number;
-  readonly signal: AbortSignal;
-  /** The first bytes are about to go to the client: no other attempt can follow. */
-  readonly onDelivering: () => void;
-  readonly client: Pick<ClientWatch, 'delivered' | 'onLeft'>;
-};
+type AudioPlan = AttemptPlan & { readonly meter: PreparedAudio };
 
-/** How a reply ended of which something was delivered, or is ready to be. */
-export type Delivered = {
-  readonly end: 'finished' | 'cut' | 'client-left';
-  readonly report: UsageReport | undefined;
-  /** Characters of text that the model wrote. */
-  readonly textCharacters: number;
-  readonly error?: GatewayError;
-  /** Lets the client have the end of it, once the call is in the books. */
-  readonly conclude: () => void;
-};
+type KnownAudio = { readonly callId: string; readonly clock: Pick<Clock, 'nowMs'>; readonly purchase: Purchase };
+
+/** What the attempts of a call about sound send, and what becomes of the replies. */
+export function createAudioJob(asked: AudioRequest, { callId, clock, purchase }: KnownAudio): CallJob<AudioPlan> {
+  const { prepare, digest, discard } = asked;
+  return {
+    isFree: false,
+    plan: (target) => {
+      const meter = prepare(target);
+      return { kind: 'exchange', upstreamRequest: meter.request, relay: meter.createRelay({ callId, clock, target }), meter };
+    },
+    uses: (target) => prepare(target).bounds().most,
+    digest,
+    sent: () => {},
+    forget: () => {},
+    ...(discard !== undefined && { ended: discard }),
+    // Sound that was measured, and characters, are the gateway's own counts. What an upstream reports is held against what the sound and the text can come to.
+    bound: ({ target, plan, pricingParameters }) => ({
+      isSuspicious: (_usage, _amount, report) => report !== undefined,
+      find: () => {
+        const most = plan.meter.possible();
+        const nanoUsd = boundAtTarget(purchase, target, { most, pricingParameters });
+        return { most, nanoUsd, instead: plan.meter.bounds().most, provesCounts: false };
+      },
+    }),
+  };
+}
+
+/** What a call may use at a target. One that cannot do what is asked is not asked. */
+export function boundAudio({ prepare }: AudioRequest, target: Target): UsageBounds {
+  try {
+    return prepare(target).bounds();
+  } catch (error) {
+    if (error instanceof GatewayError) return { expected: {}, most: {} };
+    throw error;
+  }
+}

@@ -1,7 +1,7 @@
 import type { MediaMeter } from '../../../platform/media/media-meter.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
-import type { UploadSpool } from './upload-spool.ts';
+import type { UploadSpool } from '../shared/upload-spool.ts';
 
 /** What speech and transcriptions work with, besides what every call does. */
 export type AudioServices = AdmissionServices &

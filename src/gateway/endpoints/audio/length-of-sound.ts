@@ -1,6 +1,6 @@
 import type { AudioContainer } from '../../../dialects/openai-audio/sniff-audio.ts';
 import { estimateAudioMs, longestAudioMs, type SoundLength } from './measure-sound.ts';
-import type { SpooledUpload } from './upload-spool.ts';
+import type { SpooledUpload } from '../shared/upload-spool.ts';
 
 /** How long a recording is, found out within the signal. Never rejects. */
 export type MeasureLength = (signal: AbortSignal) => Promise<SoundLength>;

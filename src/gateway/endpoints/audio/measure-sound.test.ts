@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 
 import { createMediaMeter } from '../../../platform/media/media-meter.ts';
 import { measureSound, type SoundLength } from './measure-sound.ts';
-import { UploadSpool } from './upload-spool.ts';
+import { UploadSpool } from '../shared/upload-spool.ts';
 
 const rate = 8000;
 

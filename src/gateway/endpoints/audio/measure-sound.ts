@@ -1,7 +1,7 @@
 import { billedAudioMs } from '../../../dialects/openai-audio/audio-usage.ts';
 import type { AudioContainer } from '../../../dialects/openai-audio/sniff-audio.ts';
 import type { MeasureOptions, MediaMeter } from '../../../platform/media/media-meter.ts';
-import type { SpooledUpload } from './upload-spool.ts';
+import type { SpooledUpload } from '../shared/upload-spool.ts';
 
 /** How long a recording is, for the bill. `measured` is false where it had to be guessed from its size. */
 export type SoundLength = { readonly audioMs: number; readonly measured: boolean };

@@ -4,10 +4,11 @@ import { transcriptionModelOf } from '../../../dialects/openai-audio/audio-model
 import { billedAudioMs } from '../../../dialects/openai-audio/audio-usage.ts';
 import { readSpeechRequest } from '../../../dialects/openai-audio/speech-request.ts';
 import { readTranscriptionForm } from '../../../dialects/openai-audio/transcription-form.ts';
-import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
+import { noAudio } from '../../../upstreams/audio-service.ts';
 import type { AudioServices } from './audio-services.ts';
+import { soundWanted } from './audio-job.ts';
 import { estimateAudioMs } from './measure-sound.ts';
 import { createSpeechJob } from './speech-job.ts';
 import { boundTranscript } from './transcription-job.ts';
@@ -25,7 +26,7 @@ export function quoteSound(asked: Asked<AudioServices>, operation: AudioOperatio
 function quoteSpeech(asked: Asked<AudioServices>): QuotedCall {
   const { body, bytes, headers, settings } = asked;
   const job = createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers });
-  const targets = fitTargets(rankSound(asked, job.facts, 'speech'), (target) => ({
+  const targets = fitTargets(rankRouted(asked, job.facts, soundWanted('speech')), (target) => ({
     target,
     usage: job.prepare(target).bounds(),
   }));
@@ -41,15 +42,9 @@ function quoteTranscription(asked: Asked<AudioServices>, operation: Exclude<Audi
   const { requestedModel, stream, promptCharacters: inputCharacters } = facts;
   const called = { requestedModel, stream, inputCharacters, needs: [], outputTokensMax: 0 };
   const bound = ({ upstream, upstreamModel }: QuotedTarget['target']): UsageBounds =>
-    boundTranscript(transcriptionModelOf(upstreamModel, upstream.audioTraits.transcriptFormats), audioMs, inputCharacters);
-  const targets = rankSound(asked, called, operation).map((target) => ({ target, usage: bound(target) }));
+    boundTranscript(transcriptionModelOf(upstreamModel, (upstream.services.audio ?? noAudio).transcriptFormats), audioMs, inputCharacters);
+  const targets = rankRouted(asked, called, soundWanted(operation)).map((target) => ({ target, usage: bound(target) }));
   return { dialect, requestedModel, targets, roundsMax: 1 };
-}
-
-function rankSound(asked: Asked<AudioServices>, facts: CallFacts, operation: AudioOperation) {
-  const does = { speech: 'makes speech', transcriptions: 'transcribes speech', translations: 'translates speech' }[operation];
-  const kind = operation === 'speech' ? 'speech' : 'transcription';
-  return rankRouted(asked, facts, kind, ({ upstream }) => upstream.audioPaths[operation] !== undefined, does);
 }
 
 /** A member as the form would have it: lists are repeated fields, and everything is text. */

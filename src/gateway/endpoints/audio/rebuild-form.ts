@@ -2,7 +2,7 @@ import type { TranscriptPlan } from '../../../dialects/openai-audio/plan-transcr
 import { extensionOf, usualNames } from '../../../dialects/openai-audio/sniff-audio.ts';
 import { plainFieldName, type TranscriptionFacts } from '../../../dialects/openai-audio/transcription-form.ts';
 import type { MultipartPart } from '../../../platform/http/multipart-body.ts';
-import type { AudioTraits } from '../../../upstreams/audio-traits.ts';
+import type { AudioTraits } from '../../../upstreams/audio-service.ts';
 import type { FormFile, ReceivedForm } from './receive-form.ts';
 
 type Fit = {

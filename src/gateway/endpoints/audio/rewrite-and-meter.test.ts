@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import type { TranscriptionFacts } from '../../../dialects/openai-audio/transcription-form.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { rewriteTranscript } from './deliver-transcript.ts';
+import { rewriteTranscript } from './rewrite-transcript.ts';
 import { meterSpeech } from './speech-job.ts';
 
 const usual: TranscriptionFacts = {

@@ -8,9 +8,10 @@ import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { digestRequest } from '../../attempts/health/asking-call.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
+import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import type { AudioJob, PreparedAudio } from './audio-job.ts';
-import { deliverEvents, deliverSound } from './deliver-stream.ts';
+import type { AudioRequest, PreparedAudio } from './audio-job.ts';
+import { checkSound, createAudioRelay, type RelayedSound } from './audio-relay.ts';
 
 /** A request for speech, checked. */
 export type SpeechCall = {
@@ -21,8 +22,8 @@ export type SpeechCall = {
   readonly headers: Readonly<Record<string, string | undefined>>;
 };
 
-/** Makes the job of reading a text out. */
-export function createSpeechJob(call: SpeechCall): AudioJob {
+/** A request to read a text out, as its attempts see it. */
+export function createSpeechJob(call: SpeechCall): AudioRequest {
   const { requestedModel, inputCharacters, instructionsCharacters, streamsEvents } = call.facts;
   return {
     operation: 'speech',
@@ -56,17 +57,28 @@ function prepareSpeech(call: SpeechCall, target: Target): PreparedAudio {
   const usageAtHead = model.billedBy === 'characters' ? { inputCharacters: facts.inputCharacters } : estimateSpeechTokens(facts);
   const sent = upstreamModel === facts.requestedModel ? bytes : Buffer.from(JSON.stringify({ ...body, model: upstreamModel }));
   return {
-    request: { path: `${upstream.basePath}${upstream.audioPaths.speech ?? ''}`, method: 'POST', headers, body: sent },
+    request: { path: `${upstream.basePath}${upstream.services.audio?.speech ?? ''}`, method: 'POST', headers, body: sent },
     bounds: () => ({ expected: usageAtHead, most: model.billedBy === 'characters' ? usageAtHead : boundSpeechTokens(facts) }),
     possible: () => possibleSpeech(facts),
-    usageAtHead: () => usageAtHead,
-    deliver: (reply, delivery) =>
-      // A server that knows no events answers with sound.
-      facts.streamsEvents && String(delivery.received['content-type'] ?? '').startsWith('text/event-stream')
-        ? deliverEvents(reply, delivery)
-        : deliverSound(reply, delivery, speechContentTypes[facts.format]),
-    meter: (report) => Promise.resolve(meterSpeech(facts, model.billedBy, report)),
+    atHead: () => usageAtHead,
+    count: (report) => meterSpeech(facts, model.billedBy, report?.usageReport),
+    createRelay: (relayed) => createSpeechRelay(facts, relayed),
   };
+}
+
+function createSpeechRelay({ format, streamsEvents }: SpeechFacts, relayed: RelayedSound): ReplyRelay {
+  return createAudioRelay(relayed, {
+    stream: streamsEvents,
+    shape: 'bytes',
+    typeOf: (said) => (/^audio\/[\w.+-]+/i.test(said) ? said : speechContentTypes[format]),
+    bytes: { check: (first, headers) => checkSound(first, headers, format === 'pcm'), pieceOf: (chunk) => chunk },
+    readReply: neverWhole,
+    writeReply: neverWhole,
+  });
+}
+
+function neverWhole(): never {
+  throw new Error('sound is not read as a whole');
 }
 
 /** People are read to at about this pace. */

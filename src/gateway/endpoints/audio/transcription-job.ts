@@ -1,21 +1,24 @@
 import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { MeteredCall } from '../../../billing/metering/meter-call.ts';
+import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import { transcriptionModelOf, type TranscriptionModel } from '../../../dialects/openai-audio/audio-models.ts';
 import { billedAudioMs } from '../../../dialects/openai-audio/audio-usage.ts';
+import { transcriptContentTypes } from '../../../dialects/openai-audio/audio-formats.ts';
 import { type TranscriptPlan, planTranscript } from '../../../dialects/openai-audio/plan-transcript.ts';
 import type { TranscriptionFacts } from '../../../dialects/openai-audio/transcription-form.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import { encodeMultipart } from '../../../platform/http/multipart-body.ts';
+import { noAudio } from '../../../upstreams/audio-service.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
+import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import type { AudioJob, Delivered, Delivery, PreparedAudio } from './audio-job.ts';
-import { deliverEvents } from './deliver-stream.ts';
-import { deliverTranscript } from './deliver-transcript.ts';
+import type { AudioRequest, PreparedAudio } from './audio-job.ts';
+import { createAudioRelay, type RelayedSound } from './audio-relay.ts';
 import { LengthOfSound, type MeasureLength } from './length-of-sound.ts';
 import type { ReceivedForm } from './receive-form.ts';
 import { rebuildForm } from './rebuild-form.ts';
-import type { UpstreamReply } from './upstream-reply.ts';
+import { rewriteTranscript, type WrittenTranscript } from './rewrite-transcript.ts';
 
 /** A request to write speech down, checked. */
 export type TranscriptionCall = {
@@ -25,8 +28,8 @@ export type TranscriptionCall = {
   readonly measure: MeasureLength;
 };
 
-/** Makes the job of writing speech down, or of translating it. */
-export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
+/** A request to write speech down, or to translate it, as its attempts see it. */
+export function createTranscriptionJob(call: TranscriptionCall): AudioRequest {
   const { requestedModel, stream, promptCharacters, task } = call.facts;
   const { upload, container } = call.form.file;
   const length = new LengthOfSound(upload, container, call.measure);
@@ -36,6 +39,7 @@ export function createTranscriptionJob(call: TranscriptionCall): AudioJob {
     // The sound may lie on the disk: its length to the byte is as good.
     digest: () => `${task} ${requestedModel} ${promptCharacters} ${upload.bytes}`,
     prepare: (target) => new PreparedTranscription(call, length, target),
+    discard: () => void upload.discard(),
   };
 }
 
@@ -81,23 +85,23 @@ class PreparedTranscription implements PreparedAudio {
   readonly #length: LengthOfSound;
   readonly #model: TranscriptionModel;
   readonly #plan: TranscriptPlan;
-  #durationSeconds: number | undefined;
+  #written: WrittenTranscript | undefined;
+  #counting: Promise<MeteredCall> | undefined;
 
   /** @throws GatewayError where the model does not answer in the form that is wanted */
   constructor(call: TranscriptionCall, length: LengthOfSound, target: Target) {
     const { facts, form } = call;
     const { upstream, upstreamModel } = target;
+    const audio = upstream.services.audio ?? noAudio;
     this.#call = call;
     this.#length = length;
-    this.#model = transcriptionModelOf(upstreamModel, upstream.audioTraits.transcriptFormats);
+    this.#model = transcriptionModelOf(upstreamModel, audio.transcriptFormats);
     this.#plan = planTranscript(facts, this.#model);
-    const { contentType, body } = encodeMultipart(
-      rebuildForm(form, { facts, plan: this.#plan, upstreamModel, traits: upstream.audioTraits }),
-    );
+    const { contentType, body } = encodeMultipart(rebuildForm(form, { facts, plan: this.#plan, upstreamModel, traits: audio }));
     const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
     const headers = createUpstreamHeaders({ operation: 'generate', body: {}, headers: call.headers }, target, dialects, undefined);
     Object.assign(headers, { 'content-type': contentType, accept: facts.stream ? 'text/event-stream, */*' : '*/*' });
-    const path = facts.task === 'translate' ? upstream.audioPaths.translations : upstream.audioPaths.transcriptions;
+    const path = facts.task === 'translate' ? audio.translations : audio.transcriptions;
     this.request = { path: `${upstream.basePath}${path ?? ''}`, method: 'POST', headers, body: undefined, streamedBody: body };
   }
 
@@ -110,29 +114,48 @@ class PreparedTranscription implements PreparedAudio {
     return { inputAudioMs, ...possibleTranscript(inputAudioMs, this.#call.facts.promptCharacters) };
   }
 
-  usageAtHead(): Usage {
+  atHead(): Usage {
     return this.#usageOf(this.#length.known.audioMs, 0).usage;
   }
 
-  async learnMore(): Promise<void> {
-    await this.#length.measureUnlessQuick();
+  learnMore(): Promise<void> {
+    return this.#length.measureUnlessQuick();
   }
 
-  deliver(reply: UpstreamReply, delivery: Delivery): Promise<Delivered> {
+  createRelay(relayed: RelayedSound): ReplyRelay {
     const { facts } = this.#call;
-    // A model that makes no streams answers as if it had not been asked for one.
-    if (facts.stream && String(delivery.received['content-type'] ?? '').startsWith('text/event-stream'))
-      return deliverEvents(reply, delivery);
-    return deliverTranscript(reply, delivery, facts, this.#plan, ({ durationSeconds }) => (this.#durationSeconds = durationSeconds));
+    return createAudioRelay(relayed, {
+      stream: facts.stream,
+      shape: 'whole',
+      typeOf: () => transcriptContentTypes[facts.format],
+      parse: (body) => (this.#written = rewriteTranscript(body, facts, this.#plan)),
+      readReply: () => this.#describe(),
+      writeReply: () => this.#written?.body ?? Buffer.alloc(0),
+      // A stream's last words wait until the recording is measured, where it is charged by that.
+      kept: () => this.#counting?.then(() => {}),
+    });
+  }
+
+  #describe(): ReplyReport {
+    const { report, textCharacters = 0 } = this.#written ?? {};
+    return { outputCharacters: textCharacters, ...(report !== undefined && { usageReport: report }) };
   }
 
   /** The vendor's own count; else what the recording is long; else what its server says of that; else what its size tells. */
-  async meter(report: UsageReport | undefined, textCharacters: number): Promise<MeteredCall> {
-    const evidence = report === undefined ? {} : { rawUsage: report.raw };
-    if (report?.trustworthy === true && this.#countsWhatIsBilled(report)) return { usage: report.usage, ...evidence, estimated: false };
+  count(told: ReplyReport | undefined): MeteredCall | Promise<MeteredCall> {
+    const report = told?.usageReport;
+    if (report?.trustworthy === true && this.#countsWhatIsBilled(report))
+      return { usage: report.usage, rawUsage: report.raw, estimated: false };
+    this.#counting = this.#countSound(report, told?.outputCharacters ?? 0);
+    return this.#counting;
+  }
+
+  async #countSound(report: UsageReport | undefined, textCharacters: number): Promise<MeteredCall> {
     const { audioMs, measured } = await this.#length.measure();
-    const saidMs = this.#durationSeconds === undefined ? undefined : billedAudioMs(this.#durationSeconds);
+    const saidSeconds = this.#written?.durationSeconds;
+    const saidMs = saidSeconds === undefined ? undefined : billedAudioMs(saidSeconds);
     const { usage, estimated } = this.#usageOf(measured ? audioMs : (saidMs ?? audioMs), textCharacters);
+    const evidence = report === undefined ? {} : { rawUsage: report.raw };
     return { usage: { ...usage, ...report?.usage }, ...evidence, estimated: estimated || !(measured || saidMs !== undefined) };
   }
 

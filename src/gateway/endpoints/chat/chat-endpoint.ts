@@ -1,5 +1,5 @@
 import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
-import { type Endpoint, type EndpointRoute, repeatableByBody } from '../shared/endpoint.ts';
+import { type Endpoint, type EndpointRoute } from '../shared/endpoint.ts';
 import { dialectOfHeaders, type RequestHeaders, type Wording, wordingOf } from '../shared/wording.ts';
 import type { ChatServices } from './chat-services.ts';
 import { chatOperation } from './open-api/chat-operations.ts';
@@ -11,7 +11,7 @@ function route(path: string, dialect: DialectId, operation: Operation): Endpoint
   return {
     method: 'POST',
     path,
-    repeatable: repeatableByBody,
+    identifiedBy: 'body',
     ...(operation === 'count-tokens' ? {} : { quote: () => (question) => quoteChat(question, { dialect, operation }) }),
     openApi: { operation: () => chatOperation(dialect, operation, operation === 'generate') },
     serve: (services, http) => serveChat(services, http, asked),

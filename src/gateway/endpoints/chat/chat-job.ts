@@ -7,6 +7,7 @@ import type { Target } from '../../attempts/routing/target.ts';
 import { answerCount } from './answer-count.ts';
 import { coverAttempt, createStreamBudget } from './chat-credit.ts';
 import type { ChatServices } from './chat-services.ts';
+import type { ReplyForm } from './forms/reply-form.ts';
 import type { KnownCall } from './known-call.ts';
 import { mayShorten } from './plan/fit-request.ts';
 import { isForgotten } from './plan/is-forgotten.ts';
@@ -16,11 +17,15 @@ import { readAgain } from './plan/read-again.ts';
 import { toWireRequest } from './to-wire-request.ts';
 import { boundUsage } from './usage-bound.ts';
 
+/** A request, and its body as it is sent where it passes. */
+type ChatRequest = { readonly request: WireRequest; readonly bytes: Buffer };
+
 /** What the attempts of a chat send: as it passes through, or translated, shortened where that was asked for. */
-export class ChatJob implements CallJob<ExchangePlan> {
+export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   readonly isFree: boolean;
   readonly #services: ChatServices;
   readonly #known: KnownCall;
+  readonly #form: ReplyForm<Piece>;
   readonly #mayShorten: boolean;
   /** The request's body, as long as another attempt may need it. */
   #bytes: Buffer | undefined;
@@ -29,27 +34,33 @@ export class ChatJob implements CallJob<ExchangePlan> {
   /** How the request was refused as too long, where less of it is sent since. */
   #overflow: GatewayError | undefined;
 
-  constructor(services: ChatServices, known: KnownCall, request: WireRequest, bytes: Buffer) {
+  /** @param form what the sink of the reply takes */
+  constructor(services: ChatServices, known: KnownCall, form: ReplyForm<Piece>, { request, bytes }: ChatRequest) {
     this.#services = services;
     this.#known = known;
+    this.#form = form;
     this.#request = request;
     this.#bytes = bytes;
     this.#mayShorten = request.body.truncation === 'auto';
     this.isFree = known.call.operation === 'count-tokens';
   }
 
-  plan(target: Target): ExchangePlan | OwnAnswer | Promise<ExchangePlan | OwnAnswer> {
+  plan(target: Target): ExchangePlan<Piece> | OwnAnswer | Promise<ExchangePlan<Piece> | OwnAnswer> {
     const bytes = this.#bytes ?? Buffer.from('{}');
     if (this.#request !== undefined) return this.#planFor(target, this.#request, bytes);
     return readAgain(bytes).then((body) => this.#planFor(target, toWireRequest(this.#known.call, body), bytes));
   }
 
-  #planFor(target: Target, request: WireRequest, bytes: Buffer): ExchangePlan | OwnAnswer | Promise<ExchangePlan | OwnAnswer> {
-    const planned = planAttempt(this.#services, this.#known, { target, request, bytes, overflow: this.#overflow });
+  #planFor(
+    target: Target,
+    request: WireRequest,
+    bytes: Buffer,
+  ): ExchangePlan<Piece> | OwnAnswer | Promise<ExchangePlan<Piece> | OwnAnswer> {
+    const planned = planAttempt(this.#services, this.#known, this.#form, { target, request, bytes, overflow: this.#overflow });
     return planned instanceof Promise ? planned.then((plan) => this.#orAnswer(plan)) : this.#orAnswer(planned);
   }
 
-  #orAnswer(plan: ExchangePlan | EstimatedCount): ExchangePlan | OwnAnswer {
+  #orAnswer(plan: ExchangePlan<Piece> | EstimatedCount): ExchangePlan<Piece> | OwnAnswer {
     if (plan.kind === 'exchange') return plan;
     return { kind: 'own', answer: () => answerCount(this.#known.call, plan.inputTokens) };
   }
@@ -74,15 +85,15 @@ export class ChatJob implements CallJob<ExchangePlan> {
     return true;
   }
 
-  cover(attempt: PlannedAttempt<ExchangePlan>): ReturnType<typeof coverAttempt> {
+  cover(attempt: PlannedAttempt<ExchangePlan<Piece>>): ReturnType<typeof coverAttempt> {
     return coverAttempt(this.#known, attempt);
   }
 
-  watchBudget(attempt: PlannedAttempt<ExchangePlan>): ReturnType<typeof createStreamBudget> {
+  watchBudget(attempt: PlannedAttempt<ExchangePlan<Piece>>): ReturnType<typeof createStreamBudget> {
     return createStreamBudget(this.#known, attempt);
   }
 
-  bound(attempt: PlannedAttempt<ExchangePlan>): ReturnType<typeof boundUsage> {
+  bound(attempt: PlannedAttempt<ExchangePlan<Piece>>): ReturnType<typeof boundUsage> {
     return boundUsage(this.#known, attempt);
   }
 }

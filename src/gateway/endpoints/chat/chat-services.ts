@@ -4,6 +4,7 @@ import type { FileService } from '../../../tools/file-search/file-service.ts';
 import type { ToolShed } from '../../../tools/gateway-tool.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
+import type { PictureMaker } from '../shared/picture-maker.ts';
 import type { BackgroundRuns } from './background/background-runs.ts';
 import type { CompactionSealer } from './compaction/compaction-sealer.ts';
 import type { ProofVault } from './proofs/proof-vault.ts';
@@ -27,6 +28,8 @@ export type ChatServices = AdmissionServices &
     /** Checks replies against the schemas of clients, off the event loop. */
     readonly schemaChecker: SchemaChecker;
     readonly fetchMedia: FetchMedia;
+    /** Makes pictures for chats that ask for them of a model that does nothing else; absent where none are made. */
+    readonly pictureMaker?: PictureMaker;
     /** Responses that are generated without a client, and stored ones that can be followed. Absent where nothing stores responses. */
     readonly background?: BackgroundRuns;
     /** Sends what has ended to the addresses that were given for it. Absent where nothing is sent. */

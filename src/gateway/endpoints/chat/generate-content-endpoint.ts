@@ -1,5 +1,5 @@
 import { readAltFraming, type RequestTarget } from '../../admission/request-target.ts';
-import { type Endpoint, type EndpointRoute, type PathMatch, type Quote, repeatableByBody } from '../shared/endpoint.ts';
+import { type Endpoint, type EndpointRoute, type PathMatch, type Quote } from '../shared/endpoint.ts';
 import { namesModelMethod, speaksGenerateContent } from '../shared/model-paths.ts';
 import { type Wording, wordingOf } from '../shared/wording.ts';
 import type { ChatServices } from './chat-services.ts';
@@ -14,7 +14,7 @@ function route(path: string): EndpointRoute<ChatServices> {
     path,
     // A path without a method is told of those there are when it is posted to, but is no reason to post.
     isNamedFor: namesModelMethod,
-    repeatable: repeatableByBody,
+    identifiedBy: 'body',
     quote,
     openApi: { paths: () => generateContentPaths(path) },
     serve: (services, http, { rest }) => serveChat(services, http, readModelMethod(rest, http.target.query)),

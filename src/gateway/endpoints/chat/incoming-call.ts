@@ -19,6 +19,6 @@ export type IncomingCall = {
 };
 
 /** What the attempts of a chat know it by. */
-export function identify({ callId, dialect, response }: IncomingCall): Pick<AttemptedCall, 'callId' | 'label' | 'voice' | 'response'> {
-  return { callId, label: dialect.id, voice: dialect.voice, response };
+export function identify({ callId, dialect }: IncomingCall): Pick<AttemptedCall, 'callId' | 'label'> {
+  return { callId, label: dialect.id };
 }

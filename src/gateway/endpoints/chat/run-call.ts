@@ -6,11 +6,13 @@ import { startBackground } from './background/start-background.ts';
 import { ChatJob } from './chat-job.ts';
 import type { ChatServices } from './chat-services.ts';
 import { enterChat } from './enter-chat.ts';
+import { deliver } from './forms/deliver.ts';
 import { identify, type IncomingCall } from './incoming-call.ts';
 import type { KnownCall } from './known-call.ts';
 import { readChat } from './read-chat.ts';
 import { holdCredit, takeLimits } from './reserve-chat.ts';
-import { routeChat, type RoutedCall } from './route-chat.ts';
+import { orderPictures } from './order-pictures.ts';
+import { type ReadCall, routeChat, type RoutedCall } from './route-chat.ts';
 import { needsToolLoop, runToolLoop } from './tool-loop/run-tool-loop.ts';
 
 /**
@@ -22,6 +24,8 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
   const entered = entering instanceof Promise ? await entering : entering;
   if (entered === undefined) return;
   const read = await readChat(gateway, call, entered);
+  const pictured = answerWithPictures(gateway, { ...entered, ...read, call }, report);
+  if (pictured !== undefined) return await pictured;
   const routing = routeChat(gateway, { ...entered, ...read, call }, report);
   const routed = routing instanceof Promise ? await routing : routing;
   const { facts, targets, turn, sent } = routed;
@@ -49,6 +53,21 @@ export async function runCall(gateway: ChatServices, call: IncomingCall, report:
   }
 }
 
+/** Has pictures made for a chat that asks for them of a model of pictures. Undefined where it is none. */
+function answerWithPictures(
+  { pictureMaker }: Pick<ChatServices, 'pictureMaker'>,
+  { call, settings, caller, request, admission, acceptedAtMs, startedMs }: ReadCall,
+  report: CallReport,
+): Promise<void> | undefined {
+  const { callId, response, dialect } = call;
+  if (pictureMaker === undefined || dialect.pictures === undefined) return undefined;
+  const order = orderPictures({ callId, dialect, routing: settings.routing, caller, request });
+  if (order === undefined) return undefined;
+  const disconnect = caller.disconnectPolicy ?? settings.disconnect;
+  const known = { callId, response, report, settings, caller, disconnect, admission, acceptedAtMs, startedMs };
+  return pictureMaker.make({ ...known, headers: request.headers }, order);
+}
+
 /** Makes the call: once, or as often as its built-in tools need. */
 async function makeCall(gateway: ChatServices, known: KnownCall, { request, bytes }: RoutedCall['sent']): Promise<void> {
   const { call, facts, settings, targets, turn } = known;
@@ -59,5 +78,7 @@ async function makeCall(gateway: ChatServices, known: KnownCall, { request, byte
     const whole = turn === undefined ? request : await turn.whole();
     if (await runToolLoop(gateway, known, { request: whole, asked: request })) return;
   }
-  await new CallAttempts(gateway, known, new ChatJob(gateway, known, request, bytes)).start();
+  await deliver(call, known.framing, (form, sink) =>
+    new CallAttempts(gateway, known, new ChatJob(gateway, known, form, { request, bytes }), sink).start(),
+  );
 }

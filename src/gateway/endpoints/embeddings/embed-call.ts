@@ -13,12 +13,10 @@ export async function embed(gateway: EmbeddingServices, call: PlainCall): Promis
   const { body } = call;
   const { requestedModel, inputCharacters, encoding } = readEmbeddings(body);
   await startPlainCall(gateway, call, {
+    kind: 'embeddings',
     label: 'openai-embeddings',
     voice: chatDialects['openai-chat'].voice,
     facts: { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 },
-    kind: 'embeddings',
-    isSuitable: ({ upstream }) => upstream.vendor.embeddingsPath !== undefined,
-    does: 'makes embeddings',
     bound: () => {
       const bounds = boundEmbeddings(body, inputCharacters);
       return () => bounds;

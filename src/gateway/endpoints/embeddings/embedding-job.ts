@@ -44,14 +44,13 @@ function createRequest({ body, headers: own }: KnownEmbedding, target: Target): 
   const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
   // Clients write null for what they leave out; the vendors refuse it.
   const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-  const path = `${upstream.basePath}${upstream.vendor.embeddingsPath ?? ''}`;
+  const path = `${upstream.basePath}${upstream.services.embeddings ?? ''}`;
   return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...given, model: upstreamModel })) };
 }
 
 function createRelay({ callId, purchase, encoding }: KnownEmbedding, { upstream }: Target): ReplyRelay {
   return {
     upstreamFraming: undefined,
-    streamsWholeReplies: false,
     replyHeaders: (received) => ({ 'content-type': 'application/json', ...passReplyHeaders(upstream, received, callId) }),
     readReply: readEmbeddingsReport,
     writeReply: (reply, bytes, charged) => {

@@ -1,5 +1,5 @@
 import { beginReport } from '../shared/begin-report.ts';
-import { type Endpoint, repeatableByBody } from '../shared/endpoint.ts';
+import { type Endpoint } from '../shared/endpoint.ts';
 import { carriers } from '../shared/open-api-parts.ts';
 import type { EmbeddingServices } from './embedding-services.ts';
 import { quoteEmbeddings } from './quote-embeddings.ts';
@@ -12,7 +12,7 @@ export const embeddingsEndpoint: Endpoint<EmbeddingServices> = {
     {
       method: 'POST',
       path: '/v1/embeddings',
-      repeatable: repeatableByBody,
+      identifiedBy: 'body',
       quote: () => quoteEmbeddings,
       openApi: {
         operation: () => ({

@@ -8,13 +8,7 @@ import { rankRouted } from '../shared/quoting/rank-routed.ts';
 export function quoteEmbeddings(asked: Asked<EmbeddingServices>): QuotedCall {
   const { requestedModel, inputCharacters } = readEmbeddings(asked.body);
   const facts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
-  const targets = rankRouted(
-    asked,
-    facts,
-    'embeddings',
-    ({ upstream }) => upstream.vendor.embeddingsPath !== undefined,
-    'makes embeddings',
-  );
+  const targets = rankRouted(asked, facts, { kind: 'embeddings' });
   const usage = boundEmbeddings(asked.body, inputCharacters);
   return {
     dialect: 'openai-embeddings',

@@ -1,4 +1,4 @@
-import type { Endpoint, Repeatable } from '../shared/endpoint.ts';
+import type { Endpoint, EndpointRoute, RequestIdentity } from '../shared/endpoint.ts';
 import { carriers } from '../shared/open-api-parts.ts';
 import { wordingOf } from '../shared/wording.ts';
 import type { FileServices } from './file-services.ts';
@@ -8,7 +8,8 @@ const methods = ['GET', 'POST', 'DELETE'] as const;
 /** What lies below is found by `serve-files.ts`. */
 const paths = ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'];
 
-const repeatable: Repeatable = { readsBody: (path) => !path.endsWith('/cancel') };
+/** Whatever body comes with it is not read. */
+const cancelPath = '/v1/vector_stores/:store/file_batches/:batch/cancel';
 
 function operation(): object {
   return {
@@ -18,11 +19,13 @@ function operation(): object {
   };
 }
 
+function route(method: (typeof methods)[number], path: string, identifiedBy: RequestIdentity): EndpointRoute<FileServices> {
+  return { method, path, identifiedBy, openApi: { operation, rest: 'rest' }, serve: serveFiles };
+}
+
 /** Files and vector stores. */
 export const filesEndpoint: Endpoint<FileServices> = {
   name: 'files',
-  routes: methods.flatMap((method) =>
-    paths.map((path) => ({ method, path, repeatable, openApi: { operation, rest: 'rest' }, serve: serveFiles })),
-  ),
+  routes: methods.flatMap((method) => [...paths.map((path) => route(method, path, 'body')), route(method, cancelPath, 'path')]),
   voice: { owns: (path) => /^\/v1\/(?:files|vector_stores)(?:\/|$)/.test(path), wording: () => wordingOf('openai-responses') },
 };

@@ -102,6 +102,7 @@ function readRanking(body: JsonObject) {
       if (ranker !== undefined && !rankers.includes(ranker))
         throw invalid('ranking_options.ranker', `expected one of ${rankers.join(', ')}`);
       return {
+        ranker,
         scoreThreshold: readOptional(options['score_threshold'], (score) => readNumber(score, 'ranking_options.score_threshold', 0, 1)),
       };
     }) ?? {}
@@ -123,7 +124,16 @@ export const searchStore: FilesHandler = async (context, [id = '']) => {
   const nowMs = context.gateway.clock.nowMs();
   if ((expiryOf(store) ?? Infinity) <= nowMs) throw invalid('vector_store_id', 'this vector store has expired');
   await files.store.touchVectorStore({ userName: caller.userName, storeId: id, nowMs });
-  const found = await files.search({ userName: caller.userName, storeIds: [id], queries, filter, resultsMax, ...ranking, signal });
+  const found = await files.search({
+    userName: caller.userName,
+    keyId: caller.id,
+    storeIds: [id],
+    queries,
+    filter,
+    resultsMax,
+    ...ranking,
+    signal,
+  });
   return {
     object: 'vector_store.search_results.page',
     search_query: queries,

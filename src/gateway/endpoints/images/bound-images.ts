@@ -17,7 +17,7 @@ const nativeTokensExpected = 1290;
 
 /** How the pictures of a target are made. Only for targets that make some. */
 export function imageInterfaceOf({ upstream, upstreamModel }: Target): ImageInterface {
-  const found = upstream.vendor.imagesOf?.(upstreamModel);
+  const found = upstream.services.images?.(upstreamModel);
   if (found === undefined) throw new Error(`${upstream.id} makes no pictures`);
   return found;
 }

@@ -1,41 +1,23 @@
-import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { DisconnectPolicy } from '../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
-import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ImageRequest } from '../../../inference/image.ts';
-import { mayCall } from '../../admission/check-caller.ts';
-import { type CallCredit, takeCredit } from '../../admission/credits/call-credit.ts';
-import { reserveCall } from '../../admission/limits/reserve-call.ts';
-import { boundDearest } from '../../attempts/books/bound-call.ts';
-import type { AttemptedCall } from '../../attempts/call.ts';
-import { CallAttempts } from '../../attempts/call-attempts.ts';
-import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
-import { notAChat } from '../../attempts/routing/not-a-chat.ts';
-import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
-import type { Target } from '../../attempts/routing/target.ts';
+import { checkAddress } from '../../attempts/exchange/private-addresses.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';
-import type { ClientReply } from '../../replies/client-reply.ts';
-import type { AttemptReport } from '../../telemetry/call-report.ts';
+import { defaultPictureSettings } from '../../settings/picture-settings.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
+import { checkMediaQuota } from '../shared/check-media-quota.ts';
+import type { PictureCall, PictureOrder } from '../shared/picture-maker.ts';
+import { startPlainCall } from '../shared/plain-call.ts';
 import { boundImages } from './bound-images.ts';
 import { createImageJob } from './image-job.ts';
 import type { ImageServices } from './image-services.ts';
-import { imagesVoice } from './images-voice.ts';
+import { createPictureLinks, type PictureLinks } from './picture-files.ts';
 
-/** A request for pictures. */
-type ImageCall = {
-  readonly callId: string;
-  readonly caller: ApiKey;
-  readonly settings: GatewaySettings;
-  readonly asked: ImageRequest;
-  /** Headers of the client, which pass where the upstream takes them. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly acceptedAtMs: number;
-  readonly startedMs: number;
-  readonly response: ClientReply;
-  readonly disconnect: DisconnectPolicy | undefined;
-  readonly admission: AttemptedCall['admission'];
-  readonly report: AttemptReport;
+/** A request for pictures, and what its own interface says besides. */
+export type ImageOrder = PictureOrder & {
+  /** Scheme and host under which its client reaches the gateway, for addresses of pictures. Absent where it wants none. */
+  readonly baseUrl?: string;
+  /** Called when nothing of the request is needed any more. */
+  readonly forget?: () => void;
 };
 
 /** What routing, limits and the books need to know of a request for pictures. */
@@ -43,64 +25,54 @@ export function imageFacts({ requestedModel, stream, prompt }: ImageRequest): Ca
   return { requestedModel, stream, inputCharacters: prompt.length, needs: [] };
 }
 
-/** What an upstream does that makes pictures, in words. */
-export const makesPictures = 'makes pictures';
-
-export const isImageTarget = ({ upstream }: Target): boolean => upstream.vendor.imagesOf !== undefined;
-
-/**
- * Routes, limits and makes a call for pictures, held for like any other. Returns when its first attempt runs; the attempts go on by themselves, write the reply and
- * settle the call.
- * @throws GatewayError before anything was spent
- */
-export async function makeImages(gateway: ImageServices, call: ImageCall): Promise<void> {
-  const { caller, settings, asked, acceptedAtMs } = call;
-  const facts = imageFacts(asked);
-  call.report.facts = facts;
-  const targets = findTargets(gateway, call, facts);
-  const { limiter, clock } = gateway;
-  const { perKey, routing } = settings;
-  const voice = imagesVoice;
-  const taken = await reserveCall({ limiter, clock, voice, caller, perKey, facts, model: targets[0]?.model });
-  let credit: CallCredit | undefined;
-  try {
-    const payer = { userName: caller.userName, keyId: caller.id };
-    const purchase = { priceBook: routing.priceBook, requestedModel: facts.requestedModel, acceptedAtMs, ...payer };
-    credit = await takeCredit(gateway, caller, acceptedAtMs, () => boundDearest(purchase, targets, (target) => boundImages(asked, target)));
-    const job = createImageJob({
-      ...call,
-      strict: asksForStrict(caller, call.headers),
-      purchase,
-      requestBytesMax: settings.limits.requestBytesMax,
-    });
-    const framing = asked.stream ? 'sse' : undefined;
-    // The job lets go of the pictures of a request when they have been sent; nothing else may keep them.
-    const { asked: _asked, ...known } = call;
-    await new CallAttempts(gateway, { ...known, label: 'openai-images', voice, facts, framing, targets, taken, credit }, job).start();
-  } catch (error) {
-    taken?.reservation.release();
-    credit?.end();
-    throw error;
-  }
+/** Makes a call for pictures, as `startPlainCall` does. */
+export async function makeImages(gateway: ImageServices, call: PictureCall, order: ImageOrder): Promise<void> {
+  const { settings, caller, headers, admission } = call;
+  const { asked, client, notes, forget } = order;
+  const { label, voice, framing } = client;
+  refusePrivateSources(asked, settings);
+  await startPlainCall(gateway, call, {
+    kind: 'image',
+    label,
+    voice,
+    framing,
+    facts: { ...imageFacts(asked), stream: framing !== undefined },
+    bound: () => (target) => boundImages(asked, target),
+    createJob: (purchase) =>
+      createImageJob({
+        ...call,
+        asked,
+        client,
+        clientNotes: notes,
+        strict: asksForStrict(caller, headers),
+        purchase,
+        requestBytesMax: settings.limits.requestBytesMax,
+        admission,
+        forget,
+        links: openLinks(gateway, call, order),
+      }),
+  });
 }
 
-/** The targets that make pictures, best first. @throws GatewayError where there is none */
-function findTargets(gateway: ImageServices, { caller, settings, headers }: ImageCall, facts: CallFacts): readonly Target[] {
-  const { requestedModel } = facts;
-  const { routing, retries } = settings;
-  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, routing, (model) => mayCall(caller, model));
-  const ranked = rankTargets({
-    table: routing,
-    dialect: notAChat,
-    facts,
-    request: { operation: 'generate', body: {}, headers },
-    caller,
-    kind: 'image',
-    health: retries.avoidFailing ? gateway.health : alwaysHealthy,
-    nowMs: gateway.clock.monotonicMs(),
-    random: gateway.random,
-  });
-  const targets = ranked.filter(isImageTarget);
-  if (targets.length > 0) return targets;
-  throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} ${makesPictures}`, { param: 'model' });
+/** An upstream fetches what a request names. @throws GatewayError `invalid_value` for a picture in a private network */
+function refusePrivateSources({ sources, mask }: ImageRequest, { allowsPrivateMedia }: GatewaySettings): void {
+  if (allowsPrivateMedia === true) return;
+  for (const [index, source] of sources.entries()) if (source.kind === 'url') checkAddress(source.url, `images[${index}].image_url`);
+  if (mask?.kind === 'url') checkAddress(mask.url, 'mask.image_url');
+}
+
+/** What gives the pictures addresses. Undefined where none are wanted, or no files are kept. */
+function openLinks(
+  gateway: ImageServices,
+  { callId, caller, settings }: PictureCall,
+  { asked, baseUrl }: ImageOrder,
+): PictureLinks | undefined {
+  const { pictures: files, clock, logger, newId } = gateway;
+  if (files === undefined || baseUrl === undefined || asked.delivery !== 'url') return undefined;
+  const { limits, videos, images } = settings;
+  const { linkHours } = images ?? defaultPictureSettings;
+  return {
+    checkRoom: () => checkMediaQuota({ store: files.store, caller, userBytesMax: videos.userBytesMax }),
+    link: createPictureLinks({ files, clock, logger, newId, callId, caller, baseUrl, linkHours, bytesMax: limits.replyBytesMax }),
+  };
 }

@@ -13,6 +13,8 @@ import { createFakeUpstream } from '../../attempts/exchange/testing/fake-exchang
 import type { Target } from '../../attempts/routing/target.ts';
 import { boundImages } from './bound-images.ts';
 import { createImageJob } from './image-job.ts';
+import { imagesClient } from './images-client.ts';
+import type { LinkPictures } from './picture-files.ts';
 
 const acceptedAtMs = Date.UTC(2026, 10, 23);
 const purchase: Purchase = {
@@ -60,7 +62,17 @@ const upload = (text: string): ImageInput => ({
 });
 
 const jobOf = (asked: ImageRequest, strict = false) =>
-  createImageJob({ callId: 'req_1', asked, headers: {}, strict, purchase, requestBytesMax: 1000 });
+  createImageJob({
+    callId: 'req_1',
+    asked,
+    client: imagesClient(asked),
+    clientNotes: [],
+    headers: {},
+    strict,
+    purchase,
+    requestBytesMax: 1000,
+    admission: { holdBytes: () => true },
+  });
 async function planAt(target: Target, asked: ImageRequest = plain, strict = false): Promise<AttemptPlan> {
   const plan = await jobOf(asked, strict).plan(target);
   assert.equal(plan.kind, 'exchange');
@@ -134,6 +146,53 @@ test('a reply without a picture is no success, and says why', async () => {
   const { relay: other } = await planAt(targets[0] as Target);
   assert.throws(() => other.writeReply(reply({ created: 1 }), Buffer.alloc(0)), { code: 'upstream_invalid_reply' });
   assert.ok(other.readReply(reply({ error: { message: 'no' } })).error);
+});
+
+test('where addresses are wanted of a model that gives bytes they are the gateway’s, and bytes where its files cannot be kept', async () => {
+  const wanted: ImageRequest = { ...plain, count: 2, delivery: 'url' };
+  const jobWith = (isKept: boolean) => {
+    const link: LinkPictures = (images) => ({
+      images: images.map(() => ({ content: { kind: 'url', url: 'https://weir.example/a' } })),
+      keep: () => Promise.resolve(isKept),
+    });
+    return createImageJob({
+      callId: 'req_1',
+      asked: wanted,
+      client: imagesClient(wanted),
+      clientNotes: [],
+      headers: {},
+      strict: true,
+      purchase,
+      requestBytesMax: 1000,
+      admission: { holdBytes: () => true },
+      links: { link, checkRoom: () => Promise.resolve() },
+    });
+  };
+  for (const isKept of [true, false]) {
+    const { relay, translation, upstreamRequest } = (await jobWith(isKept).plan(targets[0] as Target)) as AttemptPlan;
+    assert.doesNotMatch(String(upstreamRequest.body), /url/);
+    assert.deepEqual(
+      translation?.notes.list().map(({ kind, field }) => [kind, field]),
+      [['emulated', 'response_format']],
+    );
+    assert.match(relay.writeReply(reply(pictures), Buffer.alloc(0)).toString(), /"data":\[\{"url":"https:\/\/weir.example\/a"\}/);
+    const instead = await relay.kept?.();
+    assert.equal(instead === undefined, isKept);
+    if (!isKept) assert.match(String(instead), /"b64_json":"AAAA"/);
+  }
+  await assert.rejects(async () => await jobOf(wanted).plan(targets[0] as Target), { param: 'response_format' }, 'nothing keeps files');
+  const stream = createImageJob({
+    callId: 'req_1',
+    headers: {},
+    strict: false,
+    purchase,
+    requestBytesMax: 1000,
+    admission: { holdBytes: () => true },
+    asked: { ...wanted, stream: true },
+    client: imagesClient({ ...wanted, stream: true }),
+    clientNotes: [],
+  });
+  await assert.rejects(async () => await stream.plan(targets[0] as Target), { param: 'response_format' });
 });
 
 test('a hold covers what a reply can come to, and a report beyond it is not believed', () => {

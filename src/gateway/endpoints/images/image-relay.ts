@@ -1,5 +1,4 @@
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
-import { replayImages, writeImageEvent, writeImagesReply } from '../../../dialects/openai-images/image-events.ts';
 import { readGeminiPicture } from '../../../dialects/openai-images/read-gemini-picture.ts';
 import { readImagenReply } from '../../../dialects/openai-images/read-imagen-reply.ts';
 import { readImagesReply } from '../../../dialects/openai-images/read-images-reply.ts';
@@ -11,43 +10,64 @@ import type { TranslationNote } from '../../../inference/translation-notes.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ImageInterface } from '../../../upstreams/image-interfaces.ts';
 import { forwardReplyHeaders, passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
-import type { ChargedUsage, ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
+import type { ChargedUsage, ReplyRelay, WrittenReply } from '../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
 import { translationHeaders } from '../../replies/warning-header.ts';
+import type { PictureClient } from '../shared/picture-maker.ts';
 import { boundImages, imageInterfaceOf } from './bound-images.ts';
 import { type ChargedBy, countImages } from './count-images.ts';
 import { createImageStream } from './image-stream.ts';
+import type { LinkPictures } from './picture-files.ts';
 
 /** A call at its target, as its replies are read. */
 export type RelayedImages = {
   readonly callId: string;
   readonly asked: ImageRequest;
+  readonly client: PictureClient;
   readonly target: Target;
   readonly chargedBy: ChargedBy;
   /** What the request had to be changed by. */
   readonly notes: readonly TranslationNote[];
   readonly createdAtMs: number;
+  /** Gives pictures addresses that are wanted and that the upstream does not give. Absent where none are wanted, or none can be given. */
+  readonly link?: LinkPictures | undefined;
 };
 
 const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];
 
 /** Brings replies of an image interface into OpenAI's: whole ones, streams, and whole ones in place of a stream. */
 export function createImageRelay(call: RelayedImages): ReplyRelay {
-  const { asked, target } = call;
+  const { asked, client, target } = call;
   const made = imageInterfaceOf(target);
   const upstream = chatDialects[made.form === 'openai' || made.form === 'xai' ? 'openai-chat' : 'gemini-generate-content'];
   const createdAtSeconds = Math.floor(call.createdAtMs / 1000);
+  let keep: (() => Promise<WrittenReply<Buffer> | undefined>) | undefined;
   let known: { readonly reply: unknown; readonly images: ImageReply | undefined } | undefined;
   // A reply has some megabytes: it is looked at once.
   const read = (reply: unknown): ImageReply | undefined => {
     if (known?.reply !== reply) known = { reply, images: isJsonObject(reply) ? readCounted(reply, call, made) : undefined };
     return known?.images;
   };
+  const write = <Written extends WrittenReply<Buffer>>(
+    reply: unknown,
+    bytes: Buffer,
+    charged: ChargedUsage | undefined,
+    inWords: (told: ImageReply) => Written,
+  ): Written => {
+    const images = read(reply);
+    known = undefined;
+    if (images === undefined) throw holdsNone(target.upstream.id, bytes.length);
+    requireImages(images);
+    const told = tellCharged(images, charged);
+    const linked = call.link?.(images.images);
+    // Where the files cannot be kept the client gets what it pays for all the same.
+    if (linked !== undefined) keep = async () => ((await linked.keep()) ? undefined : inWords(told));
+    return inWords(linked === undefined ? told : { ...told, images: linked.images });
+  };
   return {
     // Whole replies have a type that is none of a stream's.
-    upstreamFraming: asked.stream ? 'sse' : undefined,
-    streamsWholeReplies: true,
+    upstreamFraming: client.framing === undefined ? undefined : 'sse',
     replyHeaders: (received) => replyHeaders(call, made, received),
     readReply: (reply) => describeReply(read(reply), upstream.readReply(reply)),
     // The pictures are made by the time that an upstream begins to answer: its vendor bills them.
@@ -55,13 +75,12 @@ export function createImageRelay(call: RelayedImages): ReplyRelay {
       outputCharacters: 0,
       usageReport: { usage: boundImages(asked, target).expected, raw: null, trustworthy: true, outputGoesOn: true },
     }),
-    writeReply: (reply, bytes, charged) => {
-      const images = read(reply);
-      known = undefined;
-      if (images === undefined) throw holdsNone(target.upstream.id, bytes.length);
-      requireImages(images);
-      return writeCharged(images, asked, createdAtSeconds, charged);
+    writeReply: (reply, bytes, charged) => write(reply, bytes, charged, (told) => client.write(told, createdAtSeconds)),
+    replay: (reply, bytes, charged) => {
+      const replayed = (told: ImageReply): readonly Buffer[] => client.replay(told, createdAtSeconds);
+      return write(reply, bytes, charged, replayed);
     },
+    kept: () => keep?.(),
     openStream: (_limits, _mayBeCut, charged) => createImageStream({ asked, made, chargedBy: call.chargedBy, createdAtSeconds, charged }),
     readError: ({ status, headers, body }) => {
       const seconds = Number(headers['retry-after'] ?? Number.NaN);
@@ -92,16 +111,14 @@ function describeReply(images: ImageReply | undefined, { error }: ReplyReport): 
   return { outputCharacters: images.images.length, usageReport: usage, ...(servedModel !== undefined && { servedModel }) };
 }
 
-function writeCharged(images: ImageReply, asked: ImageRequest, createdAtSeconds: number, charged: ChargedUsage | undefined): Buffer {
+/** The reply with the usage that is charged for it. */
+function tellCharged(images: ImageReply, charged: ChargedUsage | undefined): ImageReply {
   const report = describeReply(images, { outputCharacters: 0 });
-  const told = { ...images, usage: charged?.(report, true) ?? images.usage };
-  if (!asked.stream) return Buffer.from(JSON.stringify(writeImagesReply(told, createdAtSeconds)));
-  const { operation } = asked;
-  return Buffer.concat(replayImages(told).map((event) => writeImageEvent(event, { operation, createdAtSeconds })));
+  return { ...images, usage: charged?.(report, true) ?? images.usage };
 }
 
 function replyHeaders(
-  { callId, asked, target, notes }: RelayedImages,
+  { callId, client, target, notes }: RelayedImages,
   { form }: ImageInterface,
   received: Parameters<ReplyRelay['replyHeaders']>[0],
 ): Record<string, string> {
@@ -113,8 +130,9 @@ function replyHeaders(
     const value = received[name];
     if (typeof value === 'string') passed[name] = value;
   }
-  const type = asked.stream ? 'text/event-stream; charset=utf-8' : 'application/json';
-  return { ...passed, 'content-type': type, ...(asked.stream && { 'cache-control': 'no-cache' }), ...translationHeaders(notes) };
+  const isEvents = client.framing === 'sse';
+  const type = isEvents ? 'text/event-stream; charset=utf-8' : 'application/json';
+  return { ...passed, 'content-type': type, ...(isEvents && { 'cache-control': 'no-cache' }), ...translationHeaders(notes) };
 }
 
 function holdsNone(upstreamId: string, length: number): GatewayError {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { ImageRequest } from '../../../inference/image.ts';
-import type { Frame } from '../../../platform/frames.ts';
+import { Frame } from '../../../platform/frames.ts';
 import { openaiImagesOf } from '../../../upstreams/image-interfaces.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import type { StreamRelay } from '../../attempts/exchange/reply-relay.ts';
@@ -23,7 +23,7 @@ const asked: ImageRequest = {
 
 const frame = (data: object | string): Frame => {
   const text = typeof data === 'string' ? data : JSON.stringify(data);
-  return { bytes: Buffer.from(`data: ${text}\n\n`), event: undefined, data: text };
+  return new Frame(Buffer.from(`data: ${text}\n\n`), undefined, text);
 };
 const partial = frame({ type: 'image_generation.partial_image', b64_json: 'AAAA', partial_image_index: 0 });
 const usage = { input_tokens: 3, output_tokens: 372, total_tokens: 375 };
@@ -35,7 +35,7 @@ function open(request: Partial<ImageRequest> = {}, charged?: Charged): StreamRel
   return createImageStream({ asked: { ...asked, ...request }, made, chargedBy: 'tokens', createdAtSeconds: 1, charged });
 }
 
-const toldBy = (bytes: Buffer | undefined) => JSON.parse(String(bytes).replace(/^event: .*\ndata: /, '')) as { usage?: object };
+const toldBy = ([bytes]: readonly Buffer[]) => JSON.parse(String(bytes).replace(/^event: .*\ndata: /, '')) as { usage?: object };
 
 test('the client of a stream is told the usage that it is charged for, which need not be what its upstream said', () => {
   const stream = open({}, () => ({ usage: { inputTokens: 3, outputTokens: 100 }, raw: null, trustworthy: true }));
@@ -69,17 +69,17 @@ test('a stream with fewer pictures than were asked for is whole when it has told
 test('an event that should be a picture and has none, and an error in the stream, are failures', () => {
   for (const broken of [frame({ type: 'image_generation.completed' }), frame({ type: 'error', error: { message: 'no' } })]) {
     const stream = open();
-    assert.equal(stream.read(broken), undefined);
+    assert.deepEqual(stream.read(broken), []);
     assert.equal(stream.state(), 'failed');
     assert.ok(stream.report().error);
-    assert.equal(stream.read(completed()), undefined, 'what comes after it is nothing');
+    assert.deepEqual(stream.read(completed()), [], 'what comes after it is nothing');
   }
-  assert.equal(open().read(frame('not json')), undefined);
+  assert.deepEqual(open().read(frame('not json')), []);
 });
 
 test('nothing follows the last picture', () => {
   const stream = open();
   stream.read(completed());
-  assert.equal(stream.read(completed()), undefined);
+  assert.deepEqual(stream.read(completed()), []);
   assert.equal(stream.end(Buffer.alloc(0)).length, 0);
 });

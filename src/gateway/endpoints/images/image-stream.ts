@@ -17,7 +17,7 @@ type Streamed = {
   readonly charged: ChargedUsage | undefined;
 };
 
-const nothing = Buffer.alloc(0);
+const nothing: readonly Buffer[] = [];
 /** Estimates reckon so many characters to a token: what was handed over is told in characters. */
 const charactersPerToken = 4;
 
@@ -55,12 +55,12 @@ class ImageStream {
     this.#streamed = streamed;
   }
 
-  read(frame: Frame): Buffer | undefined {
-    if (this.#failure !== undefined || this.hasAll()) return undefined;
+  read(frame: Frame): readonly Buffer[] {
+    if (this.#failure !== undefined || this.hasAll()) return nothing;
     const event = readImageEvent(frame.data);
-    if (event.kind === 'partial' || event.kind === 'completed') return this.#write(event);
+    if (event.kind === 'partial' || event.kind === 'completed') return [this.#write(event)];
     this.#note(event);
-    return undefined;
+    return nothing;
   }
 
   #note(event: Exclude<UpstreamImageEvent, ImageEvent>): void {

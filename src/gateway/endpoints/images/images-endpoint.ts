@@ -1,12 +1,13 @@
 import { beginReport } from '../shared/begin-report.ts';
-import { type Endpoint, type EndpointRoute, repeatableByBody } from '../shared/endpoint.ts';
+import { type Endpoint, type EndpointRoute } from '../shared/endpoint.ts';
 import type { ImageServices } from './image-services.ts';
 import { imagesVoice } from './images-voice.ts';
-import { imageOperation } from './open-api/image-operations.ts';
+import { imageOperation, pictureOperation } from './open-api/image-operations.ts';
 import { imageSchemas } from './open-api/image-schemas.ts';
 import { quoteImages } from './quote-images.ts';
 import type { ImageRoute } from './read-images.ts';
 import { serveImages } from './serve-images.ts';
+import { servePicture } from './serve-picture.ts';
 
 const label = 'openai-images';
 
@@ -14,17 +15,25 @@ function route(operation: ImageRoute): EndpointRoute<ImageServices> {
   return {
     method: 'POST',
     path: `/v1/images/${operation}`,
-    repeatable: repeatableByBody,
+    identifiedBy: 'body',
     quote: () => (asked) => quoteImages(asked, operation),
     openApi: { operation: () => imageOperation(operation) },
     serve: (services, http) => serveImages(services, operation, http, beginReport(services, http, label)),
   };
 }
 
-/** Pictures from words, and from other pictures. */
+/** HEAD comes with it. */
+const content: EndpointRoute<ImageServices> = {
+  method: 'GET',
+  path: '/v1/images/:id/content',
+  openApi: { operation: () => pictureOperation(true), head: () => pictureOperation(false) },
+  serve: (services, http, { params }) => servePicture(services, http, params['id'] ?? ''),
+};
+
+/** Pictures from words, and from other pictures, and the files of those that were asked for by address. */
 export const imagesEndpoint: Endpoint<ImageServices> = {
   name: 'images',
-  routes: [route('generations'), route('edits')],
+  routes: [route('generations'), route('edits'), content],
   voice: { owns: (path) => /^\/v1\/images(?:\/|$)/.test(path), wording: () => ({ voice: imagesVoice, label }) },
   schemas: imageSchemas,
 };

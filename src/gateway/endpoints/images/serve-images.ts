@@ -1,25 +1,65 @@
-import { enter } from '../../admission/enter.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { ImageRequest } from '../../../inference/image.ts';
+import type { Admission } from '../../admission/overload/fair-gate.ts';
+import { readRequest } from '../../admission/read-request.ts';
+import { defaultPictureSettings } from '../../settings/picture-settings.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
+import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
+import { type EnteredCall, enterCall } from '../shared/plain-call.ts';
+import { publicBaseUrl } from '../shared/public-base-url.ts';
+import { takeUploadSlot } from '../shared/take-upload-slot.ts';
+import type { HeldUploads } from './held-uploads.ts';
 import { makeImages } from './image-call.ts';
 import type { ImageServices } from './image-services.ts';
+import { imagesClient } from './images-client.ts';
 import { imagesVoice } from './images-voice.ts';
-import { type ImageRoute, receiveImages } from './read-images.ts';
+import { type ImageRoute, readImages } from './read-images.ts';
+import { isForm, receiveEditForm } from './receive-edit-form.ts';
 
 /** Serves /v1/images. Returns when the call's first attempt runs, which goes on by itself. @throws GatewayError before anything was spent */
 export async function serveImages(gateway: ImageServices, route: ImageRoute, http: EndpointRequest, report: CallReport): Promise<void> {
-  const { request, response, callId } = http;
-  const { clock } = gateway;
-  const acceptedAtMs = clock.nowMs();
-  const startedMs = clock.monotonicMs();
-  const settings = gateway.settings();
-  const entered = await enter(gateway, http, imagesVoice, report);
-  if (entered === undefined) return;
-  const { caller, admission } = entered;
-  const { limits, validation } = settings;
-  const holdBytes = (bytes: number): boolean => admission.holdBytes(bytes);
-  const asked = await receiveImages({ request, route, limits, validation, holdBytes });
-  const headers = request.headers as Readonly<Record<string, string | undefined>>;
-  const disconnect = caller.disconnectPolicy ?? settings.disconnect;
-  await makeImages(gateway, { callId, caller, settings, asked, headers, acceptedAtMs, startedMs, response, disconnect, admission, report });
+  const { request, response } = http;
+  const call = await enterCall(gateway, http, imagesVoice, report);
+  if (call === undefined) return;
+  const { asked, uploads } = await receiveImages(gateway, http, { route, call });
+  const { videos, isProxy } = call.settings;
+  const baseUrl = publicBaseUrl(request, { publicUrl: videos.publicUrl, isProxy });
+  const order = { asked, notes: [], client: imagesClient(asked), baseUrl };
+  if (uploads === undefined) return await makeImages(gateway, call, order);
+  const end = (): void => uploads.end();
+  response.once('close', end);
+  if (response.destroyed) end();
+  try {
+    await makeImages(gateway, call, { ...order, forget: end });
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+/** A request as it came from a client, and the files that belong to it. */
+type Received = { readonly asked: ImageRequest; readonly uploads?: HeldUploads };
+
+type Receiving = { readonly route: ImageRoute; readonly call: EnteredCall & { readonly admission: Admission } };
+
+/** Reads a request as it comes from a client: JSON, or for edits a form with the pictures. @throws GatewayError */
+async function receiveImages(gateway: ImageServices, { request }: EndpointRequest, { route, call }: Receiving): Promise<Received> {
+  const { admission, caller } = call;
+  const { limits, validation, images } = call.settings;
+  if (route !== 'edits' || !isForm(request)) {
+    const { bytes, body } = await readRequest(request, limits, (held) => admission.holdBytes(held));
+    admission.holdBytes(bytes.length);
+    return { asked: readImages(body, route, validation) };
+  }
+  const { uploads: spool } = gateway;
+  if (spool === undefined) throw new GatewayError('route_not_found', 'this gateway takes no uploads');
+  const { uploadBytesMax } = images ?? defaultPictureSettings;
+  try {
+    const slot = await takeUploadSlot(gateway, caller);
+    return await receiveEditForm({ request, limits, validation, admission, spool, uploadBytesMax }).finally(slot.release);
+  } finally {
+    // Of what is refused the rest need not come.
+    discardRest(request);
+  }
 }

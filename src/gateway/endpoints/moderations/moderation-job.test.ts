@@ -8,11 +8,11 @@ import { createModerationJob } from './moderation-job.ts';
 import { readModeration } from './read-moderation.ts';
 
 const body = { model: 'asked', input: ['good morning', 'I will kill it'], user: null };
-const moderation = readModeration(body, 'compatible');
+const moderation = readModeration(body, { validation: 'compatible' });
 const priceBook = createPriceBook({ book: { version: '1', currency: 'USD', entries: [] } as never });
 const purchase = { priceBook, requestedModel: 'asked', acceptedAtMs: 0, userName: 'u', keyId: 'k' };
 const job = createModerationJob({ callId: 'req_1', body, headers: {}, moderation, purchase });
-const upstream = { ...createFakeUpstream({}, { send: () => {} } as never), moderationsPath: '/moderations' };
+const upstream = { ...createFakeUpstream({}, { send: () => {} } as never), services: { moderations: '/moderations' } };
 const { relay, upstreamRequest } = job.plan({ upstream, upstreamModel: 'theirs' }) as AttemptPlan;
 
 const verdict = { flagged: false, categories: { hate: false }, category_scores: { hate: 0 } };
@@ -31,6 +31,6 @@ test('a reply that leaves an input unjudged reaches no client: what was not judg
 
 test('a picture is held for by the most that it comes to, and text by its bytes', () => {
   const image = { type: 'image_url', image_url: { url: 'https://a.example/b.png' } };
-  const { inputs, bounds } = readModeration({ input: [{ type: 'text', text: 'é' }, image] }, 'compatible');
-  assert.deepEqual([inputs, bounds.most], [1, { inputTokens: 8194 }]);
+  const { inputs, bounds } = readModeration({ input: [{ type: 'text', text: 'é' }, image] }, { validation: 'compatible' });
+  assert.deepEqual([inputs.length, bounds.most], [1, { inputTokens: 8194 }]);
 });

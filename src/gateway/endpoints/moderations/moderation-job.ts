@@ -15,7 +15,7 @@ import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import type { Moderation } from './read-moderation.ts';
 
 /** Content that is to be sent to where it is judged. */
-type KnownModeration = {
+export type KnownModeration = {
   readonly callId: string;
   readonly body: JsonObject;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -51,18 +51,18 @@ function createRequest({ body, headers: own }: KnownModeration, target: Target):
   const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
   // Clients write null for what they leave out; the vendors refuse it.
   const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
-  const path = `${upstream.basePath}${upstream.moderationsPath ?? ''}`;
+  const path = `${upstream.basePath}${upstream.services.moderations ?? ''}`;
   return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...given, model: upstreamModel })) };
 }
 
 function createRelay({ callId, moderation, purchase }: KnownModeration, { upstream }: Target): ReplyRelay {
   return {
     upstreamFraming: undefined,
-    streamsWholeReplies: false,
     replyHeaders: (received) => ({ 'content-type': 'application/json', ...passReplyHeaders(upstream, received, callId) }),
-    readReply: (reply) => readReport(reply, moderation.inputs),
+    readReply: (reply) => readReport(reply, moderation.inputs.length),
     writeReply: (reply, bytes) => {
-      if (!isJsonObject(reply) || readModerationReply(reply, moderation.inputs) === undefined) throw judgesNot(upstream.id, bytes.length);
+      if (!isJsonObject(reply) || readModerationReply(reply, moderation.inputs.length) === undefined)
+        throw judgesNot(upstream.id, bytes.length);
       return Buffer.from(JSON.stringify({ ...reply, model: purchase.requestedModel }));
     },
     openStream: () => {
@@ -82,7 +82,8 @@ function readReport(reply: unknown, inputs: number): ReplyReport {
   };
 }
 
-function judgesNot(upstreamId: string, length: number): GatewayError {
+/** The error for a reply that judges less than was asked. */
+export function judgesNot(upstreamId: string, length: number): GatewayError {
   const message = "Upstream connection error: the model service's reply does not judge every input.";
   return new GatewayError('upstream_invalid_reply', message, { internal: `${upstreamId} answered with ${length} bytes` });
 }

@@ -1,5 +1,5 @@
 import { beginReport } from '../shared/begin-report.ts';
-import { type Endpoint, repeatableByBody } from '../shared/endpoint.ts';
+import { type Endpoint } from '../shared/endpoint.ts';
 import { carriers } from '../shared/open-api-parts.ts';
 import type { PlainServices } from '../shared/plain-call.ts';
 import { moderationVoice } from './moderation-voice.ts';
@@ -15,7 +15,7 @@ export const moderationsEndpoint: Endpoint<PlainServices> = {
     {
       method: 'POST',
       path: '/v1/moderations',
-      repeatable: repeatableByBody,
+      identifiedBy: 'body',
       quote: () => quoteModerations,
       openApi: {
         operation: () => ({

@@ -1,14 +1,15 @@
 import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
-import type { ValidationMode } from '../../../dialects/dialect-id.ts';
-import { readModerationRequest } from '../../../dialects/openai-moderations/read-moderation-request.ts';
+import { type ModerationRequest, readModerationRequest } from '../../../dialects/openai-moderations/read-moderation-request.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { checkAddress } from '../../attempts/exchange/private-addresses.ts';
+import type { CallSettings } from '../../settings/call-settings.ts';
 
 /** Content that is to be judged, checked. */
 export type Moderation = {
-  /** How many verdicts there are to be. */
-  readonly inputs: number;
+  /** What has a verdict each. */
+  readonly inputs: ModerationRequest['inputs'];
   readonly facts: CallFacts;
   /** What it may use: the one reckoning of holds and of quotes. */
   readonly bounds: UsageBounds;
@@ -18,15 +19,20 @@ export type Moderation = {
 const imageTokensMax = 8192;
 const imageTokensExpected = 1024;
 
+type ModerationSettings = Pick<CallSettings, 'validation' | 'allowsPrivateMedia'>;
+
 /** @throws GatewayError that names the field */
-export function readModeration(body: JsonObject, mode: ValidationMode): Moderation {
-  const { requestedModel, inputs } = readModerationRequest(body, mode);
+export function readModeration(body: JsonObject, { validation, allowsPrivateMedia }: ModerationSettings): Moderation {
+  const { requestedModel, inputs } = readModerationRequest(body, validation);
   let inputCharacters = 0;
   let textBytes = 0;
   let images = 0;
   for (const part of inputs.flat()) {
-    if (part.kind === 'image') images += 1;
-    else {
+    if (part.kind === 'image') {
+      images += 1;
+      // Whoever judges it may fetch it from inside the operator's network.
+      if (allowsPrivateMedia !== true) checkAddress(part.url, 'input');
+    } else {
       inputCharacters += part.text.length;
       textBytes += Buffer.byteLength(part.text);
     }
@@ -36,5 +42,5 @@ export function readModeration(body: JsonObject, mode: ValidationMode): Moderati
     expected: { inputTokens: estimateTokens(inputCharacters) + images * imageTokensExpected },
     most: { inputTokens: textBytes + images * imageTokensMax },
   };
-  return { inputs: inputs.length, facts, bounds };
+  return { inputs, facts, bounds };
 }

@@ -14,7 +14,7 @@ export function usualUnits({ documents }: Pick<RerankRequest, 'documents'>): num
   return Math.ceil(documents.length / documentsPerUnit);
 }
 
-const billsUnits = ({ upstream }: Target): boolean => upstream.rerankInterface === 'cohere';
+const billsUnits = ({ upstream }: Target): boolean => upstream.services.rerank === 'cohere';
 
 /** What a target charges a ranking by: search units at Cohere, tokens elsewhere. */
 export function expectedUse({ request, facts }: Ranking, target: Target): Usage {

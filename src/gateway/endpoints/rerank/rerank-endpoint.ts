@@ -1,6 +1,6 @@
 import { rerankFormOfPath } from '../../../dialects/rerank/rerank-form.ts';
 import { beginReport } from '../shared/begin-report.ts';
-import { type Endpoint, type EndpointRoute, repeatableByBody } from '../shared/endpoint.ts';
+import { type Endpoint, type EndpointRoute } from '../shared/endpoint.ts';
 import type { PlainServices } from '../shared/plain-call.ts';
 import { rerankOperation, rerankSchemas } from './open-api.ts';
 import { quoteRerank } from './quote-rerank.ts';
@@ -15,7 +15,7 @@ function route(path: string): EndpointRoute<PlainServices> {
   return {
     method: 'POST',
     path,
-    repeatable: repeatableByBody,
+    identifiedBy: 'body',
     quote: () => (asked) => quoteRerank(asked, path),
     openApi: { operation: () => rerankOperation(path) },
     serve: (services, http) => serveRerank(services, http, beginReport(services, http, label), voiceOf(path)),

@@ -14,9 +14,9 @@ const priceBook = createPriceBook({ book: { version: '1', currency: 'USD', entri
 const purchase = { priceBook, requestedModel: 'asked', acceptedAtMs: 0, userName: 'u', keyId: 'k' };
 const job = createRerankJob({ callId: 'req_1', body, headers: {}, form: 'cohere-v2', ranking, isStrict: false, purchase });
 
-function targetOf(rerankInterface: 'cohere' | 'jina' | 'voyage' | 'vllm', basePath: string): Target {
+function targetOf(rerank: 'cohere' | 'jina' | 'voyage' | 'vllm', basePath: string): Target {
   const upstream = createFakeUpstream({}, { send: () => {}, close: () => Promise.resolve() });
-  return { upstream: { ...upstream, basePath, rerankInterface }, upstreamModel: 'theirs' };
+  return { upstream: { ...upstream, basePath, services: { rerank } }, upstreamModel: 'theirs' };
 }
 
 const planOf = (target: Target): AttemptPlan => job.plan(target) as AttemptPlan;

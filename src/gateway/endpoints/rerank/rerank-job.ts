@@ -2,7 +2,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { readRerankReply } from '../../../dialects/rerank/read-rerank-reply.ts';
 import type { RerankForm } from '../../../dialects/rerank/rerank-form.ts';
 import { writeRerankReply } from '../../../dialects/rerank/write-rerank-reply.ts';
-import { type RerankInterface, writeRerankRequest } from '../../../dialects/rerank/write-rerank-request.ts';
+import { type RerankInterface, rerankPath, writeRerankRequest } from '../../../dialects/rerank/write-rerank-request.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { countInput } from '../../../inference/meters.ts';
@@ -50,20 +50,17 @@ export function createRerankJob(known: KnownRanking): CallJob {
   };
 }
 
-/** Addresses are written for chats: with the version of that interface at their end, and at Cohere below the one for clients of OpenAI. */
-const chatPaths = /(?:\/compatibility)?\/v\d+$/;
-
 function planRanking(known: KnownRanking, target: Target): AttemptPlan {
   const { ranking, body, headers: own, isStrict } = known;
   const { upstream, upstreamModel } = target;
-  const spelling: RerankInterface = upstream.rerankInterface ?? 'vllm';
+  const spelling: RerankInterface = upstream.services.rerank ?? 'vllm';
   const notes = createFieldNotes(isStrict);
-  const { path, json } = writeRerankRequest(ranking.request, spelling, upstreamModel, notes);
+  const { json } = writeRerankRequest(ranking.request, spelling, upstreamModel, notes);
   const noted = [...ranking.notes, ...notes.list()];
   const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
   const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
   const upstreamRequest = {
-    path: upstream.basePath.replace(chatPaths, '') + path,
+    path: rerankPath(upstream.basePath, spelling),
     method: 'POST' as const,
     headers,
     body: Buffer.from(JSON.stringify(json)),
@@ -84,7 +81,6 @@ function createRelay(known: KnownRanking, target: Target, notes: readonly Transl
   const read = (reply: unknown): RerankReply | undefined => (isJsonObject(reply) ? readRerankReply(reply, request) : undefined);
   return {
     upstreamFraming: undefined,
-    streamsWholeReplies: false,
     replyHeaders: (received) => ({
       'content-type': 'application/json',
       ...passReplyHeaders(upstream, received, callId),

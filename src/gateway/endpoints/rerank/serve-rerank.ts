@@ -1,14 +1,11 @@
 import { chooseRerankForm } from '../../../dialects/rerank/rerank-form.ts';
 import type { ErrorVoice } from '../../../dialects/error-voice.ts';
-import type { RerankForm } from '../../../dialects/rerank/rerank-form.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { writeError } from '../../replies/write-reply.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
-import { type PlainCall, type PlainServices, receivePlainCall, startPlainCall } from '../shared/plain-call.ts';
-import { boundsOfRanking } from './ranking-bounds.ts';
-import { readRanking } from './read-ranking.ts';
-import { createRerankJob } from './rerank-job.ts';
+import { type PlainServices, receivePlainCall } from '../shared/plain-call.ts';
+import { rank } from './rank-call.ts';
 import { rerankVoice } from './rerank-voice.ts';
 
 /** Serves a request for a ranking. Returns when the call's first attempt runs, which goes on by itself. @throws GatewayError before the body is read */
@@ -25,20 +22,4 @@ export async function serveRerank(gateway: PlainServices, http: EndpointRequest,
     report.refused(error);
     writeError(http.response, voice, error, http.callId);
   }
-}
-
-async function rank(gateway: PlainServices, call: PlainCall, form: RerankForm, voice: ErrorVoice): Promise<void> {
-  const { body, settings, caller } = call;
-  const isStrict = caller.strictTranslation;
-  const ranking = readRanking(body, form, settings.validation, isStrict);
-  await startPlainCall(gateway, call, {
-    label: 'rerank',
-    voice,
-    facts: ranking.facts,
-    kind: 'rerank',
-    isSuitable: ({ upstream }) => upstream.rerankInterface !== undefined,
-    does: 'ranks documents',
-    bound: () => boundsOfRanking(ranking),
-    createJob: (purchase) => createRerankJob({ ...call, form, ranking, isStrict, purchase }),
-  });
 }

@@ -35,14 +35,8 @@ export type PathMatch = {
   readonly params: Readonly<Record<string, string | undefined>>;
 };
 
-/** A request with an `Idempotency-Key` is made once, and its answer is kept. */
-export type Repeatable = {
-  /** Whether the route reads the body before it does anything. Where it does not, a request is identified by its path. */
-  readonly readsBody: (path: string) => boolean;
-};
-
-export const repeatableByBody: Repeatable = { readsBody: () => true };
-export const repeatableByPath: Repeatable = { readsBody: () => false };
+/** What tells two requests with the same `Idempotency-Key` apart: the path alone, or the body as well, which the route then reads before it does anything. */
+export type RequestIdentity = 'body' | 'path';
 
 /** Finds what a request would cost. @throws GatewayError as the request itself would be refused */
 export type Quote<Services> = (asked: Asked<Services>) => QuotedCall | Promise<QuotedCall>;
@@ -67,8 +61,8 @@ export type EndpointRoute<Services> = {
   readonly takes?: (path: string) => boolean;
   /** Whether a client that used another method is told of this one. Absent: always. */
   readonly isNamedFor?: (path: string) => boolean;
-  /** Absent where a key is of no effect, or is the endpoint's own concern. */
-  readonly repeatable?: Repeatable;
+  /** A request with an `Idempotency-Key` is made once, and its answer is kept. Absent where a key is of no effect, or is the endpoint's own concern. */
+  readonly identifiedBy?: RequestIdentity;
   /** Finds how a request to it is priced; undefined where it costs nothing. */
   readonly quote?: (match: PathMatch, target: RequestTarget) => Quote<Services> | undefined;
   readonly openApi: RouteDescription;

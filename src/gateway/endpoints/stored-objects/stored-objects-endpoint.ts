@@ -2,14 +2,7 @@ import { enter } from '../../admission/enter.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
-import {
-  type Endpoint,
-  type EndpointRequest,
-  type EndpointRoute,
-  type PathMatch,
-  repeatableByBody,
-  repeatableByPath,
-} from '../shared/endpoint.ts';
+import { type Endpoint, type EndpointRequest, type EndpointRoute, type PathMatch } from '../shared/endpoint.ts';
 import { carriers } from '../shared/open-api-parts.ts';
 import { dialectOfHeaders, wordingOf } from '../shared/wording.ts';
 import { writeJson } from '../shared/write-json.ts';
@@ -49,7 +42,7 @@ function route(method: 'GET' | 'POST' | 'DELETE', path: string, stored: StoredOb
   return {
     method,
     path,
-    repeatable: stored.object === 'response' ? repeatableByPath : repeatableByBody,
+    identifiedBy: stored.object === 'response' ? 'path' : 'body',
     openApi: { operation: () => describe(stored) },
     serve: (services, http, match) => serve(services, http, stored, match),
   };

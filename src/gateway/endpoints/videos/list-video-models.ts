@@ -47,7 +47,7 @@ function findVideoModels(table: RoutingTable, priceBook: PriceBook, nowMs: numbe
   const names = [...new Set([contractModel, ...table.models.map(({ id }) => id)])];
   return names.flatMap((id): readonly VideoModel[] => {
     for (const target of table.targetsOf(routedName(table, id))) {
-      const protocol = target.upstream.videoProtocol;
+      const protocol = target.upstream.services.videos;
       if (protocol === undefined) continue;
       const isPriced = priceOfSecond(priceBook, { id, target, nowMs }, undefined) !== undefined;
       // A vendor's list names chat models beside those that make videos; a compatible server's video interface is used for what is named for it.

@@ -57,8 +57,8 @@ async function findTask({ caller }: Asked, { tasks }: VideoService, id: string):
 /** What the body costs that a target would be sent. */
 function quoteTarget({ protocols }: VideoService, target: Target, request: VideoRequest, task: VideoTask | undefined): QuotedTarget {
   const { upstream, upstreamModel } = target;
-  if (upstream.videoProtocol === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
-  const { billing, body } = protocols[upstream.videoProtocol].encodeSubmission(withSource(request, task, target), upstreamModel);
+  if (upstream.services.videos === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
+  const { billing, body } = protocols[upstream.services.videos].encodeSubmission(withSource(request, task, target), upstreamModel);
   const { usage, parameters } = billing;
   return { target, usage: { expected: usage, most: usage }, pricingParameters: parameters, sent: body };
 }
@@ -66,7 +66,7 @@ function quoteTarget({ protocols }: VideoService, target: Target, request: Video
 /** The request as a target is told of a video of ours: by its id where the target keeps it, and as long and large as that is; else by the file. */
 function withSource(request: VideoRequest, task: VideoTask | undefined, { upstream }: Target): VideoRequest {
   if (task === undefined) return request;
-  if (!isKept(task, upstream.id, upstream.videoProtocol)) return { ...request, video: { kind: 'url', url: standIn } };
+  if (!isKept(task, upstream.id, upstream.services.videos)) return { ...request, video: { kind: 'url', url: standIn } };
   const { durationMs, pricingParameters, upstreamTaskId = '' } = task;
   const { resolution } = pricingParameters;
   return {

@@ -1,12 +1,8 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { siblingId } from '../../../platform/ids.ts';
-import type { ByteRange } from '../../../tasks/media/media-storage.ts';
-import { MediaStorageError } from '../../../tasks/media/media-storage.ts';
 import type { StoredMedia, VideoTask } from '../../../tasks/video-task.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
-import { cacheHeaders, contentHeaders, entityTagOf } from './content/content-headers.ts';
-import { isKnownTo, type SelectedRange, selectRange } from './content/select-range.ts';
-import { writeContent } from './content/write-content.ts';
+import { videoContent } from '../shared/content/content-headers.ts';
+import { serveFile } from '../shared/content/serve-file.ts';
 import { type ContentContext, statusOf, unknownVideo } from './video-context.ts';
 
 /** A file that is there by what is known of it. @throws GatewayError where the task has none */
@@ -49,61 +45,16 @@ function checkVariant(query: URLSearchParams): void {
   });
 }
 
-function oneField(field: string | readonly string[] | undefined): string | undefined {
-  return typeof field === 'string' ? field : field?.[0];
-}
-
 /** Answers with the file of a video, or the part of it that is asked for, at the pace at which it is read. */
 export async function serveContent(context: ContentContext, id: string): Promise<undefined> {
-  const { gateway, request, response, callId, query } = context;
+  const { gateway, videos, settings, query } = context;
   const task = await findContentTask(context, id);
   checkVariant(query);
   const media = mediaOf(task, gateway.clock.nowMs());
-  const entityTag = entityTagOf(media);
-  const { headers } = request;
-  if (isKnownTo(headers['if-none-match'], entityTag)) {
-    response.writeHead(304, { ...cacheHeaders(media), [requestIdHeader]: callId });
-    response.end();
-    return undefined;
-  }
-  const selected = selectRange(headers.range, { ifRange: oneField(headers['if-range']), entityTag, bytes: media.bytes });
-  if (selected.type === 'unsatisfiable')
-    throw new GatewayError('range_not_satisfiable', `the video has ${media.bytes} bytes, and the range lies outside of them`, {
-      headers: { 'content-range': `bytes */${media.bytes}` },
-      param: 'Range',
-    });
-  await send(context, media, selected, { ...contentHeaders(task.id, media, selected), [requestIdHeader]: callId });
-  return undefined;
-}
-
-function lost(cause?: unknown): GatewayError {
-  return new GatewayError('result_unavailable', 'The file of this video cannot be read at the moment.', {
-    cause,
-    internal: 'media storage',
-  });
-}
-
-async function send(context: ContentContext, media: StoredMedia, selected: SelectedRange, headers: Record<string, string>): Promise<void> {
-  const { gateway, videos, request, response, callId, signal, settings } = context;
-  const range: ByteRange | undefined = selected.type === 'part' ? selected.range : undefined;
-  if (request.method === 'HEAD') {
-    response.writeHead(range === undefined ? 200 : 206, headers);
-    response.end();
-    return;
-  }
-  const content = await videos.storage.open(media.key, range, signal).catch((error: unknown) => {
-    if (error instanceof MediaStorageError) throw lost(error);
-    throw error;
-  });
-  if (content === undefined) throw lost();
-  response.writeHead(range === undefined ? 200 : 206, headers);
-  const bytes = range === undefined ? media.bytes : range.end - range.start + 1;
   const { stalledReaderMs } = settings.timeouts;
-  try {
-    const end = await writeContent(response, content, bytes, { stalledReaderMs, signal });
-    if (end === 'short') gateway.logger.error({ callId, key: media.key }, 'the file of a video is shorter than it was when it was stored');
-  } catch (error) {
-    // The status has gone: a reply that is cut off is all that can still be said.
-    gateway.logger.error({ callId, err: error }, 'the file of a video could not be sent to its end');
-  }
+  await serveFile(
+    { ...context, storage: videos.storage, logger: gateway.logger, stalledReaderMs },
+    { id: task.id, kind: videoContent, media },
+  );
+  return undefined;
 }

@@ -13,7 +13,8 @@ import { createVideo, remixVideo } from './create/create-video.ts';
 import { followVideo } from './follow-video.ts';
 import { listVideoModels } from './list-video-models.ts';
 import { deleteVideo, listVideos, showVideo } from './list-videos.ts';
-import { publicBaseUrl } from './public-base-url.ts';
+import { whenLeft } from '../shared/content/serve-file.ts';
+import { publicBaseUrl } from '../shared/public-base-url.ts';
 import { serveContent } from './serve-content.ts';
 import { showReceipt } from './show-receipt.ts';
 import type { VideoHandler } from './video-context.ts';
@@ -75,14 +76,6 @@ export async function serveVideos(
   if (answer === undefined) return;
   const headers = { 'content-type': 'application/json', ...answer.headers, [requestIdHeader]: callId };
   writeReply(response, answer.status, headers, Buffer.from(answer.text));
-}
-
-/** Aborts when the client has left. */
-function whenLeft(response: ServerResponse): AbortSignal {
-  const left = new AbortController();
-  response.once('close', () => left.abort());
-  if (response.destroyed) left.abort();
-  return left.signal;
 }
 
 /** Whose file it is that a link opens. Undefined without a link that was signed for it and has not expired: then a key is needed. */

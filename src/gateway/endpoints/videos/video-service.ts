@@ -2,7 +2,7 @@ import type { LedgerStore } from '../../../billing/ledger/ledger-store.ts';
 import type { VideoTasks } from '../../../tasks/create-video-tasks.ts';
 import type { MediaStorage } from '../../../tasks/media/media-storage.ts';
 import type { TaskStore } from '../../../tasks/task-store.ts';
-import type { SignedLinks } from './content/signed-links.ts';
+import type { SignedLinks } from '../shared/content/signed-links.ts';
 import type { VideoProtocols } from './upstream/find-task-upstream.ts';
 
 /** What the routes of videos work with. */

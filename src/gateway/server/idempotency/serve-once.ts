@@ -11,7 +11,7 @@ import type { ClientReply } from '../../replies/client-reply.ts';
 import type { Gateway } from '../../endpoints/gateway.ts';
 import { findCaller } from '../../admission/enter.ts';
 import { wordingOfPath } from '../../endpoints/registry.ts';
-import type { Repeatable } from '../../endpoints/shared/endpoint.ts';
+import type { RequestIdentity } from '../../endpoints/shared/endpoint.ts';
 import { reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { RequestTarget } from '../../admission/request-target.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
@@ -34,7 +34,7 @@ export type RepeatableRequest = {
 
 /** A route that is served once for each key, and what runs it. */
 export type ServedRoute = {
-  readonly repeatable: Repeatable;
+  readonly identifiedBy: RequestIdentity;
   readonly target: RequestTarget;
   readonly run: () => Promise<void> | undefined;
 };
@@ -59,9 +59,9 @@ export async function serveOnce(
   await new RepeatableCall({ gateway, idempotency, handled, served, name }).serve();
 }
 
-/** Whether the route reads a body before it does anything. What has none is identified by its path. */
-function readsBody({ headers }: IncomingMessage, repeatable: Repeatable, path: string): boolean {
-  if (!repeatable.readsBody(path)) return false;
+/** Whether the route will read a body. What has none is identified by its path. */
+function readsBody({ headers }: IncomingMessage, identifiedBy: RequestIdentity): boolean {
+  if (identifiedBy === 'path') return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? '0') > 0;
 }
 
@@ -95,7 +95,7 @@ class RepeatableCall {
     const { request } = handled;
     const { path, query } = served.target;
     const identity = identifyBody([request.method ?? '', path, query.toString()], request.headers['content-type']);
-    if (readsBody(request, served.repeatable, path) && request instanceof DirectRequest) this.#watch(request, identity);
+    if (readsBody(request, served.identifiedBy) && request instanceof DirectRequest) this.#watch(request, identity);
     else {
       await this.#begin(identity.finish().digest);
       if (this.#isReplayed) return;

@@ -18,7 +18,7 @@ const firstSchemas = ['audio', 'videos'];
 
 type PathItem = Readonly<Record<string, unknown>>;
 
-function describeRoute({ method, path, openApi, repeatable: isKept }: EndpointRoute<never>): readonly (readonly [string, PathItem])[] {
+function describeRoute({ method, path, openApi, identifiedBy }: EndpointRoute<never>): readonly (readonly [string, PathItem])[] {
   if ('paths' in openApi) return openApi.paths().map(([name, item]) => [name, { ...item }]);
   const { operation, head, rest = 'rest' } = openApi;
   const name = path.replace('/*', `/{${rest}}`).replaceAll(/:(\w+)/g, '{$1}');
@@ -34,7 +34,7 @@ function describeRoute({ method, path, openApi, repeatable: isKept }: EndpointRo
       name,
       {
         ...(parameters.length === 0 ? {} : { parameters }),
-        [method.toLowerCase()]: method === 'POST' && isKept !== undefined ? repeatable(described) : described,
+        [method.toLowerCase()]: method === 'POST' && identifiedBy !== undefined ? repeatable(described) : described,
         ...(head === undefined ? {} : { head: head() }),
       },
     ],

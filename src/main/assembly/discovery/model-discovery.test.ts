@@ -129,7 +129,7 @@ describe('the list', () => {
         await until(() => logged.some(({ level }) => level === 'warn'));
         const told = logged.find(({ level }) => level === 'warn');
         assert.match(String(told?.data['reason']), reason);
-        assert.equal(told?.data['kept'], 1);
+        assert.equal(told?.data['modelCount'], 1);
         assert.deepEqual(names(), ['a']);
       });
     });

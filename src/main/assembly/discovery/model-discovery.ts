@@ -64,14 +64,14 @@ export function createModelDiscovery(options: ModelDiscoveryOptions): ModelDisco
     one.lastFailure = undefined;
     if (isDeepStrictEqual(models, one.models)) return;
     one.models = models;
-    logger.info({ upstream: one.source.upstreamId, models: models.length }, 'the models of an upstream were discovered');
+    logger.info({ upstream: one.source.upstreamId, modelCount: models.length }, 'upstream model list changed');
     onChange();
   };
   const fail = (one: Watched, error: unknown): void => {
     const reason = describeFailure(error);
     const kept = one.models.length;
     if (reason !== one.lastFailure) {
-      logger.warn({ upstream: one.source.upstreamId, reason, kept }, 'an upstream could not be asked for its models; its last list stays');
+      logger.warn({ upstream: one.source.upstreamId, reason, modelCount: kept }, 'upstream model discovery failed');
     }
     one.lastFailure = reason;
   };

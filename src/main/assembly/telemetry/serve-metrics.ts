@@ -41,7 +41,7 @@ export async function serveMetrics(options: {
   const server = createServer(timeouts, (request, response) => {
     response.on('error', () => response.destroy());
     answer(request, response).catch((error: unknown) => {
-      logger.error({ err: error }, 'the metrics could not be read: a defect');
+      logger.error({ err: error }, 'metrics request failed (bug)');
       if (!response.headersSent)
         end(response, 500, 'text/plain; charset=utf-8', 'the metrics could not be read; the reason is in the log\n');
       else response.destroy();

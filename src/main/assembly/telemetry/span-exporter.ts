@@ -127,6 +127,6 @@ export class SpanExporter {
     if (nowMs - this.#warnedMs < warnIntervalMs) return;
     this.#warnedMs = nowMs;
     const { origin } = new URL(this.#tracing.url);
-    this.#logger.warn({ collector: origin, answer, dropped: this.#dropped }, 'spans could not be sent to the collector');
+    this.#logger.warn({ collector: origin, answer, dropped: this.#dropped }, 'span export failed');
   }
 }

@@ -54,7 +54,7 @@ export function openTools(options: OpenToolsOptions, opened: AsyncDisposableStac
     current = open(options, config);
     const end = (): void => {
       retired.delete(old);
-      old.close().catch((error: unknown) => logger.warn({ err: error }, 'tools of an earlier configuration could not be ended'));
+      old.close().catch((error: unknown) => logger.warn({ err: error }, 'closing replaced tools failed'));
     };
     retired.set(old, setTimeout(end, retiredMs).unref());
     return current.shed;

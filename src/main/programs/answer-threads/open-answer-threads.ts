@@ -21,8 +21,8 @@ export type AnswerThreadData = Pick<AnswersOptions, 'timeZone' | 'totalsRow' | '
 const threadsMax = 4;
 /** A thread that died is not started again before this time, so that what kills it does not do so in a loop. */
 const restartPauseMs = 1000;
-/** Rows are garbage soon: a small nursery is emptied often, and keeps the memory of a thread small. */
-const resourceLimits = { maxYoungGenerationSizeMb: 4, maxOldGenerationSizeMb: 192 };
+/** Rows become garbage quickly. With a nursery of 4 MB collections take a tenth to a fifth more processor time; a larger one costs memory. */
+const resourceLimits = { maxYoungGenerationSizeMb: 16, maxOldGenerationSizeMb: 192 };
 
 /** For a thread to give back its connections when it is told to end. */
 const closeMsMax = 2000;
@@ -65,7 +65,7 @@ export async function openAnswerThreads(data: AnswerThreadData, logger: Logger):
   }
 
   function replace(error: Error): void {
-    logger.error({ err: error }, 'a thread that makes answers died; another one is started');
+    logger.error({ err: error }, 'answer thread died');
     setTimeout(() => {
       if (!isClosed) start().catch(replace);
     }, restartPauseMs).unref();

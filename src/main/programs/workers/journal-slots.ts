@@ -63,14 +63,14 @@ export async function recoverSlot(options: {
     // All that was charged is in the books: what else it had leased is free again.
     await store.releaseCreditNode({ nodeId });
   } catch (error) {
-    logger.warn({ err: error, slot }, 'a journal that somebody left was recovered and could not be shipped; it is tried again');
+    logger.warn({ err: error, slot }, 'shipping an abandoned journal failed');
     return false;
   } finally {
     await journal.close();
   }
   empty(directory, slot);
   const lost = recovered.lostAnswered + recovered.lostUnanswered + recovered.lostFailed;
-  if (lost > 0) logger.warn({ slot, ...recovered }, 'a worker did not end properly: its calls were settled from its journal');
+  if (lost > 0) logger.warn({ slot, ...recovered }, 'calls of a dead worker settled from its journal');
   return true;
 }
 
@@ -107,7 +107,7 @@ export function createSlotRecovery(options: {
     try {
       await recover(slot);
     } catch (error) {
-      logger.warn({ err: error, slot }, 'a journal that somebody left could not be recovered; it is tried again');
+      logger.warn({ err: error, slot }, 'recovering an abandoned journal failed');
     }
   };
   const recoverAll = async (): Promise<void> => {
@@ -115,7 +115,7 @@ export function createSlotRecovery(options: {
   };
   const look = (): Promise<void> => {
     running ??= recoverAll()
-      .catch((error: unknown) => logger.error({ err: error }, 'the data directory could not be looked through for left journals'))
+      .catch((error: unknown) => logger.error({ err: error }, 'searching for abandoned journals failed'))
       .finally(() => {
         running = undefined;
       });

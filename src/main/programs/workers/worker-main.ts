@@ -31,7 +31,7 @@ gateway.promise.catch(() => {});
 let ending: Promise<void> | undefined;
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {});
-process.on('unhandledRejection', (error) => logger.error({ err: error }, 'a failure that nobody waited for: a defect'));
+process.on('unhandledRejection', (error) => logger.error({ err: error }, 'unhandled promise rejection (bug)'));
 
 const channel = {
   // Without a primary there is nobody to tell; the callback keeps a channel that closes at this moment from being an error.
@@ -40,7 +40,7 @@ const channel = {
 };
 const primary: Ipc<PrimaryTopics> = createIpc<PrimaryTopics, WorkerTopics>({
   channel,
-  onFailure: (topic, error) => logger.error({ topic, err: error }, 'a word of the primary was not followed'),
+  onFailure: (topic, error) => logger.error({ topic, err: error }, 'handling a message from the primary failed'),
   handlers: {
     start: (order) => void start(order),
     reload: async () => {
@@ -76,7 +76,7 @@ async function assemble(order: WorkerStart): Promise<RunningGateway> {
   const configured = { ...environment, configPath: order.configPath };
   const store = await openDatabase(configured, {
     mayBeAway: remembersKeys(configured),
-    onFailure: (error) => logger.error({ err: error }, 'the database worker died'),
+    onFailure: (error) => logger.error({ err: error }, 'database worker died'),
   });
   opened.defer(() => store.close());
   const ask = (topic: 'ship-journal' | 'write-proofs') =>
@@ -109,13 +109,14 @@ async function assemble(order: WorkerStart): Promise<RunningGateway> {
 
 /** Ends once; a later plan hastens it. */
 function end(running: RunningGateway, plan: DrainPlan): Promise<void> {
-  if (ending !== undefined) running.drain(plan).catch((error: unknown) => logger.error({ err: error }, 'a worker cannot be hastened'));
+  if (ending !== undefined)
+    running.drain(plan).catch((error: unknown) => logger.error({ err: error }, 'shortening the drain of a worker failed'));
   ending ??= (async () => {
     try {
       await running.drain(plan);
       await opened.disposeAsync();
     } catch (error) {
-      logger.error({ err: error }, 'a worker did not end properly; its journal keeps what is not in the store');
+      logger.error({ err: error }, 'worker shutdown failed');
       process.exitCode = 1;
     }
     if (process.connected) process.disconnect?.();
@@ -127,7 +128,7 @@ function end(running: RunningGateway, plan: DrainPlan): Promise<void> {
 async function endAsOrphan(): Promise<void> {
   primary.end();
   if (ending !== undefined || process.exitCode !== undefined) return;
-  logger.error('the primary is gone: this worker lets its calls finish and ends');
+  logger.error('primary process lost');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
   try {
     const running = await gateway.promise;

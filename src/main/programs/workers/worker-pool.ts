@@ -134,11 +134,11 @@ class Workers {
     for (const each of this.#processes) {
       each.stopHandingOver();
       each.ipc.ask('drain', plan, askMsMax).catch((error: unknown) => {
-        logger.error({ worker: each.worker, err: error }, 'a worker does not hear that it is to end');
+        logger.error({ worker: each.worker, err: error }, 'draining a worker failed');
       });
     }
     const late = setTimeout(() => {
-      logger.error({ workers: this.#processes.size }, 'some workers did not end in time and are ended; their journals keep their calls');
+      logger.error({ workerCount: this.#processes.size }, 'workers killed after the drain time');
       this.kill();
     }, plan.graceMs + endMsMax);
     await this.#allEnded();
@@ -191,7 +191,7 @@ class Workers {
     if (this.#serving.get(worker) !== gone) return void this.#recovery.look();
     this.#serving.delete(worker);
     if (this.#stopping) return;
-    this.#options.logger.error({ worker, pid, ...end }, 'a worker died; it is started again');
+    this.#options.logger.error({ worker, pid, ...end }, 'worker died');
     if (end.livedMs > backoffMs.forgottenAfter) this.#failures.delete(worker);
     void this.#restart(worker);
   }
@@ -205,19 +205,19 @@ class Workers {
       try {
         await this.#launch(worker);
       } catch (error) {
-        this.#options.logger.error({ worker, err: error }, 'a worker could not be started again');
+        this.#options.logger.error({ worker, err: error }, 'worker restart failed');
       }
     }
   }
 
   async #replaceAll(): Promise<void> {
     const { count, logger } = this.#options;
-    logger.info({ workers: count }, 'replacing the workers one by one');
+    logger.info({ workerCount: count }, 'worker replacement started');
     try {
       for (let worker = 1; worker <= count; worker += 1) await this.#replace(worker);
-      logger.info({ workers: count }, 'all workers are replaced; the old ones end with their last calls');
+      logger.info({ workerCount: count }, 'worker replacement completed');
     } catch (error) {
-      logger.error({ err: error }, 'a worker could not be replaced; those that are left go on as they are');
+      logger.error({ err: error }, 'worker replacement failed');
     }
   }
 

@@ -61,13 +61,13 @@ export function startWorkerProcess(options: WorkerProcessOptions): WorkerProcess
   const ready = Promise.withResolvers<WorkerReady>();
   ready.promise.catch(() => {});
   const timer = setTimeout(() => {
-    logger.error({ worker: start.worker, pid: child.pid }, 'a worker was not ready in time and is ended');
+    logger.error({ worker: start.worker, pid: child.pid }, 'worker start timed out');
     child.kill('SIGKILL');
   }, readyMsMax);
   let place: Place | undefined;
   const ipc: Ipc<WorkerTopics> = createIpc<WorkerTopics, PrimaryTopics>({
     channel: channelOf(child),
-    onFailure: (topic, error) => logger.error({ topic, err: error }, 'a word of a worker was not followed'),
+    onFailure: (topic, error) => logger.error({ topic, err: error }, 'handling a message from a worker failed'),
     handlers: {
       ready: (what) => {
         clearTimeout(timer);

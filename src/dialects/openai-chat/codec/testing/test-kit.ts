@@ -1,7 +1,7 @@
 import type { TraitDifferences } from '../../../../inference/testing/fake-traits.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { InferenceRequest } from '../../../../inference/inference-request.ts';
-import type { Frame } from '../../../../platform/frames.ts';
+import { Frame } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { createFakeRequest, createFakeTranslation, decodeFrames, listNotes, type NotedRequest } from '../../../testing/fake-translation.ts';
 import { encodeRequest } from '../encode-request.ts';
@@ -32,7 +32,7 @@ export function encode(
   return { ...encoded, messages: encoded.body.messages as readonly JsonObject[], notes: listNotes(fit) };
 }
 
-export const frameOf = (data: string, event?: string): Frame => ({ bytes: Buffer.from(data), event, data });
+export const frameOf = (data: string, event?: string): Frame => new Frame(Buffer.from(data), event, data);
 
 /** What a stream of these chunks, with `[DONE]` behind them, says. */
 export const decodeChunks = (chunks: readonly unknown[]): readonly InferenceEvent[] =>

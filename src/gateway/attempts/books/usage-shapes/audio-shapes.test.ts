@@ -7,17 +7,17 @@ import { after, describe, test } from 'node:test';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import { readSpeechRequest } from '../../../../dialects/openai-audio/speech-request.ts';
-import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { createMediaMeter } from '../../../../platform/media/media-meter.ts';
-import type { AudioJob } from '../../../endpoints/audio/audio-job.ts';
+import { type AudioRequest, createAudioJob } from '../../../endpoints/audio/audio-job.ts';
 import { measureSound } from '../../../endpoints/audio/measure-sound.ts';
-import { nothingUsed, settleAudio } from '../../../endpoints/audio/settle-audio.ts';
 import { createSpeechJob } from '../../../endpoints/audio/speech-job.ts';
 import { createTranscriptionJob } from '../../../endpoints/audio/transcription-job.ts';
-import { UploadSpool } from '../../../endpoints/audio/upload-spool.ts';
-import { UpstreamReply } from '../../../endpoints/audio/upstream-reply.ts';
+import { UploadSpool } from '../../../endpoints/shared/upload-spool.ts';
 import { readEmbeddingsReport } from '../../../endpoints/embeddings/read-reply.ts';
+import { BytesReply } from '../../exchange/bytes-reply.ts';
+import { StreamReply } from '../../exchange/stream-reply.ts';
 import { createFakeExchange } from '../../exchange/testing/fake-exchange.ts';
+import { createWholeReply } from '../../exchange/whole-reply.ts';
 import { settleCall } from '../settle.ts';
 import { corpusCall, corpusPrices, encodeShape, readShapes, type UsageShape } from './testing/settle-shape.ts';
 
@@ -49,7 +49,7 @@ function silentWav(): Buffer {
   return wav;
 }
 
-async function transcriptionJob(model: string, stream: boolean): Promise<AudioJob> {
+async function transcriptionJob(model: string, stream: boolean): Promise<AudioRequest> {
   const upload = spool.begin();
   await upload.write(silentWav());
   return createTranscriptionJob({
@@ -69,7 +69,7 @@ async function transcriptionJob(model: string, stream: boolean): Promise<AudioJo
   });
 }
 
-function speechJob(model: string, stream: boolean): AudioJob {
+function speechJob(model: string, stream: boolean): AudioRequest {
   const body = { model, input: 'Hello, world', voice: 'alloy', ...(stream ? { stream_format: 'sse' } : {}) };
   return createSpeechJob({ facts: readSpeechRequest(body, 'compatible'), body, bytes: Buffer.from(JSON.stringify(body)), headers: {} });
 }
@@ -78,43 +78,32 @@ function speechJob(model: string, stream: boolean): AudioJob {
 async function settleAudioShape(shape: AudioShape): Promise<CallEntry> {
   const { model, sound, frames } = shape;
   const fake = createFakeExchange({ dialect: chatDialects['openai-chat'], vendor: 'openai' });
-  const { response, limits, timeouts } = fake.context;
   const target = { ...fake.context.target, upstreamModel: model };
   const isSpeech = /tts/.test(model);
-  const job = isSpeech ? speechJob(model, frames !== undefined) : await transcriptionJob(model, frames !== undefined);
-  const prepared = job.prepare(target);
-  const { signal } = new AbortController();
-  const reply = new UpstreamReply(target, timeouts, signal);
-  reply.onResponseData(fake.controller, sound === true ? Buffer.alloc(64, 0xff) : encodeShape(shape, 'openai-chat', 'sse'));
-  reply.onResponseEnd();
+  const asked = isSpeech ? speechJob(model, frames !== undefined) : await transcriptionJob(model, frames !== undefined);
+  const opening = { ...corpusCall, requestedModel: model, upstreamModel: model, dialect: 'openai-audio', vendor: 'openai', stream: false };
+  const job = createAudioJob(asked, { callId: 'req_1', clock: fake.context.clock, purchase: { priceBook: corpusPrices, ...opening } });
+  const plan = await job.plan(target);
+  if (plan.kind === 'own') throw new Error('sound is made by upstreams');
+  const { relay } = plan;
+  const context = { ...fake.context, target, relay };
   const type = frames === undefined ? 'application/json' : 'text/event-stream';
   const received = { 'content-type': sound === true ? 'audio/mpeg' : type };
-  const delivery = {
-    response,
-    received,
-    headers: {},
-    limits,
-    stalledReaderMs: 1000,
-    signal,
-    onDelivering: () => {},
-    client: { delivered: () => {}, onLeft: () => {} },
+  const flow = { pause: () => {}, resume: () => {}, stop: () => {} };
+  const sinks = {
+    bytes: () => relay.bytes && new BytesReply(context, flow, relay.bytes, { passed: {}, received }),
+    whole: () => createWholeReply(context, flow, {}, true),
+    stream: () => new StreamReply(context, flow, {}, 'sse'),
   };
-  const opening = { ...corpusCall, requestedModel: model, upstreamModel: model, dialect: 'openai-audio', vendor: 'openai', stream: false };
-  try {
-    const { end, report, textCharacters } = await prepared.deliver(reply, delivery);
-    return settleAudio(opening, { end, metered: await prepared.meter(report, textCharacters), report }, trace, {
-      priceBook: corpusPrices,
-      bounds: () => prepared.bounds(),
-      possible: () => prepared.possible(),
-    });
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return settleAudio(opening, { end: 'failed', metered: nothingUsed, error }, trace, {
-      priceBook: corpusPrices,
-      bounds: () => prepared.bounds(),
-      possible: () => prepared.possible(),
-    });
-  }
+  const reply = sinks[relay.shapeOf?.(received) ?? 'whole']();
+  assert.ok(reply);
+  reply.data(sound === true ? Buffer.alloc(64, 0xff) : encodeShape(shape, 'openai-chat', 'sse'));
+  if (!fake.response.writableEnded) reply.end();
+  const [outcome] = fake.outcomes;
+  assert.ok(outcome);
+  const metered = outcome.end === 'failed' ? {} : { metered: await plan.meter.count(outcome.report) };
+  const bound = job.bound({ target, plan, pricingParameters: undefined });
+  return settleCall(opening, { ...outcome, ...metered }, trace, { priceBook: corpusPrices, keepsReply: false, bound });
 }
 
 function settleEmbeddings({ reply }: UsageShape): CallEntry {

@@ -7,12 +7,13 @@ import type { StreamFraming } from '../../../../platform/frames.ts';
 import { compileHeaderList } from '../../../../platform/http/header-list.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import { commonRequestHeaders, passClientHeaders } from '../../../../upstreams/header-lists.ts';
-import { usualAudioTraits } from '../../../../upstreams/audio-traits.ts';
 import { upstreamVendors } from '../../../../upstreams/registry.ts';
 import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
 import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../../../settings/limits.ts';
 import type { Upstream } from '../../routing/target.ts';
 import type { ExchangeContext, Outcome, UndeliveredFailure } from '../exchange-context.ts';
+import { createByteSink } from '../../../replies/byte-sink.ts';
+import { createByteForm } from '../../../endpoints/chat/forms/byte-form.ts';
 import { createPassthroughRelay } from '../../../endpoints/chat/plan/passthrough-relay.ts';
 
 const isList = (headers: Readonly<Record<string, string>> | readonly string[]): headers is readonly string[] => Array.isArray(headers);
@@ -157,11 +158,7 @@ export function createFakeUpstream(options: Pick<FakeExchangeOptions, 'vendor' |
     vendor,
     origin: 'https://upstream.example',
     basePath: '/base',
-    videoProtocol: undefined,
-    rerankInterface: undefined,
-    moderationsPath: undefined,
-    audioPaths: {},
-    audioTraits: usualAudioTraits,
+    services: vendor.services,
     apiKey: options.apiKey,
     credentialId: 'one',
     dialects: [...vendor.dialects, ...vendor.optionalDialects],
@@ -194,13 +191,13 @@ export function createFakeExchange(options: FakeExchangeOptions): FakeExchange {
   const log = (...entry: unknown[]): void => void logged.push(entry);
   const { dialect, framing } = options;
   const target = { upstream: createFakeUpstream(options, client), upstreamModel: 'm' };
+  const { passing: form } = createByteForm(dialect, framing ?? 'sse');
   const context: ExchangeContext = {
     requestId: 'req_1',
-    voice: dialect.voice,
-    relay: createPassthroughRelay({ dialect, streamRequest: options.body ?? {}, requestId: 'req_1', target, framing }),
+    relay: createPassthroughRelay({ dialect, form, streamRequest: options.body ?? {}, requestId: 'req_1', target, framing }),
     framing,
     target,
-    response: response as unknown as ServerResponse,
+    sink: createByteSink({ callId: 'req_1', response: response as unknown as ServerResponse, voice: dialect.voice, framing }),
     limits: { ...defaultLimits, ...options.limits },
     timeouts: { ...defaultTimeouts, ...options.timeouts },
     clock: { nowMs: () => nowMs, monotonicMs: () => nowMs },

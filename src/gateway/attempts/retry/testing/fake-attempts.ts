@@ -1,5 +1,6 @@
 import { ChatJob } from '../../../endpoints/chat/chat-job.ts';
 import { identify, type IncomingCall } from '../../../endpoints/chat/incoming-call.ts';
+import { createByteForm } from '../../../endpoints/chat/forms/byte-form.ts';
 import type { KnownCall } from '../../../endpoints/chat/known-call.ts';
 import type { ApiKey } from '../../../../accounts/api-key.ts';
 import { type Journal, JournalUnavailableError } from '../../../../billing/journal/journal.ts';
@@ -7,6 +8,7 @@ import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-ent
 import { createPriceBook } from '../../../../billing/rating/price-book.ts';
 import { loadShippedPriceBook } from '../../../../billing/rating/load-shipped-price-book.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { Clock } from '../../../../platform/clock.ts';
 import { createDeadlines } from '../../../../platform/http/deadlines.ts';
 import type { UpstreamHandler, UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
@@ -24,6 +26,7 @@ import type { CallStart } from '../../../telemetry/call-report.ts';
 import { createTelemetry } from '../../../telemetry/telemetry.ts';
 import { defaultVideoSettings } from '../../../settings/video-settings.ts';
 import { CallAttempts } from '../../call-attempts.ts';
+import type { CallJob } from '../../call-job.ts';
 import type { RunningCall } from '../../running-call.ts';
 import { createRetryBudget } from '../retry-budget.ts';
 
@@ -126,6 +129,10 @@ export async function startAttempts(
   names: readonly string[] = ['a', 'b', 'c'],
   options: Partial<RetrySettings> & {
     readonly refusesOpening?: (attempt: number) => boolean;
+    /** Upstreams that cannot be asked for what is wanted. */
+    readonly unfit?: readonly string[];
+    /** Which failures another attempt may follow. */
+    readonly mayFollow?: CallJob['mayFollow'];
     /** What else is known of the call. */
     readonly enrich?: (known: KnownCall) => KnownCall;
   } = {},
@@ -140,8 +147,18 @@ export async function startAttempts(
   const gateway = createGateway(clock, journal);
   const plain = createKnownCall(fake, targets, { ...defaultRetries, ...options });
   const known = options.enrich?.(plain) ?? plain;
-  const job = new ChatJob(gateway, known, { operation: 'generate', body, headers: {} }, bytes);
-  const attempts = new CallAttempts(gateway, known, job);
+  const request = { operation: 'generate', body, headers: {} } as const;
+  const job: ChatJob & { mayFollow?: NonNullable<CallJob['mayFollow']> } = new ChatJob(gateway, known, createByteForm(dialect, 'sse'), {
+    request,
+    bytes,
+  });
+  const plan = job.plan.bind(job);
+  job.plan = (target) => {
+    if (options.unfit?.includes(target.upstream.id) === true) throw new GatewayError('untranslatable_field', 'not here');
+    return plan(target);
+  };
+  if (options.mayFollow !== undefined) job.mayFollow = options.mayFollow;
+  const attempts = new CallAttempts(gateway, known, job, fake.context.sink);
   await attempts.start();
   const last = (): Sent => {
     const found = sent.at(-1);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { systemClock } from '../../../../platform/clock.ts';
+import { StreamEvent } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { textOf } from '../../../../platform/json/json-readers.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
-import { encodeSse } from '../../../../platform/sse/encode-sse.ts';
 import type { BackgroundRun } from './background-run.ts';
 import { type BackgroundRuns, createBackgroundRuns } from './background-runs.ts';
 import { cancelResponse } from './cancel-response.ts';
@@ -26,13 +26,15 @@ async function begin(store = new FakeStore(systemClock.nowMs)): Promise<Bench> {
   const createdAtMs = systemClock.nowMs();
   const record = { id, userName, keyId: 'key_1', createdAtMs, expiresAtMs: createdAtMs + 1e9, input: [] };
   const queued = { ...upstreamResponse, id, status: 'queued', background: true, created_at: 5, previous_response_id: null, store: true };
-  const run = await runs.begin({ record, queued, eventBytesMax: 1e6 });
+  const run = await runs.begin({ record, queued });
   return { store, runs, run, id };
 }
 
+const eventOf = (event: JsonObject): StreamEvent => new StreamEvent(textOf(event['type']), JSON.stringify(event));
+
 function say(run: BackgroundRun, ...events: readonly JsonObject[]): void {
   if (!run.reply.headersSent) run.reply.writeHead(200, head);
-  for (const event of events) run.reply.write(encodeSse({ event: textOf(event['type']) ?? '', data: JSON.stringify(event) }));
+  for (const event of events) run.reply.takeEvents([eventOf(event)]);
 }
 
 const opening: readonly JsonObject[] = [
@@ -213,7 +215,7 @@ test('a store that is down for a moment loses nothing, and makes the upstream wa
   say(bench.run, ...opening);
   const long = 'x'.repeat(512 * 1024);
   let taken = 0;
-  while (taken < 20 && bench.run.reply.write(encodeSse({ data: JSON.stringify(delta(long)) }))) taken += 1;
+  while (taken < 20 && bench.run.reply.takeEvents([eventOf(delta(long))])) taken += 1;
   assert.ok(taken < 10, `${taken} times 512 KiB were taken`);
   const drained = new Promise<void>((resolve) => bench.run.reply.once('drain', resolve));
   bench.store.isDown = false;

@@ -1,10 +1,11 @@
 import type { Conversations, ResponseStatus, StoredResponse } from '../../../../conversations/response-store.ts';
 import type { Clock } from '../../../../platform/clock.ts';
+import type { StreamEvent } from '../../../../platform/frames.ts';
 import { membersOf, objectOf, objectsOf, textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import type { Logger } from '../../../../platform/log.ts';
-import { FrameReply, type WholeAnswer } from '../../../replies/frame-reply.ts';
+import { EventReply, type WholeAnswer } from '../../../replies/event-reply.ts';
 import { EventLog } from './event-log.ts';
 import { OutputSoFar } from '../../../../dialects/openai-responses/output-so-far.ts';
 import { endEvent, isTerminal, writeEvent } from './response-events.ts';
@@ -22,8 +23,6 @@ export type RunOptions = {
   readonly store: RunStore;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
-  /** The most bytes that one event may have. */
-  readonly eventBytesMax: number;
   /** What follows when its end is stored, before anybody is told. Never rejects. */
   readonly conclude?: ((response: JsonObject) => Promise<void>) | undefined;
   readonly onOver: (run: BackgroundRun) => void;
@@ -47,7 +46,7 @@ export class BackgroundRun {
   readonly record: RunRecord;
   readonly log = new EventLog();
   /** Where the call writes its reply. */
-  readonly reply: FrameReply;
+  readonly reply: EventReply;
   readonly #options: RunOptions;
   readonly #output = new OutputSoFar();
   readonly #over = Promise.withResolvers<void>();
@@ -70,13 +69,13 @@ export class BackgroundRun {
     this.record = options.record;
     this.#response = options.queued;
     const reader = {
-      event: (data: string) => this.#read(data),
+      event: (event: StreamEvent) => this.#read(event),
       whole: (answer: WholeAnswer) => this.#fail(describeRefusal(answer)),
       ended: () => this.#replyEnded(),
       isFull: () => this.#isFull(),
       destroyed: () => this.#fail({ code: 'server_error', message: 'The response could not be stored while it was generated.' }),
     };
-    this.reply = new FrameReply(reader, options.eventBytesMax);
+    this.reply = new EventReply(reader);
   }
 
   /** True when another process has ended the response: what is stored is what counts. */
@@ -134,8 +133,8 @@ export class BackgroundRun {
     return this.#isPaused;
   }
 
-  #read(data: string): void {
-    const event = parseJsonObject(data);
+  #read(said: StreamEvent): void {
+    const event = said.object();
     const type = textOf(event?.type);
     if (event === undefined || type === undefined || this.#ending !== undefined) return;
     const told = objectOf(event.response);

@@ -14,7 +14,6 @@ export type BackgroundRuns = {
   readonly begin: (begun: {
     readonly record: RunRecord;
     readonly queued: JsonObject;
-    readonly eventBytesMax: number;
     readonly conclude?: ((response: JsonObject) => Promise<void>) | undefined;
   }) => Promise<BackgroundRun>;
   /** How many run. */
@@ -33,9 +32,9 @@ export function createBackgroundRuns(options: {
   const runs = new Map<string, BackgroundRun>();
   return {
     conversations,
-    begin: async ({ record, queued, eventBytesMax, conclude }) => {
+    begin: async ({ record, queued, conclude }) => {
       const onOver = ({ record: { id } }: BackgroundRun): void => void runs.delete(id);
-      const run = new BackgroundRun({ record, queued, store: conversations, clock, logger, eventBytesMax, conclude, onOver });
+      const run = new BackgroundRun({ record, queued, store: conversations, clock, logger, conclude, onOver });
       await run.begin();
       runs.set(record.id, run);
       return run;

@@ -46,21 +46,13 @@ export async function startBackground(
     turn.close();
     throw error;
   });
-  const run = await runs
-    .begin({
-      record,
-      queued,
-      // A translated response may say more in its last event than its upstream did in any.
-      eventBytesMax: gateway.settings().limits.eventBytesMax * 2,
-      conclude,
-    })
-    .catch((cause: unknown) => {
-      turn.close();
-      throw new GatewayError('responses_unavailable', 'the response cannot be stored at the moment; try again', {
-        retryAfterSeconds: 1,
-        cause,
-      });
+  const run = await runs.begin({ record, queued, conclude }).catch((cause: unknown) => {
+    turn.close();
+    throw new GatewayError('responses_unavailable', 'the response cannot be stored at the moment; try again', {
+      retryAfterSeconds: 1,
+      cause,
     });
+  });
   // Also a run that was deleted or ended elsewhere, and so concludes nothing, gives its conversation free.
   void run.over.then(turn.close);
   report.goOn(run.reply);

@@ -1,13 +1,16 @@
 import { passReplyHeaders } from '../../../attempts/exchange/pass-headers.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { ErrorCode, GatewayError } from '../../../../inference/gateway-error.ts';
-import type { StreamFraming } from '../../../../platform/frames.ts';
+import { Frame, type StreamFraming } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { ReplyRelay, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
-import { scrubBytes } from '../../../attempts/exchange/scrub-credential.ts';
+import { scrubBytes, scrubText } from '../../../attempts/exchange/scrub-credential.ts';
+import type { PassingForm } from '../forms/reply-form.ts';
 
-export type PassthroughOptions = {
+export type PassthroughOptions<Piece> = {
+  /** What the sink of the reply takes. */
+  readonly form: PassingForm<Piece>;
   readonly dialect: ChatDialect;
   /**
    * The request's body, for streams: nothing else reads it, and a large one that stays until the reply comes is copied by every collection.
@@ -20,12 +23,11 @@ export type PassthroughOptions = {
   readonly isDocumented?: boolean;
 };
 
-/** Client and upstream speak the same dialect: bytes out are bytes in, and a tap reads the usage. */
-export function createPassthroughRelay(options: PassthroughOptions): ReplyRelay {
+/** Client and upstream speak the same dialect: what goes out is what came in, and a tap reads the usage. */
+export function createPassthroughRelay<Piece>(options: PassthroughOptions<Piece>): ReplyRelay<Piece> {
   const { dialect, framing, target, requestId, isDocumented } = options;
   return {
     upstreamFraming: framing,
-    streamsWholeReplies: false,
     replyHeaders: (headers) => passReplyHeaders(target.upstream, headers, requestId),
     readReply: dialect.readReply,
     writeReply: (_reply, bytes) => dialect.editReply(bytes),
@@ -44,26 +46,35 @@ function findOperatorsError(dialect: ChatDialect, status: number, body: unknown)
   return operatorsCodes.has(error.code) ? error : undefined;
 }
 
-function openStream(
-  { dialect, streamRequest, target, isDocumented }: PassthroughOptions,
+const nothing: readonly never[] = [];
+
+/** A frame that tells of a failure, without the operator's credential. */
+function scrubFrame(frame: Frame, apiKey: string | undefined): Frame {
+  const bytes = scrubBytes(frame.bytes, apiKey);
+  return bytes === frame.bytes ? frame : new Frame(bytes, frame.event, scrubText(frame.data, apiKey));
+}
+
+function openStream<Piece>(
+  { dialect, form, streamRequest, target, isDocumented }: PassthroughOptions<Piece>,
   framing: StreamFraming,
   mayBeCut: boolean,
-): StreamRelay {
+): StreamRelay<Piece> {
   const tap = dialect.createStreamTap({ framing, request: streamRequest });
-  const cutter = mayBeCut ? dialect.createStreamCutter({ framing, request: streamRequest }) : undefined;
+  const cutter = mayBeCut ? form.createCutter({ framing, request: streamRequest }) : undefined;
   const edit = isDocumented === true ? dialect.contractReply?.createFrameEditor() : undefined;
   const { apiKey } = target.upstream;
   let framesSent = 0;
   return {
     read: (frame) => {
       const verdict = tap.read(frame);
-      if (verdict === 'hide') return undefined;
+      if (verdict === 'hide') return nothing;
       framesSent += 1;
       cutter?.pass(frame);
-      const bytes = edit?.(frame) ?? (verdict === 'forward' ? frame.bytes : verdict.bytes);
-      return tap.state() === 'failed' ? scrubBytes(bytes, apiKey) : bytes;
+      const edited = edit?.(frame) ?? (verdict === 'forward' ? undefined : verdict.bytes);
+      const passed = edited === undefined ? frame : new Frame(edited, frame.event, frame.data);
+      return [form.pass(tap.state() === 'failed' ? scrubFrame(passed, apiKey) : passed)];
     },
-    end: (rest) => rest,
+    end: form.rest,
     cut: (usage) => {
       if (cutter === undefined) throw new Error('a stream was cut that nobody followed');
       return cutter.end(usage);

@@ -5,11 +5,12 @@ import { addWarnings } from '../../../replies/warning-header.ts';
 import type { ChatServices } from '../chat-services.ts';
 import { type EstimatedCount, type ExchangePlan, planExchange } from './plan-exchange.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
+import type { ReplyForm } from '../forms/reply-form.ts';
 import { keepReplies, type KeepReply } from '../responses/keep-reply.ts';
 import type { ResponseTurn, TurnRequest } from '../responses/response-turn.ts';
 import { type FittedRequest, fitRequest } from './fit-request.ts';
 
-type Plan = ExchangePlan | EstimatedCount;
+type Plan<Piece> = ExchangePlan<Piece> | EstimatedCount;
 
 /** What one target is to be asked: the request as it came, or what the turn of a stored response makes of it. */
 type Asked = {
@@ -24,24 +25,29 @@ type Asked = {
  * Plans an attempt at one target. At once where the call passes through.
  * @throws GatewayError for a request that cannot be said in the upstream's dialect
  */
-export function planAttempt(gateway: ChatServices, known: KnownCall, { target, request, bytes, overflow }: Asked): Plan | Promise<Plan> {
-  const { turn, round } = known;
-  const fit = (made: TurnRequest): Plan | Promise<Plan> => {
+export function planAttempt<Piece>(
+  gateway: ChatServices,
+  known: KnownCall,
+  form: ReplyForm<Piece>,
+  { target, request, bytes, overflow }: Asked,
+): Plan<Piece> | Promise<Plan<Piece>> {
+  const { turn } = known;
+  const fit = (made: TurnRequest): Plan<Piece> | Promise<Plan<Piece>> => {
     const fitted = fitRequest(known, target, made, overflow);
     return fitted instanceof Promise ? fitted.then(plan) : plan(fitted);
   };
-  const plan = (fitted: FittedRequest): Plan | Promise<Plan> => {
-    const finish = (planned: Plan): Plan =>
-      tellTruncation(turn === undefined ? planned : keepReply(planned, turn, known, target), fitted.truncated);
-    const planned = planRequest(gateway, known, target, fitted, fitted.request === request ? undefined : request);
+  const plan = (fitted: FittedRequest): Plan<Piece> | Promise<Plan<Piece>> => {
+    const finish = (planned: Plan<Piece>): Plan<Piece> =>
+      tellTruncation(turn === undefined ? planned : keepReply(planned, turn, form, target), fitted.truncated);
+    const planned = planRequest(gateway, known, form, target, fitted, fitted.request === request ? undefined : request);
     return planned instanceof Promise ? planned.then(finish) : finish(planned);
   };
-  const made = turn?.requestFor(target) ?? { request, bytes, translate: round !== undefined };
+  const made = turn?.requestFor(target) ?? { request, bytes, translate: false };
   return made instanceof Promise ? made.then(fit) : fit(made);
 }
 
 /** Tells the client what its request was shortened by: among what translation tells, or beside what passes through. */
-function tellTruncation(plan: Plan, truncated: string | undefined): Plan {
+function tellTruncation<Piece>(plan: Plan<Piece>, truncated: string | undefined): Plan<Piece> {
   if (truncated === undefined || plan.kind === 'estimate') return plan;
   if (plan.translation !== undefined) {
     plan.translation.notes.adapted({ path: 'input', otherwise: 'turns' }, truncated);
@@ -53,25 +59,28 @@ function tellTruncation(plan: Plan, truncated: string | undefined): Plan {
 }
 
 /** Sees to it that the reply of a turn is kept. */
-function keepReply(plan: Plan, turn: ResponseTurn, { voice }: KnownCall, target: Target): Plan {
+function keepReply<Piece>(plan: Plan<Piece>, turn: ResponseTurn, { eventsOf }: ReplyForm<Piece>, target: Target): Plan<Piece> {
   if (plan.kind === 'estimate' || !turn.keeps) return plan;
   const isPassthrough = plan.translation === undefined;
   const keep: KeepReply = (response) => turn.record(response, target, isPassthrough);
-  return { ...plan, relay: keepReplies(plan.relay, { keep, voice, isPassthrough }) };
+  return { ...plan, relay: keepReplies(plan.relay, { keep, eventsOf, isPassthrough }) };
 }
 
-function planRequest(
+function planRequest<Piece>(
   gateway: ChatServices,
-  { call, facts, framing, caller, acceptedAtMs, turn, settings }: KnownCall,
+  { call, facts, framing, caller, acceptedAtMs, turn, settings, neutral }: KnownCall,
+  form: ReplyForm<Piece>,
   target: Target,
   { request, bytes, translate }: TurnRequest,
   asked: WireRequest | undefined,
-): Plan | Promise<Plan> {
+): Plan<Piece> | Promise<Plan<Piece>> {
   const { callId: requestId, dialect, response } = call;
   return planExchange({
     gateway,
+    form,
     requestId,
     dialect,
+    neutral,
     request,
     bytes,
     facts,

@@ -4,11 +4,13 @@ import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
+import type { InferenceRequest } from '../../../../inference/inference-request.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
+import type { PassingForm, ReplyForm } from '../forms/reply-form.ts';
 import { createPassthroughRelay } from './passthrough-relay.ts';
 import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import { refusePrivateAddresses } from '../../../attempts/exchange/private-addresses.ts';
@@ -23,10 +25,10 @@ import type { StopSequences } from '../../../attempts/routing/model-options.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 
 /** What is to be sent upstream, and how the reply comes back. */
-export type ExchangePlan = {
+export type ExchangePlan<Piece = Buffer> = {
   readonly kind: 'exchange';
   readonly upstreamRequest: UpstreamRequest;
-  readonly relay: ReplyRelay;
+  readonly relay: ReplyRelay<Piece>;
   /** The dialect in which the upstream answers. */
   readonly upstreamDialect: ChatDialect;
   /** Absent in passthrough. */
@@ -36,11 +38,15 @@ export type ExchangePlan = {
 /** A count that no upstream can make: it is estimated and answered here. */
 export type EstimatedCount = { readonly kind: 'estimate'; readonly inputTokens: number };
 
-export type PlanOptions = {
+export type PlanOptions<Piece> = {
+  /** What the sink of the reply takes. */
+  readonly form: ReplyForm<Piece>;
   readonly gateway: Pick<ChatServices, 'newId' | 'proofVault' | 'fetchMedia' | 'summaries' | 'documents' | 'clock'>;
   readonly requestId: string;
   readonly dialect: ChatDialect;
   readonly request: WireRequest;
+  /** The request in the neutral form, where the gateway asks and no client. */
+  readonly neutral?: InferenceRequest | undefined;
   readonly bytes: Buffer;
   readonly facts: CallFacts;
   readonly target: Target;
@@ -68,19 +74,24 @@ export type PlanOptions = {
  * wait, for media and proofs; a call that passes through is planned at once.
  * @throws GatewayError for a request that cannot be said in the upstream's dialect
  */
-export function planExchange(options: PlanOptions): ExchangePlan | EstimatedCount | Promise<ExchangePlan | EstimatedCount> {
+export function planExchange<Piece>(
+  options: PlanOptions<Piece>,
+): ExchangePlan<Piece> | EstimatedCount | Promise<ExchangePlan<Piece> | EstimatedCount> {
   const { dialect, target, request } = options;
+  const { passing } = options.form;
   if (options.allowsPrivateMedia !== true) refusePrivateAddresses(dialect.id, request.body);
-  if (options.translate !== true && target.upstream.dialects.includes(dialect.id) && mayPass(options)) {
+  if (passing !== undefined && options.translate !== true && target.upstream.dialects.includes(dialect.id) && mayPass(options)) {
     if (!target.upstream.passesStoredIds) refuseStoredIds(dialect.id, request.body);
     const passed = withoutForeignProofs(options);
-    return passed instanceof Promise ? passed.then((own) => planPassthrough(options, own)) : planPassthrough(options, passed);
+    return passed instanceof Promise
+      ? passed.then((own) => planPassthrough(options, passing, own))
+      : planPassthrough(options, passing, passed);
   }
   return request.operation === 'count-tokens' ? planCount(options) : planTranslation(options);
 }
 
 /** A server may speak the dialect without compacting conversations. */
-function mayPass({ facts, target }: PlanOptions): boolean {
+function mayPass({ facts, target }: Pick<PlanOptions<never>, 'facts' | 'target'>): boolean {
   if (facts.compacts !== true || target.upstream.vendor.compacts === true) return true;
   const { continues } = facts;
   if (continues === undefined) return false;
@@ -92,9 +103,13 @@ function mayPass({ facts, target }: PlanOptions): boolean {
 }
 
 /** The body as it goes on, and what it says. */
-type PassedRequest = Pick<PlanOptions, 'request' | 'bytes'>;
+type PassedRequest = Pick<PlanOptions<never>, 'request' | 'bytes'>;
 
-function planPassthrough(options: PlanOptions, { request, bytes }: PassedRequest): ExchangePlan | EstimatedCount {
+function planPassthrough<Piece>(
+  options: PlanOptions<Piece>,
+  form: PassingForm<Piece>,
+  { request, bytes }: PassedRequest,
+): ExchangePlan<Piece> | EstimatedCount {
   const { dialect, target, framing, facts, requestId, isDocumented = false } = options;
   const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
   if (upstreamRequest === undefined) {
@@ -103,12 +118,16 @@ function planPassthrough(options: PlanOptions, { request, bytes }: PassedRequest
     throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
   }
   const streamRequest = framing === undefined ? {} : request.body;
-  const relay = createPassthroughRelay({ dialect, streamRequest, requestId, target, framing, isDocumented });
+  const relay = createPassthroughRelay({ dialect, form, streamRequest, requestId, target, framing, isDocumented });
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
 }
 
 /** A conversation that another vendor has taken part in holds proofs which this one refuses. They travel wrapped, so that they can be told. */
-function withoutForeignProofs({ dialect, request, bytes }: PlanOptions): PassedRequest | Promise<PassedRequest> {
+function withoutForeignProofs({
+  dialect,
+  request,
+  bytes,
+}: Pick<PlanOptions<never>, 'dialect' | 'request' | 'bytes'>): PassedRequest | Promise<PassedRequest> {
   const body = dialect.codec.removeForeignProofs(request.body);
   if (body === request.body) return { request, bytes };
   const pass = (written: Buffer): PassedRequest => ({ request: { ...request, body }, bytes: written });
@@ -122,7 +141,7 @@ export function dialectOf({ upstream }: Pick<Target, 'upstream'>): ChatDialect {
   return chatDialects[preferred];
 }
 
-function translationOptions(options: PlanOptions): TranslationOptions {
+function translationOptions<Piece>(options: PlanOptions<Piece>): TranslationOptions {
   const { gateway, dialect, target } = options;
   return {
     ...options,
@@ -138,19 +157,19 @@ function translationOptions(options: PlanOptions): TranslationOptions {
   };
 }
 
-async function planTranslation(options: PlanOptions): Promise<ExchangePlan> {
+async function planTranslation<Piece>(options: PlanOptions<Piece>): Promise<ExchangePlan<Piece>> {
   const { translation, upstreamRequest } = await prepareTranslation(translationOptions(options));
-  const relay = withListedHeaders(createTranslateRelay(translation), options.target);
+  const relay = withListedHeaders(createTranslateRelay(translation, options.form), options.target);
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: translation.upstream, translation };
 }
 
 /** The same relay, whose replies also have the upstream's headers that the operator has listed. What the translation writes itself goes before. */
-function withListedHeaders(relay: ReplyRelay, { upstream }: Target): ReplyRelay {
+function withListedHeaders<Piece>(relay: ReplyRelay<Piece>, { upstream }: Target): ReplyRelay<Piece> {
   if (upstream.forwardsReplyHeader === undefined) return relay;
   return { ...relay, replyHeaders: (received) => ({ ...forwardReplyHeaders(upstream, received), ...relay.replyHeaders(received) }) };
 }
 
-async function planCount(options: PlanOptions): Promise<ExchangePlan | EstimatedCount> {
+async function planCount<Piece>(options: PlanOptions<Piece>): Promise<ExchangePlan<Piece> | EstimatedCount> {
   const translating = translationOptions(options);
   const { client, upstream } = translating;
   if (upstream.codec.encodeCountRequest === undefined) return estimateCount(options);
@@ -163,6 +182,6 @@ async function planCount(options: PlanOptions): Promise<ExchangePlan | Estimated
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: upstream };
 }
 
-function estimateCount({ facts }: PlanOptions): EstimatedCount {
+function estimateCount({ facts }: Pick<PlanOptions<never>, 'facts'>): EstimatedCount {
   return { kind: 'estimate', inputTokens: estimateTokens(facts.inputCharacters) };
 }

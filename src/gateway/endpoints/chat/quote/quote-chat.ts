@@ -22,6 +22,7 @@ import { defaultTools } from '../../../settings/tool-settings.ts';
 import { fitTargets } from '../../shared/quoting/fit-targets.ts';
 import type { Asked, QuotedCall, QuotedTarget } from '../../shared/quoting/quoted-call.ts';
 import type { ChatServices } from '../chat-services.ts';
+import { orderPictures } from '../order-pictures.ts';
 import { readHistory } from './read-history.ts';
 
 /** Where a chat is asked for. */
@@ -42,6 +43,8 @@ export async function quoteChat(asked: Asked<ChatServices>, path: QuotedPath): P
   const { callback_url: _told, ...body } = asked.body;
   const wire: WireRequest = { headers, ...path, body: path.dialect === 'openai-responses' ? body : asked.body };
   dialect.validateRequest(wire, settings.validation);
+  const order = orderPictures({ callId: '', dialect, routing: settings.routing, caller, request: wire });
+  if (order !== undefined && gateway.pictureMaker !== undefined) return gateway.pictureMaker.quote(asked, order);
   const facts = dialect.readFacts(wire);
   if (!mayCall(caller, facts.requestedModel)) throw unknownModel(facts.requestedModel, settings.routing, (model) => mayCall(caller, model));
   const history = await readHistory(asked, facts);

@@ -7,9 +7,15 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exchange.ts';
 import { StreamReply } from '../../../attempts/exchange/stream-reply.ts';
 import { createWholeReply } from '../../../attempts/exchange/whole-reply.ts';
+import type { ClientReply } from '../../../replies/client-reply.ts';
+import { createEventSink } from '../../../replies/event-sink.ts';
+import { createEventForm } from '../forms/event-form.ts';
+import { createPassthroughRelay } from '../plan/passthrough-relay.ts';
 import { keepReplies } from './keep-reply.ts';
 
 const dialect = chatDialects['openai-responses'];
+assert.ok(dialect.events);
+const form = createEventForm(dialect.events);
 
 const response = (status: string, output: readonly JsonObject[] = []): JsonObject => ({ id: 'resp_1', object: 'response', status, output });
 const message = { id: 'msg_1', type: 'message', status: 'completed', role: 'assistant', content: [{ type: 'output_text', text: 'hi' }] };
@@ -26,7 +32,10 @@ function start(framing: 'sse' | undefined) {
     kept.push(reply);
     return storing.promise;
   };
-  const context = { ...fake.context, relay: keepReplies(fake.context.relay, { keep, voice: dialect.voice, isPassthrough: true }) };
+  const { passing, eventsOf } = form;
+  const relay = createPassthroughRelay({ ...fake.context, dialect, form: passing, streamRequest: {} });
+  const sink = createEventSink({ callId: 'req_1', response: fake.response as unknown as ClientReply, voice: dialect.voice, framing });
+  const context = { ...fake.context, sink, relay: keepReplies(relay, { keep, eventsOf, isPassthrough: true }) };
   const flow = { pause: () => {}, resume: () => {}, stop: () => {} };
   return { ...fake, context, flow, kept, stored: storing.resolve };
 }

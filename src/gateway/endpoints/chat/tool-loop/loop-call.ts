@@ -1,7 +1,8 @@
 import type { KnownCall } from '../known-call.ts';
 import type { InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
 import type { SchemaCheck } from './check-reply.ts';
-import type { LoopReply } from './loop-reply.ts';
+import type { ReplySink } from '../../../replies/reply-sink.ts';
+import type { AnyLoopReply } from './loop-reply.ts';
 import type { OfferedTools } from './offer-tools.ts';
 import type { ToolSettings } from '../../../settings/tool-settings.ts';
 
@@ -14,7 +15,12 @@ export type LoopCall = {
   readonly settings: ToolSettings;
   /** Runs of tools that client and operator allow for the whole reply. */
   readonly runsMax: number;
-  readonly reply: LoopReply;
+  readonly reply: AnyLoopReply;
+  /** Where the reply goes. */
+  readonly sink: Pick<
+    ReplySink<never>,
+    'hasBegun' | 'isGone' | 'isDelivered' | 'setHeader' | 'destroy' | 'onRoom' | 'onClose' | 'limitReader'
+  >;
   /** Absent: the answer is taken as it is. */
   readonly check?: SchemaCheck | undefined;
   /** Whether an address stands in the conversation. */

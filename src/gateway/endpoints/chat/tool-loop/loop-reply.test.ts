@@ -7,9 +7,13 @@ import { createTranslationNotes } from '../../../../inference/translation-notes.
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
 import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exchange.ts';
+import { createEventSink } from '../../../replies/event-sink.ts';
+import { createEventForm } from '../forms/event-form.ts';
 import { LoopReply } from './loop-reply.ts';
 
-const dialect = chatDialects['openai-responses'];
+const { events } = chatDialects['openai-responses'];
+assert.ok(events);
+const dialect = { ...chatDialects['openai-responses'], events };
 const broken = new GatewayError('upstream_connection_error', 'The second round broke.');
 
 function start(framing: 'sse' | undefined) {
@@ -17,7 +21,8 @@ function start(framing: 'sse' | undefined) {
   const kept: JsonObject[] = [];
   const reply = new LoopReply({
     dialect,
-    response: response as unknown as ClientReply,
+    form: createEventForm(dialect.events),
+    sink: createEventSink({ callId: 'req_1', response: response as unknown as ClientReply, voice: dialect.voice, framing }),
     framing,
     nowMs: () => 0,
     keep: (one) => {

@@ -1,4 +1,4 @@
-import type { EventEncoder, ReplyWriting } from '../../../../dialects/chat-codec.ts';
+import type { ReplyWriting } from '../../../../dialects/chat-codec.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import { foldEvents } from '../../../../inference/fold-events.ts';
 import type { GatewayError } from '../../../../inference/gateway-error.ts';
@@ -6,17 +6,18 @@ import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import type { ClientReply } from '../../../replies/client-reply.ts';
-import { DeliveredCount } from '../../../attempts/disconnect/delivered-count.ts';
 import { requestIdHeader } from '../../../replies/reply-headers.ts';
-import { encodeWhole } from '../translate/encode-whole.ts';
+import type { ReplySink } from '../../../replies/reply-sink.ts';
 import { addWarnings } from '../../../replies/warning-header.ts';
+import type { PieceWriter, ReplyForm } from '../forms/reply-form.ts';
 import { describeBroken, ToldOutput } from '../responses/broken-reply.ts';
-import { writeError, writeReply } from '../../../replies/write-reply.ts';
+import { encodeWhole } from '../translate/encode-whole.ts';
 
-export type LoopReplyOptions = {
+export type LoopReplyOptions<Piece> = {
   readonly dialect: ChatDialect;
-  readonly response: ClientReply;
+  /** What the sink takes. */
+  readonly form: ReplyForm<Piece>;
+  readonly sink: ReplySink<Piece>;
   /** Absent where the client wants a whole reply. */
   readonly framing: StreamFraming | undefined;
   readonly writing: ReplyWriting;
@@ -27,10 +28,13 @@ export type LoopReplyOptions = {
   readonly notes?: readonly TranslationNote[];
 };
 
+/** The reply of a loop, whatever its client takes. */
+export type AnyLoopReply = Pick<LoopReply<never>, keyof LoopReply<never>>;
+
 /** The reply of all rounds together, written in the client's dialect as it comes, or at its end. */
-export class LoopReply {
-  readonly #options: LoopReplyOptions;
-  readonly #encoder: EventEncoder | undefined;
+export class LoopReply<Piece> {
+  readonly #options: LoopReplyOptions<Piece>;
+  readonly #writer: PieceWriter<Piece> | undefined;
   /** What waits for content, so that an early failure is an HTTP status; in a whole reply, everything. */
   #held: InferenceEvent[] | undefined = [];
   readonly #notes: TranslationNote[];
@@ -38,15 +42,14 @@ export class LoopReply {
   readonly #late: TranslationNote[] = [];
   #headers: Readonly<Record<string, string>> = {};
   #lastWriteMs: number;
-  readonly #delivered = new DeliveredCount();
   /** What a client of a reply that is kept was told. */
   readonly #told = new ToldOutput();
 
-  constructor(options: LoopReplyOptions) {
-    const { dialect, framing, writing } = options;
+  constructor(options: LoopReplyOptions<Piece>) {
+    const { form, framing, writing } = options;
     this.#options = options;
     this.#notes = [...(options.notes ?? [])];
-    this.#encoder = framing === undefined ? undefined : dialect.codec.createEventEncoder(writing, framing);
+    this.#writer = framing === undefined ? undefined : form.createWriter(writing);
     this.#lastWriteMs = options.nowMs();
   }
 
@@ -59,51 +62,53 @@ export class LoopReply {
   note(note: TranslationNote): boolean {
     if (this.#notes.some(({ kind, field }) => kind === note.kind && field === note.field)) return false;
     this.#notes.push(note);
-    if (this.#options.response.headersSent) this.#late.push(note);
+    if (this.#options.sink.hasBegun) this.#late.push(note);
     return true;
   }
 
   /** Characters of content that have been handed to the client's connection. */
   get deliveredCharacters(): number {
-    return this.#delivered.characters;
+    return this.#writer?.deliveredCharacters() ?? 0;
   }
 
   /** False when the client does not keep up. */
   push(events: readonly InferenceEvent[]): boolean {
-    const text = this.#encode(events);
-    if (this.#options.keep !== undefined) this.#told.add(Buffer.from(text));
-    return text === '' || this.#write(Buffer.from(text));
+    const { keep, form } = this.#options;
+    const pieces = this.#encode(events);
+    if (keep !== undefined) this.#told.add(form.eventsOf?.(pieces) ?? []);
+    return this.#write(pieces);
   }
 
-  #encode(events: readonly InferenceEvent[]): string {
-    const encoder = this.#encoder;
-    if (encoder === undefined) {
+  #encode(events: readonly InferenceEvent[]): readonly Piece[] {
+    if (this.#writer === undefined) {
       this.#held?.push(...events);
-      return '';
+      return [];
     }
-    let text = '';
+    const ready: InferenceEvent[] = [];
     for (const event of events) {
-      if (this.#held !== undefined) {
-        this.#held.push(event);
-        if (event.type === 'started' || event.type === 'usage' || event.type === 'logprobs') continue;
-        for (const held of this.#held) text += this.#delivered.encode(encoder, held);
-        this.#held = undefined;
-      } else text += this.#delivered.encode(encoder, event);
+      if (this.#held === undefined) {
+        ready.push(event);
+        continue;
+      }
+      this.#held.push(event);
+      if (event.type === 'started' || event.type === 'usage' || event.type === 'logprobs') continue;
+      ready.push(...this.#held);
+      this.#held = undefined;
     }
-    return text;
+    return this.#writer.write(ready);
   }
 
-  #write(bytes: Buffer): boolean {
-    const { response, nowMs } = this.#options;
-    if (response.destroyed || response.writableEnded) return true;
-    this.#writeHead();
+  #write(pieces: readonly Piece[]): boolean {
+    const { sink, nowMs } = this.#options;
+    if (pieces.length === 0 || sink.isGone) return true;
+    this.#begin();
     this.#lastWriteMs = nowMs();
-    return response.write(bytes);
+    return sink.take(pieces);
   }
 
-  #writeHead(): void {
-    const { response } = this.#options;
-    if (!response.headersSent) response.writeHead(200, this.#replyHeaders());
+  #begin(): void {
+    const { sink } = this.#options;
+    if (!sink.hasBegun) sink.begin(this.#replyHeaders());
   }
 
   /** The first round was a stream, whatever the client wants. */
@@ -121,36 +126,39 @@ export class LoopReply {
 
   /** Tells a client that waits that its call goes on. */
   beat(nowMs: number, heartbeatMs: number): void {
-    const { dialect, framing } = this.#options;
-    if (framing !== undefined && nowMs - this.#lastWriteMs >= heartbeatMs) this.#write(dialect.voice.heartbeat(framing));
+    const { sink, framing } = this.#options;
+    if (framing === undefined || sink.isGone || nowMs - this.#lastWriteMs < heartbeatMs) return;
+    this.#begin();
+    this.#lastWriteMs = nowMs;
+    sink.beat();
   }
 
   /** Ends the reply with its last events. Resolves when it is handed over. */
   async finish(events: readonly InferenceEvent[]): Promise<void> {
-    const { dialect, response, writing, keep } = this.#options;
-    if (this.#encoder === undefined) {
+    const { dialect, sink, writing, keep } = this.#options;
+    if (this.#writer === undefined) {
       const { reply: body, whole } = encodeWhole(dialect, foldEvents([...(this.#held ?? []), ...events]), writing);
       await keep?.(whole ?? body);
-      return writeReply(response, 200, this.#replyHeaders(), Buffer.from(JSON.stringify(body)));
+      return sink.answer(200, this.#replyHeaders(), Buffer.from(JSON.stringify(body)));
     }
-    const text = this.#encode(events);
-    const written = this.#encoder.kept?.() ?? this.#encoder.position().partialResponse;
+    const pieces = this.#encode(events);
+    const written = this.#writer.kept?.() ?? this.#writer.position().partialResponse;
     if (written !== undefined) await keep?.(written);
-    if (response.destroyed || response.writableEnded) return;
-    this.#writeHead();
-    if (this.#late.length > 0) response.addTrailers?.(addWarnings({}, this.#late));
-    response.end(Buffer.from(text));
+    if (sink.isGone) return;
+    this.#begin();
+    if (this.#late.length > 0) sink.setTrailers?.(addWarnings({}, this.#late));
+    if (pieces.length > 0) sink.take(pieces);
+    sink.end();
   }
 
   /** Ends the reply with an error: a status where nothing was written, else the dialect's own last event. */
   fail(error: GatewayError): void {
-    const { dialect, response, framing, writing, keep } = this.#options;
-    const { requestId } = writing;
-    if (response.destroyed || response.writableEnded) return;
-    if (!response.headersSent || framing === undefined) return writeError(response, dialect.voice, error, requestId, framing);
-    const position = this.#encoder?.position() ?? { framesSent: 0 };
+    const { sink, framing, keep } = this.#options;
+    if (sink.isGone) return;
+    const position = this.#writer?.position() ?? { framesSent: 0 };
     const { partialResponse } = position;
-    if (partialResponse !== undefined) void keep?.(describeBroken(dialect.voice, partialResponse, this.#told.items(), error));
-    response.end(dialect.voice.encodeStreamError(error, { ...position, framing, requestId }));
+    if (sink.hasBegun && framing !== undefined && partialResponse !== undefined)
+      void keep?.(describeBroken(partialResponse, this.#told.items(), error));
+    sink.fail(error, position);
   }
 }

@@ -1,4 +1,3 @@
-import { identify } from '../incoming-call.ts';
 import { ChatJob } from '../chat-job.ts';
 import type { KnownCall } from '../known-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
@@ -11,8 +10,8 @@ import type { TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { CallAttempts } from '../../../attempts/call-attempts.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { toWireRequest } from '../to-wire-request.ts';
-import { createRoundDialect } from './round-dialect.ts';
-import { RoundReply } from './round-reply.ts';
+import { neutralForm } from '../forms/neutral-form.ts';
+import { RoundSink } from './round-sink.ts';
 
 /** What one round asks, and under which id it is booked. */
 export type RoundPlan = {
@@ -73,22 +72,20 @@ export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPla
     if (!isEnded || entry === undefined) return;
     outcome.resolve(error === undefined ? { end: 'finished', entry } : { end: 'failed', error, entry });
   };
-  const reader = createRoundDialect(known.call.dialect, plan.request, (failure) => (error ??= failure));
-  const reply = new RoundReply({
+  const sink = new RoundSink({
     head: follower.head,
-    bytes: (count) => follower.events(reader.take(count)),
-    ended: () => {
+    events: follower.events,
+    ended: (failure) => {
+      error = failure;
       isEnded = true;
       conclude();
     },
     givenUp: follower.givenUp,
   });
-  const call = { ...known.call, dialect: reader.dialect, response: reply };
   const round: KnownCall = {
     ...known,
-    ...identify(call),
-    call,
     framing: 'sse',
+    neutral: plan.request,
     facts: plan.facts,
     targets: plan.targets,
     taken: known.taken === undefined ? undefined : followLimits(known.taken, follower.used),
@@ -104,7 +101,8 @@ export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPla
       },
     },
   };
-  const attempts = new CallAttempts(gateway, round, new ChatJob(gateway, round, toWireRequest(known.call, {}), noBody));
+  const job = new ChatJob(gateway, round, neutralForm, { request: toWireRequest(known.call, {}), bytes: noBody });
+  const attempts = new CallAttempts(gateway, round, job, sink);
   const started = attempts.start();
   started.catch((failure: unknown) => {
     const told = failure instanceof GatewayError ? failure : undefined;
@@ -113,7 +111,7 @@ export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPla
   });
   const leave = (): void => {
     hasLeft = true;
-    reply.leave();
+    sink.leave();
     conclude();
     // One that is being written down is settled once it is, and one that is read on when that ends; what was never sent is in no books.
     const left = (): void => {
@@ -124,7 +122,7 @@ export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPla
   return {
     started,
     outcome: outcome.promise,
-    resume: () => reply.resume(),
+    resume: () => sink.resume(),
     leave,
     stop: (reason) => {
       leave();

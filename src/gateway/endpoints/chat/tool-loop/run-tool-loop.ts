@@ -15,6 +15,8 @@ import { fitBody } from '../plan/fit-request.ts';
 import { briefModel } from './brief-model.ts';
 import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
 import { gatherAddresses } from './gather-addresses.ts';
+import { deliver } from '../forms/deliver.ts';
+import type { LoopCall } from './loop-call.ts';
 import { LoopReply } from './loop-reply.ts';
 import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
@@ -67,7 +69,7 @@ export async function runToolLoop(gateway: ChatServices, known: KnownCall, optio
   const { call, caller } = known;
   const { request, notes } = await fitToWindow(known, options.request);
   const decoded = call.dialect.codec.decodeRequest(request);
-  const owner = { userName: caller.userName, keyId: caller.id };
+  const owner = { userName: caller.userName, keyId: caller.id, callId: call.callId };
   const kinds = listGatewayTools(gateway, { ...known, dialect: call.dialect });
   const run = { ...decoded, tools: decoded.tools.filter((tool) => isBuiltIn(tool) && kinds.includes(tool.kind)) };
   const tools = await makeTools(run, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
@@ -86,7 +88,7 @@ export async function runToolLoop(gateway: ChatServices, known: KnownCall, optio
     offered,
     settings,
     runsMax: Math.min(settings.runsMax, readRunsMax(decoded)),
-    reply: createReply(gateway, known, options, notes),
+    ...createReply(gateway, known, options, notes),
     check,
     knowsAddress: gatherAddresses(decoded),
     newToolId: (tool) => gateway.newId(call.dialect.codec.toolIdPrefixes[tool]),
@@ -186,15 +188,19 @@ function readRunsMax({ vendorFields }: InferenceRequest): number {
   throw new GatewayError('invalid_value', 'max_tool_calls: must be a whole number of at least 0', { param: 'max_tool_calls' });
 }
 
-function createReply(gateway: ChatServices, known: KnownCall, { asked }: ToolLoopOptions, notes: readonly TranslationNote[]): LoopReply {
+function createReply(
+  gateway: ChatServices,
+  known: KnownCall,
+  { asked }: ToolLoopOptions,
+  notes: readonly TranslationNote[],
+): Pick<LoopCall, 'reply' | 'sink'> {
   const { call, facts, framing, acceptedAtMs, turn, targets } = known;
   const [target] = targets;
   const keep = async (response: JsonObject): Promise<void> => {
     if (target !== undefined) await turn?.record(response, target, false);
   };
-  return new LoopReply({
+  const options = {
     dialect: call.dialect,
-    response: call.response,
     framing,
     nowMs: () => gateway.clock.monotonicMs(),
     notes,
@@ -210,5 +216,9 @@ function createReply(gateway: ChatServices, known: KnownCall, { asked }: ToolLoo
       newId: gateway.newId,
       notes: createTranslationNotes(call.dialect.codec.fieldNames, false),
     },
-  });
+  };
+  return deliver<Pick<LoopCall, 'reply' | 'sink'>>(call, framing, (form, sink) => ({
+    reply: new LoopReply({ ...options, form, sink }),
+    sink,
+  }));
 }

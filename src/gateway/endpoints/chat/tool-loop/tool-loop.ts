@@ -82,7 +82,7 @@ export class ToolLoop implements RunningCall {
    */
   async start(): Promise<void> {
     const { deadlines } = this.#gateway;
-    const { response } = this.#loop.known.call;
+    const { sink } = this.#loop;
     const round = this.#ask('as-asked');
     await round.started;
     this.#checks.prepare();
@@ -93,9 +93,9 @@ export class ToolLoop implements RunningCall {
       isClosed = true;
       void this.#leave().finally(() => deadlines.unwatch(slot));
     };
-    response.on('close', close);
+    sink.onClose(close);
     this.#run(round).catch((error: unknown) => this.#endBroken(error));
-    if (response.destroyed) close();
+    if (sink.isGone) close();
   }
 
   async #run(first: Round): Promise<void> {
@@ -165,7 +165,7 @@ export class ToolLoop implements RunningCall {
           if (isFirst) this.#loop.reply.setHeaders(headers);
         },
         events: (events) => this.#read(events),
-        givenUp: () => known.call.response.destroy(),
+        givenUp: () => this.#loop.sink.destroy(),
         used: (tokens) => (this.#usedTokens += tokens),
         delivered: () => this.#loop.reply.deliveredCharacters - deliveredBefore,
       },
@@ -214,7 +214,7 @@ export class ToolLoop implements RunningCall {
     const isTaken = this.#loop.reply.push(events.flatMap((event) => this.#cite(event)));
     if (isTaken || this.#pausedSinceMs !== undefined) return isTaken;
     this.#pausedSinceMs = this.#gateway.clock.monotonicMs();
-    this.#loop.known.call.response.once('drain', () => {
+    this.#loop.sink.onRoom(() => {
       this.#pausedSinceMs = undefined;
       this.#round?.resume();
     });
@@ -320,9 +320,9 @@ export class ToolLoop implements RunningCall {
   /** Ends the call with an error, in the words of the client's dialect. */
   #fail(error: GatewayError): void {
     if (this.#isOver) return;
-    const { taken, call } = this.#loop.known;
-    const hasContent = call.response.headersSent || this.#entries.some(({ end }) => end !== 'failed');
-    if (!call.response.headersSent) for (const [name, value] of Object.entries(taken?.headers ?? {})) call.response.setHeader(name, value);
+    const { sink, known } = this.#loop;
+    const hasContent = sink.hasBegun || this.#entries.some(({ end }) => end !== 'failed');
+    if (!sink.hasBegun) for (const [name, value] of Object.entries(known.taken?.headers ?? {})) sink.setHeader(name, value);
     this.#end(hasContent ? 'cut' : 'failed', error);
     this.#loop.reply.fail(error);
   }
@@ -369,22 +369,22 @@ export class ToolLoop implements RunningCall {
   }
 
   check(nowMs: number): void {
-    const { known, reply } = this.#loop;
+    const { known, reply, sink } = this.#loop;
     const [target] = this.#targets;
     if (target === undefined) return;
     const timeouts = timeoutsOf(target, true, known.settings.timeouts);
     if (this.#isOver) return this.#limitReader(timeouts.stalledReaderMs);
     if (nowMs >= known.startedMs + timeouts.totalMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
     if (this.#pausedSinceMs === undefined) reply.beat(nowMs, timeouts.heartbeatMs);
-    else if (nowMs - this.#pausedSinceMs >= timeouts.stalledReaderMs) known.call.response.destroy();
+    else if (nowMs - this.#pausedSinceMs >= timeouts.stalledReaderMs) sink.destroy();
   }
 
   /** A client that does not read the end of its reply would hold it in memory for as long as it likes. */
   #limitReader(stalledReaderMs: number): void {
-    const { response } = this.#loop.known.call;
-    if (this.#isReaderLimited || response.writableFinished || response.destroyed) return;
+    const { sink } = this.#loop;
+    if (this.#isReaderLimited || sink.isDelivered || sink.isGone) return;
     this.#isReaderLimited = true;
-    response.setTimeout(stalledReaderMs, () => response.destroy());
+    sink.limitReader(stalledReaderMs);
   }
 
   readonly bookedInParts = (): string | undefined => (this.#isOver ? undefined : this.#loop.known.call.callId);

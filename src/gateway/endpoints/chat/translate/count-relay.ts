@@ -12,11 +12,10 @@ export function createCountRelay(options: {
   readonly requestId: string;
   /** What is answered when the counter's answer holds no count. */
   readonly estimate: number;
-}): ReplyRelay {
+}): ReplyRelay<never> {
   const { client, upstream, requestId, estimate } = options;
   return {
     upstreamFraming: undefined,
-    streamsWholeReplies: false,
     replyHeaders: () => ({
       'content-type': 'application/json; charset=utf-8',
       [requestIdHeader]: requestId,

@@ -30,6 +30,8 @@ export type TranslationOptions = {
   readonly client: ChatDialect;
   readonly upstream: ChatDialect;
   readonly request: WireRequest;
+  /** The request in the neutral form, where the gateway asks and no client: then `request` says nothing. */
+  readonly neutral?: InferenceRequest | undefined;
   readonly facts: CallFacts;
   readonly target: Target;
   /** The client's framing when it asked for a stream. */
@@ -64,7 +66,7 @@ export async function decodeForTarget(
   const notes = createTranslationNotes(client.codec.fieldNames, strict);
   const traits = target.upstream.traitsOf(target.upstreamModel);
   const { proofOrigin } = target.upstream;
-  const decoded = client.codec.decodeRequest(request);
+  const decoded = options.neutral ?? client.codec.decodeRequest(request);
   const inlined = await inlineMedia(decoded, {
     dialect: upstream.id,
     traits,

@@ -8,6 +8,7 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { requestIdHeader } from '../../../replies/reply-headers.ts';
 import type { ChargedUsage, ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import { refuseDeepReply } from './reply-bound.ts';
+import type { ReplyForm } from '../forms/reply-form.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
 import { createTranslatedStream } from './translated-stream.ts';
 import { encodeWhole } from './encode-whole.ts';
@@ -17,23 +18,30 @@ import { translationHeaders } from '../../../replies/warning-header.ts';
 /** Retry advice means the same in every dialect; everything else that a vendor's headers say is said in its own terms and stays here. */
 const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];
 
-/** Client and upstream speak different dialects: the reply is read into the neutral form and written anew. */
-export function createTranslateRelay(translation: Translation): ReplyRelay {
+/**
+ * Client and upstream speak different dialects: the reply is read into the neutral form and written anew.
+ * @param form what the sink of the reply takes
+ */
+export function createTranslateRelay<Piece>(translation: Translation, form: ReplyForm<Piece>): ReplyRelay<Piece> {
   const { upstream, framing } = translation;
   let whole: JsonObject | undefined;
   return {
     upstreamFraming: framing === undefined ? undefined : 'sse',
-    streamsWholeReplies: true,
     replyHeaders: (headers) => replyHeaders(translation, headers),
     readReply: (reply) => readReply(translation, reply),
     writeReply: (reply, _bytes, charged) => {
-      const written = writeWhole(translation, translateWhole(translation, reply, charged));
+      const written = encodeWhole(translation.client, foldEvents(translateWhole(translation, reply, charged)), translation.writing);
       whole = written.whole;
-      return Buffer.from(written.text);
+      return Buffer.from(JSON.stringify(written.reply));
+    },
+    replay: (reply, _bytes, charged) => {
+      const writer = form.createWriter(translation.writing);
+      const pieces = writer.write(translateWhole(translation, reply, charged));
+      whole = writer.kept?.();
+      return pieces;
     },
     wholeReply: () => whole,
-    openStream: ({ replyBytesMax }, _mayBeCut, charged) =>
-      createTranslatedStream(translation, framing ?? 'sse', { replyBytesMax, charged }),
+    openStream: ({ replyBytesMax }, _mayBeCut, charged) => createTranslatedStream(translation, form, { replyBytesMax, charged }),
     readError: ({ status, headers, body }) => {
       const seconds = Number(headers['retry-after']);
       const retry = Number.isFinite(seconds) && headers['retry-after'] !== undefined ? { retryAfterSeconds: Math.ceil(seconds) } : {};
@@ -62,18 +70,6 @@ function translateWhole(translation: Translation, reply: unknown, charged: Charg
   const { upstream, reading } = translation;
   const ofReply = charged === undefined ? undefined : () => charged(upstream.readReply(reply), true);
   return createEventLine(translation, ofReply).push(replayReply(upstream.codec.decodeReply(reply, reading)));
-}
-
-type WrittenReply = { readonly text: string; readonly whole: JsonObject | undefined };
-
-function writeWhole({ client, framing, writing }: Translation, events: readonly InferenceEvent[]): WrittenReply {
-  if (framing !== undefined) {
-    const encoder = client.codec.createEventEncoder(writing, framing);
-    const text = events.map((event) => encoder.write(event)).join('');
-    return { text, whole: encoder.kept?.() };
-  }
-  const { reply, whole } = encodeWhole(client, foldEvents(events), writing);
-  return { text: JSON.stringify(reply), whole };
 }
 
 function replyHeaders({ client, framing, writing, notes }: Translation, headers: IncomingHttpHeaders): Record<string, string> {

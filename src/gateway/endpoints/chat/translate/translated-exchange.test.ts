@@ -8,7 +8,9 @@ import { createTranslationNotes } from '../../../../inference/translation-notes.
 import type { VaultedTurn } from '../proofs/vaulted-turn.ts';
 import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exchange.ts';
 import { UpstreamExchange } from '../../../attempts/exchange/upstream-exchange.ts';
+import { createByteForm } from '../forms/byte-form.ts';
 import { createTranslateRelay } from './translate-relay.ts';
+import type { Translation } from './translation.ts';
 
 type Road = {
   readonly client: DialectId;
@@ -28,7 +30,7 @@ function start({ client: clientId, upstream: upstreamId, stream = true, encoded 
   notes.dropped('topK', 'no such field');
   let made = 0;
   const newId = (prefix: string): string => `${prefix}_${++made}`;
-  const relay = createTranslateRelay({
+  const translation: Translation = {
     client,
     upstream,
     encoded: { body: {}, ...encoded },
@@ -48,7 +50,8 @@ function start({ client: clientId, upstream: upstreamId, stream = true, encoded 
     replyNotes: notes,
     framing,
     rememberProofs: (turn) => void remembered.push(turn),
-  });
+  };
+  const relay = createTranslateRelay(translation, createByteForm(client, 'sse'));
   const exchange = new UpstreamExchange({ ...fake.context, relay });
   exchange.start({ path: '/', method: 'POST', headers: {}, body: Buffer.alloc(0) });
   const { controller } = fake;

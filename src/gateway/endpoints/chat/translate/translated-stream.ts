@@ -1,14 +1,12 @@
-import type { EventEncoder } from '../../../../dialects/chat-codec.ts';
 import type { ErrorInReply } from '../../../../dialects/chat-dialect.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
-import type { StreamFraming } from '../../../../platform/frames.ts';
-import { DeliveredCount } from '../../../attempts/disconnect/delivered-count.ts';
 import type { ChargedUsage, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
+import type { PieceWriter, ReplyForm } from '../forms/reply-form.ts';
 import { createReplyBound, refuseDeepEvent } from './reply-bound.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
 import type { Translation } from './translation.ts';
 
-const nothing = Buffer.alloc(0);
+const nothing: readonly never[] = [];
 
 const outputLimit = { type: 'finished', stopReason: 'output-limit' } as const;
 
@@ -37,51 +35,47 @@ function beginEarly(held: readonly InferenceEvent[] | undefined): readonly Infer
 type FindFailure = (finished: Extract<InferenceEvent, { type: 'finished' }>) => ErrorInReply | undefined;
 
 /** Writes events for the client. Those that only open the reply wait for the first that says something, or until they are let go. */
-class EventWriter {
-  readonly #encoder: EventEncoder;
+class EventWriter<Piece> {
+  readonly #writer: PieceWriter<Piece>;
   readonly #findFailure: FindFailure;
-  readonly #delivered = new DeliveredCount();
   #held: InferenceEvent[] | undefined = [];
   #wasOpenedEarly = false;
   /** Set when the reply turned out to be none, at its end. */
   failure: ErrorInReply | undefined;
 
-  constructor(encoder: EventEncoder, findFailure: FindFailure) {
-    this.#encoder = encoder;
+  constructor(writer: PieceWriter<Piece>, findFailure: FindFailure) {
+    this.#writer = writer;
     this.#findFailure = findFailure;
   }
 
-  get deliveredCharacters(): number {
-    return this.#delivered.characters;
-  }
-
-  write(events: readonly InferenceEvent[]): Buffer {
-    let text = '';
+  write(events: readonly InferenceEvent[]): readonly Piece[] {
+    const ready: InferenceEvent[] = [];
     for (const event of events) {
       if (this.#wasOpenedEarly && event.type === 'started') continue;
       if (event.type === 'finished') this.failure = this.#findFailure(event);
       if (this.failure !== undefined) break;
-      text += this.#encode(event);
+      ready.push(...this.#letGo(event));
     }
-    return text === '' ? nothing : Buffer.from(text);
+    return ready.length === 0 ? nothing : this.#writer.write(ready);
   }
 
-  #encode(event: InferenceEvent): string {
-    if (this.#held === undefined) return this.#delivered.encode(this.#encoder, event);
+  /** What may be written now. */
+  #letGo(event: InferenceEvent): readonly InferenceEvent[] {
+    if (this.#held === undefined) return [event];
     this.#held.push(event);
-    if (!opensReply(event)) return '';
+    if (!opensReply(event)) return nothing;
     const held = this.#held;
     this.#held = undefined;
-    return held.map((earlier) => this.#delivered.encode(this.#encoder, earlier)).join('');
+    return held;
   }
 
   /** What opens the reply, before there is any content. */
-  open(): Buffer[] {
+  open(): readonly Piece[] {
     const begins = beginEarly(this.#held);
     this.#held = undefined;
-    const opening = [this.write(begins), Buffer.from(this.#encoder.open?.() ?? '')];
+    const opening = [...this.write(begins), ...this.#writer.open()];
     this.#wasOpenedEarly = true;
-    return opening.filter(({ length }) => length > 0);
+    return opening;
   }
 }
 
@@ -90,44 +84,43 @@ class EventWriter {
  * @param replyBytesMax how much of it may pile up; `read` throws GatewayError beyond that
  * @param charged what is charged for it, which its client is told at its end
  */
-export function createTranslatedStream(
+export function createTranslatedStream<Piece>(
   translation: Translation,
-  framing: StreamFraming,
+  form: ReplyForm<Piece>,
   { replyBytesMax, charged }: { readonly replyBytesMax: number; readonly charged?: ChargedUsage | undefined },
-): StreamRelay {
+): StreamRelay<Piece> {
   const { upstream, client, reading, writing } = translation;
   const tap = upstream.createStreamTap({ framing: 'sse', request: {} });
   const decoder = upstream.codec.createEventDecoder(reading, 'sse');
-  const encoder = client.codec.createEventEncoder(writing, framing);
+  const pieces = form.createWriter(writing);
   const soFar = charged === undefined ? undefined : () => charged(tap.report(), tap.state() === 'complete');
   const line = createEventLine(translation, soFar);
   const hasEndMark = upstream.hasEndMark('sse');
   const bound = createReplyBound(replyBytesMax);
-  const writer = new EventWriter(encoder, (end) => findFailure(end, client.codec.saysFailure, tap.report().malformedFrames));
+  const writer = new EventWriter(pieces, (end) => findFailure(end, client.codec.saysFailure, tap.report().malformedFrames));
   const endedEarly = (): boolean => writer.failure === undefined && line.isFinished() && tap.state() === 'open';
   let decoderEnded = false;
 
   /** The end of a stream that its vendor calls whole. A server that never said why it stopped has stopped all the same. */
-  const finish = (): Buffer => {
+  const finish = (): readonly Piece[] => {
     if (decoderEnded) return nothing;
     decoderEnded = true;
     const events = writer.write(line.push(decoder.end()));
     if (line.isFinished()) return events;
-    return Buffer.concat([events, writer.write(line.push([{ type: 'finished', stopReason: 'end' }]))]);
+    return [...events, ...writer.write(line.push([{ type: 'finished', stopReason: 'end' }]))];
   };
 
   return {
     read: (frame) => {
       // What comes after the client's end is neither told nor charged.
-      if (endedEarly()) return undefined;
+      if (endedEarly()) return nothing;
       tap.read(frame);
-      if (tap.state() === 'failed') return undefined;
+      if (tap.state() === 'failed') return nothing;
       refuseDeepEvent(frame);
       const events = decoder.read(frame);
       bound(frame, events);
-      const bytes = writer.write(line.push(events));
-      const last = tap.state() === 'complete' && hasEndMark ? finish() : nothing;
-      return bytes.length + last.length === 0 ? undefined : last.length === 0 ? bytes : Buffer.concat([bytes, last]);
+      const written = writer.write(line.push(events));
+      return tap.state() === 'complete' && hasEndMark ? [...written, ...finish()] : written;
     },
     open: () => writer.open(),
     end: () => (line.isFinished() ? nothing : finish()),
@@ -138,11 +131,11 @@ export function createTranslatedStream(
     state: () => (writer.failure === undefined ? tap.state() : 'failed'),
     hasContent: tap.hasContent,
     report: () => (writer.failure === undefined ? tap.report() : { ...tap.report(), state: 'failed', error: writer.failure }),
-    deliveredCharacters: () => writer.deliveredCharacters,
+    deliveredCharacters: pieces.deliveredCharacters,
     endedEarly,
     hasEndMark,
     passesErrors: () => false,
-    position: encoder.position,
-    wholeReply: () => encoder.kept?.(),
+    position: pieces.position,
+    wholeReply: () => pieces.kept?.(),
   };
 }

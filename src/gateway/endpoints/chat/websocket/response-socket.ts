@@ -6,11 +6,12 @@ import type { RawData, WebSocket } from 'ws';
 
 import { openaiResponses } from '../../../../dialects/openai-responses/openai-responses.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { StreamEvent } from '../../../../platform/frames.ts';
 import { membersOf, objectOf, textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
-import { FrameReply, type WholeAnswer } from '../../../replies/frame-reply.ts';
+import { EventReply, type WholeAnswer } from '../../../replies/event-reply.ts';
 import type { ChatServices } from '../chat-services.ts';
 import { readJsonObject } from '../../../admission/read-request.ts';
 import { readClientEvent } from './client-event.ts';
@@ -56,7 +57,7 @@ export class ResponseSocket {
   #isAlive = true;
   #isExpired = false;
   #isLeaving = false;
-  #reply: FrameReply | undefined;
+  #reply: EventReply | undefined;
 
   constructor(options: ResponseSocketOptions) {
     this.#options = options;
@@ -136,17 +137,14 @@ export class ResponseSocket {
     const { gateway, upgrade, queryKeys, run, webSocket } = this.#options;
     const written = await writeJson(body);
     if (webSocket.readyState !== webSocket.OPEN) return;
-    const reply = new FrameReply(
-      {
-        event: (data, name) => this.#pass(data, name, body, previousId),
-        whole: (answer) => this.#passError(answer),
-        ended: () => this.#writer.whenSent(() => reply.finish()),
-        isFull: () => this.#writer.isFull(),
-        watchStall: (ms, onTimeout) => this.#writer.watchStall(ms, onTimeout),
-        destroyed: () => webSocket.terminate(),
-      },
-      this.#limits().eventBytesMax * 2,
-    );
+    const reply = new EventReply({
+      event: (event) => this.#pass(event, body, previousId),
+      whole: (answer) => this.#passError(answer),
+      ended: () => this.#writer.whenSent(() => reply.finish()),
+      isFull: () => this.#writer.isFull(),
+      watchStall: (ms, onTimeout) => this.#writer.watchStall(ms, onTimeout),
+      destroyed: () => webSocket.terminate(),
+    });
     this.#reply = reply;
     this.#writer.whenRoom(() => reply.resume());
     reply.on('close', () => this.#over());
@@ -160,9 +158,10 @@ export class ResponseSocket {
     });
   }
 
-  #pass(data: string, name: string | undefined, body: JsonObject, previousId: string | undefined): void {
+  #pass(told: StreamEvent, body: JsonObject, previousId: string | undefined): void {
+    const { event: name, data } = told;
     const isEnd = name === undefined || name === 'response.completed' || name === 'response.incomplete';
-    const event = isEnd || previousId !== undefined ? parseJsonObject(data) : undefined;
+    const event = isEnd || previousId !== undefined ? told.object() : undefined;
     const response = isEnd ? objectOf(event?.response) : undefined;
     if (response !== undefined && (event?.type === 'response.completed' || event?.type === 'response.incomplete')) {
       // What is stored is found by everybody; only what is not has to be remembered here.

@@ -1,4 +1,4 @@
-import { carriers, content, receiptHeaders, ref, refusals } from '../../shared/open-api-parts.ts';
+import { bytes, carriers, content, receiptHeaders, ref, refusals, text } from '../../shared/open-api-parts.ts';
 import type { ImageRoute } from '../read-images.ts';
 import { imageEvents } from './image-schemas.ts';
 
@@ -23,6 +23,32 @@ export function imageOperation(route: ImageRoute): object {
     responses: {
       200: { description: 'The pictures, in bytes or by their addresses.', headers: receiptHeaders, content: answered },
       ...refusals(errors, 'ImageProblem'),
+    },
+  };
+}
+
+const byteRange = { name: 'Range', in: 'header', description: 'One range of bytes, such as bytes=0-1023.', schema: { type: 'string' } };
+const query = (name: string, description: string): object => ({
+  name,
+  in: 'query',
+  required: true,
+  description,
+  schema: { type: 'string' },
+});
+
+/** Describes the file of a picture that has a link. @param hasBody false for HEAD */
+export function pictureOperation(hasBody: boolean): object {
+  const body = hasBody ? { content: { 'image/*': { schema: bytes } } } : {};
+  const length = { 'content-length': { description: 'Of what is sent.', schema: text('In bytes.') } };
+  return {
+    summary: hasBody ? 'The file of a picture, by its link' : 'The headers of the file of a picture',
+    security: [{}],
+    parameters: [query('expires', 'Unix seconds until which the link works.'), query('signature', 'Of the link.'), byteRange],
+    responses: {
+      200: { description: 'The file.', headers: length, ...body },
+      206: { description: 'The part that was asked for.', headers: length, ...body },
+      304: { description: 'The client has it.' },
+      ...refusals([404, 416, 429, 500, 502, 503], 'ImageProblem'),
     },
   };
 }

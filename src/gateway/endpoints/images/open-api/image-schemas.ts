@@ -8,7 +8,10 @@ const common: Schemas = {
   quality: text('What the model has no word for is adapted or left out.', {
     enum: ['standard', 'hd', 'low', 'medium', 'high', 'auto'],
   }),
-  response_format: text('`url` of models whose vendor gives addresses, which expire. Default: bytes.', { enum: ['url', 'b64_json'] }),
+  response_format: text(
+    'Default: bytes. `url`: addresses that expire, of the vendor where it gives some, else links to this gateway; not for streams of models that give bytes.',
+    { enum: ['url', 'b64_json'] },
+  ),
   output_format: { type: 'string', enum: ['png', 'jpeg', 'webp'] },
   output_compression: { type: 'integer', minimum: 0, maximum: 100 },
   background: { type: 'string', enum: ['transparent', 'opaque', 'auto'] },

@@ -1,6 +1,5 @@
 import { chatDialects } from '../../../../dialects/registry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
-import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../../inference/video.ts';
 import { checkAddress } from '../../../attempts/exchange/private-addresses.ts';
 import { receiptHeader } from '../../../replies/reply-headers.ts';
@@ -10,6 +9,7 @@ import { reserveCall, type TakenLimits } from '../../../admission/limits/reserve
 import { unknownModel } from '../../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { VideoTask } from '../../../../tasks/video-task.ts';
+import { checkMediaQuota } from '../../shared/check-media-quota.ts';
 import { encodeCreated } from '../encode-task.ts';
 import { readIdempotency } from '../idempotency-key.ts';
 import { findTask, type VideoContext, type VideoHandler } from '../video-context.ts';
@@ -49,7 +49,7 @@ async function create(context: VideoContext, path: CreationPath): ReturnType<Vid
   const source = await findSource(context, request);
   checkMedia(context, request, source);
   const targets = rankVideoTargets(context, facts, source);
-  await checkQuota(context);
+  await checkMediaQuota({ store: context.videos.store, caller: context.caller, userBytesMax: context.settings.videos.userBytesMax });
   const taken = await takeLimits(context, facts, targets[0]);
   report?.exchanging();
   try {
@@ -101,25 +101,6 @@ function takeLimits(
   const { limiter, clock } = gateway;
   const { voice } = chatDialects['openai-chat'];
   return reserveCall({ limiter, clock, voice, caller, perKey: settings.perKey, facts, model: target?.model });
-}
-
-/**
- * A user whose files fill the place that they may have makes no further ones, and so does a key that has a place of its own.
- * @throws GatewayError `media_quota_exceeded`
- */
-async function checkQuota({ videos, settings, caller }: VideoContext): Promise<void> {
-  const { id, userName, limits, userLimits } = caller;
-  const places = [
-    { of: 'user', most: userLimits?.mediaBytesMax ?? settings.videos.userBytesMax, owner: { userName } },
-    { of: 'API key', most: limits?.mediaBytesMax, owner: { userName, keyId: id } },
-  ];
-  for (const { of, most, owner } of places) {
-    if (most === undefined) continue;
-    const bytes = await videos.store.mediaBytes(owner);
-    if (bytes < most) continue;
-    const message = `The videos of this ${of} have ${bytes} bytes together, and ${most} are allowed. Delete some, or wait until they expire.`;
-    throw new GatewayError('media_quota_exceeded', message);
-  }
 }
 
 /** Names come from the request: only what can stand in a header is repeated. */

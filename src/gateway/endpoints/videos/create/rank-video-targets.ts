@@ -1,8 +1,7 @@
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { mayCall } from '../../../admission/check-caller.ts';
-import { alwaysHealthy } from '../../../attempts/routing/always-healthy.ts';
-import { notAChat } from '../../../attempts/routing/not-a-chat.ts';
+import { seeTargets } from '../../../attempts/routing/rank-suitable.ts';
 import { type RankedCall, rankTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
 import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
@@ -36,21 +35,18 @@ export function rankVideoTargets(
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
   const targets = rank({ requestedModel: facts.requestedModel, table, caller }, () =>
     rankTargets({
-      table,
-      dialect: notAChat,
+      ...seeTargets(gateway, settings),
+      dialect: undefined,
       facts: { ...facts, requestedModel: routedName(table, facts.requestedModel) },
       request: { operation: 'generate', body: {}, headers },
       caller,
       kind: 'video',
-      health: settings.retries.avoidFailing ? gateway.health : alwaysHealthy,
-      nowMs: gateway.clock.monotonicMs(),
-      random: gateway.random,
     }),
-  ).filter(({ upstream }) => upstream.videoProtocol !== undefined);
+  ).filter(({ upstream }) => upstream.services.videos !== undefined);
   if (targets.length === 0)
     throw new GatewayError('no_suitable_target', `no upstream of ${facts.requestedModel.slice(0, 256)} makes videos`, { param: 'model' });
   if (source === undefined) return targets;
-  const keeps = ({ upstream }: Target): boolean => isKept(source.task, upstream.id, upstream.videoProtocol);
+  const keeps = ({ upstream }: Target): boolean => isKept(source.task, upstream.id, upstream.services.videos);
   return [...targets.filter(keeps), ...targets.filter((target) => !keeps(target))];
 }
 

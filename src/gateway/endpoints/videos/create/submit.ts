@@ -1,41 +1,38 @@
-import type { SubmissionAnswer, VideoProtocol, VideoSubmission } from '../../../../dialects/video-tasks/video-protocol.ts';
+import type { SubmissionAnswer, VideoProtocol, WholeReply } from '../../../../dialects/video-tasks/video-protocol.ts';
 import { hideSecrets, isModeration } from '../../../../dialects/upstream-error.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
-import type { TaskReading } from '../../../../tasks/video-upstreams.ts';
-import { askTarget, type WholeAnswer } from '../../../attempts/exchange/ask-target.ts';
+import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import { scrubText } from '../../../attempts/exchange/scrub-credential.ts';
-import type { GatewayLimits, GatewayTimeouts } from '../../../settings/limits.ts';
-import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
+import type { GatewaySettings } from '../../../attempts/services.ts';
+import type { GatewayTimeouts } from '../../../settings/limits.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
-import { toReading } from '../upstream/video-upstreams.ts';
 
 /**
- * What became of a submission. `failed`: nothing was taken, because nothing was sent or by the upstream's own word, and another target may be asked. `refused`: the upstream will not make this video. `unclear`: it
- * may have been taken; sending it again, anywhere, could make and bill a second video.
+ * What a failure says about the video. `failed`: nothing was taken, and another target may be asked. `refused`: the
+ * upstream will not make it. `unclear`: the upstream may have taken it. Sending it again, anywhere, could make and bill a
+ * second video.
  */
-export type Submitted =
-  | { readonly type: 'accepted'; readonly upstreamTaskId: string; readonly reading: TaskReading }
-  | { readonly type: 'refused' | 'failed'; readonly error: GatewayError; readonly answer: WholeAnswer | undefined }
-  | { readonly type: 'unclear'; readonly error: GatewayError; readonly answer: WholeAnswer | undefined };
+type Fate = 'failed' | 'refused' | 'unclear';
 
-export type SubmitOptions = {
-  readonly target: Target;
-  readonly protocol: VideoProtocol;
-  readonly submission: VideoSubmission;
-  /** Names this attempt at the upstream. */
-  readonly idempotencyKey: string;
-  /** Headers of the client, which pass where the upstream takes them. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-  readonly timeouts: GatewayTimeouts;
-  readonly limits: Pick<GatewayLimits, 'replyBytesMax'>;
-  readonly onHead: (status: number) => void;
-};
+const fates = new WeakMap<GatewayError, Fate>();
 
-/** An upstream only notes down what it is to make; a client that waits for longer than this has left. */
-const answerMsMax = 120_000;
 /** A receipt for a submission has a few hundred bytes. */
 const replyBytesMax = 1024 * 1024;
+/** An upstream only notes down what it is to make; a client that waits for longer than this has left. */
+const answerMsMax = 120_000;
+
+/** The settings of a submission. */
+export function limitSubmission(settings: GatewaySettings): GatewaySettings {
+  const { limits } = settings;
+  return { ...settings, limits: { ...limits, replyBytesMax: Math.min(limits.replyBytesMax, replyBytesMax) } };
+}
+
+/** The waits of a submission, whatever its target is given for others. */
+export function limitTimes(timeouts: GatewayTimeouts): GatewayTimeouts {
+  const { firstByteMs, totalMs } = timeouts;
+  return { ...timeouts, firstByteMs: Math.min(firstByteMs, answerMsMax), totalMs: Math.min(totalMs, 2 * answerMsMax) };
+}
 
 /** Failures before anything could be sent: there was no connection, or not the right one. */
 const neverSent = new Set([
@@ -61,57 +58,54 @@ function wasNeverSent({ cause }: GatewayError): boolean {
   return typeof cause === 'object' && cause !== null && 'code' in cause && typeof cause.code === 'string' && neverSent.has(cause.code);
 }
 
-/**
- * Sends a submission, once. The client's leaving does not end it: whether the upstream has taken it would not be known then.
- */
-export async function submit(options: SubmitOptions): Promise<Submitted> {
-  const { target, protocol } = options;
-  let answer: WholeAnswer;
-  try {
-    answer = await ask(options);
-  } catch (error) {
-    if (!(error instanceof GatewayError)) throw error;
-    return { type: wasNeverSent(error) ? 'failed' : 'unclear', error, answer: undefined };
-  }
-  const { status } = answer;
-  const rejection = describeRejection(answer, target);
-  if (rejection !== undefined) return { type: 'failed', error: rejection, answer };
-  if (status >= 500) return { type: 'unclear', error: unclear(target, `it answered ${status}`), answer };
-  const said = readAnswer(protocol, answer);
-  switch (said.type) {
-    case 'accepted':
-      return { type: 'accepted', upstreamTaskId: said.upstreamTaskId, reading: toReading(said.video) };
-    case 'refused':
-      return { type: 'refused', error: describeRefusal(said, target), answer };
-    case 'unclear':
-      return { type: 'unclear', error: unclear(target, said.reason), answer };
-  }
+/** What a failed submission came to. */
+export function fateOf(error: GatewayError): Fate {
+  return fates.get(error) ?? (wasNeverSent(error) ? 'failed' : 'unclear');
 }
 
-function ask({ target, submission, idempotencyKey, headers: own, timeouts, limits, onHead }: SubmitOptions): Promise<WholeAnswer> {
-  const { upstream } = target;
-  const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
-  const headers = {
-    ...createUpstreamHeaders({ operation: 'generate', body: {}, headers: own }, target, dialects, undefined),
-    ...submission.headers,
-    'idempotency-key': idempotencyKey,
+/** The upstream's receipt for a submission. */
+export type Acceptance = Extract<SubmissionAnswer, { readonly type: 'accepted' }>;
+
+/** Reads the answer to a submission, of which the client sees nothing. @param accepted hears of the receipt */
+export function createSubmissionRelay(protocol: VideoProtocol, target: Target, accepted: (said: Acceptance) => void): ReplyRelay {
+  return {
+    upstreamFraming: undefined,
+    replyHeaders: () => ({}),
+    parse: (body) => {
+      const said = readAnswer(protocol, { status: 200, body });
+      if (said.type !== 'accepted') throw describeAnswer(said, target);
+      accepted(said);
+      return undefined;
+    },
+    readReply: () => ({ outputCharacters: 0 }),
+    writeReply: () => Buffer.alloc(0),
+    openStream: () => {
+      throw new Error('a submission is never answered by a stream');
+    },
+    readError: () => undefined,
+    readRefusal: (answer) => describeFailure(protocol, answer, target),
   };
-  const bounded = {
-    ...timeouts,
-    firstByteMs: Math.min(timeouts.firstByteMs, answerMsMax),
-    totalMs: Math.min(timeouts.totalMs, 2 * answerMsMax),
-  };
-  const request = { path: `${upstream.basePath}${submission.path}`, method: 'POST', headers, body: submission.body } as const;
-  return askTarget(target, request, {
-    timeouts: bounded,
-    limits: { replyBytesMax: Math.min(limits.replyBytesMax, replyBytesMax) },
-    signal: new AbortController().signal,
-    onHead,
-  });
+}
+
+function describeFailure(protocol: VideoProtocol, answer: WholeReply, target: Target): GatewayError {
+  const rejection = describeRejection(answer, target);
+  if (rejection !== undefined) return withFate('failed', rejection);
+  const { status } = answer;
+  return status >= 500 ? unclear(target, `it answered ${status}`) : describeAnswer(readAnswer(protocol, answer), target);
+}
+
+function describeAnswer(said: SubmissionAnswer, target: Target): GatewayError {
+  if (said.type === 'refused') return withFate('refused', describeRefusal(said, target));
+  return unclear(target, said.type === 'unclear' ? said.reason : 'its status contradicts its words');
+}
+
+function withFate(fate: Fate, error: GatewayError): GatewayError {
+  fates.set(error, fate);
+  return error;
 }
 
 /** A protocol meets bytes of strangers; what it cannot take tells nothing. */
-function readAnswer(protocol: VideoProtocol, answer: WholeAnswer): SubmissionAnswer {
+function readAnswer(protocol: VideoProtocol, answer: WholeReply): SubmissionAnswer {
   try {
     return protocol.readSubmission(answer);
   } catch {
@@ -129,7 +123,7 @@ function unclear({ upstream }: Target, reason: string): GatewayError {
 const wordsMax = 2000;
 
 /** Answers that are not about this request but about the operator's account or the upstream's state: nothing was taken. */
-function describeRejection({ status, body }: WholeAnswer, { upstream }: Target): GatewayError | undefined {
+function describeRejection({ status, body }: WholeReply, { upstream }: Target): GatewayError | undefined {
   const internal = `${upstream.id} answered ${status}`;
   const said = readError(body);
   const words = hideSecrets(scrubText(said.message, upstream.apiKey)).slice(0, wordsMax);

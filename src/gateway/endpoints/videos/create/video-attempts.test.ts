@@ -169,3 +169,37 @@ test('the submission is kept only for an upstream that makes nothing twice', asy
     assert.equal(videos.tasks.openRequest(task).submission !== undefined, isKept, protocol);
   }
 });
+
+test('where the next attempt cannot be recorded, the client is told why, and nothing is left open', async () => {
+  const videos = start(refused(429), accepted);
+  const { context, tasks } = videos;
+  let begun = 0;
+  const begin: typeof tasks.begin = (intent, key) => {
+    begun += 1;
+    return begun === 1 ? tasks.begin(intent, key) : Promise.reject(new GatewayError('tasks_unavailable', 'the store is away'));
+  };
+  const broken = { ...videos, context: { ...context, videos: { ...context.videos, tasks: { ...tasks, begin } } } };
+  await assert.rejects(run(broken), (error) => error instanceof GatewayError && error.code === 'tasks_unavailable');
+  assert.deepEqual([begun, to(videos)], [2, 'a']);
+  assert.deepEqual(await openTasks(videos), []);
+});
+
+test('a submission that breaks in our hands is left unclear', async () => {
+  const videos = start(accepted);
+  const { context, tasks } = videos;
+  const unclear: string[] = [];
+  const leaveUnclear: typeof tasks.leaveUnclear = (task) => {
+    unclear.push(task.callId);
+    return tasks.leaveUnclear(task);
+  };
+  const send = (): never => {
+    throw new TypeError('a defect');
+  };
+  const targets = videos.targets.map(({ upstream, ...target }) => ({
+    ...target,
+    upstream: { ...upstream, client: { ...upstream.client, send } },
+  }));
+  const watched = { ...videos, targets, context: { ...context, videos: { ...context.videos, tasks: { ...tasks, leaveUnclear } } } };
+  await assert.rejects(run(watched), TypeError);
+  assert.deepEqual(unclear, ['req_client']);
+});

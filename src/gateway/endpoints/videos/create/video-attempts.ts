@@ -2,23 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ApiKey } from '../../../../accounts/api-key.ts';
 import type { VideoProtocol, VideoSubmission } from '../../../../dialects/video-tasks/video-protocol.ts';
+import { chatDialects } from '../../../../dialects/registry.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../../inference/video.ts';
+import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import type { Idempotency } from '../../../../tasks/task-store.ts';
 import type { SealedVideoRequest, VideoTask } from '../../../../tasks/video-task.ts';
-import { type AskingCall, createAskingCall, digestRequest } from '../../../attempts/health/asking-call.ts';
-import { chooseOther, judgeFailure } from '../../../attempts/retry/next-attempt.ts';
-import type { RetryDecision } from '../../../attempts/retry/retry-policy.ts';
-import { seeHealth } from '../../../attempts/retry/see-health.ts';
+import type { AttemptPlan, CallJob, OwnAnswer } from '../../../attempts/call-job.ts';
+import { CallAttempts } from '../../../attempts/call-attempts.ts';
+import type { ExchangeObserver, Outcome } from '../../../attempts/exchange/exchange-context.ts';
+import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
+import { digestRequest } from '../../../attempts/health/asking-call.ts';
 import { readPrices } from '../../../attempts/books/read-prices.ts';
-import { subjectOf } from '../../../attempts/routing/route.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
-import { timeoutsOf } from '../../../attempts/routing/target-timeouts.ts';
+import { awaitReply } from '../../../replies/await-reply.ts';
+import { createByteSink } from '../../../replies/byte-sink.ts';
+import { createUnheardReport } from '../../../telemetry/call-report.ts';
 import type { NewVideoTask } from '../../../../tasks/submit-task.ts';
 import type { VideoTasks } from '../../../../tasks/create-video-tasks.ts';
+import { toReading } from '../upstream/video-upstreams.ts';
 import type { VideoContext } from '../video-context.ts';
 import { beginHeld } from './begin-held.ts';
-import { type Submitted, submit } from './submit.ts';
+import { type Acceptance, createSubmissionRelay, fateOf, limitSubmission, limitTimes } from './submit.ts';
 import type { VideoSource } from './video-source.ts';
 
 /** What is to be made. */
@@ -38,106 +43,202 @@ export type MadeTask = {
 };
 
 /** A request as one target is to get it. */
-type Fitted = {
-  readonly target: Target;
+type SubmissionPlan = AttemptPlan & {
+  /** The id of the attempt in the books. */
+  readonly rowId: string;
   readonly protocol: VideoProtocol;
   readonly submission: VideoSubmission;
   /** What the task tells of the video to come, which is as long and large as its source where the target keeps that. */
   readonly shape: Pick<VideoRequest, 'durationSeconds' | 'resolution' | 'aspectRatio'>;
+  /** The upstream's receipt, when it has come. */
+  readonly accepted: () => Acceptance | undefined;
 };
 
-type Refused = Extract<Submitted, { type: 'refused' | 'failed' }>;
+/** What is known of an attempt that is being made. */
+type SentAttempt = {
+  readonly task: VideoTask;
+  readonly plan: SubmissionPlan;
+  readonly startedMs: number;
+  readonly status: number | undefined;
+};
 
 /** A withdrawn intent leaves the store a moment later; its idempotency key is free then. */
 const withdrawalWaits = { everyMs: 20, most: 100 } as const;
 
-/** The attempts to have a video made: at one target after the other, as long as it is certain that none has taken it. */
-export class VideoAttempts {
+function ignoreRefusal(error: unknown): void {
+  if (!(error instanceof GatewayError)) throw error;
+}
+
+/** What never leaves and never reads slowly: whether its upstream has taken a submission would not be known then. */
+const patient = new AbortController().signal;
+
+/**
+ * The attempts to have a video made: at one target after the other, as long as it is certain that none has taken it. Each of them is a task, which is its books: what is held for it,
+ * and the row that it ends as.
+ */
+export class VideoAttempts implements CallJob<SubmissionPlan> {
+  readonly isFree = true;
+  readonly limitTimes = limitTimes;
   readonly #context: VideoContext;
   readonly #wish: VideoWish;
   readonly #withdrawn = new Set<string>();
-  /** Lets health count the attempts of one call once. */
-  readonly #asking: AskingCall;
-  #attempts = 0;
-  /** Why the first of those that could not be asked could not. */
-  #unfit: GatewayError | undefined;
+  #planned = 0;
+  /** What the last attempt came to. */
+  #made: Promise<MadeTask> | undefined;
+  /** An attempt that is recorded and has not ended. */
+  #open: VideoTask | undefined;
+  #answer: (() => void) | undefined;
 
   constructor(context: VideoContext, wish: VideoWish) {
     this.#context = context;
     this.#wish = wish;
-    const { prompt, mode, requestedModel, metadata } = wish.request;
-    const digest = (): string => digestRequest(Buffer.from(JSON.stringify({ prompt, mode, requestedModel, metadata })));
-    this.#asking = createAskingCall(context.caller.userId, digest);
   }
 
   /** @throws GatewayError where no target takes it; then nothing is open and nothing is charged */
   async run(targets: readonly Target[]): Promise<MadeTask> {
-    const waiting = [...targets];
-    let next = await this.#fitFirst(waiting, () => waiting[0]);
-    for (;;) {
-      if (next === undefined) throw this.#unfit ?? new Error('a request for a video ran out of targets without an answer');
-      const attempt: MadeTask | Refused = await this.#attempt(next);
-      if ('task' in attempt) return attempt;
-      next = await this.#chooseNext(next.target, attempt, waiting);
-    }
-  }
-
-  /** The first that can be asked of those that are chosen one after the other; each is no longer waiting then. */
-  async #fitFirst(waiting: Target[], choose: () => Target | undefined): Promise<Fitted | undefined> {
-    for (let target = choose(); target !== undefined; target = choose()) {
-      waiting.splice(waiting.indexOf(target), 1);
-      const fitted = await this.#fit(target);
-      if (!(fitted instanceof GatewayError)) return fitted;
-      this.#unfit ??= fitted;
-    }
-    return undefined;
-  }
-
-  /** The request in the target's own interface; or why it cannot be said there. */
-  async #fit(target: Target): Promise<Fitted | GatewayError> {
-    const { upstream, upstreamModel } = target;
-    const { request, source } = this.#wish;
-    if (upstream.videoProtocol === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
-    const protocol = this.#context.videos.protocols[upstream.videoProtocol];
+    const { gateway, settings, caller, callId, report, videos } = this.#context;
+    const { request, acceptedAtMs } = this.#wish;
+    const inputCharacters = request.prompt.length;
+    const call = {
+      callId,
+      label: 'video-tasks',
+      settings: limitSubmission(settings),
+      caller,
+      facts: { requestedModel: request.requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 },
+      framing: undefined,
+      targets,
+      taken: undefined,
+      admission: { releaseBytes: () => {} },
+      acceptedAtMs,
+      startedMs: gateway.clock.monotonicMs(),
+      report: report ?? createUnheardReport(),
+    };
     try {
-      const known = source === undefined ? request : await source.fit(request, target);
-      return { target, protocol, submission: protocol.encodeSubmission(known, upstreamModel), shape: known };
-    } catch (error) {
-      if (error instanceof GatewayError) return error;
-      throw error;
-    }
-  }
-
-  async #attempt(fitted: Fitted): Promise<MadeTask | Refused> {
-    const { gateway, videos } = this.#context;
-    const begun = await this.#begin(fitted);
-    if (begun.type === 'existing') return { task: begun.task, ignored: [], isRepeated: true };
-    const startedMs = gateway.clock.monotonicMs();
-    const submitted = await this.#submit(fitted, begun.task).catch(async (error: unknown) => {
+      await awaitReply(patient, (response) => {
+        const sink = createByteSink({ callId, response, voice: chatDialects['openai-chat'].voice, framing: undefined });
+        this.#answer = () => sink.answer(200, {}, Buffer.alloc(0));
+        return new CallAttempts(gateway, call, this, sink).start();
+      });
+    } finally {
       // A defect of ours: nobody knows how far it came.
-      await videos.tasks.leaveUnclear(begun.task);
-      throw error;
-    });
-    const { ignored } = fitted.submission;
-    if (submitted.type === 'accepted')
-      return { task: await videos.tasks.accept(begun.task, submitted.upstreamTaskId, submitted.reading), ignored };
-    const { error, answer } = submitted;
-    if (submitted.type === 'unclear') {
-      const facts = { callId: this.#context.callId, task: begun.task.id, upstream: begun.task.upstream, reason: error.internal };
-      gateway.logger.warn(facts, 'it is not clear whether an upstream took a video');
-      return { task: await videos.tasks.leaveUnclear(begun.task), ignored };
+      if (this.#open !== undefined) await videos.tasks.leaveUnclear(this.#open);
     }
-    const durationMs = Math.round(gateway.clock.monotonicMs() - startedMs);
-    this.#withdrawn.add(begun.task.id);
-    const status = answer === undefined ? {} : { upstreamStatus: answer.status };
-    await videos.tasks.refuse(begun.task, { errorCode: error.code, durationMs, ...status });
-    return submitted;
+    if (this.#made === undefined) throw new Error('a request for a video was answered without an attempt');
+    return await this.#made;
   }
 
-  /** Records what is about to be asked for. Each attempt has a task of its own: what the one before came to is settled, and nothing of it is left open. */
-  async #begin(fitted: Fitted): Promise<{ readonly type: 'begun' | 'existing'; readonly task: VideoTask }> {
-    const { gateway, settings, caller, callId } = this.#context;
-    const { target, protocol, submission } = fitted;
+  digest(): string {
+    const { prompt, mode, requestedModel, metadata } = this.#wish.request;
+    return digestRequest(Buffer.from(JSON.stringify({ prompt, mode, requestedModel, metadata })));
+  }
+
+  sent(): void {}
+
+  forget(): void {}
+
+  bound(): never {
+    throw new Error('a submission has no usage');
+  }
+
+  /** The request in the target's own interface. @throws GatewayError where it cannot be said there */
+  async plan(target: Target): Promise<SubmissionPlan> {
+    const { upstream, upstreamModel } = target;
+    const { gateway, videos, callId } = this.#context;
+    const { request, source } = this.#wish;
+    if (upstream.services.videos === undefined) throw new Error(`${upstream.id} makes no videos and was chosen for one`);
+    const protocol = videos.protocols[upstream.services.videos];
+    const shape = source === undefined ? request : await source.fit(request, target);
+    const submission = protocol.encodeSubmission(shape, upstreamModel);
+    const rowId = this.#planned === 0 ? callId : gateway.newId('req');
+    this.#planned += 1;
+    let receipt: Acceptance | undefined;
+    return {
+      kind: 'exchange',
+      upstreamRequest: this.#createRequest(target, submission, rowId),
+      relay: createSubmissionRelay(protocol, target, (said) => (receipt = said)),
+      rowId,
+      protocol,
+      submission,
+      shape,
+      accepted: () => receipt,
+    };
+  }
+
+  #createRequest(target: Target, { path, headers, body }: VideoSubmission, rowId: string): UpstreamRequest {
+    const own = this.#context.request.headers as Readonly<Record<string, string | undefined>>;
+    const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
+    const passed = createUpstreamHeaders({ operation: 'generate', body: {}, headers: own }, target, dialects, undefined);
+    return {
+      path: `${target.upstream.basePath}${path}`,
+      method: 'POST',
+      headers: { ...passed, ...headers, 'idempotency-key': rowId },
+      body,
+    };
+  }
+
+  /** Always another target, and only where nothing was taken: the same is not asked twice for one video. */
+  mayFollow(error: GatewayError, failed: Target, next: Target): boolean {
+    return fateOf(error) === 'failed' && next !== failed;
+  }
+
+  async record({ target, plan }: { readonly target: Target; readonly plan: SubmissionPlan }): Promise<ExchangeObserver | OwnAnswer> {
+    // What the attempt before came to is settled, and nothing of it is left open.
+    await this.#made?.catch(ignoreRefusal);
+    const { task, type } = await this.#begin(target, plan).catch((error: unknown) => this.#endUnrecorded(error));
+    if (type === 'existing') {
+      this.#made = Promise.resolve({ task, ignored: [], isRepeated: true });
+      return { kind: 'own', answer: () => this.#answer?.() };
+    }
+    this.#open = task;
+    const startedMs = this.#context.gateway.clock.monotonicMs();
+    let status: number | undefined;
+    let ended: Promise<MadeTask> | undefined;
+    return {
+      head: (told) => (status = told),
+      firstContent: () => {},
+      progress: () => {},
+      settled: (outcome, then = () => {}) => {
+        if (ended === undefined) {
+          ended = this.#conclude(outcome, { task, plan, startedMs, status });
+          this.#made = ended;
+          this.#open = undefined;
+        }
+        void ended.then(then, then);
+      },
+    };
+  }
+
+  /** The client is told why an attempt could not be recorded, also where that was to follow a refused one. */
+  #endUnrecorded(error: unknown): never {
+    const made = Promise.reject(error);
+    made.catch(() => {});
+    this.#made = made;
+    throw error;
+  }
+
+  async #conclude({ error, end }: Outcome, { task, plan, startedMs, status }: SentAttempt): Promise<MadeTask> {
+    const { gateway, videos, callId } = this.#context;
+    const { ignored } = plan.submission;
+    const receipt = plan.accepted();
+    if (end === 'finished' && receipt !== undefined)
+      return { task: await videos.tasks.accept(task, receipt.upstreamTaskId, toReading(receipt.video)), ignored };
+    if (error !== undefined && fateOf(error) === 'unclear') {
+      const facts = { callId, task: task.id, upstream: task.upstream, reason: error.internal };
+      gateway.logger.warn(facts, 'it is not clear whether an upstream took a video');
+      return { task: await videos.tasks.leaveUnclear(task), ignored };
+    }
+    const refusal = error ?? new GatewayError('request_timeout', 'the request was given up before it was sent');
+    const durationMs = Math.round(gateway.clock.monotonicMs() - startedMs);
+    this.#withdrawn.add(task.id);
+    const upstreamStatus = status === undefined ? {} : { upstreamStatus: status };
+    await videos.tasks.refuse(task, { errorCode: refusal.code, durationMs, ...upstreamStatus });
+    throw refusal;
+  }
+
+  /** Records what is about to be asked for. */
+  async #begin(target: Target, fitted: SubmissionPlan): Promise<{ readonly type: 'begun' | 'existing'; readonly task: VideoTask }> {
+    const { gateway, settings, caller } = this.#context;
+    const { protocol, submission, rowId } = fitted;
     const { request, source, acceptedAtMs } = this.#wish;
     const { upstream, upstreamModel } = target;
     const { priceBook } = settings.routing;
@@ -148,7 +249,7 @@ export class VideoAttempts {
     const payer = { userName: caller.userName, keyId: caller.id };
     const planned = { vendor: upstream.vendor.id, upstreamModel, requestedModel, acceptedAtMs, pricingParameters, ...payer };
     const intent: NewVideoTask = {
-      callId: this.#attempts === 0 ? callId : gateway.newId('req'),
+      callId: rowId,
       userName: caller.userName,
       keyId: caller.id,
       keyName: caller.name,
@@ -168,7 +269,6 @@ export class VideoAttempts {
       heldNanoUsd: priceBook.most({ ...planned, most: usage }),
       request: { ...toSealed(request, fitted), ...retentionOf(caller) },
     };
-    this.#attempts += 1;
     return await beginHeld(gateway, caller, intent, (held) => this.#record(held));
   }
 
@@ -181,46 +281,10 @@ export class VideoAttempts {
       await sleep(withdrawalWaits.everyMs);
     }
   }
-
-  async #submit({ target, protocol, submission }: Fitted, task: VideoTask): Promise<Submitted> {
-    const { gateway, settings, request } = this.#context;
-    const ticket = gateway.health.of(subjectOf(target)).begin(this.#asking);
-    const submitted = await submit({
-      target,
-      protocol,
-      submission,
-      idempotencyKey: task.callId,
-      headers: request.headers as Readonly<Record<string, string | undefined>>,
-      timeouts: timeoutsOf(target, false, settings.timeouts),
-      limits: settings.limits,
-      onHead: () => ticket.headArrived(),
-    });
-    if (submitted.type === 'accepted') {
-      ticket.end({ type: 'answered' });
-      gateway.retryBudget.succeeded(target.upstream.id);
-    } else ticket.end(this.#decide(submitted).verdict);
-    return submitted;
-  }
-
-  #decide({ error, answer }: Exclude<Submitted, { type: 'accepted' }>): RetryDecision {
-    const known = { error, attempt: this.#attempts, isDelivered: false, hasClientLeft: false };
-    return judgeFailure(this.#context.gateway, { ...known, upstreamStatus: answer?.status, headers: answer?.headers });
-  }
-
-  /** Always another target: the same is not asked twice for one video. @throws the failure where no other may be asked */
-  async #chooseNext(failed: Target, refused: Refused, waiting: Target[]): Promise<Fitted> {
-    const { gateway, settings } = this.#context;
-    const decision = this.#decide(refused);
-    if (refused.type !== 'failed' || !decision.retry || this.#attempts >= settings.retries.attemptsMax) throw refused.error;
-    const see = seeHealth(gateway, settings, this.#asking);
-    const fitted = await this.#fitFirst(waiting, () => chooseOther(waiting, { failed, decision }, see)?.target);
-    if (fitted === undefined || !gateway.retryBudget.takeFailover(fitted.target.upstream.id, decision.cost)) throw refused.error;
-    return fitted;
-  }
 }
 
 /** What is kept of a request, sealed. Length and resolution are those that were sent, where the client left them open. */
-function toSealed(request: VideoRequest, { shape, submission, protocol }: Fitted): SealedVideoRequest {
+function toSealed(request: VideoRequest, { shape, submission, protocol }: SubmissionPlan): SealedVideoRequest {
   const { prompt, metadata, mode, user, callbackUrl } = request;
   const { aspectRatio } = shape;
   const { usage, parameters } = submission.billing;

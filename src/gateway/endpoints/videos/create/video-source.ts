@@ -43,7 +43,7 @@ export async function findSource(context: VideoContext, { video }: VideoRequest)
     task,
     fit: async (request, { upstream }) => {
       const metadata = withoutVideo(request.metadata);
-      if (!isKept(task, upstream.id, upstream.videoProtocol))
+      if (!isKept(task, upstream.id, upstream.services.videos))
         return { ...request, metadata, video: await (inline ??= loadInline(context, media)) };
       const video: VideoInput = { kind: 'task', taskId: task.upstreamTaskId ?? '' };
       return { ...request, ...(request.mode === 'remix' ? sizeOfSource(context, task) : {}), metadata, video };

@@ -21,7 +21,7 @@ import { defaultOverload } from '../../../settings/overload-settings.ts';
 import { createGateway, createMemoryJournal } from '../../../attempts/retry/testing/fake-attempts.ts';
 import { createRoutingTable } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
-import { createSignedLinks } from '../content/signed-links.ts';
+import { createSignedLinks } from '../../shared/content/signed-links.ts';
 import type { VideoContext } from '../video-context.ts';
 import { defaultVideoSettings } from '../../../settings/video-settings.ts';
 
@@ -70,7 +70,7 @@ function createTarget({ id, protocol = 'xai-videos', answers }: FakeVideoUpstrea
       close: () => Promise.resolve(),
     },
   );
-  return { upstream: { ...made, id, credentialId: id, videoProtocol: protocol }, upstreamModel: 'grok-imagine-video' };
+  return { upstream: { ...made, id, credentialId: id, services: { videos: protocol } }, upstreamModel: 'grok-imagine-video' };
 }
 
 /** A storage in memory. */

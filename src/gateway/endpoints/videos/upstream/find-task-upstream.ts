@@ -18,7 +18,7 @@ export function findTaskUpstream(
   const same = upstreams.filter(({ id }) => id === task.upstream);
   const upstream = same.find(({ credentialId }) => credentialId === task.credentialId) ?? same[0];
   if (upstream === undefined) return { problem: `the configuration has no upstream "${task.upstream}" any more` };
-  const { videoProtocol } = upstream;
+  const { videos: videoProtocol } = upstream.services;
   if (videoProtocol === undefined || videoProtocol !== task.protocol)
     return { problem: `the upstream "${task.upstream}" is not configured for ${task.protocol} any more` };
   return { upstream, protocol: protocols[videoProtocol] };

@@ -21,6 +21,7 @@ import {
 import { run } from '../../schema-check/check-schema-job.ts';
 import type { SchemaCheck } from '../check-reply.ts';
 import { gatherAddresses } from '../gather-addresses.ts';
+import { createByteForm } from '../../forms/byte-form.ts';
 import { LoopReply } from '../loop-reply.ts';
 import { nameTools } from '../offer-tools.ts';
 import { ToolLoop } from '../tool-loop.ts';
@@ -124,9 +125,11 @@ export async function startLoop(options: FakeLoopOptions = {}) {
     check: options.check,
     knowsAddress: gatherAddresses(request),
     newToolId: () => gateway.newId('srvtoolu'),
+    sink: fake.context.sink,
     reply: new LoopReply({
       dialect,
-      response: fake.response as unknown as typeof base.call.response,
+      form: createByteForm(dialect, 'sse'),
+      sink: fake.context.sink,
       framing,
       nowMs: clock.monotonicMs,
       writing: {

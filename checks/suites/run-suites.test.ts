@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+
+const runner = join(import.meta.dirname, 'run-suites.ts');
+
+/** Writes suites and runs them one after another in one process. */
+async function run(
+  suites: Readonly<Record<string, string>>,
+  limitMs = 30_000,
+): Promise<{ readonly code: number | null; readonly printed: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'weir-suites-'));
+  try {
+    for (const [name, text] of Object.entries(suites))
+      writeFileSync(join(folder, `${name}.mjs`), `import { after, before, beforeEach, test } from 'node:test';\n${text}`);
+    // With this variable a test run reports to its parent and prints nothing.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const child = spawn(process.execPath, [runner, '--limit-ms', String(limitMs), `${folder}/*.mjs`], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed += text));
+    await once(child, 'close');
+    return { code: child.exitCode, printed };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+describe('suites that share a process', { concurrency: 3 }, () => {
+  test('hooks of a file are run when its turn comes, and for its own tests only', async () => {
+    const { code, printed } = await run({
+      a: `before(() => (globalThis.open = 'a')); after(() => (globalThis.open = '')); beforeEach(() => (globalThis.each = 'a'));
+          test('one', (t) => t.assert.deepEqual([globalThis.open, globalThis.each], ['a', 'a']));`,
+      b: `test('two', (t) => t.assert.deepEqual([globalThis.open, globalThis.each], ['', 'a']));
+          test('three', (t) => { globalThis.each = 'b'; t.assert.equal(globalThis.open, ''); });
+          test('four', (t) => t.assert.equal(globalThis.each, 'b'));`,
+    });
+    assert.equal(code, 0, printed);
+    assert.match(printed, /^tests 4, pass 4, fail 0/m);
+  });
+
+  test('a failure is reported, and the suites after it are run', async () => {
+    const { code, printed } = await run({ a: `test('fails', (t) => t.assert.equal(1, 2));`, b: `test('passes', () => {});` });
+    assert.equal(code, 1);
+    assert.match(printed, /✖ fails/);
+    assert.match(printed, /^tests 2, pass 1, fail 1/m);
+  });
+
+  for (const [what, text, limitMs] of [
+    ['a process that ends well in the middle of a suite', `test('ends', () => process.exit(0)); test('never', () => {});`],
+    ['a suite that cannot be loaded', `import './is-not-there.mjs';`],
+    ['an error after the last test', `test('late', () => void setTimeout(() => { throw new Error('late'); }, 20));`],
+    ['a test that never ends', `test('hangs', () => new Promise((resolve) => setTimeout(resolve, 1e6).unref()));`, 2000],
+  ] as const)
+    test(`${what} is a failure, and the suites after it are run`, async () => {
+      const { code, printed } = await run({ a: text, b: `test('after it', () => {});` }, limitMs);
+      assert.equal(code, 1, printed);
+      assert.match(printed, /b\.mjs \d/);
+    });
+
+  test('a run that finds no suite is a failure', async () => assert.equal((await run({})).code, 1));
+});

@@ -1,0 +1,2 @@
+import '../support/deep.ts';
+import './large-answers.timing.test.ts';

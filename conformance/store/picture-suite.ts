@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { StoredPicture } from '../../src/tasks/media/picture-store.ts';
+import { hostileNames } from './hostile-names.ts';
+import { type StoreUnderTest, useEngine } from './store-under-test.ts';
+
+/** What every engine does with pictures that have links. */
+export function pictureSuite(open: () => Promise<StoreUnderTest>): void {
+  const engine = useEngine(open);
+
+  const createPicture = (id: string, more: Partial<StoredPicture> = {}): StoredPicture => ({
+    id,
+    userName: 'ann',
+    keyId: 'key_1',
+    media: { key: id, mediaType: 'image/png', bytes: 10, sha256: 'a'.repeat(64) },
+    createdAtMs: 1000,
+    expiresAtMs: 5000,
+    ...more,
+  });
+
+  test('what was added is found as it was, also after a restart; all of a batch or none', async () => {
+    const [first, second] = [createPicture('picture_a'), createPicture('picture_b', { userName: 'bob' })];
+    await engine().store().addPictures([first, second]);
+    await engine().reopen();
+    assert.deepEqual(await engine().store().findPicture('picture_a'), first);
+    assert.deepEqual(await engine().store().findPicture('picture_b'), second);
+    assert.equal(await engine().store().findPicture('picture_x'), undefined);
+    await assert.rejects(
+      engine()
+        .store()
+        .addPictures([createPicture('picture_c'), first]),
+    );
+    assert.equal(await engine().store().findPicture('picture_c'), undefined);
+  });
+
+  test('their bytes count for their user and for their key', async () => {
+    const of = (userName: string, keyId?: string): Promise<number> =>
+      engine()
+        .store()
+        .mediaBytes({ userName, ...(keyId !== undefined && { keyId }) });
+    const userName = 'counted';
+    await engine()
+      .store()
+      .addPictures([createPicture('picture_d', { userName }), createPicture('picture_e', { userName, keyId: 'key_2' })]);
+    assert.deepEqual([await of(userName), await of(userName, 'key_2'), await of('nobody')], [20, 10, 0]);
+  });
+
+  test('they are forgotten when their time has passed, the oldest first, and their files are nobody’s then', async () => {
+    const store = engine().store();
+    await store.expireMedia({ nowMs: 1_000_000, limit: 100 });
+    await store.addPictures([7, 6, 5].map((at) => createPicture(`picture_${at}`, { expiresAtMs: at })));
+    assert.deepEqual(await store.unknownMedia(['picture_5', 'picture_x']), ['picture_x']);
+    assert.deepEqual(await store.expireMedia({ nowMs: 4, limit: 10 }), []);
+    assert.deepEqual(await store.expireMedia({ nowMs: 10, limit: 2 }), ['picture_5', 'picture_6']);
+    assert.deepEqual(await store.unknownMedia(['picture_5', 'picture_7']), ['picture_5']);
+    assert.deepEqual(await store.expireMedia({ nowMs: 10, limit: 2 }), ['picture_7']);
+    assert.equal(await store.findPicture('picture_7'), undefined);
+  });
+
+  test('names of any kind do no harm', async () => {
+    for (const [index, userName] of hostileNames.entries()) {
+      const picture = createPicture(`picture_h${index}`, { userName });
+      await engine().store().addPictures([picture]);
+      assert.equal(await engine().store().mediaBytes({ userName }), 10);
+    }
+  });
+}

@@ -1,0 +1,138 @@
+import type { StreamPosition } from '../../../dialects/chat-codec.ts';
+import type { GatewayError } from '../../../inference/gateway-error.ts';
+import type { ExchangeContext, UpstreamFlow } from './exchange-context.ts';
+import { HeldOpening } from './held-opening.ts';
+import type { StreamRelay } from './reply-relay.ts';
+
+export type DeliveryOptions = {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly stream: Pick<StreamRelay<unknown>, 'kept'>;
+  /** Waits while the client does not read. */
+  readonly flow: Pick<UpstreamFlow, 'pause' | 'resume'>;
+  /** Called when the client reads again. */
+  readonly onResumed: () => void;
+};
+
+/**
+ * The client's side of a stream. It holds the frames that only open the reply, hands on the others no faster than the
+ * client reads, and delays the end of the reply until that reply is stored.
+ */
+export class StreamDelivery<Piece> {
+  readonly #context: ExchangeContext<Piece>;
+  readonly #options: DeliveryOptions;
+  readonly #held: HeldOpening<Piece>;
+  #lastWriteMs: number;
+  #pausedSinceMs: number | undefined;
+  /** The step that waits last, and those before it. */
+  #waiting: Promise<void> | undefined;
+  #isKept = false;
+
+  constructor(context: ExchangeContext<Piece>, options: DeliveryOptions) {
+    const { sink, clock, holdOpeningMs = Infinity } = context;
+    this.#context = context;
+    this.#options = options;
+    this.#lastWriteMs = clock.monotonicMs();
+    this.#held = new HeldOpening(this.#lastWriteMs + holdOpeningMs, (piece) => sink.sizeOf(piece));
+  }
+
+  /** Holds more of the opening. @returns whether there is room for more */
+  hold(pieces: readonly Piece[]): boolean {
+    return this.#held.add(pieces);
+  }
+
+  /** Returns the pieces of the opening, which are held no longer. */
+  release(): readonly Piece[] {
+    return this.#held.release();
+  }
+
+  /** Whether the opening was held as long as the operator allows. */
+  isOpeningDue(nowMs: number): boolean {
+    return this.#held.isDue(nowMs);
+  }
+
+  /** Lets the client have the head, and what opens the reply. */
+  open(opening: readonly Piece[]): void {
+    const { sink, clock } = this.#context;
+    if (sink.isGone) return;
+    this.#begin();
+    if (opening.length > 0) this.#write(opening, clock.monotonicMs());
+    else sink.flush();
+  }
+
+  /** Hands on more, which came at a time. @param isLast whether the reply ends with it */
+  pass(pieces: readonly Piece[], nowMs: number, isLast: boolean): void {
+    if (!isLast && this.#waiting === undefined) this.#write(pieces, nowMs);
+    else this.#afterKeeping(isLast, () => this.#write(pieces, nowMs));
+  }
+
+  /** Hands on the last, and ends the reply. */
+  end(pieces: readonly Piece[]): void {
+    const { sink, clock } = this.#context;
+    this.#afterKeeping(true, () => {
+      this.#write(pieces, clock.monotonicMs());
+      if (!sink.isGone) this.#begin();
+      sink.end();
+    });
+  }
+
+  /**
+   * Ends a reply that broke.
+   * @param wasWhole whether the client has all of it: then nothing may follow
+   */
+  break(error: GatewayError, wasWhole: boolean, position: StreamPosition): void {
+    const { sink } = this.#context;
+    // All of it is there and waits: what broke after it is nothing to its client.
+    if (wasWhole && this.#waiting !== undefined) return this.#afterKeeping(false, () => sink.end());
+    if (wasWhole && sink.hasBegun) sink.end();
+    else sink.fail(error, position);
+  }
+
+  /** Does a step at once. The last step, and each step behind a waiting one, waits until the reply is stored. */
+  #afterKeeping(ends: boolean, step: () => void): void {
+    if (ends && !this.#isKept && this.#options.stream.kept !== undefined) {
+      this.#isKept = true;
+      this.#waiting = this.#options.stream.kept();
+    }
+    if (this.#waiting === undefined) return step();
+    const waits = this.#waiting.then(step).finally(() => {
+      if (this.#waiting === waits) this.#waiting = undefined;
+    });
+    this.#waiting = waits;
+  }
+
+  #begin(): void {
+    const { sink } = this.#context;
+    if (!sink.hasBegun) sink.begin(this.#options.headers);
+  }
+
+  #write(pieces: readonly Piece[], nowMs: number): void {
+    const { sink } = this.#context;
+    if (pieces.length === 0 || sink.isGone) return;
+    this.#begin();
+    this.#lastWriteMs = nowMs;
+    if (sink.take(pieces) || this.#pausedSinceMs !== undefined) return;
+    this.#pausedSinceMs = this.#context.clock.monotonicMs();
+    this.#options.flow.pause();
+    sink.onRoom(() => this.#goOn());
+  }
+
+  #goOn(): void {
+    this.#pausedSinceMs = undefined;
+    this.#options.onResumed();
+    this.#options.flow.resume();
+  }
+
+  /** For how long the client has not read its pieces; undefined while it keeps up. */
+  stalledMs(nowMs: number): number | undefined {
+    return this.#pausedSinceMs === undefined ? undefined : nowMs - this.#pausedSinceMs;
+  }
+
+  /** Sends a heartbeat to a client that received nothing for `heartbeatMs`. */
+  beat(nowMs: number): void {
+    const { sink, timeouts } = this.#context;
+    if (nowMs - this.#lastWriteMs < timeouts.heartbeatMs || sink.isGone) return;
+    this.#begin();
+    this.#lastWriteMs = nowMs;
+    sink.beat();
+  }
+}

@@ -1,0 +1,44 @@
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
+import type { ImageReply } from '../../../inference/image.ts';
+import { imageOfChat } from '../../../inference/image-of-chat.ts';
+import { createTranslationNotes } from '../../../inference/translation-notes.ts';
+import { mayCall } from '../../admission/check-caller.ts';
+import { makesOnlyPictures } from '../../attempts/routing/route.ts';
+import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
+import { asksForStrict } from '../shared/asks-for-strict.ts';
+import type { PictureOrder } from '../shared/picture-maker.ts';
+
+type Asking = {
+  readonly callId: string;
+  readonly dialect: ChatDialect;
+  readonly routing: RoutingTable;
+  readonly caller: ApiKey;
+  /** A validated request. */
+  readonly request: WireRequest;
+};
+
+/**
+ * Translates a chat request for images into an image request, if all targets of the model make images only. Undefined
+ * for every other request: models that also write text answer it themselves, and a text request to an image model is
+ * refused by the router.
+ * @throws GatewayError for settings that image models do not support
+ */
+export function orderPictures({ callId, dialect, routing, caller, request }: Asking): PictureOrder | undefined {
+  const { pictures, codec, voice, id } = dialect;
+  if (pictures === undefined || request.operation !== 'generate') return undefined;
+  const requestedModel = pictures.modelOf(request);
+  const route = routing.routeOf(requestedModel);
+  if (route === undefined || !makesOnlyPictures(route) || !mayCall(caller, requestedModel)) return undefined;
+  const wish = pictures.decode(request);
+  if (wish === undefined) return undefined;
+  const { chat, ...wanted } = wish;
+  const notes = createTranslationNotes(codec.fieldNames, asksForStrict(caller, request.headers));
+  const asked = imageOfChat(chat, wanted, notes);
+  const framing = request.pathFraming ?? (chat.stream ? ('sse' as const) : undefined);
+  const writing = { requestId: callId, requestedModel, framing };
+  const write = (reply: ImageReply): Buffer => pictures.encode(reply, writing);
+  const client = { label: id, dialect: id, voice, framing, write, replay: (reply: ImageReply) => [write(reply)] };
+  return { asked, notes: notes.list(), client };
+}

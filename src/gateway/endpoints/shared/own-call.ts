@@ -1,0 +1,57 @@
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import type { GatewayError } from '../../../inference/gateway-error.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { parseJsonObject } from '../../../platform/json/parse-json.ts';
+import { awaitReply } from '../../replies/await-reply.ts';
+import { createUnheardReport } from '../../telemetry/call-report.ts';
+import type { PlainCall, PlainServices } from './plain-call.ts';
+
+/** A request of the gateway's own, and in whose books it is a call. */
+export type OwnRequest = {
+  readonly body: JsonObject;
+  readonly userName: string;
+  /** Absent where no key asked for what it is for. */
+  readonly keyId?: string;
+  /** Names in the books what made it. */
+  readonly keyName: string;
+  /** Set where it is a part of another call. */
+  readonly part?: { readonly rowId: string; readonly parentCallId: string } | undefined;
+};
+
+/** Every limit of spending that a user may have: the books are asked for those that there are, and by their amounts. */
+const userLimits = { prepaid: true, spendPerDay: '0', spendPerMonth: '0', spendTotal: '0' } as const;
+
+/** Nothing is reported of a call that no client made, and it takes no place of one. */
+const admission = { releaseBytes: () => {} };
+
+/**
+ * Makes a call of the gateway's own and resolves with the JSON of its reply. The limits of the user apply, those of a
+ * key do not. Rejects if the call fails.
+ * @param start makes the call, which writes its reply
+ */
+export async function makeOwnCall(
+  gateway: PlainServices,
+  { body, userName, keyId = '', keyName, part }: OwnRequest,
+  signal: AbortSignal,
+  start: (call: PlainCall) => Promise<void>,
+): Promise<JsonObject> {
+  const { clock, newId } = gateway;
+  const caller: ApiKey = {
+    id: keyId,
+    userId: userName,
+    userName,
+    name: keyName,
+    hint: '',
+    createdAtMs: 0,
+    strictTranslation: false,
+    userLimits,
+  };
+  const times = { acceptedAtMs: clock.nowMs(), startedMs: clock.monotonicMs() };
+  const call = { callId: part?.rowId ?? newId('req'), caller, settings: gateway.settings(), body, headers: {}, ...times, admission };
+  let failure: GatewayError | undefined;
+  const report = createUnheardReport((_entry, error) => (failure = error));
+  const parent = part === undefined ? {} : { parentCallId: part.parentCallId };
+  const reply = await awaitReply(signal, (response) => start({ ...call, ...parent, response, disconnect: undefined, report }));
+  if (failure !== undefined) throw failure;
+  return parseJsonObject(reply.body) ?? {};
+}

@@ -1,0 +1,212 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+
+import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
+
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { followDeclaredTypes } from '../../../platform/http/declared-types.ts';
+import type { Admission } from '../../admission/overload/fair-gate.ts';
+import { heldBytesMax, type SpooledUpload, type UploadSpool } from './upload-spool.ts';
+
+/** A field of a form, as it came. */
+export type FormField = { readonly name: string; readonly value: string };
+
+/** A file of a form, which waits in the spool. */
+export type ReceivedUpload = {
+  readonly name: string;
+  /** How many fields came before it. */
+  readonly place: number;
+  readonly filename: string;
+  /** Empty where none was declared. */
+  readonly declaredType: string;
+  readonly upload: SpooledUpload;
+};
+
+/** A form as it came, its fields and files in their order. */
+export type ReceivedUploads = { readonly fields: readonly FormField[]; readonly files: readonly ReceivedUpload[] };
+
+/** What a form may have. */
+export type ExpectedForm = {
+  readonly fileBytesMax: number;
+  readonly filesMax: number;
+  /** Of one field, and of all of them. */
+  readonly fieldBytesMax: number;
+  readonly fieldsBytesMax: number;
+  /** Whether a part is a file. Otherwise it is read as text. */
+  readonly isFile: (name: string, filename: string | undefined) => boolean;
+  /** Why a part is refused when it begins; undefined where it is taken. */
+  readonly refuseFile: (name: string, filesBefore: number) => GatewayError | undefined;
+  readonly refuseField: (name: string) => GatewayError | undefined;
+  readonly tooManyParts: () => GatewayError;
+};
+
+type Receiving = {
+  readonly request: IncomingMessage;
+  /** The form itself, where it is not what the request has: it came encoded. */
+  readonly source?: Readable;
+  readonly signal?: AbortSignal;
+  readonly admission: Pick<Admission, 'holdBytes'>;
+  readonly spool: UploadSpool;
+  readonly expected: ExpectedForm;
+};
+
+/** What stands between the parts of a form that is not refused. */
+const headBytesMax = 4 * 1024 * 1024;
+/** What the connection has read ahead. */
+const readAheadBytes = 128 * 1024;
+const filenameCharactersMax = 255;
+
+/**
+ * Takes a form with files in as it comes, whatever the order of its parts: the files go into the spool. Where it fails, or its client leaves, nothing of it stays.
+ * @throws GatewayError
+ */
+export async function receiveUploads(receiving: Receiving): Promise<ReceivedUploads> {
+  const { request, admission, expected } = receiving;
+  const type = request.headers['content-type'];
+  if (type === undefined || !/^multipart\/form-data\b/i.test(type)) throw wrongContentType();
+  const declared = Number(request.headers['content-length'] ?? '0');
+  const { fileBytesMax, filesMax, fieldsBytesMax } = expected;
+  if (declared > fileBytesMax * filesMax + fieldsBytesMax + headBytesMax) throw tooLarge(declared, fileBytesMax, 'file');
+  if (!admission.holdBytes(readAheadBytes + heldBytesMax)) throw overloaded();
+  const form = new OpenForm(receiving);
+  try {
+    return await form.read({ ...request.headers, 'content-type': type });
+  } catch (error) {
+    await form.discard();
+    throw error;
+  }
+}
+
+function wrongContentType(cause?: unknown): GatewayError {
+  return new GatewayError('unsupported_media_type', 'content-type must be multipart/form-data with a boundary', { cause });
+}
+
+function overloaded(): GatewayError {
+  return new GatewayError('overloaded', 'The gateway holds as many uploads as it can. Please try again in 1s.', { retryAfterSeconds: 1 });
+}
+
+/** In the vendor's words. @param bytes read so far, or announced */
+function tooLarge(bytes: number, bytesMax: number, param: string): GatewayError {
+  return new GatewayError('request_too_large', `Maximum content size limit (${bytesMax}) exceeded (${bytes} bytes read)`, { param });
+}
+
+class OpenForm {
+  readonly #receiving: Receiving;
+  readonly #fields: FormField[] = [];
+  readonly #files: ReceivedUpload[] = [];
+  readonly #done = Promise.withResolvers<ReceivedUploads>();
+  #fieldBytes = 0;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(receiving: Receiving) {
+    this.#receiving = receiving;
+  }
+
+  async discard(): Promise<void> {
+    for (const { upload } of this.#files) await upload.discard();
+  }
+
+  read(headers: BusboyHeaders): Promise<ReceivedUploads> {
+    const { request, source = request, signal, expected } = this.#receiving;
+    const { promise, resolve, reject } = this.#done;
+    // Throws for a boundary that is none.
+    const parser = createParser(headers, expected);
+    const declaredOf = followDeclaredTypes(parser);
+    parser.on('file', (name, stream, filename, _encoding, toldType) =>
+      this.#takeFile({ name, filename: filename ?? '', declaredType: declaredOf(toldType) ?? '' }, stream),
+    );
+    parser.on('field', (name, value, nameTruncated, valueTruncated) => this.#takeField(name, value, nameTruncated || valueTruncated));
+    parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is no valid multipart/form-data', { cause })));
+    parser.on('finish', () => void this.#writing.then(() => resolve({ fields: this.#fields, files: this.#files }), reject));
+    for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) parser.on(limit, () => reject(expected.tooManyParts()));
+    const onCut = (): void => reject(new GatewayError('body_incomplete', 'the upload ended before it was whole'));
+    const onAbort = (): void => reject(abortReason(signal));
+    request.on('aborted', onCut);
+    request.on('error', onCut);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    // A client that left before somebody listened for it: nothing tells again.
+    if (signal?.aborted === true) onAbort();
+    else source.pipe(parser);
+    return promise.catch((error: unknown) => {
+      source.unpipe(parser);
+      parser.destroy();
+      throw error;
+    });
+  }
+
+  #takeFile(told: Pick<ReceivedUpload, 'name' | 'filename' | 'declaredType'>, stream: BusboyFileStream): void {
+    const { spool, expected } = this.#receiving;
+    const refusal = expected.refuseFile(told.name.slice(0, 80), this.#files.length);
+    if (refusal !== undefined) {
+      this.#done.reject(refusal);
+      stream.resume();
+      return;
+    }
+    const upload = spool.begin();
+    this.#files.push({ ...told, filename: cleanName(told.filename), place: this.#fields.length, upload });
+    if (this.#files.length > 1) this.#hold();
+    const writing = writeUpload(stream, upload, expected.fileBytesMax, told.name);
+    writing.catch(this.#done.reject);
+    this.#writing = this.#writing.then(() => writing);
+    this.#writing.catch(() => {});
+  }
+
+  #takeField(name: string, value: string, isTruncated: boolean): void {
+    const { fieldBytesMax, fieldsBytesMax, refuseField } = this.#receiving.expected;
+    this.#fieldBytes += name.length + value.length;
+    const param = name.slice(0, 80);
+    const refusal = refuseField(name);
+    if (refusal !== undefined) return this.#done.reject(refusal);
+    if (isTruncated || this.#fieldBytes > fieldsBytesMax) {
+      const message = `A field of the form is too long: at most ${fieldBytesMax} bytes are accepted.`;
+      return this.#done.reject(new GatewayError('invalid_value', message, { param, details: { openai_code: 'invalid_value' } }));
+    }
+    this.#fields.push({ name, value });
+    if (this.#fieldBytes > heldBytesMax) this.#hold();
+  }
+
+  /** Counts what the form has in memory. */
+  #hold(): void {
+    const bytes = readAheadBytes + Math.max(1, this.#files.length) * heldBytesMax + this.#fieldBytes;
+    if (!this.#receiving.admission.holdBytes(bytes)) this.#done.reject(overloaded());
+  }
+}
+
+function abortReason(signal: AbortSignal | undefined): GatewayError {
+  const reason: unknown = signal?.reason;
+  return reason instanceof GatewayError ? reason : new GatewayError('request_timeout', 'the client has left', { cause: reason });
+}
+
+function createParser(headers: BusboyHeaders, expected: ExpectedForm): InstanceType<typeof Busboy> {
+  const { fileBytesMax, filesMax, fieldBytesMax, isFile } = expected;
+  const limits = {
+    fileSize: fileBytesMax + 1,
+    files: filesMax,
+    fields: 128,
+    parts: 129 + filesMax,
+    fieldSize: fieldBytesMax,
+    fieldNameSize: 200,
+    headerPairs: 64,
+    headerSize: 16_384,
+  };
+  try {
+    return new Busboy({ headers, limits, isPartAFile: (name, _type, filename) => isFile(name ?? '', filename) });
+  } catch (cause) {
+    throw wrongContentType(cause);
+  }
+}
+
+async function writeUpload(stream: BusboyFileStream, upload: SpooledUpload, bytesMax: number, param: string): Promise<void> {
+  let bytes = 0;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > bytesMax) throw tooLarge(bytes, bytesMax, param);
+    await upload.write(chunk);
+  }
+}
+
+/** A name without places of directories, and without characters that are not seen. */
+function cleanName(filename: string): string {
+  const name = (filename.toWellFormed().split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
+  return Array.from(name).slice(-filenameCharactersMax).join('');
+}

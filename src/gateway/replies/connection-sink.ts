@@ -1,0 +1,111 @@
+import type { StreamPosition } from '../../dialects/chat-codec.ts';
+import type { ErrorVoice } from '../../dialects/error-voice.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
+import type { ClientReply } from './client-reply.ts';
+import type { ReplySink } from './reply-sink.ts';
+import { writeError, writeReply } from './write-reply.ts';
+
+/** The parts of a call that its reply is written with. */
+export type AnsweredCall = {
+  readonly callId: string;
+  readonly response: ClientReply;
+  /** How its interface words errors. */
+  readonly voice: ErrorVoice;
+  /** Framing of the reply when a stream was asked for. */
+  readonly framing: StreamFraming | undefined;
+};
+
+/** How the pieces of a reply become bytes. */
+type Framing<Piece> = { readonly join: (pieces: readonly Piece[]) => Buffer; readonly sizeOf: (piece: Piece) => number };
+
+/** A client's connection as the sink of its reply. */
+export class ConnectionSink<Piece> implements ReplySink<Piece> {
+  readonly sizeOf: (piece: Piece) => number;
+  readonly #join: (pieces: readonly Piece[]) => Buffer;
+  readonly #call: AnsweredCall;
+  readonly #reply: ClientReply;
+
+  constructor(call: AnsweredCall, { join, sizeOf }: Framing<Piece>) {
+    this.sizeOf = sizeOf;
+    this.#join = join;
+    this.#call = call;
+    this.#reply = call.response;
+  }
+
+  get hasBegun(): boolean {
+    return this.#reply.headersSent;
+  }
+
+  get isGone(): boolean {
+    return this.#reply.destroyed;
+  }
+
+  get isDelivered(): boolean {
+    return this.#reply.writableFinished;
+  }
+
+  setHeader(name: string, value: string): void {
+    this.#reply.setHeader(name, value);
+  }
+
+  begin(headers: Readonly<Record<string, string>>): void {
+    if (!this.#reply.destroyed) this.#reply.writeHead(200, headers);
+  }
+
+  flush(): void {
+    this.#reply.flushHeaders?.();
+  }
+
+  take(pieces: readonly Piece[]): boolean {
+    return this.#reply.destroyed || this.#reply.write(this.#join(pieces));
+  }
+
+  setTrailers(headers: Readonly<Record<string, string>>): void {
+    this.#reply.addTrailers?.(headers);
+  }
+
+  beat(): void {
+    const { voice, framing } = this.#call;
+    if (framing !== undefined && !this.#reply.destroyed) this.#reply.write(voice.heartbeat(framing));
+  }
+
+  end(): void {
+    this.#reply.end();
+  }
+
+  takeWhole(headers: Readonly<Record<string, string>>, pieces: readonly Piece[]): void {
+    const body = this.#join(pieces);
+    // Heartbeats of an earlier attempt may have taken the head with them.
+    if (!this.#reply.headersSent) writeReply(this.#reply, 200, headers, body);
+    else if (!this.#reply.destroyed) this.#reply.end(body);
+  }
+
+  answer(status: number, headers: Readonly<Record<string, string>>, body: Buffer): void {
+    writeReply(this.#reply, status, headers, body);
+  }
+
+  fail(error: GatewayError, position: StreamPosition = { framesSent: 0 }): void {
+    const { voice, callId: requestId, framing } = this.#call;
+    const reply = this.#reply;
+    if (!reply.headersSent || framing === undefined) return writeError(reply, voice, error, requestId, framing);
+    if (!reply.destroyed && !reply.writableEnded) reply.end(voice.encodeStreamError(error, { ...position, framing, requestId }));
+  }
+
+  destroy(): void {
+    this.#reply.destroy();
+  }
+
+  onRoom(listener: () => void): void {
+    this.#reply.once('drain', listener);
+  }
+
+  onClose(listener: () => void): void {
+    this.#reply.on('close', listener);
+  }
+
+  /** The socket's own time limit starts again whenever bytes leave, so that it does not end slow readers. */
+  limitReader(stalledMs: number): void {
+    this.#reply.setTimeout(stalledMs, () => this.#reply.destroy());
+  }
+}

@@ -1,0 +1,139 @@
+import { EventEmitter } from 'node:events';
+
+import type { StreamEvent } from '../../platform/frames.ts';
+import type { ClientReply } from './client-reply.ts';
+
+/** A reply that is no stream of events: an error, as it would have gone to a client of HTTP. */
+export type WholeAnswer = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer };
+
+/** Who reads the reply. */
+export type EventReplyReader = {
+  /** One event of a stream. */
+  readonly event: (event: StreamEvent) => void;
+  readonly whole: (answer: WholeAnswer) => void;
+  /** The reply is over. Whoever hands it on calls `finish` once all of it has been. */
+  readonly ended: () => void;
+  /** Whether the call should pause until `resume`. */
+  readonly isFull: () => boolean;
+  /** Calls back after a time without any byte leaving, where something can be stuck. */
+  readonly watchStall?: (ms: number, onTimeout: () => void) => void;
+  /** The call gives its client up. */
+  readonly destroyed: () => void;
+};
+
+/**
+ * A client's reply whose reader is this process: it takes the events of streams as they are, and answers that are none as bytes. Towards its call it behaves as a
+ * connection does.
+ */
+export class EventReply implements ClientReply {
+  headersSent = false;
+  statusCode = 200;
+  destroyed = false;
+  writableEnded = false;
+  writableFinished = false;
+  shouldKeepAlive = true;
+  readonly #reader: EventReplyReader;
+  readonly #emitter = new EventEmitter();
+  readonly #whole: Buffer[] = [];
+  #headers: Record<string, string> = {};
+  #isStream = false;
+
+  constructor(reader: EventReplyReader) {
+    this.#reader = reader;
+  }
+
+  writeHead(status: number, headers: Readonly<Record<string, string>> | string[]): this {
+    this.headersSent = true;
+    this.statusCode = status;
+    this.#headers = { ...this.#headers, ...readHeaders(headers) };
+    this.#isStream = status < 300 && (this.#headers['content-type'] ?? '').includes('event-stream');
+    return this;
+  }
+
+  setHeader(name: string, value: string): this {
+    this.#headers[name.toLowerCase()] = value;
+    return this;
+  }
+
+  write(bytes: Buffer): boolean {
+    if (this.destroyed || this.writableEnded) return true;
+    this.#whole.push(bytes);
+    return !this.#reader.isFull();
+  }
+
+  /** Takes more of a stream. What has no payload only keeps connections awake. */
+  takeEvents(events: readonly StreamEvent[]): boolean {
+    if (this.destroyed || this.writableEnded) return true;
+    for (const event of events) if (event.data !== '') this.#reader.event(event);
+    return !this.#reader.isFull();
+  }
+
+  end(body?: Buffer | string, encoding: 'latin1' = 'latin1'): this {
+    if (this.destroyed || this.writableEnded) return this;
+    if (body !== undefined) this.write(typeof body === 'string' ? Buffer.from(body, encoding) : body);
+    this.writableEnded = true;
+    if (!this.#isStream) {
+      const { statusCode: status } = this;
+      this.#reader.whole({ status, headers: this.#headers, body: Buffer.concat(this.#whole) });
+    }
+    this.#reader.ended();
+    return this;
+  }
+
+  /** The reader takes more. */
+  resume(): void {
+    this.#emitter.emit('drain');
+  }
+
+  /** All of the reply is where it belongs: the call is over. */
+  finish(): void {
+    if (this.writableFinished || this.destroyed) return;
+    this.writableFinished = true;
+    this.#close();
+  }
+
+  /** The client has gone: the call is told, and nothing more is taken. */
+  leave(): void {
+    if (!this.destroyed) this.#close();
+  }
+
+  destroy(): this {
+    if (this.destroyed) return this;
+    this.#close();
+    this.#reader.destroyed();
+    return this;
+  }
+
+  #close(): void {
+    this.destroyed = true;
+    // As with a connection: who ends a reply is told of its end later, not while ending it.
+    setImmediate(() => this.#emitter.emit('close'));
+  }
+
+  on(event: 'close' | 'error', listener: (error?: Error) => void): this {
+    this.#emitter.on(event, listener);
+    return this;
+  }
+
+  once(event: 'drain' | 'close', listener: () => void): this {
+    this.#emitter.once(event, listener);
+    return this;
+  }
+
+  setTimeout(ms: number, onTimeout: () => void): this {
+    this.#reader.watchStall?.(ms, onTimeout);
+    return this;
+  }
+}
+
+function readHeaders(headers: Readonly<Record<string, string>> | readonly string[]): Record<string, string> {
+  const read: Record<string, string> = {};
+  if (isList(headers)) {
+    for (let index = 0; index + 1 < headers.length; index += 2) read[(headers[index] ?? '').toLowerCase()] = headers[index + 1] ?? '';
+  } else for (const name in headers) read[name.toLowerCase()] = headers[name] ?? '';
+  return read;
+}
+
+function isList(headers: Readonly<Record<string, string>> | readonly string[]): headers is readonly string[] {
+  return Array.isArray(headers);
+}

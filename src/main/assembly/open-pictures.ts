@@ -1,0 +1,18 @@
+import { createSignedLinks } from '../../gateway/endpoints/shared/content/signed-links.ts';
+import type { PictureFiles } from '../../gateway/endpoints/images/picture-files.ts';
+import { deriveKey } from '../../platform/seal/sealer.ts';
+import type { MediaStorage } from '../../tasks/media/media-storage.ts';
+import type { Store } from '../../store/store.ts';
+import type { Environment } from '../environment.ts';
+import { loadStoreKey } from './load-store-key.ts';
+
+/** Opens what keeps pictures for those who want addresses. The sweeps of videos take away the files whose time has passed. Throws StartError without a usable key. */
+export function openPictures(parts: {
+  readonly environment: Environment;
+  readonly store: Store;
+  readonly storage: MediaStorage;
+}): PictureFiles {
+  const { environment, store, storage } = parts;
+  // The end of a link is that of its file.
+  return { storage, store, links: createSignedLinks(deriveKey(loadStoreKey(environment), 'links of pictures'), Number.POSITIVE_INFINITY) };
+}
