@@ -12,6 +12,7 @@ const runner = join(import.meta.dirname, 'run-suites.ts');
 async function run(
   suites: Readonly<Record<string, string>>,
   limitMs = 30_000,
+  attempts = 1,
 ): Promise<{ readonly code: number | null; readonly printed: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-suites-'));
   try {
@@ -20,7 +21,7 @@ async function run(
     // With this variable a test run reports to its parent and prints nothing.
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
     const child = spawn(process.execPath, [runner, '--limit-ms', String(limitMs), `${folder}/*.mjs`], {
-      env,
+      env: { ...env, WEIR_SUITE_ATTEMPTS: String(attempts) },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let printed = '';
@@ -63,6 +64,26 @@ describe('suites that share a process', { concurrency: 3 }, () => {
       assert.equal(code, 1, printed);
       assert.match(printed, /b\.mjs \d/);
     });
+
+  const failsAt = (...numbers: readonly number[]): string => `import { appendFileSync, readFileSync } from 'node:fs';
+    test('counts', (t) => { appendFileSync(import.meta.filename + '.log', '.');
+      t.assert.ok(![${numbers.join()}].includes(readFileSync(import.meta.filename + '.log').length)); });`;
+
+  test('with two attempts, a suite that passes alone is named as unsteady, and the run passes', async () => {
+    const { code, printed } = await run({ a: failsAt(1), b: `test('passes', () => {});` }, 30_000, 2);
+    assert.equal(code, 0, printed);
+    assert.match(printed, /^unsteady, passed when it ran again alone: \S+a\.mjs$/m);
+    assert.match(printed, /✖ counts/);
+  });
+
+  test('with two attempts, a suite that fails twice fails the run, which ends with its name', async () => {
+    const { code, printed } = await run({ a: failsAt(1, 2), b: `test('passes', () => {});` }, 30_000, 2);
+    assert.equal(code, 1, printed);
+    assert.match(printed, /\nFAILED \S+a\.mjs\n$/);
+    assert.doesNotMatch(printed, /unsteady|b\.mjs\n/);
+  });
+
+  test('with one attempt, a suite that fails once fails the run', async () => assert.equal((await run({ a: failsAt(1) })).code, 1));
 
   test('a run that finds no suite is a failure', async () => assert.equal((await run({})).code, 1));
 });

@@ -36,7 +36,7 @@ test('a file that takes longer than its time is refused, and says how long it ma
 });
 
 test('a page nested deeper than any real one is read without its structure', async (context) => {
-  const extractor = createExtractor({ ...limits, quickMs: 20_000 });
+  const extractor = createExtractor({ ...limits, quickMs: 20_000, timeoutMs: 20_000 });
   context.after(() => extractor.close());
   const result = await extractor.extract(fileOf('a', 'deep.html', `<!doctype html>${'<div>'.repeat(400_000)}deepword`), never);
   assert.ok('chunks' in result && result.chunks[0]?.text === 'deepword', JSON.stringify(result).slice(0, 200));
