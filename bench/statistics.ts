@@ -60,7 +60,7 @@ try {
     ['Asia/Shanghai', 'Europe/Berlin'],
   ] as const) {
     before = performance.now();
-    const [changed, waitMs] = await bookMeanwhile(writer, writer.keepDaysOf(kept));
+    const [changed, waitMs] = await bookMeanwhile(writer, writer.sumDaysOf(kept));
     if (changed)
       console.log(`days of ${kept} added up anew in ${seconds(before)}; who booked meanwhile waited ${waitMs.toFixed(0)} ms at most`);
     console.log(`\nasked in ${asked}, days kept of ${kept}`);

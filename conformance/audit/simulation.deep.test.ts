@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { Worlds } from '../../src/billing/testing/simulation/thread-of-worlds.ts';
+import type { SimulatedWorlds } from '../../src/billing/testing/simulation/simulate-worlds.ts';
 import { liveThrough, storeProgram } from './live-through.ts';
 
 const firstSeed = Number(process.env['WEIR_SIMULATION_SEED'] ?? 20_261_122);
@@ -18,7 +18,7 @@ const seeds = Array.from({ length: worlds }, (_, world) => firstSeed + world);
 
 describe(`M1 M2 M3 M4 M5 M6 M7 M9 M13 M15 M16: ${worlds * calls} simulated calls over journals, shippers, credit desks and one store`, () => {
   for (let from = 0; from < worlds; from += worldsPerThread) {
-    const workerData: Worlds = { seeds: seeds.slice(from, from + worldsPerThread), calls };
+    const workerData: SimulatedWorlds = { seeds: seeds.slice(from, from + worldsPerThread), calls };
     test(
       `kills, power losses, outages and clock jumps leave the books exact (seeds ${workerData.seeds.join(', ')})`,
       { timeout: timeoutMs },
@@ -28,7 +28,7 @@ describe(`M1 M2 M3 M4 M5 M6 M7 M9 M13 M15 M16: ${worlds * calls} simulated calls
 });
 
 describe(`M1 M2 M4 M5 M6 M7 M15: ${storeWorlds * storeCalls} simulated calls, and videos, on the product's own store`, () => {
-  const workerData: Worlds = { seeds: seeds.slice(0, storeWorlds), calls: storeCalls };
+  const workerData: SimulatedWorlds = { seeds: seeds.slice(0, storeWorlds), calls: storeCalls };
   test(
     `a video's hold outlives its processes and is settled once with its task, late or never; late usage counts for the hour of its acceptance (seeds ${workerData.seeds.join(', ')})`,
     { timeout: timeoutMs },

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 
 import { bucketsBetween } from '../../src/billing/statistics/buckets-between.ts';
 import type { Granularity } from '../../src/billing/statistics/granularity.ts';
-import type { AnswerReading, StatisticsQuery, StatisticsRow } from '../../src/billing/statistics/statistics-store.ts';
+import type { AnswerSnapshot, StatisticsQuery, StatisticsRow } from '../../src/billing/statistics/statistics-store.ts';
 import { createAnswerReader, snapshotMsMax } from '../../src/store/reading/answer-reader.ts';
 import { fillStatistics, filledFromSeconds } from '../support/fill-statistics.ts';
 import { createEntry } from './call-entries.ts';
@@ -21,7 +21,7 @@ function queryOf(granularity: Granularity, startSeconds: number, endSeconds: num
   return { buckets, startSeconds, endSeconds, rowsMax: 1_000_000, ...more };
 }
 
-async function readAll(reading: AnswerReading, query: StatisticsQuery): Promise<{ rows: StatisticsRow[]; batches: number[] }> {
+async function readAll(reading: AnswerSnapshot, query: StatisticsQuery): Promise<{ rows: StatisticsRow[]; batches: number[] }> {
   const [rows, batches]: [StatisticsRow[], number[]] = [[], []];
   for await (const batch of reading.readRows(query)) {
     batches.push(batch.length);
@@ -37,8 +37,8 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
   const fill = async (): Promise<void> => {
     for (const statement of fillStatistics(shape)) await engine().tamper(statement);
   };
-  const readings: AnswerReading[] = [];
-  const openReading = async (snapshotMs = snapshotMsMax): Promise<AnswerReading> => {
+  const readings: AnswerSnapshot[] = [];
+  const openReading = async (snapshotMs = snapshotMsMax): Promise<AnswerSnapshot> => {
     await (isFilled ??= fill());
     const reading = createAnswerReader(engine().openSnapshots(), snapshotMs).openReading();
     readings.push(reading);

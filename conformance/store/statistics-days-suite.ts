@@ -68,7 +68,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
         }));
         for (let at = 0, part = 0; at < entries.length; at += drawn.batch, part += 1) {
           const zone = drawn.kept[part % drawn.kept.length];
-          if (zone !== undefined) await store.keepDaysOf(zone);
+          if (zone !== undefined) await store.sumDaysOf(zone);
           await store.appendEntries(entries.slice(at, at + drawn.batch));
         }
         const users = new Set(entries.map((entry) => entry.userName));
@@ -90,12 +90,12 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
     const entries = Array.from({ length: 60 }, (_, index) =>
       createEntry(`handles-${index}`, { userName: 'handles', acceptedAtMs: startMs + index * 3_600_000 }),
     );
-    await stores[0].keepDaysOf('UTC');
+    await stores[0].sumDaysOf('UTC');
     await Promise.all([
       ...Array.from({ length: 20 }, (_, batch) => stores[batch % 2 === 0 ? 0 : 1].appendEntries(entries.slice(batch * 3, batch * 3 + 3))),
-      stores[0].keepDaysOf('Asia/Shanghai'),
+      stores[0].sumDaysOf('Asia/Shanghai'),
     ]);
-    assert.equal(await stores[1].keepDaysOf('Asia/Shanghai'), false);
+    assert.equal(await stores[1].sumDaysOf('Asia/Shanghai'), false);
     for (const timeZone of ['UTC', 'Asia/Shanghai']) {
       const query = {
         ...createQuery({ granularity: 3, timeZone, from: 0, length: 4 * 86_400, whole: true }, startMs),
@@ -113,7 +113,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
     const entries = Array.from({ length: 48 }, (_, index) =>
       createEntry(`parts-${index}`, { ...names, acceptedAtMs: startMs + index * (dayMs / 8) }),
     );
-    await store.keepDaysOf('Asia/Kathmandu');
+    await store.sumDaysOf('Asia/Kathmandu');
     await store.appendEntries(entries.slice(0, 40));
     // As a process leaves it that dies on the way: what lies before is of another zone.
     const from = bucketsBetween({
@@ -136,9 +136,9 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
       }
     };
     await check();
-    assert.equal(await store.keepDaysOf('Asia/Kathmandu'), true);
+    assert.equal(await store.sumDaysOf('Asia/Kathmandu'), true);
     await check();
-    assert.equal(await store.keepDaysOf('Asia/Kathmandu'), false);
+    assert.equal(await store.sumDaysOf('Asia/Kathmandu'), false);
   });
 
   test('calls are listed in order, page by page, add up to the statistics, and are nobody else’s', async () => {

@@ -5,7 +5,7 @@ import type { RandomBytes } from './api-key-format.ts';
 import type { BillingToken } from './api-key.ts';
 import type { BillingTokenStore } from './billing-token-store.ts';
 import { hashSecret } from './hash-secret.ts';
-import { parseGivenSecret } from './parse-given-secret.ts';
+import { parseChosenSecret } from './parse-chosen-secret.ts';
 import { parseName } from './parse-name.ts';
 
 /** A secret is given out here, once; it cannot be read back. */
@@ -75,7 +75,7 @@ async function ensureBillingTokenWithSecret(
 ): Promise<BillingToken> {
   const { store, random } = dependencies;
   const names = parseTokenNames(wanted);
-  const secret = parseGivenSecret(wanted.secret);
+  const secret = parseChosenSecret(wanted.secret);
   const hash = hashSecret(await store.pepper(), secret);
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findBillingTokenByHash(hash);

@@ -9,7 +9,7 @@ import { type BillingTokens, createBillingTokens } from './billing-tokens.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 import { hashSecret } from './hash-secret.ts';
 import { parseName } from './parse-name.ts';
-import { parseGivenSecret } from './parse-given-secret.ts';
+import { parseChosenSecret } from './parse-chosen-secret.ts';
 
 /** A secret is given out here, once; it cannot be read back. */
 type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
@@ -124,7 +124,7 @@ async function ensureApiKeyWithSecret(
   const { store, clock, random } = dependencies;
   const userName = parseName('user name', wanted.userName);
   const name = parseName('key name', wanted.name);
-  const secret = parseGivenSecret(wanted.secret);
+  const secret = parseChosenSecret(wanted.secret);
   const hash = hashSecret(await store.pepper(), secret);
   let options: KeyOptions = { strictTranslation: false, responseRetentionDays: undefined, disconnectPolicy: undefined, limits: undefined };
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {

@@ -2,13 +2,13 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StatisticsRefusedError, type StatisticsScope, StatisticsUnavailableError } from '../billing/statistics/statistics.ts';
 import { waitFor } from '../platform/wait-for.ts';
-import type { Answers, Form, Question } from './answers/answers.ts';
+import type { Answers, Form, AnswerQuery } from './answers/answers.ts';
 import { billFileName } from './bill-file-name.ts';
 import type { MonitorLimits, MonitorOptions } from './monitor-options.ts';
 import { MonitorError, unavailable } from './monitor-error.ts';
-import { readBillingRequest, readFileWishes } from './read-billing-request.ts';
+import { readBillingRequest, readExportOptions } from './read-billing-request.ts';
 import { statisticsScope } from './statistics-scope.ts';
-import { TurnstileFullError, createTurnstile } from './turnstile.ts';
+import { RequestLimiterFullError, createRequestLimiter } from './request-limiter.ts';
 
 const types: Readonly<Record<Form, string>> = {
   stats: 'application/json; charset=utf-8',
@@ -31,7 +31,7 @@ export function createAnswerer(
   { answers, logger }: Pick<MonitorOptions, 'answers' | 'logger'>,
   limits: MonitorLimits,
 ): (request: FastifyRequest, reply: FastifyReply, form: Form) => Promise<FastifyReply> {
-  const turnstile = createTurnstile({ insideMax: limits.answersMax, waitingMax: limits.waitingMax });
+  const requestLimiter = createRequestLimiter({ insideMax: limits.answersMax, waitingMax: limits.waitingMax });
   return async (httpRequest, reply, form) => {
     const question = readQuestion(httpRequest.body, form, httpRequest.getDecorator<StatisticsScope>(statisticsScope));
     const left = clientLeft(reply);
@@ -40,7 +40,7 @@ export function createAnswerer(
     const ending = new AbortController();
     let release: (() => void) | undefined;
     try {
-      release = await turnstile.enter(opening);
+      release = await requestLimiter.enter(opening);
       const beginning = await waitFor(begin(answers, question, AbortSignal.any([left, ending.signal])), limits.queryMsMax, opening);
       describeAnswer(reply, question, answers.timeZone);
       if (beginning.rest !== undefined) return sendStream(reply, beginning, { release, ending, limits, logger });
@@ -54,16 +54,16 @@ export function createAnswerer(
   };
 }
 
-function readQuestion(body: unknown, form: Form, scope: StatisticsScope): Question {
+function readQuestion(body: unknown, form: Form, scope: StatisticsScope): AnswerQuery {
   const reading = readBillingRequest(body, form);
   if ('problems' in reading) throw new MonitorError(400, reading.problems.join('; '));
-  const wishes = form === 'stats' ? { detail: false, totals: undefined } : readFileWishes(body);
-  if ('problems' in wishes) throw new MonitorError(400, wishes.problems.join('; '));
-  return { form, request: reading.request, scope, wishes };
+  const exportOptions = form === 'stats' ? { detail: false, totals: undefined } : readExportOptions(body);
+  if ('problems' in exportOptions) throw new MonitorError(400, exportOptions.problems.join('; '));
+  return { form, request: reading.request, scope, exportOptions };
 }
 
 /** A small answer is there as a whole when a second piece is asked for, and then has a length. */
-async function begin(answers: Answers, question: Question, signal: AbortSignal): Promise<Beginning> {
+async function begin(answers: Answers, question: AnswerQuery, signal: AbortSignal): Promise<Beginning> {
   const rest = await answers.open(question, signal);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   while (pieces.length < 2) {
@@ -83,16 +83,16 @@ function clientLeft(reply: FastifyReply): AbortSignal {
 
 function explainQueryFailure(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof StatisticsRefusedError) return new MonitorError(400, error.message);
-  if (error instanceof TurnstileFullError) return unavailable('too many billing requests at once; try again', error);
+  if (error instanceof RequestLimiterFullError) return unavailable('too many billing requests at once; try again', error);
   if (signal.aborted) return unavailable('the statistics took too long; try again, or ask for a shorter range', error);
   if (error instanceof StatisticsUnavailableError) return unavailable('the statistics are not available at the moment; try again', error);
   return error;
 }
 
-function describeAnswer(reply: FastifyReply, { form, request, wishes }: Question, timeZone: string): void {
+function describeAnswer(reply: FastifyReply, { form, request, exportOptions }: AnswerQuery, timeZone: string): void {
   void reply.type(types[form]).header('cache-control', 'no-store').header('x-content-type-options', 'nosniff');
   if (form === 'stats') return;
-  const name = billFileName(request, timeZone, wishes.detail && form !== 'excel' ? 'calls' : 'bill', extensions[form]);
+  const name = billFileName(request, timeZone, exportOptions.detail && form !== 'excel' ? 'calls' : 'bill', extensions[form]);
   void reply.header('content-disposition', `attachment; filename="${name}"`);
 }
 

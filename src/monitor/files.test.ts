@@ -152,7 +152,7 @@ test('a workbook with detail and totals: sums are values, times are dates, and t
   for (const field of billingRecordFields) assert.ok(facts.has(field), field);
 });
 
-test('too much detail is refused before the answer begins, and odd wishes by name', async () => {
+test('too much detail is refused before the answer begins, and unknown export options are refused by name', async () => {
   const app = createApp(
     Array.from({ length: 10 }, (_, index) => call(index)),
     9,

@@ -1,4 +1,4 @@
-import type { FileWishes } from './answers/file-wishes.ts';
+import type { ExportOptions } from './answers/export-options.ts';
 import { granularityNames, isGranularity } from '../billing/statistics/granularity.ts';
 import type { StatisticsRequest } from '../billing/statistics/statistics.ts';
 import type { Form } from './answers/answers.ts';
@@ -58,7 +58,7 @@ function describeUnknown(names: readonly string[], form: Form): string[] {
 }
 
 /** Reads what only /bill/excel, /bill/csv and /bill/jsonl take, from a body that readBillingRequest took. */
-export function readFileWishes(body: unknown): FileWishes | { readonly problems: readonly string[] } {
+export function readExportOptions(body: unknown): ExportOptions | { readonly problems: readonly string[] } {
   const fields = body as Readonly<Record<string, unknown>>;
   const problems: string[] = [];
   const detail = readFlag('detail', fields['detail'], problems) ?? false;

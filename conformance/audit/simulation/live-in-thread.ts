@@ -1,6 +1,6 @@
 import { auditBooks } from '../../../src/billing/testing/simulation/audit-books.ts';
 import { SimulatedWorld } from '../../../src/billing/testing/simulation/simulated-world.ts';
-import { liveThroughWorlds } from '../../../src/billing/testing/simulation/thread-of-worlds.ts';
+import { simulateWorlds } from '../../../src/billing/testing/simulation/simulate-worlds.ts';
 import { StoreBooks } from './store-books.ts';
 import { VideoTrade } from './video-trade.ts';
 
@@ -20,4 +20,4 @@ async function live(seed: number, calls: number): Promise<Readonly<Record<string
   }
 }
 
-await liveThroughWorlds(live, 'WEIR_SIMULATION_STORE_CALLS');
+await simulateWorlds(live, 'WEIR_SIMULATION_STORE_CALLS');

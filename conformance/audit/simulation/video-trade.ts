@@ -5,7 +5,7 @@ import type { CallEntry } from '../../../src/billing/ledger/call-entry.ts';
 import type { ExpectedRow, SimulatedWorld } from '../../../src/billing/testing/simulation/simulated-world.ts';
 import { seededRandom } from '../../../src/platform/seeded-random.ts';
 import type { SimulatedProcess } from '../../../src/billing/testing/simulation/simulated-process.ts';
-import type { Companion } from '../../../src/billing/testing/simulation/companion.ts';
+import type { PeerProcess } from '../../../src/billing/testing/simulation/peer-process.ts';
 import { beginHeld } from '../../../src/gateway/endpoints/videos/create/begin-held.ts';
 import { GatewayError } from '../../../src/inference/gateway-error.ts';
 import type { Usage } from '../../../src/inference/usage.ts';
@@ -49,7 +49,7 @@ type Wish = { readonly task?: VideoTask; readonly isRefused?: boolean };
  * Clients that have videos made in the processes of a world: the hold becomes the task's, outlives the process, and is settled with the task's end in one transaction. Its upstream is late, fails,
  * withholds what it bills, and is asked by processes that die and lose their store.
  */
-export class VideoTrade implements Companion {
+export class VideoTrade implements PeerProcess {
   readonly counts = { videos: 0, videosRefused: 0, videosCompleted: 0, videosVoided: 0, videosWithheld: 0, videosLost: 0 };
   readonly #world: SimulatedWorld;
   readonly #books: StoreBooks;

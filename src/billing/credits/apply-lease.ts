@@ -1,4 +1,4 @@
-import { isOfLife, type LeaseRequest, type LeaseState, recalledSeenEveryMs } from './credit-store.ts';
+import { isOfIncarnation, type LeaseRequest, type LeaseState, recalledSeenEveryMs } from './credit-store.ts';
 import { isScarce, sizeLease } from './size-lease.ts';
 
 /** A node's lease of a pot, as a store keeps it. */
@@ -13,7 +13,7 @@ export type LeaseRow = {
 };
 
 /** How a pot stands without the lease that is to be changed. */
-export type PotStanding = {
+export type PotState = {
   /** What may be spent; undefined where nothing limits it any more. */
   readonly limit: bigint | undefined;
   /** What is in the books, and what open videos hold. */
@@ -42,7 +42,7 @@ export function isStranded(
   life: { readonly sessionId: string; readonly seenAtMs: number } | undefined,
   nowMs: number,
 ): boolean {
-  if (life === undefined || !isOfLife(lease.generation, life.sessionId)) return true;
+  if (life === undefined || !isOfIncarnation(lease.generation, life.sessionId)) return true;
   return lease.recalled && nowMs - life.seenAtMs > silentMs;
 }
 
@@ -53,7 +53,7 @@ export function isStranded(
 export function applyLease(
   row: LeaseRow | undefined,
   request: LeaseRequest,
-  standing: PotStanding,
+  standing: PotState,
 ): { readonly row: LeaseRow | undefined; readonly state: LeaseState; readonly recall: boolean } {
   const { limit, spent, leasedElsewhere, stranded, nodes } = standing;
   const known = row ?? { generation: request.generation, version: 0, granted: 0n, shipped: 0n, closing: false };

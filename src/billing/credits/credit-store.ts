@@ -99,6 +99,6 @@ export function leaseGeneration(sessionId: string, count: number): string {
 }
 
 /** Whether a lease began in this life of its node. */
-export function isOfLife(generation: string, sessionId: string): boolean {
+export function isOfIncarnation(generation: string, sessionId: string): boolean {
   return generation.startsWith(`${sessionId}:`);
 }

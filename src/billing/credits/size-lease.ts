@@ -1,5 +1,5 @@
 /** How far a pot is from its end, what is asked of it, and by how many. Amounts are nano-USD. */
-export type LeaseQuestion = {
+export type LeaseDemand = {
   /** What nobody has spent or leased. May be below 0. */
   readonly remaining: bigint;
   /** What calls wait for. At least 0. */
@@ -16,7 +16,7 @@ const scarceBelow = 5n;
 const firstCalls = 16n;
 
 /** Whether a pot is so near its end that nodes take only what they need, and give back at once what they do not. */
-export function isScarce({ remaining, need, nodes }: Omit<LeaseQuestion, 'recentSpend'>): boolean {
+export function isScarce({ remaining, need, nodes }: Omit<LeaseDemand, 'recentSpend'>): boolean {
   return nodes > 1 && remaining < scarceBelow * need;
 }
 
@@ -24,7 +24,7 @@ export function isScarce({ remaining, need, nodes }: Omit<LeaseQuestion, 'recent
  * How much a node leases: at most what remains, else at least what it needs; a part of the rest that leaves the other nodes theirs, and no more than it is likely to
  * use in ten minutes. A node that is alone takes the rest of a pot that nears its end, because there is nobody to leave it to.
  */
-export function sizeLease(question: LeaseQuestion): bigint {
+export function sizeLease(question: LeaseDemand): bigint {
   const { remaining, need, recentSpend, nodes } = question;
   if (need <= 0n || remaining <= 0n) return 0n;
   if (remaining <= need) return remaining;

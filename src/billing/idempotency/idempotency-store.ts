@@ -1,4 +1,4 @@
-import type { KeptBytes } from './reply-room.ts';
+import type { StoredReplyBytes } from './reply-budget.ts';
 
 /** What a request is known by: the API key that sent it, and what stands for the name that its client gave it. */
 export type KeyName = { readonly keyId: string; readonly key: string };
@@ -59,7 +59,7 @@ export type IdempotencyStore = {
   /** Says that processes have died: all whose name begins so, but for this one. What they held is not waited for any more. */
   readonly endIdempotencyLeases: (dead: { readonly ownerPrefix: string; readonly except: string }) => Promise<void>;
   /** The bytes of answers that are kept, by API key; none of those that have none. */
-  readonly measureReplies: () => Promise<readonly KeptBytes[]>;
+  readonly measureReplies: () => Promise<readonly StoredReplyBytes[]>;
   /** Deletes keys that have expired, and returns how many. */
   readonly sweepIdempotencyKeys: (pass: { readonly nowMs: number; readonly rowsMax: number }) => Promise<number>;
 };

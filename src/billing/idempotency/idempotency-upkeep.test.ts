@@ -3,7 +3,7 @@ import { type TestContext, test } from 'node:test';
 
 import { silentLogger } from '../../platform/log.ts';
 import { startKeyUpkeep } from './idempotency-upkeep.ts';
-import { ReplyRoom } from './reply-room.ts';
+import { ReplyBudget } from './reply-budget.ts';
 
 const turn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 
@@ -28,7 +28,7 @@ function createWorld(context: TestContext, swept: (pass: number) => number = () 
     logger: { ...silentLogger, warn: () => void (world.warnings += 1) },
     owner: 'me',
     deadPrefix: undefined,
-    room: new ReplyRoom(() => ({ totalBytesMax: 0, apiKeyBytesMax: 0 })),
+    budget: new ReplyBudget(() => ({ totalBytesMax: 0, apiKeyBytesMax: 0 })),
     leaseMs: 30_000,
   });
   context.after(() => upkeep.close());

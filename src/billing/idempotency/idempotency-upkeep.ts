@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
-import type { ReplyRoom } from './reply-room.ts';
+import type { ReplyBudget } from './reply-budget.ts';
 
 /** What one pass deletes before other work of the store has its turn again. */
 const rowsMax = 200;
@@ -20,7 +20,7 @@ type UpkeepOptions = {
   /** Processes whose name begins so are dead, but for this one; undefined where nobody knows that of any. */
   readonly deadPrefix: string | undefined;
   readonly leaseMs: number;
-  readonly room: ReplyRoom;
+  readonly budget: ReplyBudget;
 };
 
 export type KeyUpkeep = {
@@ -34,7 +34,7 @@ export type KeyUpkeep = {
 };
 
 /** Says from time to time that this process lives while it holds keys, tells the store what it did not take, and deletes what has expired. Outages are logged and waited out. */
-export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseMs, room }: UpkeepOptions): KeyUpkeep {
+export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseMs, budget }: UpkeepOptions): KeyUpkeep {
   let held = 0;
   let unwritten: (() => Promise<unknown>)[] = [];
   let sweepAtMs = clock.monotonicMs() + sweepEveryMs / 2;
@@ -59,7 +59,7 @@ export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseM
   };
   const measure = async (): Promise<void> => {
     measureAtMs = clock.monotonicMs() + measureEveryMs;
-    room.learn(await store.measureReplies());
+    budget.refresh(await store.measureReplies());
   };
   const tick = async (): Promise<void> => {
     const failures: unknown[] = [];

@@ -6,9 +6,9 @@ import { conflict, inProgress, spent, unavailable } from './idempotency-errors.t
 import type { IdempotencySettings } from './idempotency-settings.ts';
 import type { IdempotencyStore, KeyHolder, KeyName } from './idempotency-store.ts';
 import { startKeyUpkeep } from './idempotency-upkeep.ts';
-import { type KeptReply, openReply } from './kept-reply.ts';
+import { type StoredReply, openReply } from './stored-reply.ts';
 import { LocalKeys } from './local-keys.ts';
-import { ReplyRoom } from './reply-room.ts';
+import { ReplyBudget } from './reply-budget.ts';
 import { createReplySeal, type ReplySeal } from './reply-seal.ts';
 
 /** A request that its client has given a name. */
@@ -24,7 +24,7 @@ export type NamedRequest = {
   readonly signal: AbortSignal;
 };
 
-type Begun = { readonly claim: IdempotencyClaim } | { readonly kept: KeptReply };
+type Begun = { readonly claim: IdempotencyClaim } | { readonly kept: StoredReply };
 
 export type Idempotency = {
   /**
@@ -60,13 +60,13 @@ const hourMs = 3_600_000;
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const keys = new LocalKeys();
   const seal = createReplySeal(options.key);
-  const room = new ReplyRoom(options.settings);
-  const upkeep = startKeyUpkeep({ ...options, deadPrefix: options.deadPrefix, leaseMs, room });
+  const budget = new ReplyBudget(options.settings);
+  const upkeep = startKeyUpkeep({ ...options, deadPrefix: options.deadPrefix, leaseMs, budget });
   const begin = (request: NamedRequest): Promise<Begun> => {
     const name = { keyId: request.keyId, key: seal.nameOf(request.keyId, request.name) };
     const bodyHash = seal.hashOf(request.keyId, request.digest);
     const endsMs = options.clock.monotonicMs() + options.settings().waitMs;
-    return new KeyedBeginning({ ...options, keys, seal, upkeep, room }, { ...request, ...name, bodyHash, endsMs }).run();
+    return new KeyedBeginning({ ...options, keys, seal, upkeep, budget }, { ...request, ...name, bodyHash, endsMs }).run();
   };
   return {
     begin,
@@ -79,7 +79,7 @@ type Parts = IdempotencyOptions & {
   readonly keys: LocalKeys;
   readonly seal: ReplySeal;
   readonly upkeep: ReturnType<typeof startKeyUpkeep>;
-  readonly room: ReplyRoom;
+  readonly budget: ReplyBudget;
 };
 
 type Asked = NamedRequest & KeyName & { readonly bodyHash: string; readonly endsMs: number };
@@ -165,7 +165,7 @@ class KeyedBeginning {
   }
 
   /** What is given again; undefined while the answer may still come. @throws GatewayError where there is none, and will be none */
-  #read(holder: KeyHolder): KeptReply | undefined {
+  #read(holder: KeyHolder): StoredReply | undefined {
     const { clock, store, seal } = this.#parts;
     const { keyId, key, bodyHash } = this.#asked;
     if (holder.bodyHash !== bodyHash) throw conflict();
@@ -177,7 +177,7 @@ class KeyedBeginning {
   }
 
   #hold(): IdempotencyClaim {
-    const { store, seal, settings, upkeep, keys, logger, room } = this.#parts;
+    const { store, seal, settings, upkeep, keys, logger, budget } = this.#parts;
     const { keyId, key, requestId } = this.#asked;
     upkeep.took();
     return createClaim({
@@ -185,7 +185,7 @@ class KeyedBeginning {
       seal,
       holder: { keyId, key, requestId },
       bytesMax: settings().replyBytesMax,
-      room,
+      budget,
       onEnded: (unwritten) => {
         if (unwritten !== undefined) {
           logger.warn({ callId: requestId }, 'storing an idempotent result deferred');

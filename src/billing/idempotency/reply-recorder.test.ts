@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { openReply } from './kept-reply.ts';
+import { openReply } from './stored-reply.ts';
 import { LocalKeys } from './local-keys.ts';
 import { ReplyRecorder } from './reply-recorder.ts';
-import { ReplyRoom } from './reply-room.ts';
+import { ReplyBudget } from './reply-budget.ts';
 import { createReplySeal } from './reply-seal.ts';
 
 const seal = createReplySeal(Buffer.alloc(32, 1));
@@ -22,8 +22,8 @@ function createWorld(options: { readonly bytesMax?: number; readonly write?: () 
       await options.write?.();
     },
   };
-  const room = new ReplyRoom(() => ({ totalBytesMax: Infinity, apiKeyBytesMax: Infinity }));
-  return { stored, sizeOf, recorder: new ReplyRecorder({ store, seal, holder, room, bytesMax: options.bytesMax ?? Infinity }) };
+  const budget = new ReplyBudget(() => ({ totalBytesMax: Infinity, apiKeyBytesMax: Infinity }));
+  return { stored, sizeOf, recorder: new ReplyRecorder({ store, seal, holder, budget, bytesMax: options.bytesMax ?? Infinity }) };
 }
 
 test('a body is stored in chunks of 256 KiB, and what is left comes with its end', async () => {

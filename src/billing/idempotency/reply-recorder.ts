@@ -1,5 +1,5 @@
 import type { IdempotencyStore, KeyName, ReplyChunk } from './idempotency-store.ts';
-import type { ReplyRoom, RoomShare } from './reply-room.ts';
+import type { ReplyBudget, BudgetShare } from './reply-budget.ts';
 import type { ReplySeal } from './reply-seal.ts';
 
 /** What is sealed and stored at a time. */
@@ -17,13 +17,13 @@ export type RecorderParts = {
   /** The most bytes of a body that are kept. */
   readonly bytesMax: number;
   /** What may be kept altogether. */
-  readonly room: Pick<ReplyRoom, 'open'>;
+  readonly budget: Pick<ReplyBudget, 'open'>;
 };
 
 /** Takes in the body of an answer while it is sent, and stores it chunk by chunk, so that a long one never lies in memory whole. */
 export class ReplyRecorder {
   readonly #parts: RecorderParts;
-  readonly #share: RoomShare;
+  readonly #share: BudgetShare;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #sequence = 0;
@@ -35,13 +35,13 @@ export class ReplyRecorder {
 
   constructor(parts: RecorderParts) {
     this.#parts = parts;
-    this.#share = parts.room.open(parts.holder.keyId);
+    this.#share = parts.budget.open(parts.holder.keyId);
   }
 
   /** Adds to the end of the body. False when the store does not keep up: `whenRoom` tells when to go on. */
   add(bytes: Uint8Array): boolean {
     if (this.#isTooLarge) return true;
-    if (this.#share.bytes + bytes.length > this.#parts.bytesMax || !this.#share.take(bytes.length)) {
+    if (this.#share.bytes + bytes.length > this.#parts.bytesMax || !this.#share.reserve(bytes.length)) {
       this.forget();
       return true;
     }
@@ -53,7 +53,7 @@ export class ReplyRecorder {
 
   /** Nothing of it is kept: its room is free for others. */
   forget(): void {
-    this.#share.giveBack();
+    this.#share.release();
     this.#isTooLarge = true;
     this.#held = [];
     this.#heldBytes = 0;
@@ -71,7 +71,7 @@ export class ReplyRecorder {
 
   /**
    * Waits for what is on its way to the store, and returns what is left, sealed. Undefined when the answer is not whole there: it was too large, or the store did not
-   * take a part of it.
+   * reserve a part of it.
    */
   async finish(
     head: ReplyHead,

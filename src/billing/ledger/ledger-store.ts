@@ -1,7 +1,7 @@
 import type { CallEntry } from './call-entry.ts';
 
 /** A reply that an upstream keeps: the user whose call made it, that call, and the upstream's id. */
-export type KeptReply = { readonly userName: string; readonly callId: string; readonly upstream: string };
+export type ReplyOwner = { readonly userName: string; readonly callId: string; readonly upstream: string };
 
 /** A row whose upstream reported figures that cannot be true, and the row that settles it, where there is one. */
 export type DisputedRow = { readonly entry: CallEntry; readonly settlement?: CallEntry };
@@ -20,7 +20,7 @@ export type LedgerStore = {
   /** The same for entries as encodeForLedger writes them, in UTF-8: the journal has them so, and bytes cost nothing to keep and to hand over. */
   readonly appendEncoded: (entries: readonly Uint8Array[], nodeId?: string) => Promise<number>;
   /** Whose the kept reply of this id is, and which upstream keeps it. */
-  readonly findReplyOwner: (replyId: string) => Promise<KeptReply | undefined>;
+  readonly findReplyOwner: (replyId: string) => Promise<ReplyOwner | undefined>;
   readonly findEntry: (callId: string) => Promise<CallEntry | undefined>;
   /** The rows of a call and of its parts, its own first and the others in the order in which they came to be; empty where it has none. */
   readonly listCallRows: (callId: string) => Promise<readonly CallEntry[]>;

@@ -1,10 +1,10 @@
 import { countInput, inputMeters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
-import { type ChargeBasis, chargeLines, dearestServiceTier, judge } from './charge-lines.ts';
+import { type ChargeBasis, chargeLines, mostExpensiveServiceTier, judge } from './charge-lines.ts';
 import { scopeOfPlan } from './expressions/compile-expression.ts';
 import type { Pricing, PricingTier } from './pricing.ts';
-import type { CallAtMost, CostBounds, PlannedCall, RatedCall } from './rating.ts';
+import type { CallBounds, CostBounds, PlannedCall, RatedCall } from './rating.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 import { tokensPerPrice } from './token-lines.ts';
 
@@ -26,7 +26,7 @@ export function boundCost(
   const { expected } = call;
   const expectedNanoUsd = rate({ ...call, usage: expected }).amountNanoUsd;
   const emptyNanoUsd = rate({ ...call, usage: { outputTokens: 0 } }).amountNanoUsd;
-  const dearestNanoUsd = mostOfCall(call, pricings, payer);
+  const dearestNanoUsd = highestCost(call, pricings, payer);
   return {
     minimumNanoUsd: emptyNanoUsd < expectedNanoUsd ? emptyNanoUsd : expectedNanoUsd,
     expectedNanoUsd,
@@ -35,7 +35,7 @@ export function boundCost(
 }
 
 /** The maximum alone, as every call is held for: an expectation that stays within `most` has no part in it. */
-export function mostOfCall(call: CallAtMost, pricings: readonly Pricing[] | undefined, payer: ChargeLine['multipliers']): bigint {
+export function highestCost(call: CallBounds, pricings: readonly Pricing[] | undefined, payer: ChargeLine['multipliers']): bigint {
   if (pricings === undefined) return 0n;
   const { most } = call;
   const scope = scopeOfPlan(most, call.pricingParameters);
@@ -43,7 +43,7 @@ export function mostOfCall(call: CallAtMost, pricings: readonly Pricing[] | unde
   for (const pricing of pricings) {
     const { mayBeTrue, mayBeFalse } = judge(pricing.when, scope);
     if (mayBeTrue) {
-      const amount = mostOfPricing(pricing, call, most, { payer, scope: () => scope });
+      const amount = highestCostOfPricing(pricing, call, most, { payer, scope: () => scope });
       if (amount > dearest) dearest = amount;
     }
     if (!mayBeFalse) break;
@@ -51,13 +51,13 @@ export function mostOfCall(call: CallAtMost, pricings: readonly Pricing[] | unde
   return dearest;
 }
 
-function mostOfPricing(pricing: Pricing, call: CallAtMost, most: Usage, known: Pick<ChargeBasis, 'payer' | 'scope'>): bigint {
+function highestCostOfPricing(pricing: Pricing, call: CallBounds, most: Usage, known: Pick<ChargeBasis, 'payer' | 'scope'>): bigint {
   const basis = {
     ...known,
     // An answer without a single count has been used all the same.
     usage: { outputTokens: 0, ...most },
     parameters: call.pricingParameters,
-    serviceTier: dearestServiceTier(pricing, call.serviceTier),
+    serviceTier: mostExpensiveServiceTier(pricing, call.serviceTier),
   };
   const amountAt = (tier: PricingTier | undefined): bigint =>
     recomputeAmount(chargeLines(pricing, basis, (multipliers) => (tier === undefined ? [] : dearestTokens(tier, most, multipliers))));

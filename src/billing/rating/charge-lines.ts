@@ -5,7 +5,7 @@ import type { ExpressionScope } from './expressions/evaluate-expression.ts';
 import type { Expression } from './expressions/compile-expression.ts';
 import { isTrue, toNumber, type Truth } from './expressions/expression-value.ts';
 import { ceil, fractionOf, larger, smaller, writeDecimal } from './fraction.ts';
-import { feeLines, isDearer, isUsed, mediaLines } from './media-lines.ts';
+import { feeLines, isMoreExpensive, isUsed, mediaLines } from './media-lines.ts';
 import type { Pricing } from './pricing.ts';
 
 type Multipliers = ChargeLine['multipliers'];
@@ -101,13 +101,13 @@ const listPriceTiers: ReadonlySet<string> = new Set(['default', 'standard']);
  * The dearest multiplier that a reply may come to have. A request that names a tier of its model gets that one or none; one that names none, leaves the choice to the vendor, or uses a word that another vendor has,
  * may get any.
  */
-export function dearestServiceTier({ serviceTiers = {} }: Pricing, requested: string | undefined): Multipliers {
+export function mostExpensiveServiceTier({ serviceTiers = {} }: Pricing, requested: string | undefined): Multipliers {
   const named = requested?.toLowerCase();
   const pinned = named !== undefined && (listPriceTiers.has(named) || Object.hasOwn(serviceTiers, named)) ? named : undefined;
   let dearest = '1';
   for (const [tier, factor] of Object.entries(serviceTiers)) {
     if (pinned !== undefined && tier !== pinned) continue;
-    if (isDearer(factor, dearest)) dearest = factor;
+    if (isMoreExpensive(factor, dearest)) dearest = factor;
   }
   return dearest === '1' ? undefined : { service_tier: dearest };
 }

@@ -83,11 +83,11 @@ function findResolution(
 ): { readonly name: string; readonly price: string } {
   const listed = resolution === undefined || !Object.hasOwn(prices, resolution) ? undefined : prices[resolution];
   if (resolution !== undefined && listed !== undefined) return { name: resolution, price: listed };
-  const [name, price] = Object.entries(prices).reduce((dearest, other) => (isDearer(other[1], dearest[1]) ? other : dearest));
+  const [name, price] = Object.entries(prices).reduce((dearest, other) => (isMoreExpensive(other[1], dearest[1]) ? other : dearest));
   return { name, price };
 }
 
 /** Whether one decimal is more than another. */
-export function isDearer(one: string, other: string): boolean {
+export function isMoreExpensive(one: string, other: string): boolean {
   return compare(parseDecimal(one), parseDecimal(other)) > 0;
 }

@@ -3,7 +3,7 @@ import { inOnePiece } from '../../platform/json/in-one-piece.ts';
 import { countInput, findAlone, meters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
-import { boundCost, mostOfCall } from './bound-cost.ts';
+import { boundCost, highestCost } from './bound-cost.ts';
 import { chargeLines, judge, serviceTierMultiplier } from './charge-lines.ts';
 import { scopeOfCall } from './expressions/compile-expression.ts';
 import type { ExpressionScope } from './expressions/evaluate-expression.ts';
@@ -66,7 +66,7 @@ export function createPriceBook({
     rateTools: (usage, payer = {}) => rateTools(usage, toolPrices ?? {}, payerOf(payer)),
     rate,
     bound: (call) => boundCost(call, find(call), payerOf(call), rate),
-    most: (call) => mostOfCall(call, find(call), payerOf(call)),
+    most: (call) => highestCost(call, find(call), payerOf(call)),
   };
 }
 

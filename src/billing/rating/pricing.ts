@@ -1,7 +1,7 @@
 import { inOnePiece } from '../../platform/json/in-one-piece.ts';
 import { entryId } from './entry-problems.ts';
 import { compileExpression, type Expression } from './expressions/compile-expression.ts';
-import { isDearer } from './media-lines.ts';
+import { isMoreExpensive } from './media-lines.ts';
 import type { Fees, MediaPrices, PriceBookEntry, TokenPrices } from './price-book-schema.ts';
 import { possiblePrices } from './token-lines.ts';
 
@@ -86,5 +86,5 @@ export function prepareTier(inputAbove: number, prices: TokenPrices): PricingTie
 }
 
 function dearestOf(prices: readonly string[]): string {
-  return prices.reduce((dearest, price) => (isDearer(price, dearest) ? price : dearest));
+  return prices.reduce((dearest, price) => (isMoreExpensive(price, dearest) ? price : dearest));
 }

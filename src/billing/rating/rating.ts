@@ -30,7 +30,7 @@ export type PlannedCall = Omit<RatedCall, 'usage' | 'serviceTier'> & {
 };
 
 /** The same where only its bounds matter. */
-export type CallAtMost = Omit<PlannedCall, 'expected'>;
+export type CallBounds = Omit<PlannedCall, 'expected'>;
 
 /** What a call costs at least, by the best estimate and at most, in nano-USD. */
 export type CostBounds = { readonly minimumNanoUsd: bigint; readonly expectedNanoUsd: bigint; readonly maximumNanoUsd: bigint };
@@ -67,7 +67,7 @@ export type PriceBook = {
   /** What a call may cost, by the same prices: its charge is at most `maximumNanoUsd`, whatever of its input comes from a cache and whatever its tier. */
   readonly bound: (call: PlannedCall) => CostBounds;
   /** The same maximum alone, for what is held: in nano-USD. */
-  readonly most: (call: CallAtMost) => bigint;
+  readonly most: (call: CallBounds) => bigint;
   /** Prices what tools did that the gateway ran. */
   readonly rateTools: (usage: ToolUsage, payer?: Pick<RatedCall, 'userName' | 'keyId'>) => Charge;
 };

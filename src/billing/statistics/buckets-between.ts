@@ -5,7 +5,7 @@ import { zonedTime } from './format-bucket-time.ts';
 const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3600;
 
-export type BucketsQuestion = {
+export type BucketsQuery = {
   readonly granularity: Granularity;
   /** Unix seconds, half-open: `[startSeconds, endSeconds)`. */
   readonly startSeconds: number;
@@ -35,7 +35,7 @@ export class TooManyBucketsError extends Error {
  * of their first local date, so a day has 23 to 25 hours around a clock change, and a date that the zone skipped has no bucket.
  * Throws TooManyBucketsError, and RangeError for an unknown zone.
  */
-export function bucketsBetween(question: BucketsQuestion): BucketBounds[] {
+export function bucketsBetween(question: BucketsQuery): BucketBounds[] {
   const { startSeconds, endSeconds, bucketsMax } = question;
   const buckets: BucketBounds[] = [];
   if (startSeconds >= endSeconds) return buckets;
@@ -54,7 +54,7 @@ export function bucketsBetween(question: BucketsQuestion): BucketBounds[] {
 }
 
 /** Endless ascending bucket bounds; the first is not after the start. */
-function boundsFrom({ granularity, startSeconds, timeZone }: BucketsQuestion): Generator<number> {
+function boundsFrom({ granularity, startSeconds, timeZone }: BucketsQuery): Generator<number> {
   switch (granularity) {
     case 1:
       return minuteBounds(startSeconds);

@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/log.ts';
 
 /** Sees to it that sums of days are kept in the zone that statistics are asked in. Nobody waits for it: without, statistics of long spans are the same and slower. */
 export function keepStatisticsDays(store: StatisticsDays, timeZone: string, logger: Logger): void {
-  store.keepDaysOf(timeZone).then(
+  store.sumDaysOf(timeZone).then(
     (changed) => {
       if (changed) logger.info({ timeZone }, 'statistics time zone changed');
     },

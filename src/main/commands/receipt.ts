@@ -6,7 +6,7 @@ import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { PriceBook } from '../../billing/rating/rating.ts';
 import type { Receipt } from '../../billing/receipts/receipt.ts';
 import { buildReceipt } from '../../billing/receipts/build-receipt.ts';
-import { callOfId } from '../../billing/receipts/call-of-id.ts';
+import { callIdOf } from '../../billing/receipts/call-id-of.ts';
 import { showCredits } from '../../billing/receipts/show-credits.ts';
 import { type Verification, verifyReceiptText } from '../../billing/receipts/verify-receipt.ts';
 import type { Store } from '../../store/store.ts';
@@ -52,7 +52,7 @@ async function showReceipt(environment: Environment, id: string, json: boolean):
 
 /** The rows of a call, by its own id or by one that its client was given in the reply. */
 async function findRows(store: Store, id: string): Promise<readonly CallEntry[]> {
-  const callId = callOfId(id);
+  const callId = callIdOf(id);
   const rows = await store.listCallRows(callId);
   if (rows[0]?.callId === callId) return rows;
   const kept = await store.findReplyOwner(id);

@@ -1,15 +1,15 @@
 import type { StatisticsRequest, StatisticsScope } from '../../billing/statistics/statistics.ts';
-import type { FileWishes } from './file-wishes.ts';
+import type { ExportOptions } from './export-options.ts';
 
 /** What an answer looks like. */
 export type Form = 'stats' | 'excel' | 'csv' | 'jsonl';
 
 /** What is asked. It can be sent from thread to thread. */
-export type Question = {
+export type AnswerQuery = {
   readonly form: Form;
   readonly request: StatisticsRequest;
   readonly scope: StatisticsScope;
-  readonly wishes: FileWishes;
+  readonly exportOptions: ExportOptions;
 };
 
 /** Who answers: here, or in another thread. */
@@ -21,5 +21,5 @@ export type Answers = {
    * the way rejects, so that no part looks like the whole. Rejects with StatisticsRefusedError, StatisticsUnavailableError, and with the signal's reason.
    * @param signal ends the answer at any time
    */
-  readonly open: (question: Question, signal: AbortSignal) => Promise<AsyncIterator<Uint8Array<ArrayBuffer>>>;
+  readonly open: (question: AnswerQuery, signal: AbortSignal) => Promise<AsyncIterator<Uint8Array<ArrayBuffer>>>;
 };

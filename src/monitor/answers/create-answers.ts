@@ -2,12 +2,12 @@ import type { BilledCallFilter } from '../../billing/statistics/billed-call.ts';
 import { type BilledCallRecord, readBilledCalls } from '../../billing/statistics/billed-call-record.ts';
 import { type RecordStream, openRecords, orUnavailable } from '../../billing/statistics/record-stream.ts';
 import { type StatisticsLimits, StatisticsRefusedError, createQueries } from '../../billing/statistics/statistics.ts';
-import type { AnswerReader, AnswerReading, StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
+import type { AnswerReader, AnswerSnapshot, StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createCsvText, createJsonLines, createStatsText } from '../tables/table-text.ts';
 import { billColumns, callColumns } from '../tables/table.ts';
 import { createWorkbookStream } from '../workbook/workbook-stream.ts';
-import type { Answers, Question } from './answers.ts';
+import type { Answers, AnswerQuery } from './answers.ts';
 
 export type AnswersOptions = {
   readonly reader: AnswerReader;
@@ -22,7 +22,12 @@ export type AnswersOptions = {
 };
 
 /** One answer, with its first records read. */
-type Begun = { readonly question: Question; readonly records: RecordStream; readonly reading: AnswerReading; readonly signal: AbortSignal };
+type Begun = {
+  readonly question: AnswerQuery;
+  readonly records: RecordStream;
+  readonly reading: AnswerSnapshot;
+  readonly signal: AbortSignal;
+};
 
 /** Answers in this thread: rows go from the store through an encoder to the reader, a batch at a time. Throws RangeError for a time zone that is unknown. */
 export function createAnswers(options: AnswersOptions): Answers {
@@ -37,7 +42,7 @@ export function createAnswers(options: AnswersOptions): Answers {
       signal.addEventListener('abort', close, { once: true });
       try {
         signal.throwIfAborted();
-        if (question.wishes.detail) await assertFewCalls(reading, query, options);
+        if (question.exportOptions.detail) await assertFewCalls(reading, query, options);
         const records = await openRecords(reading, query, question.scope, timeZone);
         signal.throwIfAborted();
         return writeBytes(await encode({ question, records, reading, signal }, options), close, signal);
@@ -50,7 +55,7 @@ export function createAnswers(options: AnswersOptions): Answers {
 }
 
 /** The roll-ups know how many calls there are before any of them is read. */
-async function assertFewCalls(reading: AnswerReading, query: StatisticsQuery, { detailCallsMax }: AnswersOptions): Promise<void> {
+async function assertFewCalls(reading: AnswerSnapshot, query: StatisticsQuery, { detailCallsMax }: AnswersOptions): Promise<void> {
   if ((await orUnavailable(reading.countCalls(query))) <= detailCallsMax) return;
   throw new StatisticsRefusedError(
     `the detail would have more than ${detailCallsMax} calls; ask for a shorter range, or filter by tokenName or modelName`,
@@ -77,14 +82,14 @@ async function* writeBytes(
 
 async function encode(begun: Begun, options: AnswersOptions): Promise<AsyncIterable<string | Uint8Array>> {
   const { question, records } = begun;
-  const { form, wishes } = question;
+  const { form, exportOptions } = question;
   switch (form) {
     case 'stats':
       return createStatsText(billColumns, records.batches);
     case 'csv':
-      return wishes.detail ? createCsvText(callColumns, readCalls(begun, options)) : createCsvText(billColumns, records.batches);
+      return exportOptions.detail ? createCsvText(callColumns, readCalls(begun, options)) : createCsvText(billColumns, records.batches);
     case 'jsonl':
-      return wishes.detail ? createJsonLines(callColumns, readCalls(begun, options)) : createJsonLines(billColumns, records.batches);
+      return exportOptions.detail ? createJsonLines(callColumns, readCalls(begun, options)) : createJsonLines(billColumns, records.batches);
     case 'excel':
       return await encodeWorkbook(begun, options);
   }
@@ -92,7 +97,7 @@ async function encode(begun: Begun, options: AnswersOptions): Promise<AsyncItera
 
 async function encodeWorkbook(begun: Begun, options: AnswersOptions): Promise<AsyncIterable<Uint8Array>> {
   const { question, records, reading } = begun;
-  const { request, scope, wishes } = question;
+  const { request, scope, exportOptions } = question;
   const { timeZone, clock, totalsRow = false } = options;
   const nowMs = clock.nowMs();
   const span = { startMs: request.startSeconds * 1000, endMs: request.endSeconds * 1000 };
@@ -100,8 +105,8 @@ async function encodeWorkbook(begun: Begun, options: AnswersOptions): Promise<As
   return createWorkbookStream(records.batches, {
     modifiedAtMs: nowMs,
     about: { request, scope, timeZone, generatedAtMs: nowMs, priceVersions, totals: records.totals },
-    ...((wishes.totals ?? totalsRow) ? { totals: records.totals } : {}),
-    ...(wishes.detail ? { calls: readCalls(begun, options) } : {}),
+    ...((exportOptions.totals ?? totalsRow) ? { totals: records.totals } : {}),
+    ...(exportOptions.detail ? { calls: readCalls(begun, options) } : {}),
   });
 }
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { exactNumber } from '../../billing/statistics/exact-number.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { encodeCell, createRowSource, writeSheetXml } from '../workbook/sheet-xml.ts';
-import { layOut } from '../workbook/sheet-layout.ts';
+import { placeColumns } from '../workbook/sheet-layout.ts';
 import { createCsvEncoder, encodeCsvCell } from './csv-text.ts';
 import { createJsonEncoder } from './record-json.ts';
 import { type Column, type TableRow, billColumns } from './table.ts';
@@ -53,7 +53,7 @@ test('lines of CSV are what their fields are one by one, whatever stood in those
 });
 
 test('rows of a sheet are what their cells are one by one, whatever stood in those before', async () => {
-  const laidOut = layOut(columns);
+  const laidOut = placeColumns(columns);
   const options = { columns, rowsMax: 1000, printing: { orientation: 'landscape', pagesAcross: 1 }, title: '' } as const;
   await fc.assert(
     fc.asyncProperty(rowsOf, async (rows) => {

@@ -2,14 +2,14 @@ import type { CellKind, Column, TableRow } from '../tables/table.ts';
 import { cellStyles } from './workbook-parts.ts';
 
 /** How a sheet is printed. */
-export type Printing = {
+export type PrintLayout = {
   readonly orientation: 'portrait' | 'landscape';
   /** Pages side by side. The first column is repeated on each where there are several. */
   readonly pagesAcross: 1 | 2;
 };
 
 /** A column as a sheet has it. */
-export type LaidOut = {
+export type PlacedColumn = {
   readonly field: string;
   readonly kind: CellKind;
   readonly letter: string;
@@ -43,7 +43,7 @@ const textWidthMax = 38;
 /** Around a value: an indent on its left or some room on its right. */
 const room = 3;
 
-export function layOut(columns: readonly Column<never>[]): readonly LaidOut[] {
+export function placeColumns(columns: readonly Column<never>[]): readonly PlacedColumn[] {
   return columns.map(({ field, kind }, index) => ({
     field,
     kind,
@@ -57,7 +57,7 @@ export function layOut(columns: readonly Column<never>[]): readonly LaidOut[] {
  * The widths of the columns: wide enough for their headers, and for the texts and plain numbers of the first rows.
  * @param firstRows rows that are there before the sheet begins
  */
-export function encodeColumns(columns: readonly LaidOut[], firstRows: readonly TableRow[]): string {
+export function encodeColumns(columns: readonly PlacedColumn[], firstRows: readonly TableRow[]): string {
   const cols = columns.map(({ field, kind }, index) => {
     // Bold letters are wider than the digits that widths are counted in.
     const header = Math.ceil(field.length * 1.05) + 2;
@@ -94,7 +94,7 @@ const paperSize = 9;
  * How every sheet ends, after its rows: as many pages long as it takes, with what it is and the number of the page at the foot.
  * @param title for the foot of each page
  */
-export function sheetEnd({ orientation, pagesAcross }: Printing, title: string): string {
+export function sheetEnd({ orientation, pagesAcross }: PrintLayout, title: string): string {
   // In foots an ampersand begins a command, unless it is doubled; XML has its own word for it.
   const text = title.replaceAll('&', '&&').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return (

@@ -1,7 +1,7 @@
 import type { Batches } from '../tables/table-text.ts';
 import { type CellText, rememberTexts } from '../tables/remember-texts.ts';
 import type { Cell, CellKind, Column, TableRow } from '../tables/table.ts';
-import { type LaidOut, type Printing, columnLetter, encodeColumns, layOut, sheetEnd, sheetStart } from './sheet-layout.ts';
+import { type PlacedColumn, type PrintLayout, columnLetter, encodeColumns, placeColumns, sheetEnd, sheetStart } from './sheet-layout.ts';
 import { cellStyles } from './workbook-parts.ts';
 import { encodeCellText } from './xml-text.ts';
 
@@ -65,7 +65,7 @@ export type SheetOptions<Row> = {
   readonly columns: readonly Column<Row>[];
   /** Lines at most; what remains is for the next sheet. */
   readonly rowsMax: number;
-  readonly printing: Printing;
+  readonly printing: PrintLayout;
   /** For the foot of each printed page. */
   readonly title: string;
   /** Values for a last line in bold, written on the sheet that writes the last line of the table. */
@@ -82,7 +82,7 @@ export async function* writeSheetXml<Row extends TableRow>(
   onEnd: (end: SheetEnd) => void,
 ): AsyncGenerator<string> {
   const { columns, rowsMax, totals, printing, title } = options;
-  const laidOut = layOut(columns);
+  const laidOut = placeColumns(columns);
   const encodeRow = createRowEncoder(laidOut);
   let text = sheetHead(laidOut, await source.peek());
   let row = 1;
@@ -105,7 +105,7 @@ export async function* writeSheetXml<Row extends TableRow>(
   onEnd({ rowCount: row - 1, range, isLast });
 }
 
-function sheetHead(columns: readonly LaidOut[], firstRows: readonly TableRow[]): string {
+function sheetHead(columns: readonly PlacedColumn[], firstRows: readonly TableRow[]): string {
   const headers = columns.map(({ field, letter, headerStyle }) => textCell(`${letter}1`, headerStyle, field));
   return (
     sheetStart('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>') +
@@ -116,7 +116,7 @@ function sheetHead(columns: readonly LaidOut[], firstRows: readonly TableRow[]):
 }
 
 /** Writes rows as encodeCell writes their cells, in a fraction of the time: what does not change from row to row is put together once. */
-function createRowEncoder(columns: readonly LaidOut[]): (values: TableRow, row: number) => string {
+function createRowEncoder(columns: readonly PlacedColumn[]): (values: TableRow, row: number) => string {
   const cells: readonly SheetColumn[] = columns.map(({ field, kind, letter, style }) => ({
     field,
     kind,
@@ -149,7 +149,7 @@ type SheetColumn = {
   readonly style: number;
 };
 
-function totalsRow(columns: readonly LaidOut[], totals: TableRow, row: number): string {
+function totalsRow(columns: readonly PlacedColumn[], totals: TableRow, row: number): string {
   const cells = columns.map(({ field, kind, letter }, index) => {
     if (index === 0) return textCell(`${letter}${row}`, cellStyles.textTotal, 'TOTAL');
     const value = totals[field];

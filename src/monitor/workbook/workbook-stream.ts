@@ -6,7 +6,7 @@ import type { Batches } from '../tables/table-text.ts';
 import { type Column, type TableRow, billColumns, callColumns } from '../tables/table.ts';
 import { type About, type WrittenSheet, writeAboutXml } from './about-sheet.ts';
 import { type ArchiveFile, createArchiveStream } from './archive-stream.ts';
-import type { Printing } from './sheet-layout.ts';
+import type { PrintLayout } from './sheet-layout.ts';
 import { type SheetEnd, createRowSource, writeSheetXml } from './sheet-xml.ts';
 import {
   type SheetPart,
@@ -71,8 +71,8 @@ function* listFiles(records: Batches<BillingRecord>, options: WorkbookOptions): 
 }
 
 /** The records fit on one page across; the calls have too many columns for letters that can be read. */
-const billPrinting: Printing = { orientation: 'landscape', pagesAcross: 1 };
-const callsPrinting: Printing = { orientation: 'landscape', pagesAcross: 2 };
+const billPrinting: PrintLayout = { orientation: 'landscape', pagesAcross: 1 };
+const callsPrinting: PrintLayout = { orientation: 'landscape', pagesAcross: 2 };
 
 /** `Billing statistics by day, 2026-01-27 to 2026-01-29 (UTC)`: the end is not included. */
 function titleOf({ request, timeZone }: About): string {
@@ -83,7 +83,7 @@ function titleOf({ request, timeZone }: About): string {
 type Table<Row> = {
   readonly name: string;
   readonly title: string;
-  readonly printing: Printing;
+  readonly printing: PrintLayout;
   readonly columns: readonly Column<Row>[];
   readonly rows: Batches<Row>;
   readonly rowsMax: number;

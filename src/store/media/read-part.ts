@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 
 import { type ByteRange, MediaStorageError } from '../../tasks/media/media-storage.ts';
-import { readingPlaces } from './reading-places.ts';
+import { fileReadLimiter } from './concurrency-limiter.ts';
 
 const pieceBytes = 256 * 1024;
 
@@ -11,13 +11,13 @@ export function isMissing(error: unknown): boolean {
 }
 
 async function readPiece(handle: FileHandle, at: number, length: number): Promise<{ readonly piece: Buffer; readonly bytesRead: number }> {
-  await readingPlaces.take();
+  await fileReadLimiter.acquire();
   try {
     const piece = Buffer.allocUnsafeSlow(length);
     const { bytesRead } = await handle.read(piece, 0, length, at);
     return { piece, bytesRead };
   } finally {
-    readingPlaces.giveBack();
+    fileReadLimiter.release();
   }
 }
 

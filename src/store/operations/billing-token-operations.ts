@@ -29,7 +29,7 @@ export function createBillingTokenOperations(database: Database): BillingTokenSt
     },
     noteBillingTokenUse: async ({ tokenId, usedAtMs }) => {
       const sql = `insert into billing_token_uses (token_id, used_at_ms) select id, cast(? as bigint) from billing_tokens where id = ?
-        on conflict (token_id) do update set used_at_ms = ${database.words.greatest}(billing_token_uses.used_at_ms, excluded.used_at_ms)`;
+        on conflict (token_id) do update set used_at_ms = ${database.fragments.greatest}(billing_token_uses.used_at_ms, excluded.used_at_ms)`;
       await database.run(sql, usedAtMs, tokenId);
     },
     deleteBillingToken: async (tokenId) =>

@@ -11,7 +11,7 @@ import { StoreError } from '../store-error.ts';
 import { insertPostings, moveBalances, userAccount } from './booked-spend.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './sql-values.ts';
-import { readBalance, readStandings } from './pot-standing.ts';
+import { readBalance, readPotBalances } from './pot-balances.ts';
 import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import { verifyBooks } from './verify-books.ts';
 import { readWide, toWide } from './wide-amount.ts';
@@ -89,7 +89,7 @@ async function readBalances(
 async function readPots(database: Database, pots: readonly Pot[]): ReturnType<CreditBooks['readPots']> {
   const [first] = pots;
   if (first === undefined) return [];
-  const standings = await readStandings(database, first.userName, pots);
+  const standings = await readPotBalances(database, first.userName, pots);
   const reports = [];
   const sql = `select coalesce(sum(granted_nano_usd - shipped_nano_usd), 0) as leased from credit_leases
     where pot_id = ? and granted_nano_usd > shipped_nano_usd`;

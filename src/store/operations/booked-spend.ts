@@ -5,7 +5,7 @@ import type { Database } from './database.ts';
 import type { SqlValue } from './sql-values.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { readBigInt, readInteger, readText } from './read-column.ts';
-import type { SpendGroup, SpendOfBatch } from './spend-of-batch.ts';
+import type { SpendGroup, BatchTransactions } from './batch-transactions.ts';
 import { addWide, readWide, toWide } from './wide-amount.ts';
 
 /**
@@ -13,7 +13,7 @@ import { addWide, readWide, toWide } from './wide-amount.ts';
  * transaction that inserts the rows. What concerns many accounts goes in few statements: each may be a round trip.
  * @param nodeId whose journal the rows come from; undefined for rows that the store itself writes
  */
-export async function bookSpend(database: Database, spend: SpendOfBatch, nodeId: string | undefined): Promise<void> {
+export async function bookSpend(database: Database, spend: BatchTransactions, nodeId: string | undefined): Promise<void> {
   const groups = spend.groups();
   if (groups.length === 0) return;
   const moves = [...Map.groupBy(groups, (group) => group.userName)].map(([userName, own]) => ({
@@ -60,7 +60,7 @@ export async function moveBalances(
 ): Promise<ReadonlyMap<string, NextPosting>> {
   const next = new Map<string, NextPosting>();
   const sums = new Map(moves.map(({ accountId, amounts }) => [accountId, { sum: addUp(amounts), postings: BigInt(amounts.length) }]));
-  for (const part of inParts(moves, database.words.sumsPerInsert)) {
+  for (const part of inParts(moves, database.fragments.sumsPerInsert)) {
     const values = part.flatMap(({ accountId, kind, userName, amounts }): SqlValue[] => {
       return [accountId, kind, userName, ...toWide(addUp(amounts)), amounts.length];
     });
@@ -98,7 +98,7 @@ export async function insertPostings(
     account.balance += amount;
     return [transactionId, accountId, account.sequence, ...toWide(amount), ...toWide(account.balance)];
   });
-  for (const part of inParts(rows, database.words.sumsPerInsert)) await database.run(insertPostingRows(part.length), ...part.flat());
+  for (const part of inParts(rows, database.fragments.sumsPerInsert)) await database.run(insertPostingRows(part.length), ...part.flat());
 }
 
 const insertUsage = perRows(
@@ -107,7 +107,7 @@ const insertUsage = perRows(
 );
 
 async function postUsage(database: Database, groups: readonly SpendGroup[], next: ReadonlyMap<string, NextPosting>): Promise<void> {
-  for (const part of inParts(groups, database.words.sumsPerInsert)) {
+  for (const part of inParts(groups, database.fragments.sumsPerInsert)) {
     const values = part.flatMap(({ transactionId, userName, amount, endedAtMs, keyId, day }): SqlValue[] => {
       return [transactionId, userName, ...toWide(-amount), endedAtMs, keyId, day];
     });
@@ -135,7 +135,7 @@ async function addToPeriods(database: Database, groups: readonly SpendGroup[]): 
       sums.getOrInsertComputed(names.join('\0'), () => ({ names, amount: 0n })).amount += amount;
     }
   }
-  for (const part of inParts([...sums.values()], database.words.sumsPerInsert)) {
+  for (const part of inParts([...sums.values()], database.fragments.sumsPerInsert)) {
     const values = part.flatMap(({ names, amount }): SqlValue[] => [...names, ...toWide(amount)]);
     await database.run(addToPeriodRows(part.length), ...values);
   }
@@ -172,7 +172,7 @@ function addUpPots(leased: Map<string, bigint>, call: Parameters<typeof everyPot
 }
 
 async function shipFromLeases(database: Database, nodeId: string, leased: ReadonlyMap<string, bigint>): Promise<void> {
-  for (const part of inParts([...leased], database.words.sumsPerInsert)) {
+  for (const part of inParts([...leased], database.fragments.sumsPerInsert)) {
     const values = part.flatMap(([id, amount]) => [id, amount < shippedMax ? amount : shippedMax]);
     for (const row of await database.all(ship(part.length), ...values, nodeId)) {
       if (readInteger(row, 'closing') === 0 || readBigInt(row, 'granted_nano_usd') > readBigInt(row, 'shipped_nano_usd')) continue;

@@ -64,7 +64,7 @@ function createAttemptOperations(database: Database): AttemptOperations {
       // Most of the time nothing is due, and then there is no transaction to hold up others.
       if ((await database.first(`select 1 ${dueDeliveries} limit 1`, ...dueAt)) === undefined) return [];
       return await database.transact(async (transaction) => {
-        const free = transaction.words.forUpdateOfFree('callback_deliveries');
+        const free = transaction.fragments.forUpdateOfFree('callback_deliveries');
         const sql = `select ${columns} ${dueDeliveries} order by next_attempt_at_ms, id limit ? ${free}`;
         const deliveries = (await transaction.all(sql, ...dueAt, limit)).map(decodeDelivery);
         const lease = 'update callback_deliveries set lease_owner = ?, lease_until_ms = ? where id = ?';
@@ -91,7 +91,7 @@ async function recordAttempt(database: Database, attempt: Parameters<AttemptOper
   const { id, owner, status, attempts, nextAttemptAtMs, lastStatus, lastProblem, deliveredAtMs } = attempt;
   // Of one that was given up it is not told when, only that it was no sooner than the attempt was due.
   const sql = `update callback_deliveries set status = ?, attempts = ?, last_status = ?, last_problem = ?, delivered_at_ms = ?,
-      over_at_ms = case when ? = 1 then null else coalesce(?, ${database.words.greatest}(next_attempt_at_ms, ?)) end, next_attempt_at_ms = ?,
+      over_at_ms = case when ? = 1 then null else coalesce(?, ${database.fragments.greatest}(next_attempt_at_ms, ?)) end, next_attempt_at_ms = ?,
       lease_owner = null, lease_until_ms = 0
     where id = ? and lease_owner = ?`;
   const outcome = [status, toWhole(attempts), toOptionalWhole(lastStatus), toOptionalText(lastProblem)] as const;

@@ -53,7 +53,7 @@ async function claimIndexing(
   database: Database,
   { owner, nowMs, leaseMs, attemptsMax, exceptUsers = [] }: Parameters<ChunkOperations['claimIndexing']>[0],
 ): Promise<IndexingTask | undefined> {
-  const sql = `${waiting(exceptUsers)} ${database.words.forUpdateOfFree('store_files')}`;
+  const sql = `${waiting(exceptUsers)} ${database.fragments.forUpdateOfFree('store_files')}`;
   for (;;) {
     const row = await database.first(sql, nowMs, ...exceptUsers);
     if (row === undefined) return undefined;

@@ -1,5 +1,5 @@
 import type { SqlParameter, SqlRow, ValueRow } from './sql-values.ts';
-import type { EngineWords } from './engine-words.ts';
+import type { SqlFragments } from './sql-fragments.ts';
 import type { TermIndex } from './term-index.ts';
 
 /**
@@ -31,7 +31,7 @@ export type Database = {
    */
   readonly transact: <Result>(work: (transaction: Database) => Promise<Result>, isolation?: Isolation) => Promise<Result>;
   /** What each engine words in its own way. */
-  readonly words: EngineWords;
+  readonly fragments: SqlFragments;
   readonly termIndex: TermIndex;
   /** Takes what was erased out of the engine's own log, where it can be told to; false while others keep it from that. */
   readonly forgetErased: () => Promise<boolean>;

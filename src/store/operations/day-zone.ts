@@ -9,13 +9,13 @@ const dayGranularity = 3;
 const daysMax = 36_600;
 
 /** Which days are kept in usage_days: those of a time zone that begin at `fromMinute` or later, in minutes since 1970. What lies before is summed up from hours. */
-export type KeptDays = { readonly zone: string; readonly fromMinute: number };
+export type DailySums = { readonly zone: string; readonly fromMinute: number };
 
 /** All days are kept. As the migration has it. */
 const allDays = Number.MIN_SAFE_INTEGER;
 
 /** @param lock ends the query: words of the engine, or nothing */
-export async function readKeptDays(database: Database, lock = ''): Promise<KeptDays> {
+export async function readDailySums(database: Database, lock = ''): Promise<DailySums> {
   const row = await database.first(`select time_zone, from_minute from usage_day_zone where id = 1 ${lock}`);
   if (row === undefined) throw new StoreError('corrupt', 'The database lacks the time zone of its statistics.');
   return { zone: readText(row, 'time_zone'), fromMinute: readInteger(row, 'from_minute') };
@@ -53,11 +53,11 @@ export function dayBounds(startSeconds: number, endSeconds: number, zone: string
  * @param begins false goes on only while the zone is still this one: processes that want different zones do not undo each other's work for ever
  * @returns `done` when there was nothing to do, and nothing was done
  */
-export async function keepDaysStep(database: Database, zone: string, begins: boolean): Promise<'done' | 'more'> {
-  const isDone = (kept: KeptDays): boolean => (kept.zone === zone ? kept.fromMinute === allDays : !begins);
-  if (isDone(await readKeptDays(database))) return 'done';
+export async function sumDaysStep(database: Database, zone: string, begins: boolean): Promise<'done' | 'more'> {
+  const isDone = (kept: DailySums): boolean => (kept.zone === zone ? kept.fromMinute === allDays : !begins);
+  if (isDone(await readDailySums(database))) return 'done';
   return await database.transact(async (transaction) => {
-    const kept = await readKeptDays(transaction, transaction.words.forUpdate('usage_day_zone'));
+    const kept = await readDailySums(transaction, transaction.fragments.forUpdate('usage_day_zone'));
     if (isDone(kept)) return 'done';
     if (kept.zone === zone) await addUpDayBefore(transaction, kept);
     else await beginZone(transaction, zone);
@@ -75,7 +75,7 @@ async function beginZone(database: Database, zone: string): Promise<void> {
   await database.run(writeZone, zone, last === undefined ? allDays : dayAround(last, zone).end);
 }
 
-async function addUpDayBefore(database: Database, { zone, fromMinute }: KeptDays): Promise<void> {
+async function addUpDayBefore(database: Database, { zone, fromMinute }: DailySums): Promise<void> {
   const sql = 'select max(hour) * 60 + 59 as minute from usage_hours where hour < ?';
   const minute = await readLast(database, sql, Math.ceil(fromMinute / hourMinutes));
   // The hour may go on into the day that is kept already.

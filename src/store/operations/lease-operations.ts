@@ -11,7 +11,7 @@ import {
 } from '../../billing/credits/credit-store.ts';
 import type { Database } from './database.ts';
 import type { SqlRow } from './sql-values.ts';
-import { readStandings, type Standing } from './pot-standing.ts';
+import { readPotBalances, type PotBalances } from './pot-balances.ts';
 import { readBigInt, readInteger, readOptionalText, readText } from './read-column.ts';
 
 /** What processes lease, on a connection. Whoever changes something of a user's money has that user's account to itself until the transaction ends. */
@@ -33,7 +33,7 @@ async function isLife(
   database: Database,
   { nodeId, sessionId }: { readonly nodeId: string; readonly sessionId: string },
 ): Promise<boolean> {
-  const sql = `select session_id from credit_nodes where node_id = ? ${database.words.forUpdate('credit_nodes')}`;
+  const sql = `select session_id from credit_nodes where node_id = ? ${database.fragments.forUpdate('credit_nodes')}`;
   const row = await database.first(sql, nodeId);
   return row !== undefined && readText(row, 'session_id') === sessionId;
 }
@@ -64,7 +64,7 @@ async function changeLeases(
   await lockAccount(database, node.userName);
   const nodes = await countNodes(database, node);
   const pots = requests.map(({ pot }) => pot);
-  const standings = await readStandings(database, node.userName, pots);
+  const standings = await readPotBalances(database, node.userName, pots);
   const leases: LeaseState[] = [];
   for (const [index, request] of requests.entries()) {
     const standing = standings[index];
@@ -92,7 +92,7 @@ async function changeLease(
   database: Database,
   { nodeId, userName, nowMs }: { readonly nodeId: string; readonly userName: string; readonly nowMs: number },
   request: LeaseRequest,
-  { limit, spent, videos, nodes }: Standing & { readonly nodes: number },
+  { limit, spent, videos, nodes }: PotBalances & { readonly nodes: number },
 ): Promise<LeaseState> {
   const potId = request.pot.id;
   const rows = await database.all(selectLeases, potId);

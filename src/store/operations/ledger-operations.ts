@@ -11,15 +11,15 @@ import type { CallRow } from './call-entry-row.ts';
 import type { Database } from './database.ts';
 import type { SqlParameter, SqlRow, SqlValue } from './sql-values.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
-import { addToRollUps, SumsRefusedError } from './roll-ups.ts';
+import { addToRollUps, SumRefusedError } from './roll-ups.ts';
 import { readInteger, readText } from './read-column.ts';
-import { SpendOfBatch } from './spend-of-batch.ts';
+import { BatchTransactions } from './batch-transactions.ts';
 
 /** Entries that one listing may ask for. */
 const listedEntriesMax = 10_000;
 
 /** The inserts of an engine, by how many rows they take. */
-function createInsert({ textOfBytes }: Database['words']): (rows: number) => string {
+function createInsert({ textOfBytes }: Database['fragments']): (rows: number) => string {
   const row = `(${callColumns.map((column) => (column === 'entry' ? textOfBytes : '?')).join(', ')})`;
   return perRows((rows) => `insert into calls (${callColumns.join(', ')}) ${valuesOf(row, rows)} on conflict (call_id) do nothing`);
 }
@@ -29,20 +29,20 @@ const oneByOne = [1] as const;
 
 /** The ledger on a connection. */
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
-  const insertNew = createInsertNew(database.words);
-  const insertEach = createInsertEach(database.words);
+  const insertNew = createInsertNew(database.fragments);
+  const insertEach = createInsertEach(database.fragments);
   return {
     appendBatch: async (batch, nodeId) => {
       const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
       // What is inserted once is told by the key and what is added is added by the statement, so that a transaction need not be alone.
       try {
         return await database.transact(
-          (transaction) => appendRows(transaction, rows, { insert: insertNew, sumsPerInsert: database.words.sumsPerInsert, nodeId }),
+          (transaction) => appendRows(transaction, rows, { insert: insertNew, sumsPerInsert: database.fragments.sumsPerInsert, nodeId }),
           'read-committed',
         );
       } catch (error) {
         // Row by row and sum by sum, it is seen which rows are known and which sum does not fit.
-        if (!(error instanceof RowsKnownError) && !(error instanceof SumsRefusedError)) throw error;
+        if (!(error instanceof RowsKnownError) && !(error instanceof SumRefusedError)) throw error;
         return await database.transact(
           (transaction) => appendRows(transaction, rows, { insert: insertEach, sumsPerInsert: oneByOne, nodeId }),
           'read-committed',
@@ -74,23 +74,23 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
  */
 export async function bookEntry(database: Database, entry: CallEntry): Promise<void> {
   const rows = splitEncoded(joinEncoded([encodeForStore(entry)])).map(({ summary, text }) => readCallRow(summary, text));
-  await appendRows(database, rows, { insert: createInsertEach(database.words), sumsPerInsert: oneByOne, nodeId: undefined });
+  await appendRows(database, rows, { insert: createInsertEach(database.fragments), sumsPerInsert: oneByOne, nodeId: undefined });
 }
 
 /** Some of the rows are there already. */
 class RowsKnownError extends Error {}
 
-type Insert = (database: Database, rows: readonly CallRow[], spend: SpendOfBatch) => Promise<readonly CallRow[]>;
+type Insert = (database: Database, rows: readonly CallRow[], spend: BatchTransactions) => Promise<readonly CallRow[]>;
 
 /** Inserts rows that are all new, as they nearly always are. Throws RowsKnownError, which has to undo the transaction, when some are not. */
-function createInsertNew(words: Database['words']): Insert {
-  const insert = createInsert(words);
+function createInsertNew(fragments: Database['fragments']): Insert {
+  const insert = createInsert(fragments);
   return async (database, rows, spend) => {
     for (const row of rows) {
       spend.name(row);
       spend.add(row);
     }
-    for (const part of inParts(rows, words.rowsPerInsert)) {
+    for (const part of inParts(rows, fragments.rowsPerInsert)) {
       const values: SqlParameter[] = [];
       for (const row of part) values.push(...row.values);
       if ((await database.run(insert(part.length), ...values)) !== part.length) throw new RowsKnownError();
@@ -100,8 +100,8 @@ function createInsertNew(words: Database['words']): Insert {
 }
 
 /** Inserts row by row, and returns those that were new. */
-function createInsertEach(words: Database['words']): Insert {
-  const insert = createInsert(words)(1);
+function createInsertEach(fragments: Database['fragments']): Insert {
+  const insert = createInsert(fragments)(1);
   return async (database, rows, spend) => {
     const added: CallRow[] = [];
     for (const row of rows) {
@@ -117,7 +117,7 @@ function createInsertEach(words: Database['words']): Insert {
 type Appending = { readonly insert: Insert; readonly sumsPerInsert: readonly number[]; readonly nodeId: string | undefined };
 
 async function appendRows(database: Database, rows: readonly CallRow[], { insert, sumsPerInsert, nodeId }: Appending): Promise<number> {
-  const spend = new SpendOfBatch();
+  const spend = new BatchTransactions();
   const added = await insert(database, rows, spend);
   const increments = added.map(readIncrement).filter((increment) => increment !== undefined);
   await addToRollUps(database, increments, sumsPerInsert);

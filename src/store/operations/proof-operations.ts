@@ -19,7 +19,7 @@ export function createProofOperations(database: Database): ProofStoreOperations 
 /** The sum of the bytes. Everybody who writes changes it: they take turns at it from their beginning, and so nobody has to begin again because of another. */
 async function lockBytes(database: Database): Promise<number> {
   const counter = await database.first(
-    `select value from counters where name = 'reasoning_proofs_bytes' ${database.words.forUpdate('counters')}`,
+    `select value from counters where name = 'reasoning_proofs_bytes' ${database.fragments.forUpdate('counters')}`,
   );
   return counter === undefined ? 0 : readInteger(counter, 'value');
 }

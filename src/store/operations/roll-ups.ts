@@ -1,7 +1,7 @@
 import { StoreError } from '../store-error.ts';
 import type { UsageIncrement } from './call-entry-row.ts';
 import type { Database } from './database.ts';
-import { dayStart, readKeptDays } from './day-zone.ts';
+import { dayStart, readDailySums } from './day-zone.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { sumColumns } from './roll-up-columns.ts';
 
@@ -9,7 +9,7 @@ import { sumColumns } from './roll-up-columns.ts';
 type RollUp = { readonly upsert: (rows: number) => string; readonly unitMs: number };
 
 /** One of several sums that were written together does not fit, and nobody knows which. Undoes the transaction; sum by sum it can be told. */
-export class SumsRefusedError extends Error {}
+export class SumRefusedError extends Error {}
 
 const minuteMs = 60_000;
 const hourMs = 3_600_000;
@@ -25,7 +25,7 @@ const insertVersions = perRows(
 );
 
 /**
- * Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError `entry-out-of-range`, and SumsRefusedError where several sums may be written
+ * Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError `entry-out-of-range`, and SumRefusedError where several sums may be written
  * together.
  * @param sumsPerInsert how many sums are written together: the largest number first, 1 last
  */
@@ -43,7 +43,7 @@ export async function addToRollUps(
     sumUp(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs),
   );
   // Nobody gives the days another time zone before this transaction ends.
-  const { zone, fromMinute } = await readKeptDays(database, database.words.forShare);
+  const { zone, fromMinute } = await readDailySums(database, database.fragments.forShare);
   const byDay = sumUp(byMinute, (ms) => dayStart(ms, zone));
   await write(
     days,
@@ -120,7 +120,7 @@ async function writeTogether(database: Database, { upsert, unitMs }: RollUp, sum
     await database.run(upsert(sums.length), ...values);
   } catch (error) {
     if (error instanceof StoreError && error.kind !== 'constraint' && error.kind !== 'internal') throw error;
-    if (sums.length > 1) throw new SumsRefusedError('One of several sums does not fit.', { cause: error });
+    if (sums.length > 1) throw new SumRefusedError('One of several sums does not fit.', { cause: error });
     const message = 'Entries cannot be booked: with them the sum of their minute exceeds 64 bits.';
     throw new StoreError('entry-out-of-range', message, { callIds: sums.flatMap(({ callIds }) => callIds), cause: error });
   }

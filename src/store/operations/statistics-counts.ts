@@ -1,6 +1,6 @@
 import type { StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
 import type { Database } from './database.ts';
-import { type Places, inRange, inUnit, partsOf, sumsOf, unitsOf } from './statistics-parts.ts';
+import { type BucketPositions, inRange, inUnit, partsOf, sumsOf, unitsOf } from './statistics-parts.ts';
 import { type StatisticsPlan, planStatistics } from './statistics-plan.ts';
 import { filterNames, sourceNames, sources } from './statistics-sources.ts';
 
@@ -8,7 +8,7 @@ import { filterNames, sourceNames, sources } from './statistics-sources.ts';
 export async function countTouched(
   database: Database,
   plan: StatisticsPlan,
-  places: Places,
+  places: BucketPositions,
   query: StatisticsQuery,
   rowsMax: number,
 ): Promise<number> {
@@ -20,7 +20,7 @@ export async function countTouched(
     if (parts.length === 0) continue;
     // A name that the key does not lead to does not spare the reading of a row.
     const filter = filterNames(source, query.userName === undefined ? {} : { userName: query.userName });
-    const sql = `select count(*) as touched from (select 1 as one from ${database.words.segments} as segments cross join ${source.table} as source
+    const sql = `select count(*) as touched from (select 1 as one from ${database.fragments.segments} as segments cross join ${source.table} as source
       where ${ofUser ? inUnit(source) : inRange(source)} ${filter.conditions} limit ?) as parts`;
     const row = await database.first(sql, JSON.stringify(parts), ...filter.parameters, rowsMax + 1);
     touched += Number(row?.['touched'] ?? 0);
@@ -52,7 +52,7 @@ export async function hasTooManyRecords(database: Database, query: StatisticsQue
 async function countRun(
   database: Database,
   plan: StatisticsPlan,
-  { from, until }: Places,
+  { from, until }: BucketPositions,
   query: StatisticsQuery,
   rowsMax: number,
 ): Promise<number> {
@@ -69,7 +69,7 @@ async function countRun(
 async function countGroups(
   database: Database,
   plan: StatisticsPlan,
-  places: Places,
+  places: BucketPositions,
   query: StatisticsQuery,
   rowsMax: number,
 ): Promise<number> {

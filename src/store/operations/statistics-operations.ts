@@ -2,7 +2,7 @@ import type { StatisticsQuery } from '../../billing/statistics/statistics-store.
 import type { StatisticsStoreOperations } from '../worker/store-protocol.ts';
 import type { Database } from './database.ts';
 import type { ValueRow } from './sql-values.ts';
-import { type KeptDays, keepDaysStep, readKeptDays } from './day-zone.ts';
+import { type DailySums, sumDaysStep, readDailySums } from './day-zone.ts';
 import { packRows } from './packed-rows.ts';
 import { StatisticsPages } from './statistics-pages.ts';
 
@@ -10,7 +10,7 @@ import { StatisticsPages } from './statistics-pages.ts';
 export function createStatisticsOperations(database: Database): StatisticsStoreOperations {
   return {
     sumUsage: async (query) => packRows(await collectRecords(database, query)),
-    keepDaysStep: (timeZone, begins) => keepDaysStep(database, timeZone, begins),
+    sumDaysStep: (timeZone, begins) => sumDaysStep(database, timeZone, begins),
   };
 }
 
@@ -19,11 +19,11 @@ const attemptsMax = 3;
 
 /** All records of a query at once, one more than are allowed at most. */
 async function collectRecords(database: Database, query: StatisticsQuery): Promise<readonly ValueRow[]> {
-  let kept = await readKeptDays(database);
+  let kept = await readDailySums(database);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const rows = await readPages(database, new StatisticsPages(query), query.rowsMax);
-    const { zone, fromMinute }: KeptDays = kept;
-    kept = await readKeptDays(database);
+    const { zone, fromMinute }: DailySums = kept;
+    kept = await readDailySums(database);
     // Days that came to it meanwhile change nothing.
     if (kept.zone === zone && kept.fromMinute <= fromMinute) return rows;
   }

@@ -4,7 +4,7 @@ import type { Database } from './database.ts';
 import type { SqlParameter, ValueRow } from './sql-values.ts';
 import { sumColumns } from './roll-up-columns.ts';
 import { countTouched } from './statistics-counts.ts';
-import { type Places, sumNames, sumsOf, unitsOf } from './statistics-parts.ts';
+import { type BucketPositions, sumNames, sumsOf, unitsOf } from './statistics-parts.ts';
 import { type Piece, type StatisticsPlan, planStatistics } from './statistics-plan.ts';
 import { type NameRange, type Names, filterNames, sourceNames, sources } from './statistics-sources.ts';
 
@@ -64,9 +64,9 @@ export class StatisticsPages {
       after === undefined
         ? `source.${source.unit} >= ?`
         : `(source.${source.unit}, source.user_name, source.${source.tokenName}, source.${source.modelName}) > (?, ?, ?, ?)`;
-    const counts = sumColumns.filter((column) => column !== 'amount_nano_usd').map(database.words.fastNumber);
+    const counts = sumColumns.filter((column) => column !== 'amount_nano_usd').map(database.fragments.fastNumber);
     const bucket = `source.${source.unit} * ${source.unitSeconds ?? 60}`;
-    const sql = `select ${database.words.fastNumber(bucket)}, user_name, token_name, model_name, ${counts.join(', ')}, amount_nano_usd
+    const sql = `select ${database.fragments.fastNumber(bucket)}, user_name, token_name, model_name, ${counts.join(', ')}, amount_nano_usd
       from ${source.table} as source
       where ${begin} and source.${source.unit} < ? ${filter.conditions}
       order by source.${source.unit}, user_name, token_name, model_name
@@ -155,13 +155,13 @@ async function findUntil(
 async function addUpBuckets(
   database: Database,
   plan: StatisticsPlan,
-  places: Places,
+  places: BucketPositions,
   query: StatisticsQuery,
   names: NameRange,
 ): Promise<readonly ValueRow[]> {
   const sums = sumsOf(database, plan, places, query, names);
   if (sums === undefined) return [];
-  const { realSum } = database.words;
+  const { realSum } = database.fragments;
   const sql = `select bucket, user_name, token_name, model_name, ${sumNames.map((column) => `${realSum(column)} as ${column}`).join(', ')},
       sum(call_count) as call_count, sum(amount_nano_usd) as amount_nano_usd
     from (${sums.parts}) as parts

@@ -6,12 +6,12 @@ import type { StatisticsPlan } from './statistics-plan.ts';
 import { type NameRange, type Source, filterNames, sourceNames, sources } from './statistics-sources.ts';
 
 /** Buckets by their places: `[from, until)`. */
-export type Places = { readonly from: number; readonly until: number };
+export type BucketPositions = { readonly from: number; readonly until: number };
 
 type Triple = readonly [bucket: number, from: number, until: number];
 
 /** The parts of some buckets that come from one source, as the engine's segments take them. */
-export function partsOf(plan: StatisticsPlan, { from, until }: Places, source: keyof Segments): Triple[] {
+export function partsOf(plan: StatisticsPlan, { from, until }: BucketPositions, source: keyof Segments): Triple[] {
   const parts: Triple[] = [];
   for (let place = from; place < until; place += 1) {
     const bucket = plan.buckets[place]?.startSeconds ?? 0;
@@ -21,7 +21,7 @@ export function partsOf(plan: StatisticsPlan, { from, until }: Places, source: k
 }
 
 /** The same, a unit of time each: behind it, the key of a roll-up leads on to the names. */
-export function unitsOf(plan: StatisticsPlan, places: Places, source: keyof Segments): Triple[] {
+export function unitsOf(plan: StatisticsPlan, places: BucketPositions, source: keyof Segments): Triple[] {
   const dayMinutes = plan.dayBounds.map((bound) => bound / 60);
   return partsOf(plan, places, source).flatMap(([bucket, from, until]) => {
     if (source === 'days') return dayMinutes.filter((day) => from <= day && day < until).map((day) => [bucket, day, day + 1] as const);
@@ -38,7 +38,7 @@ export const sumNames = ['prompt_tokens', 'completion_tokens', 'cache_tokens', '
 export function sumsOf(
   database: Database,
   plan: StatisticsPlan,
-  places: Places,
+  places: BucketPositions,
   query: StatisticsQuery,
   names: NameRange,
 ): { readonly parts: string; readonly parameters: readonly SqlValue[] } | undefined {
@@ -54,7 +54,7 @@ export function sumsOf(
     // The cross join keeps SQLite from scanning the table once and the segments for each row.
     parts.push(`select segments.bucket as bucket, source.user_name as user_name, source.${source.tokenName} as token_name,
         source.${source.modelName} as model_name, ${sumNames.join(', ')}, ${source.callCount} as call_count, amount_nano_usd
-      from ${database.words.segments} as segments
+      from ${database.fragments.segments} as segments
       cross join ${source.table} as source
       where ${byUnit ? inUnit(source) : inRange(source)} ${source.condition} ${filter.conditions}`);
     parameters.push(JSON.stringify(segments), ...filter.parameters);

@@ -1,6 +1,6 @@
 import type { BucketBounds, StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
 import type { Database } from './database.ts';
-import { dayBounds, readKeptDays } from './day-zone.ts';
+import { dayBounds, readDailySums } from './day-zone.ts';
 import { type Segments, splitBuckets } from './split-buckets.ts';
 import { sourceNames, sources } from './statistics-sources.ts';
 
@@ -41,7 +41,7 @@ export async function planStatistics(database: Database, query: StatisticsQuery,
 
 async function keptBounds(database: Database, query: StatisticsQuery): Promise<readonly number[]> {
   if (!query.buckets.some((bucket) => bucket.endSeconds - bucket.startSeconds >= dayHoursMin * 3600)) return [];
-  const { zone, fromMinute } = await readKeptDays(database);
+  const { zone, fromMinute } = await readDailySums(database);
   return dayBounds(query.startSeconds, query.endSeconds, zone).filter((bound) => bound >= fromMinute * 60);
 }
 

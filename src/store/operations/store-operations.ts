@@ -9,7 +9,7 @@ import { createFileSearchOperations } from './file-search-operations.ts';
 import { createLeaseOperations } from './lease-operations.ts';
 import { createIdempotencyOperations } from './idempotency-operations.ts';
 import { createLedgerOperations } from './ledger-operations.ts';
-import { createPictureOperations } from './picture-operations.ts';
+import { createImageOperations } from './image-operations.ts';
 import { createPriceBookOperations } from './price-book-operations.ts';
 import { createProofOperations } from './proof-operations.ts';
 import { readDatabaseId } from './read-database-id.ts';
@@ -29,7 +29,7 @@ export function createStoreOperations(database: Database): StoreOperations {
     ...createConversationOperations(database),
     ...createFileSearchOperations(database),
     ...createVideoTaskOperations(database),
-    ...createPictureOperations(database),
+    ...createImageOperations(database),
     ...createCallbackOperations(database),
     ...createIdempotencyOperations(database),
     ...createPriceBookOperations(database),

@@ -18,7 +18,7 @@ const ownStore = 'select 1 from vector_stores where id = ? and user_name = ?';
 
 /** Vector stores, their files and batches on a connection. */
 export function createVectorStoreOperations(database: Database): VectorStoreOperations {
-  const { greatest } = database.words;
+  const { greatest } = database.fragments;
   return {
     insertVectorStore: async ({ id, userName, name, metadata, createdAtMs, lastActiveAtMs, expiresAfterDays }) => {
       const sql = `insert into vector_stores (${storeColumns}) values (?, ?, ?, ?, ?, ?, ?)`;
@@ -140,7 +140,7 @@ async function addStoreFiles(
     const cut = [isAuto ? 1 : 0, tokensMax, overlapTokens] as const;
     await database.run(upsertFile, storeId, fileId, batchId ?? null, JSON.stringify(attributes), ...cut, nowMs);
   }
-  const { greatest } = database.words;
+  const { greatest } = database.fragments;
   await database.run(`update vector_stores set last_active_at_ms = ${greatest}(last_active_at_ms, ?) where id = ?`, nowMs, storeId);
   return [];
 }

@@ -45,7 +45,7 @@ export function createVideoSubmissionOperations(database: Database, onErase: () 
       return isAccepted;
     },
     refuseTask: async ({ id, owner, entry }) => {
-      const lock = database.words.forUpdate('video_tasks');
+      const lock = database.fragments.forUpdate('video_tasks');
       const sql = `select 1 from video_tasks where id = ? and lease_owner = ? and phase = 0 ${lock}`;
       const isRefused = await database.transact(async (transaction) => {
         if ((await transaction.first(sql, toStorableText(id), toStorableText(owner))) === undefined) return false;

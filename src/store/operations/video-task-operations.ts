@@ -4,9 +4,9 @@ import { toStorableText } from '../storable-text.ts';
 import { insertDeliveries } from './callback-operations.ts';
 import { bookEntry } from './ledger-operations.ts';
 import { readPage } from './list-page.ts';
-import { expirePictures } from './picture-operations.ts';
+import { expireImages } from './image-operations.ts';
 import type { Database } from './database.ts';
-import type { EngineWords } from './engine-words.ts';
+import type { SqlFragments } from './sql-fragments.ts';
 import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readText } from './read-column.ts';
 import type { TaskStoreOperations } from '../worker/store-protocol.ts';
 import { createVideoSubmissionOperations, eraseTask, fromTasks, taskFields } from './video-submission-operations.ts';
@@ -51,7 +51,7 @@ async function claimTasks(
   database: Database,
   { owner, nowMs, leaseUntilMs, limit, storingMax }: Parameters<PollOperations['claimTasks']>[0],
 ): Promise<readonly VideoTask[]> {
-  const free = database.words.forUpdateOfFree('video_tasks');
+  const free = database.fragments.forUpdateOfFree('video_tasks');
   const take = async (condition: string, most: number): Promise<readonly VideoTask[]> => {
     const sql = `select ${taskFields} ${dueTasks} ${condition} order by next_poll_at_ms, id limit ? ${free}`;
     return (await database.all(sql, toWhole(nowMs), toWhole(nowMs), most)).map(decodeTask);
@@ -67,7 +67,7 @@ async function claimTasks(
   return tasks;
 }
 
-const createRecordSql = ({ greatest }: EngineWords): string => `update video_tasks
+const createRecordSql = ({ greatest }: SqlFragments): string => `update video_tasks
   set phase = ${greatest}(phase, ?), progress = ${greatest}(progress, ?), result = coalesce(?, result),
     last_poll_at_ms = ?, next_poll_at_ms = ?, poll_failures = ?, missing_since_ms = ?, alert_since_ms = ?, alert_reason = ?,
     lease_owner = null, lease_until_ms = 0
@@ -75,7 +75,7 @@ const createRecordSql = ({ greatest }: EngineWords): string => `update video_tas
 
 /** Outcomes in the order of the group. Rows are written in one order by everybody, so that nobody waits for another in a circle. */
 async function recordGroup(database: Database, group: readonly TaskProgress[]): Promise<readonly boolean[]> {
-  const sql = createRecordSql(database.words);
+  const sql = createRecordSql(database.fragments);
   const outcomes = new Map<TaskProgress, boolean>();
   for (const progress of group.toSorted((left, right) => (left.id < right.id ? -1 : Number(left.id > right.id))))
     outcomes.set(progress, await recordProgress(database, sql, progress));
@@ -93,7 +93,7 @@ async function recordProgress(database: Database, sql: string, progress: TaskPro
 /** Everything that goes with the end, or nothing. What is charged is what the ledger has, also where it had the row already. */
 const createEndSql = ({
   greatest,
-}: EngineWords): string => `update video_tasks set phase = ?, progress = ${greatest}(progress, ?), ended_at_ms = ?, error = ?,
+}: SqlFragments): string => `update video_tasks set phase = ?, progress = ${greatest}(progress, ?), ended_at_ms = ?, error = ?,
     media_key = ?, media_type = ?, media_bytes = ?, media_sha256 = ?,
     duration_ms = coalesce(?, duration_ms), expires_at_ms = coalesce(?, expires_at_ms),
     charged_nano_usd = (select amount_nano_usd from calls where call_id = ?), lease_owner = null, lease_until_ms = 0
@@ -102,7 +102,7 @@ const createEndSql = ({
 async function endTask(database: Database, end: TaskEnd): Promise<boolean> {
   const id = toStorableText(end.id);
   const row = await database.first(
-    `select lease_owner from video_tasks where id = ? and phase < 4 ${database.words.forUpdate('video_tasks')}`,
+    `select lease_owner from video_tasks where id = ? and phase < 4 ${database.fragments.forUpdate('video_tasks')}`,
     id,
   );
   if (row === undefined) return false;
@@ -112,7 +112,7 @@ async function endTask(database: Database, end: TaskEnd): Promise<boolean> {
   const outcome = [rankOf(phase), phase === 'completed' ? 100 : 0, toWhole(endedAtMs), encodeError(error)] as const;
   const file = [toOptionalText(media?.key), toOptionalText(media?.mediaType), toOptionalWhole(media?.bytes), toOptionalText(media?.sha256)];
   await database.run(
-    createEndSql(database.words),
+    createEndSql(database.fragments),
     ...outcome,
     ...file,
     durationMs ?? null,
@@ -230,5 +230,5 @@ async function expireMedia(
   const forget = 'update video_tasks set media_key = null, media_type = null, media_bytes = null, media_sha256 = null where id = ?';
   for (const row of rows) await database.run(forget, readText(row, 'id'));
   const keys = rows.map((row) => readText(row, 'media_key'));
-  return keys.length === limit ? keys : [...keys, ...(await expirePictures(database, { nowMs, limit: limit - keys.length }))];
+  return keys.length === limit ? keys : [...keys, ...(await expireImages(database, { nowMs, limit: limit - keys.length }))];
 }

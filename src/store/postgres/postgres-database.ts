@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../operations/database.ts';
-import type { EngineWords } from '../operations/engine-words.ts';
+import type { SqlFragments } from '../operations/sql-fragments.ts';
 import { StoreError } from '../store-error.ts';
 import type { ConnectionPool, Session } from './open-pool.ts';
 import { CollisionError } from './postgres-error.ts';
 import { termIndex } from './term-index.ts';
 
-const words: EngineWords = {
+const fragments: SqlFragments = {
   greatest: 'greatest',
   forUpdate: (table) => `for update of ${table}`,
   forShare: 'for share',
@@ -35,7 +35,7 @@ export function createPostgresDatabase(pool: ConnectionPool): Database {
           ? await pool.use((session) => runAlone(session, work))
           : await pool.use((session) => runTransaction(session, begins[isolation], work)),
       ),
-    words,
+    fragments,
     termIndex,
     // Rows that are deleted are overwritten when the server vacuums; it cannot be told when.
     forgetErased: () => Promise.resolve(true),
@@ -126,7 +126,7 @@ export function createTransaction(session: Session): Database {
         throw error;
       }
     },
-    words,
+    fragments,
     termIndex,
     forgetErased: () => Promise.resolve(true),
   };

@@ -1,4 +1,4 @@
-import type { AnswerReader, AnswerReading, StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
+import type { AnswerReader, AnswerSnapshot, StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { createBilledCallOperations } from '../operations/billed-call-operations.ts';
 import type { Database } from '../operations/database.ts';
 import { decodeRows } from '../operations/packed-rows.ts';
@@ -20,7 +20,7 @@ export function createAnswerReader(source: SnapshotSource, snapshotMs = snapshot
   return { openReading: () => openReading(source, snapshotMs) };
 }
 
-function openReading(source: SnapshotSource, snapshotMs: number): AnswerReading {
+function openReading(source: SnapshotSource, snapshotMs: number): AnswerSnapshot {
   const moments = createMoments(source, snapshotMs);
   return {
     hasTooManyRecords: (query) => moments.use((database) => hasTooManyRecords(database, query)),

@@ -1,11 +1,11 @@
 import type { Database } from '../operations/database.ts';
-import type { EngineWords } from '../operations/engine-words.ts';
+import type { SqlFragments } from '../operations/sql-fragments.ts';
 import { StoreError } from '../store-error.ts';
 import { emptyLog } from './empty-log.ts';
 import type { SqliteConnection } from './open-database.ts';
 import { termIndex } from './term-index.ts';
 
-const words: EngineWords = {
+const fragments: SqlFragments = {
   greatest: 'max',
   // The transaction has the whole file.
   forUpdate: () => '',
@@ -32,7 +32,7 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
     first: async (sql, ...parameters) => connection.first(sql, ...parameters),
     all: async (sql, ...parameters) => connection.all(sql, ...parameters),
     rows: async (sql, ...parameters) => connection.rows(sql, ...parameters),
-    words,
+    fragments,
     termIndex,
     forgetErased: async () => emptyLog(connection),
   };

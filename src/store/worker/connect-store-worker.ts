@@ -40,7 +40,7 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     appendEntries: async (entries, nodeId) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry))), nodeId),
     appendEncoded: async (entries, nodeId) => await connection.append(joinEncoded(entries), nodeId),
     queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
-    keepDaysOf: (timeZone) => keepDays(call, timeZone),
+    sumDaysOf: (timeZone) => keepDays(call, timeZone),
     recordProgress: groupProgress((group) => call('recordProgressGroup', group)),
     failureReason: connection.failureReason,
     close: connection.close,
@@ -62,7 +62,7 @@ function forward<Name extends ForwardedName>(call: Call, name: Name, count: numb
 
 /** Step by step, so that what is booked meanwhile waits for one of them at most. */
 async function keepDays(call: Call, timeZone: string): Promise<boolean> {
-  for (let steps = 0; ; steps += 1) if ((await call('keepDaysStep', timeZone, steps === 0)) === 'done') return steps > 0;
+  for (let steps = 0; ; steps += 1) if ((await call('sumDaysStep', timeZone, steps === 0)) === 'done') return steps > 0;
 }
 
 type PendingCall = { readonly resolve: (result: unknown) => void; readonly reject: (error: Error) => void; readonly timer: NodeJS.Timeout };

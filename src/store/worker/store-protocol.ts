@@ -27,7 +27,7 @@ export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendE
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
 /** Rows travel packed, and days are added up one at a time, so that others have their turn. */
 export type StatisticsStoreOperations = {
-  readonly keepDaysStep: (timeZone: string, begins: boolean) => Promise<'done' | 'more'>;
+  readonly sumDaysStep: (timeZone: string, begins: boolean) => Promise<'done' | 'more'>;
   readonly sumUsage: (query: Parameters<StatisticsStore['queryStatistics']>[0]) => Promise<PackedRows>;
 };
 export type ProofStoreOperations = ProofStore;

@@ -1,5 +1,5 @@
 import type { IdempotencyStore, KeyClaim, KeyHolder, KeyName } from '../idempotency-store.ts';
-import type { KeptBytes } from '../reply-room.ts';
+import type { StoredReplyBytes } from '../reply-budget.ts';
 
 type Row = KeyClaim & { readonly state: 'open' | 'kept' | 'spent'; readonly head: Uint8Array; readonly chunks: number };
 
@@ -75,7 +75,7 @@ function measure(
   rows: ReadonlyMap<string, Row>,
   chunks: ReadonlyMap<string, Uint8Array>,
   chunkOf: (name: KeyName, requestId: string, sequence: number) => string,
-): readonly KeptBytes[] {
+): readonly StoredReplyBytes[] {
   const byKey = new Map<string, number>();
   for (const row of rows.values())
     for (const [id, chunk] of chunks)

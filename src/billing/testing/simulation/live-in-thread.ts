@@ -1,7 +1,7 @@
 import { auditBooks } from './audit-books.ts';
 import { SimulatedBooks } from './simulated-books.ts';
 import { SimulatedWorld } from './simulated-world.ts';
-import { liveThroughWorlds } from './thread-of-worlds.ts';
+import { simulateWorlds } from './simulate-worlds.ts';
 
 /** What happened in a world, for those who look at the output of a test. */
 async function live(seed: number, calls: number): Promise<Readonly<Record<string, number>>> {
@@ -17,4 +17,4 @@ async function live(seed: number, calls: number): Promise<Readonly<Record<string
   }
 }
 
-await liveThroughWorlds(live, 'WEIR_SIMULATION_CALLS');
+await simulateWorlds(live, 'WEIR_SIMULATION_CALLS');

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 
-import type { Worlds } from './thread-of-worlds.ts';
+import type { SimulatedWorlds } from './simulate-worlds.ts';
 
 /** A short form of conformance/audit/simulation.deep.test.ts, which lives through many more calls. */
 test('kills, power losses, outages and clock jumps leave the books exact', { timeout: 170_000 }, async (context) => {
-  const workerData: Worlds = { seeds: [20_261_122], calls: 20_000 };
+  const workerData: SimulatedWorlds = { seeds: [20_261_122], calls: 20_000 };
   const thread = new Worker(new URL('./live-in-thread.ts', import.meta.url), { workerData });
   try {
     // What goes wrong in the thread is its error, which rejects.

@@ -12,7 +12,7 @@ import { plainEntry } from '../../rating/testing/price-book-kit.ts';
 import type { PriceBook } from '../../rating/rating.ts';
 import { SimulatedProcess } from './simulated-process.ts';
 import type { WorldBooks } from './world-books.ts';
-import type { Companion } from './companion.ts';
+import type { PeerProcess } from './peer-process.ts';
 
 /** Prices in nano-USD of a token, as the books below have them: what the auditor computes with. */
 type TokenPrices = { readonly input: bigint; readonly output: bigint };
@@ -104,7 +104,7 @@ export class SimulatedWorld {
   #round = 0;
 
   readonly #books: WorldBooks;
-  #companion: Companion | undefined;
+  #companion: PeerProcess | undefined;
 
   constructor(seed: number, books: WorldBooks) {
     this.#books = books;
@@ -118,7 +118,7 @@ export class SimulatedWorld {
   }
 
   /** Lives until so many calls were made, and on until everything has ended. */
-  async live(calls: number, companion?: Companion): Promise<void> {
+  async live(calls: number, companion?: PeerProcess): Promise<void> {
     this.#companion = companion;
     await this.#books.open(this.#payers);
     await this.#pay();

@@ -1,5 +1,5 @@
 import type { SpendingReader } from '../../../billing/credits/spending-overview.ts';
-import type { KeptReply } from '../../../billing/ledger/ledger-store.ts';
+import type { ReplyOwner } from '../../../billing/ledger/ledger-store.ts';
 import type { ReceiptFinder } from '../../../billing/receipts/find-receipt.ts';
 import type { VideoTasks } from '../../../tasks/create-video-tasks.ts';
 import type { Callbacks } from '../../../tasks/callbacks/create-callbacks.ts';
@@ -10,7 +10,7 @@ import type { AttemptServices } from '../../attempts/services.ts';
 export type AccountServices = AdmissionServices &
   Pick<AttemptServices, 'settings' | 'newId' | 'logger' | 'deadlines'> & {
     /** Whose a reply is that an upstream keeps. */
-    readonly replyOwners: { readonly find: (replyId: string) => Promise<KeptReply | undefined> };
+    readonly replyOwners: { readonly find: (replyId: string) => Promise<ReplyOwner | undefined> };
     /** Video tasks; absent where none are kept. */
     readonly videos?: { readonly tasks: Pick<VideoTasks, 'find'> } | undefined;
     /** Absent where no receipts are shown. */

@@ -1,4 +1,4 @@
-import { callOfId } from '../../../billing/receipts/call-of-id.ts';
+import { callIdOf } from '../../../billing/receipts/call-id-of.ts';
 import type { FoundReceipt } from '../../../billing/receipts/find-receipt.ts';
 import { showCredits } from '../../../billing/receipts/show-credits.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
@@ -43,7 +43,7 @@ async function find(gateway: AccountServices, id: string, userName: string, sign
   if (!idPattern.test(id)) return undefined;
   if (gateway.receipts === undefined) throw new GatewayError('route_not_found', 'this gateway shows no receipts');
   try {
-    const known = await findOfCall(gateway, callOfId(id), userName, signal);
+    const known = await findOfCall(gateway, callIdOf(id), userName, signal);
     if (known !== undefined) return known;
     // An id of its upstream's, which stands in the rows of replies that are kept there.
     const kept = await gateway.replyOwners.find(id);

@@ -1,6 +1,6 @@
 import { replayedHeader } from '../../replies/reply-headers.ts';
 import { isUpstreamLimit } from '../../attempts/exchange/own-limits.ts';
-import type { KeptReply } from '../../../billing/idempotency/kept-reply.ts';
+import type { StoredReply } from '../../../billing/idempotency/stored-reply.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { requestIdHeader } from '../../replies/reply-headers.ts';
@@ -9,7 +9,7 @@ import { requestIdHeader } from '../../replies/reply-headers.ts';
 const replayIdHeader = 'x-weir-replay-request-id';
 
 type Replay = {
-  readonly reply: KeptReply;
+  readonly reply: StoredReply;
   readonly response: ClientReply;
   readonly callId: string;
   /** Where the caller stands with its limits now. */

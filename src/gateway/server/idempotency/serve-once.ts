@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { ApiKey } from '../../../accounts/api-key.ts';
 import type { IdempotencyClaim } from '../../../billing/idempotency/idempotency-claim.ts';
 import type { Idempotency } from '../../../billing/idempotency/idempotency.ts';
-import type { KeptReply } from '../../../billing/idempotency/kept-reply.ts';
+import type { StoredReply } from '../../../billing/idempotency/stored-reply.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { DirectRequest } from '../../../platform/http/direct-request.ts';
 import { waitFor } from '../../../platform/wait-for.ts';
@@ -157,7 +157,7 @@ class RepeatableCall {
   }
 
   /** A repetition counts as a request of its caller, and uses nothing else. */
-  async #replay(caller: ApiKey, reply: KeptReply): Promise<void> {
+  async #replay(caller: ApiKey, reply: StoredReply): Promise<void> {
     const { gateway, handled, served } = this.#parts;
     const { limiter, clock } = gateway;
     const { perKey, timeouts } = gateway.settings();

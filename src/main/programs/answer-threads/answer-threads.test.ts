@@ -3,16 +3,16 @@ import { test } from 'node:test';
 import { MessageChannel } from 'node:worker_threads';
 
 import { StatisticsRefusedError, StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
-import type { Answers, Question } from '../../../monitor/answers/answers.ts';
+import type { Answers, AnswerQuery } from '../../../monitor/answers/answers.ts';
 import { type AnswerPort, connectAnswers } from './connect-answers.ts';
 import { piecesAhead } from './protocol.ts';
 import { serveAnswers } from './serve-answers.ts';
 
-const question: Question = {
+const question: AnswerQuery = {
   form: 'stats',
   request: { granularity: 3, startSeconds: 0, endSeconds: 86_400 },
   scope: {},
-  wishes: { detail: false, totals: undefined },
+  exportOptions: { detail: false, totals: undefined },
 };
 
 /** A side that asks and a side that answers, as in two threads. */

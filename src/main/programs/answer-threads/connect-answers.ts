@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 
 import { StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
-import type { Answers, Question } from '../../../monitor/answers/answers.ts';
+import type { Answers, AnswerQuery } from '../../../monitor/answers/answers.ts';
 import { type AnswerReply, type AnswerRequest, decodeFailure } from './protocol.ts';
 
 /** What is used of a worker; a port will do as well. */
@@ -45,7 +45,7 @@ export function connectAnswers(port: AnswerPort): AnswerConnection {
     one.wake();
   }
 
-  async function open(question: Question, signal: AbortSignal): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>, undefined>> {
+  async function open(question: AnswerQuery, signal: AbortSignal): Promise<AsyncGenerator<Uint8Array<ArrayBuffer>, undefined>> {
     signal.throwIfAborted();
     const id = (lastId += 1);
     const one: Taking = { opened: Promise.withResolvers(), pieces: [], end: undefined, wake: () => undefined };

@@ -1,12 +1,12 @@
 import { StatisticsRefusedError, StatisticsUnavailableError } from '../../../billing/statistics/statistics.ts';
-import type { Question } from '../../../monitor/answers/answers.ts';
+import type { AnswerQuery } from '../../../monitor/answers/answers.ts';
 
 /** Pieces that may be under way to the other thread: so many are made ahead of who takes them. */
 export const piecesAhead = 4;
 
 /** To the thread that answers. `more` allows another piece of an answer, `end` breaks it off; `close` is the last. */
 export type AnswerRequest =
-  | { readonly type: 'open'; readonly id: number; readonly question: Question }
+  | { readonly type: 'open'; readonly id: number; readonly question: AnswerQuery }
   | { readonly type: 'more'; readonly id: number }
   | { readonly type: 'end'; readonly id: number }
   | { readonly type: 'close' };

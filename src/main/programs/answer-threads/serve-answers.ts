@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 
-import type { Answers, Question } from '../../../monitor/answers/answers.ts';
+import type { Answers, AnswerQuery } from '../../../monitor/answers/answers.ts';
 import { type AnswerReply, type AnswerRequest, encodeFailure, piecesAhead } from './protocol.ts';
 
 /** An answer under way: how many pieces the other side still takes, and who waits for it to take more. */
@@ -14,7 +14,7 @@ export function serveAnswers(port: MessagePort, answers: Pick<Answers, 'open'>, 
   const serving = new Map<number, Serving>();
   const reply = (message: AnswerReply, transferred: ArrayBuffer[] = []): void => port.postMessage(message, transferred);
 
-  async function serve(id: number, question: Question): Promise<void> {
+  async function serve(id: number, question: AnswerQuery): Promise<void> {
     const one: Serving = { ending: new AbortController(), allowed: piecesAhead, goOn: () => undefined };
     const { signal } = one.ending;
     signal.addEventListener('abort', () => one.goOn(), { once: true });

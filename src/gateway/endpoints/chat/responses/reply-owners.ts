@@ -1,5 +1,5 @@
 import { describeUnknownReply } from '../../../attempts/routing/unknown-reply.ts';
-import type { KeptReply, LedgerStore } from '../../../../billing/ledger/ledger-store.ts';
+import type { ReplyOwner, LedgerStore } from '../../../../billing/ledger/ledger-store.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
@@ -18,14 +18,14 @@ export type ReplyOwners = {
    */
   readonly check: (continues: NonNullable<CallFacts['continues']>, userName: string) => Promise<string>;
   /** The kept reply of this id, whoever's it is; undefined where none is known. Rejects as the store does. */
-  readonly find: (replyId: string) => Promise<KeptReply | undefined>;
+  readonly find: (replyId: string) => Promise<ReplyOwner | undefined>;
 };
 
 /** Replies remembered in memory: many times what is under way between a reply and its row in the store. */
 const rememberedMax = 20_000;
 
 export function createReplyOwners({ store }: { readonly store: Pick<LedgerStore, 'findReplyOwner'> }): ReplyOwners {
-  const recent = new Map<string, KeptReply>();
+  const recent = new Map<string, ReplyOwner>();
   return {
     remember: ({ replyId, userName, callId, upstream }) => {
       if (replyId === undefined) return;
@@ -44,7 +44,7 @@ export function createReplyOwners({ store }: { readonly store: Pick<LedgerStore,
   };
 }
 
-async function findOwner(store: Pick<LedgerStore, 'findReplyOwner'>, replyId: string): Promise<KeptReply | undefined> {
+async function findOwner(store: Pick<LedgerStore, 'findReplyOwner'>, replyId: string): Promise<ReplyOwner | undefined> {
   try {
     return await store.findReplyOwner(replyId);
   } catch (cause) {

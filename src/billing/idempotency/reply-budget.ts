@@ -1,16 +1,16 @@
 import type { IdempotencySettings } from './idempotency-settings.ts';
 
 /** How many bytes of answers are kept for an API key. */
-export type KeptBytes = { readonly keyId: string; readonly bytes: number };
+export type StoredReplyBytes = { readonly keyId: string; readonly bytes: number };
 
 /** What one answer that is being recorded takes. */
-export type RoomShare = {
+export type BudgetShare = {
   /** How much that is. */
   readonly bytes: number;
   /** Takes room for a part of the answer. False where there is none: then nothing is taken. */
-  readonly take: (bytes: number) => boolean;
+  readonly reserve: (bytes: number) => boolean;
   /** Gives all of it back: the answer is not kept after all. */
-  readonly giveBack: () => void;
+  readonly release: () => void;
   /** The recording is over: what is kept of it is in the store, and counted when that is looked at. */
   readonly close: () => void;
 };
@@ -20,7 +20,7 @@ export type RoomShare = {
  * between, and what expires, is seen at the next look. What is still being recorded when a look ends is counted whole, with those of its parts that were in the store already twice until the next:
  * rather too little is kept than too much. Of a recording that ends during a look the last part may be missed until the next.
  */
-export class ReplyRoom {
+export class ReplyBudget {
   readonly #settings: () => Pick<IdempotencySettings, 'totalBytesMax' | 'apiKeyBytesMax'>;
   readonly #byKey = new Map<string, number>();
   readonly #recording = new Set<{ readonly keyId: string; bytes: number }>();
@@ -31,14 +31,14 @@ export class ReplyRoom {
   }
 
   /** Begins to record an answer for an API key. */
-  open(keyId: string): RoomShare {
+  open(keyId: string): BudgetShare {
     const share = { keyId, bytes: 0 };
     this.#recording.add(share);
     return {
       get bytes() {
         return share.bytes;
       },
-      take: (bytes) => {
+      reserve: (bytes) => {
         const { totalBytesMax, apiKeyBytesMax } = this.#settings();
         const own = (this.#byKey.get(keyId) ?? 0) + bytes;
         if (own > apiKeyBytesMax || this.#total + bytes > totalBytesMax) return false;
@@ -46,7 +46,7 @@ export class ReplyRoom {
         this.#add(keyId, bytes);
         return true;
       },
-      giveBack: () => {
+      release: () => {
         this.#add(keyId, -share.bytes);
         share.bytes = 0;
       },
@@ -57,7 +57,7 @@ export class ReplyRoom {
   }
 
   /** Learns what there is in the store. */
-  learn(kept: readonly KeptBytes[]): void {
+  refresh(kept: readonly StoredReplyBytes[]): void {
     this.#byKey.clear();
     this.#total = 0;
     for (const { keyId, bytes } of kept) this.#add(keyId, bytes);

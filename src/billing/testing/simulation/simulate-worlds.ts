@@ -1,8 +1,8 @@
 import { mock } from 'node:test';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 
-/** Worlds that are lived through one after the other, and the calls of each. */
-export type Worlds = { readonly seeds: readonly number[]; readonly calls: number };
+/** SimulatedWorlds that are lived through one after the other, and the calls of each. */
+export type SimulatedWorlds = { readonly seeds: readonly number[]; readonly calls: number };
 
 /**
  * Lives through the worlds that this thread was begun for, and tells what happened in all of them together. In a thread of their own: its time is mocked, and a test runner
@@ -10,12 +10,12 @@ export type Worlds = { readonly seeds: readonly number[]; readonly calls: number
  * @param live lives through one world
  * @param setting the variable that says how many calls the world has: with it an error says how the world is shown again
  */
-export async function liveThroughWorlds(
+export async function simulateWorlds(
   live: (seed: number, calls: number) => Promise<Readonly<Record<string, number>>>,
   setting: string,
 ): Promise<void> {
   if (isMainThread) return;
-  const { seeds, calls } = workerData as Worlds;
+  const { seeds, calls } = workerData as SimulatedWorlds;
   mock.timers.enable({ apis: ['setTimeout'] });
   const sums: Record<string, number> = {};
   for (const seed of seeds) {

@@ -1,5 +1,5 @@
 /** Words of SQL that differ from engine to engine. All of it is fixed text: nothing comes from a request. */
-export type EngineWords = {
+export type SqlFragments = {
   /** The function that gives the greater of two values. */
   readonly greatest: string;
   /** Ends a query for rows of a table that the transaction is about to change: it waits for others that have them. */

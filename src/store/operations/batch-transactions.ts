@@ -27,7 +27,7 @@ const at = {
 };
 
 /** The transactions of a batch. Rows are named by them before they are inserted, and count once they are. */
-export class SpendOfBatch {
+export class BatchTransactions {
   readonly #groups = new Map<string, SpendGroup>();
   #last: SpendGroup | undefined;
 

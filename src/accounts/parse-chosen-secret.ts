@@ -4,7 +4,7 @@ import { chosenSecretCharactersMin, secretCharactersMax } from './secret-limits.
 const secretPattern = new RegExp(`^[\\x21-\\x7e]{${chosenSecretCharactersMin},${secretCharactersMax}}$`);
 
 /** Checks a secret that an operator chose and returns it. Throws AccountsError `invalid_secret`, which never repeats it. */
-export function parseGivenSecret(secret: string): string {
+export function parseChosenSecret(secret: string): string {
   if (!secretPattern.test(secret)) {
     throw new AccountsError(
       'invalid_secret',

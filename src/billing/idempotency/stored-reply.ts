@@ -5,7 +5,7 @@ import type { ReplyHead } from './reply-recorder.ts';
 import type { ReplySeal } from './reply-seal.ts';
 
 /** An answer that was given before. */
-export type KeptReply = ReplyHead & {
+export type StoredReply = ReplyHead & {
   /** The id of the call that it was. */
   readonly requestId: string;
   /** The body, piece by piece. Throws GatewayError where a piece cannot be read. */
@@ -19,7 +19,7 @@ type Parts = {
 };
 
 /** Opens what was kept. @throws GatewayError `idempotency_spent` where it was sealed under another key */
-export function openReply({ store, seal, holder }: Parts): KeptReply {
+export function openReply({ store, seal, holder }: Parts): StoredReply {
   const { requestId, chunks, head: sealed } = holder;
   const bytes = seal.open({ ...holder, part: 'head' }, sealed);
   const head = bytes === undefined ? undefined : readHead(bytes);

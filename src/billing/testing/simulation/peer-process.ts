@@ -2,7 +2,7 @@ import type { Payer } from '../../credits/credit-desk.ts';
 import type { SimulatedProcess } from './simulated-process.ts';
 
 /** What else goes on in the processes of a world, over the same books. */
-export type Companion = {
+export type PeerProcess = {
   /** A process has begun a life. */
   readonly begin: (process: SimulatedProcess) => void;
   /** The life of a process ends without warning. */

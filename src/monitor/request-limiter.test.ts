@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TurnstileFullError, createTurnstile } from './turnstile.ts';
+import { RequestLimiterFullError, createRequestLimiter } from './request-limiter.ts';
 
 const never = new AbortController().signal;
 
 test('no more are inside at once than allowed, and those who wait come in the order they came', async () => {
-  const turnstile = createTurnstile({ insideMax: 2, waitingMax: 10 });
+  const requestLimiter = createRequestLimiter({ insideMax: 2, waitingMax: 10 });
   const entered: number[] = [];
   const enter = async (name: number) => {
-    const leave = await turnstile.enter(never);
+    const leave = await requestLimiter.enter(never);
     entered.push(name);
     return leave;
   };
@@ -26,22 +26,22 @@ test('no more are inside at once than allowed, and those who wait come in the or
 });
 
 test('a line that is full turns the next one away at once', async () => {
-  const turnstile = createTurnstile({ insideMax: 1, waitingMax: 1 });
-  const leave = await turnstile.enter(never);
-  const waiting = turnstile.enter(never);
-  await assert.rejects(turnstile.enter(never), TurnstileFullError);
+  const requestLimiter = createRequestLimiter({ insideMax: 1, waitingMax: 1 });
+  const leave = await requestLimiter.enter(never);
+  const waiting = requestLimiter.enter(never);
+  await assert.rejects(requestLimiter.enter(never), RequestLimiterFullError);
   leave();
   await waiting;
 });
 
 test('who gives up leaves the line and takes no room', async () => {
-  const turnstile = createTurnstile({ insideMax: 1, waitingMax: 1 });
-  const leave = await turnstile.enter(never);
+  const requestLimiter = createRequestLimiter({ insideMax: 1, waitingMax: 1 });
+  const leave = await requestLimiter.enter(never);
   const impatient = new AbortController();
-  const waiting = turnstile.enter(impatient.signal);
+  const waiting = requestLimiter.enter(impatient.signal);
   impatient.abort(new Error('gone'));
   await assert.rejects(waiting, /gone/);
-  const patient = turnstile.enter(never);
+  const patient = requestLimiter.enter(never);
   leave();
   await patient;
 });

@@ -9,19 +9,19 @@ import { readWide, sumNarrow, sumWide } from './wide-amount.ts';
 const leasableMax = 1_000_000_000_000_000_000n;
 
 /** How pots of one user stand, apart from what is leased. Amounts are nano-USD. */
-export type Standing = { readonly limit: bigint | undefined; readonly spent: bigint; readonly videos: bigint };
+export type PotBalances = { readonly limit: bigint | undefined; readonly spent: bigint; readonly videos: bigint };
 
 /** Reads how pots of one user stand. Within a transaction that has the user's account to itself, nothing is spent meanwhile. */
-export async function readStandings(database: Database, userName: string, pots: readonly Pot[]): Promise<readonly Standing[]> {
+export async function readPotBalances(database: Database, userName: string, pots: readonly Pot[]): Promise<readonly PotBalances[]> {
   const userLimits = await readLimits(database, 'select limits from users where name = ?', userName);
   const keyLimits = new Map<string, AccessLimits | undefined>();
-  const standings: Standing[] = [];
+  const standings: PotBalances[] = [];
   for (const pot of pots) {
     if (pot.kind === 'spend' && pot.keyId !== undefined && !keyLimits.has(pot.keyId)) {
       const sql = 'select limits from api_keys where id = ? and deleted_at_ms is null';
       keyLimits.set(pot.keyId, await readLimits(database, sql, pot.keyId));
     }
-    standings.push(await readStanding(database, pot, userLimits, keyLimits));
+    standings.push(await readPotBalance(database, pot, userLimits, keyLimits));
   }
   return standings;
 }
@@ -31,12 +31,12 @@ async function readLimits(database: Database, sql: string, value: string): Promi
   return row === undefined ? undefined : decodeLimits(row, 'limits');
 }
 
-async function readStanding(
+async function readPotBalance(
   database: Database,
   pot: Pot,
   userLimits: AccessLimits | undefined,
   keyLimits: ReadonlyMap<string, AccessLimits | undefined>,
-): Promise<Standing> {
+): Promise<PotBalances> {
   if (pot.kind === 'balance') {
     const balance = userLimits?.prepaid === true ? await readBalance(database, pot.userName) : undefined;
     return {

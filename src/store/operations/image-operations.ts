@@ -8,7 +8,7 @@ import { toWhole } from './video-task-row.ts';
 const fields = 'id, user_name, key_id, media_type, media_bytes, media_sha256, created_at_ms, expires_at_ms';
 
 /** Pictures with links, on a connection. */
-export function createPictureOperations(database: Database): PictureStore {
+export function createImageOperations(database: Database): PictureStore {
   return {
     addPictures: (pictures) =>
       database.transact(async (transaction) => {
@@ -53,7 +53,7 @@ function decodePicture(row: SqlRow): StoredPicture {
 }
 
 /** Forgets pictures whose time has passed and resolves with the keys of their files. */
-export async function expirePictures(
+export async function expireImages(
   database: Database,
   { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
 ): Promise<readonly string[]> {

@@ -1,20 +1,20 @@
 /** Lets a limited number in at once; the others wait in line. */
-export type Turnstile = {
+export type RequestLimiter = {
   /**
    * Resolves when there is room, with a function that gives the room back; calling it again does nothing. Rejects with
-   * TurnstileFullError when the line is full, and with the signal's reason when it aborts first.
+   * RequestLimiterFullError when the line is full, and with the signal's reason when it aborts first.
    */
   readonly enter: (signal: AbortSignal) => Promise<() => void>;
 };
 
-export class TurnstileFullError extends Error {
+export class RequestLimiterFullError extends Error {
   constructor() {
     super('Too many are waiting already.');
-    this.name = 'TurnstileFullError';
+    this.name = 'RequestLimiterFullError';
   }
 }
 
-export function createTurnstile(limits: { readonly insideMax: number; readonly waitingMax: number }): Turnstile {
+export function createRequestLimiter(limits: { readonly insideMax: number; readonly waitingMax: number }): RequestLimiter {
   const waiting = new Set<() => void>();
   let inside = 0;
 
@@ -33,7 +33,7 @@ export function createTurnstile(limits: { readonly insideMax: number; readonly w
   async function enter(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
     if (inside < limits.insideMax) return createLeave();
-    if (waiting.size >= limits.waitingMax) throw new TurnstileFullError();
+    if (waiting.size >= limits.waitingMax) throw new RequestLimiterFullError();
     return await new Promise((resolve, reject) => {
       const stopWaiting = (): void => {
         waiting.delete(admit);

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createConcurrencyLimiter } from './concurrency-limiter.ts';
+
+test('no more are served at once than there are limiter, and those that wait in their order', async () => {
+  const limiter = createConcurrencyLimiter(2);
+  const served: number[] = [];
+  const asked = [0, 1, 2, 3].map(async (index) => {
+    await limiter.acquire();
+    served.push(index);
+  });
+  await new Promise(setImmediate);
+  assert.deepEqual(served, [0, 1]);
+  limiter.release();
+  await new Promise(setImmediate);
+  assert.deepEqual(served, [0, 1, 2]);
+  limiter.release();
+  await Promise.all(asked);
+  for (let count = 0; count < 2; count += 1) limiter.release();
+  await Promise.all([limiter.acquire(), limiter.acquire()]);
+});
