@@ -1,5 +1,5 @@
 import type { GatewayError } from '../inference/gateway-error.ts';
-import type { RateLimitStanding } from '../inference/rate-limit-standing.ts';
+import type { RateLimitState } from '../inference/rate-limit-state.ts';
 import type { StreamFraming } from '../platform/frames.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
 
@@ -35,5 +35,5 @@ export type ErrorVoice = {
   /** Bytes that keep a silent stream alive and mean nothing, written at a frame boundary. */
   readonly heartbeat: (framing: StreamFraming) => Buffer;
   /** The headers by which this interface's clients learn where they stand with their limits; none where it has none. */
-  readonly rateLimitHeaders: (standing: RateLimitStanding, nowMs: number) => Readonly<Record<string, string>>;
+  readonly rateLimitHeaders: (standing: RateLimitState, nowMs: number) => Readonly<Record<string, string>>;
 };

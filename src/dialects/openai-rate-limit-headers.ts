@@ -1,16 +1,16 @@
-import type { LimitStanding, RateLimitStanding } from '../inference/rate-limit-standing.ts';
+import type { LimitState, RateLimitState } from '../inference/rate-limit-state.ts';
 
 export const openaiLimitHeaders: readonly string[] = ['x-ratelimit-'];
 
 /** The vendor's rate-limit headers; times to a reset are durations such as `6ms`, `1.5s` and `1m0s`. */
-export function openaiRateLimitHeaders({ requests, tokens }: RateLimitStanding): Record<string, string> {
+export function openaiRateLimitHeaders({ requests, tokens }: RateLimitState): Record<string, string> {
   const headers: Record<string, string> = {};
   if (requests !== undefined) addHeaders(headers, 'requests', requests);
   if (tokens !== undefined) addHeaders(headers, 'tokens', tokens);
   return headers;
 }
 
-function addHeaders(headers: Record<string, string>, of: 'requests' | 'tokens', { limit, remaining, resetMs }: LimitStanding): void {
+function addHeaders(headers: Record<string, string>, of: 'requests' | 'tokens', { limit, remaining, resetMs }: LimitState): void {
   headers[`x-ratelimit-limit-${of}`] = String(limit);
   headers[`x-ratelimit-remaining-${of}`] = String(remaining);
   headers[`x-ratelimit-reset-${of}`] = formatDuration(resetMs);

@@ -47,7 +47,7 @@ export type ImageRequest = {
 };
 
 /** A picture that was made. */
-export type MadeImage = {
+export type GeneratedImage = {
   readonly content:
     | { readonly kind: 'inline'; readonly mediaType: string | undefined; readonly data: string }
     | { readonly kind: 'url'; readonly url: string };
@@ -64,7 +64,7 @@ export type ImageSettings = {
 };
 
 export type ImageReply = {
-  readonly images: readonly MadeImage[];
+  readonly images: readonly GeneratedImage[];
   readonly settings: ImageSettings;
   /** Tokens by kind where the upstream counts them, else pictures by the piece. */
   readonly usage: UsageReport;
@@ -75,5 +75,5 @@ export type ImageReply = {
 
 /** What a stream of pictures says. */
 export type ImageEvent =
-  | { readonly kind: 'partial'; readonly index: number; readonly image: MadeImage; readonly settings: ImageSettings }
-  | { readonly kind: 'completed'; readonly image: MadeImage; readonly settings: ImageSettings; readonly usage?: UsageReport };
+  | { readonly kind: 'partial'; readonly index: number; readonly image: GeneratedImage; readonly settings: ImageSettings }
+  | { readonly kind: 'completed'; readonly image: GeneratedImage; readonly settings: ImageSettings; readonly usage?: UsageReport };

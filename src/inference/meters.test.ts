@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { countInput, meterNames, meters, partsOf, toolMeters, wholeMeters } from './meters.ts';
+import { countInput, meterNames, meters, partsOf, toolMeters, summableMeters } from './meters.ts';
 
 /** `cacheWrite5mTokens` is `cache_write_5m_tokens`. */
 const written = (meter: string): string => meter.replaceAll(/(?<=[a-z])(?:[A-Z]|[0-9]+)/g, (part) => `_${part.toLowerCase()}`);
@@ -13,19 +13,19 @@ test('two meters with one name would be one count in receipts, expressions and c
 });
 
 test('a part of a count is on the side of its whole, and never counted beside it', () => {
-  for (const whole of wholeMeters) {
+  for (const whole of summableMeters) {
     for (const part of partsOf(whole)) {
       assert.equal(meters[part].side, meters[whole].side, part);
       assert.deepEqual(meters[part].statistics, [], part);
     }
   }
-  const parts = wholeMeters.flatMap(partsOf);
+  const parts = summableMeters.flatMap(partsOf);
   assert.equal(new Set(parts).size, parts.length);
   assert.equal(countInput(Object.fromEntries(meterNames.map((meter) => [meter, 1]))), 4);
 });
 
 test('whatever counts as input for a charge counts for the limits and the statistics too', () => {
-  for (const whole of wholeMeters) {
+  for (const whole of summableMeters) {
     const column = meters[whole].side === 'input' ? 'promptTokens' : 'completionTokens';
     assert.ok((meters[whole].statistics as readonly string[]).includes(column), whole);
   }

@@ -32,7 +32,7 @@ type MediaFacts = Facts & {
   readonly priced: string;
   readonly unpriced: string;
   /** Whether a call that has it is billed by it in place of tokens: then nothing is made up to tokens. */
-  readonly standsAlone: boolean;
+  readonly standalone: boolean;
 };
 
 /** Uses of tools that the vendor ran. */
@@ -198,7 +198,7 @@ export const meters = {
     priced: 'million characters that are read out',
     unpriced: 'characters that are read out',
     line: 'characters',
-    standsAlone: true,
+    standalone: true,
     statistics: ['promptTokens'],
   },
   /** Milliseconds of sound that were transcribed or translated, where they are billed. */
@@ -210,7 +210,7 @@ export const meters = {
     priced: 'minute of sound that is transcribed or translated',
     unpriced: 'minutes of sound',
     line: 'audio_second',
-    standsAlone: true,
+    standalone: true,
     statistics: [],
   },
   /** Milliseconds of sound that were made, where they are billed. */
@@ -222,7 +222,7 @@ export const meters = {
     priced: 'minute of sound that is made',
     unpriced: 'minutes of sound that is made',
     line: 'output_audio_second',
-    standsAlone: true,
+    standalone: true,
     statistics: [],
   },
   /** Milliseconds of video that were made. What a second costs depends on the resolution, which is a pricing parameter and no count. */
@@ -234,7 +234,7 @@ export const meters = {
     priced: 'second of video',
     unpriced: 'seconds of video',
     line: 'video_ms',
-    standsAlone: true,
+    standalone: true,
     statistics: [],
   },
   /** Pictures that something was made from. */
@@ -246,7 +246,7 @@ export const meters = {
     priced: 'picture that something is made from',
     unpriced: 'pictures that something is made from',
     line: 'input_image',
-    standsAlone: false,
+    standalone: false,
     statistics: [],
   },
   /** Pictures that were made, where they are billed by the piece. */
@@ -258,7 +258,7 @@ export const meters = {
     priced: 'picture that is made',
     unpriced: 'pictures',
     line: 'output_image',
-    standsAlone: true,
+    standalone: true,
     statistics: [],
   },
   /** Units in which a ranking of documents is billed: one for each query with up to so many documents. */
@@ -270,7 +270,7 @@ export const meters = {
     priced: 'search unit of a ranking',
     unpriced: 'units of rankings',
     line: 'search_unit',
-    standsAlone: true,
+    standalone: true,
     statistics: [],
   },
   /** Web searches (or search queries, as the vendor counts them) that the vendor ran and bills. */
@@ -291,10 +291,10 @@ type NamesWith<Wanted> = { [Name in keyof Table]: Table[Name] extends Wanted ? N
 export type Meter = keyof Table;
 export type TokenMeter = NamesWith<{ readonly unit: 'token' }>;
 /** Counts of tokens that are added up: all input is the sum of those of its side. */
-export type WholeMeter = NamesWith<{ readonly partOf: undefined }>;
+export type SummableMeter = NamesWith<{ readonly partOf: undefined }>;
 export type MediaMeter = NamesWith<{ readonly unit: MediaFacts['unit'] }>;
 export type UseMeter = NamesWith<{ readonly unit: 'use' }>;
-export type AloneMeter = NamesWith<{ readonly standsAlone: true }>;
+export type StandaloneMeter = NamesWith<{ readonly standalone: true }>;
 
 export type TokenPrice = Table[TokenMeter]['price'];
 export type MediaPrice = Table[MediaMeter]['price'];
@@ -308,10 +308,10 @@ function listMeters<Name extends Meter>(isOne: (facts: TokenFacts | MediaFacts |
 
 export const meterNames = listMeters<Meter>(() => true);
 export const tokenMeters = listMeters<TokenMeter>(({ unit }) => unit === 'token');
-export const wholeMeters = listMeters<WholeMeter>((facts) => facts.unit === 'token' && facts.partOf === undefined);
+export const summableMeters = listMeters<SummableMeter>((facts) => facts.unit === 'token' && facts.partOf === undefined);
 export const mediaMeters = listMeters<MediaMeter>(({ unit }) => unit !== 'token' && unit !== 'use');
 export const useMeters = listMeters<UseMeter>(({ unit }) => unit === 'use');
-export const aloneMeters = listMeters<AloneMeter>((facts) => 'standsAlone' in facts && facts.standsAlone);
+export const standaloneMeters = listMeters<StandaloneMeter>((facts) => 'standalone' in facts && facts.standalone);
 
 /** All counts of tokens of a side, parts of others among them. */
 export const tokensOfSide: Readonly<Record<'input' | 'output', readonly TokenMeter[]>> = {
@@ -320,10 +320,10 @@ export const tokensOfSide: Readonly<Record<'input' | 'output', readonly TokenMet
 };
 
 /** Those that are added up to all input. */
-export const inputMeters: readonly WholeMeter[] = wholeMeters.filter((name) => meters[name].side === 'input');
+export const inputMeters: readonly SummableMeter[] = summableMeters.filter((name) => meters[name].side === 'input');
 
 /** The parts of a count that may have a price of their own, in the order in which they are taken off it. */
-export function partsOf(whole: WholeMeter): readonly TokenMeter[] {
+export function partsOf(whole: SummableMeter): readonly TokenMeter[] {
   return tokenMeters.filter((name) => meters[name].partOf === whole);
 }
 
@@ -338,8 +338,8 @@ export function countInput(counts: Counts): number {
 }
 
 /** The first meter that a call is billed by in place of tokens; undefined for one in tokens. */
-export function findAlone(counts: Counts): AloneMeter | undefined {
-  return aloneMeters.find((name) => counts[name] !== undefined);
+export function findStandalone(counts: Counts): StandaloneMeter | undefined {
+  return standaloneMeters.find((name) => counts[name] !== undefined);
 }
 
 /** What the tools did that the gateway runs itself, each with a price of its own. */

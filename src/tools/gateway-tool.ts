@@ -51,7 +51,7 @@ type MakeTool<Kind extends BuiltInToolKind> = (
 ) => GatewayTool | Promise<GatewayTool>;
 
 /** The tools that the gateway can run. */
-export type ToolShed = { readonly [Kind in BuiltInToolKind]: MakeTool<Kind> };
+export type ToolFactories = { readonly [Kind in BuiltInToolKind]: MakeTool<Kind> };
 
 /** How a source's number stands in what the model reads, and in what it writes behind a sentence that rests on it. */
 export function formatSourceNumber(number: number): string {

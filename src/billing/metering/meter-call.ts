@@ -1,5 +1,5 @@
 import { estimateTokens } from '../../inference/count-text-characters.ts';
-import { countInput, findAlone, inputMeters } from '../../inference/meters.ts';
+import { countInput, findStandalone, inputMeters } from '../../inference/meters.ts';
 import type { PricingParameters, Usage, UsageReport } from '../../inference/usage.ts';
 import type { CallEnd, Dispute } from '../ledger/call-entry.ts';
 
@@ -39,7 +39,7 @@ export function meterCall(call: CallMeasurement): MeteredCall {
   const { report, complete = true } = call;
   const seen = report?.usage ?? call.progressUsage ?? {};
   // Those counts are of what was asked for, known in full however the call ends, and tokens are no part of them.
-  if (findAlone(seen) !== undefined)
+  if (findStandalone(seen) !== undefined)
     return report === undefined ? { usage: seen, estimated: false } : withEvidence(seen, !report.trustworthy, report);
   if (report === undefined) return { usage: estimateMissing(call.progressUsage ?? {}, call), estimated: true };
   const countsOutput = report.usage.outputTokens !== undefined && report.outputGoesOn === undefined;

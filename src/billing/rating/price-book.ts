@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { inOnePiece } from '../../platform/json/in-one-piece.ts';
-import { countInput, findAlone, meters } from '../../inference/meters.ts';
+import { countInput, findStandalone, meters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
 import { boundCost, highestCost } from './bound-cost.ts';
@@ -73,7 +73,7 @@ export function createPriceBook({
 /** Whether any of what is used has a price: of what is not billed by tokens the tokens may well have none. A price of each call, or one that is computed, is one for whatever it uses. */
 function pricesUse({ tiers, media, fees, lines }: Pricing, uses: Usage): boolean {
   if (fees?.call !== undefined || lines.length > 0) return true;
-  const alone = findAlone(uses);
+  const alone = findStandalone(uses);
   return alone === undefined ? tiers.length > 0 : media?.[meters[alone].price] !== undefined;
 }
 

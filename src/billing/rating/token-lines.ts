@@ -1,11 +1,11 @@
-import { meters, partsOf, type TokenMeter, tokensOfSide, wholeMeters } from '../../inference/meters.ts';
+import { meters, partsOf, type TokenMeter, tokensOfSide, summableMeters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { ChargeLine } from '../ledger/call-entry.ts';
 import type { TokenPrices } from './price-book-schema.ts';
 
 export const tokensPerPrice = 1_000_000;
 
-const wholes = wholeMeters.map((whole) => ({ whole, parts: partsOf(whole) }));
+const wholes = summableMeters.map((whole) => ({ whole, parts: partsOf(whole) }));
 
 /**
  * What a meter costs where the list names no price of its own: cached input without a cache price is input, a one-hour cache write

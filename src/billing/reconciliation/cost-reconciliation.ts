@@ -1,5 +1,5 @@
 import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
-import { meters, partsOf, useMeters, wholeMeters } from '../../inference/meters.ts';
+import { meters, partsOf, useMeters, summableMeters } from '../../inference/meters.ts';
 import type { Fraction } from '../rating/decimal.ts';
 import { add, zero } from '../rating/fraction.ts';
 import { groundedPrompt } from '../rating/media-lines.ts';
@@ -28,7 +28,7 @@ type Sums = { readonly day: string; readonly model: string; readonly item: strin
 
 /** Lines of a charge that a vendor's report has under another name. Tools are not told by model there. */
 const itemOfMeter: ReadonlyMap<string, string> = new Map(
-  wholeMeters.flatMap((whole) => partsOf(whole).map((part) => [meters[part].line, meters[whole].line] as const)),
+  summableMeters.flatMap((whole) => partsOf(whole).map((part) => [meters[part].line, meters[whole].line] as const)),
 );
 const toolLines: ReadonlySet<string> = new Set([...useMeters.map((meter) => meters[meter].line), groundedPrompt]);
 

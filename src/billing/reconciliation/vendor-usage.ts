@@ -1,11 +1,11 @@
 import type { AccountKind } from '../../inference/interfaces.ts';
-import { meters, wholeMeters } from '../../inference/meters.ts';
+import { meters, summableMeters } from '../../inference/meters.ts';
 
 /**
  * What usage is compared by. Token classes are disjoint, as in `Usage`: `input` is neither read from nor written to a cache; a write without a lifetime is one of five minutes;
  * `output` has the reasoning in it. `requests` are answers of the vendor.
  */
-export const usageClasses = [...wholeMeters.map((meter) => meters[meter].line), 'web_searches', 'requests'] as const;
+export const usageClasses = [...summableMeters.map((meter) => meters[meter].line), 'web_searches', 'requests'] as const;
 export type UsageClass = (typeof usageClasses)[number];
 export type UsageCounts = Readonly<Partial<Record<UsageClass, number>>>;
 

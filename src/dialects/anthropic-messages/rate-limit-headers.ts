@@ -1,14 +1,14 @@
-import type { LimitStanding, RateLimitStanding } from '../../inference/rate-limit-standing.ts';
+import type { LimitState, RateLimitState } from '../../inference/rate-limit-state.ts';
 
 /** The vendor's rate-limit headers; resets are instants of RFC 3339 in whole seconds, rounded up so that none is too early. */
-export function rateLimitHeaders({ requests, tokens }: RateLimitStanding, nowMs: number): Record<string, string> {
+export function rateLimitHeaders({ requests, tokens }: RateLimitState, nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {};
   if (requests !== undefined) addHeaders(headers, 'requests', requests, nowMs);
   if (tokens !== undefined) addHeaders(headers, 'tokens', tokens, nowMs);
   return headers;
 }
 
-function addHeaders(headers: Record<string, string>, of: string, { limit, remaining, resetMs }: LimitStanding, nowMs: number): void {
+function addHeaders(headers: Record<string, string>, of: string, { limit, remaining, resetMs }: LimitState, nowMs: number): void {
   const resetAt = new Date(Math.ceil((nowMs + resetMs) / 1000) * 1000).toISOString();
   headers[`anthropic-ratelimit-${of}-limit`] = String(limit);
   headers[`anthropic-ratelimit-${of}-remaining`] = String(remaining);

@@ -1,4 +1,4 @@
-import type { ImageEvent, ImageReply, ImageRequest, ImageSettings, MadeImage } from '../../inference/image.ts';
+import type { ImageEvent, ImageReply, ImageRequest, ImageSettings, GeneratedImage } from '../../inference/image.ts';
 import { countOf, filledText, membersOf, textOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { parseIfJson } from '../../platform/json/parse-if-json.ts';
@@ -6,7 +6,7 @@ import { encodeSse } from '../../platform/sse/encode-sse.ts';
 import type { ErrorInReply } from '../chat-dialect.ts';
 import { describeErrorInReply } from '../error-in-reply.ts';
 import { readImageTokens, writeImageTokens } from './image-usage.ts';
-import { readMadeImage, readSettings, withParameters } from './read-images-reply.ts';
+import { readGeneratedImage, readSettings, withParameters } from './read-images-reply.ts';
 
 /** What an event of an upstream's stream says; `unclear` is one that should be a picture and has none. */
 export type UpstreamImageEvent =
@@ -22,7 +22,7 @@ export function readImageEvent(data: string): UpstreamImageEvent {
   if (error !== undefined || event['type'] === 'error') return readError(error, event);
   const [, kind] = /^image_(?:generation|edit)\.(partial_image|completed)$/.exec(textOf(event['type']) ?? '') ?? [];
   if (kind === undefined) return { kind: 'other' };
-  const image = readMadeImage(event);
+  const image = readGeneratedImage(event);
   if (image === undefined) return { kind: 'unclear' };
   const settings = readSettings(event, 'created_at');
   if (kind === 'partial_image') return { kind: 'partial', index: countOf(event['partial_image_index']) ?? 0, image, settings };
@@ -50,7 +50,7 @@ export function writeImageEvent(event: ImageEvent, { operation, createdAtSeconds
   const usage = event.kind === 'completed' && event.usage !== undefined ? writeImageTokens(event.usage) : undefined;
   const body: JsonObject = {
     type,
-    ...writeMadeImage(event.image),
+    ...writeGeneratedImage(event.image),
     created_at: event.settings.createdAtSeconds ?? createdAtSeconds,
     size: event.settings.size ?? 'auto',
     quality: event.settings.quality ?? 'auto',
@@ -69,12 +69,12 @@ export function writeImagesReply({ images, settings, usage }: ImageReply, create
   return {
     created: settings.createdAtSeconds ?? createdAtSeconds,
     ...writeSettings(settings, first),
-    data: images.map(writeMadeImage),
+    data: images.map(writeGeneratedImage),
     ...(tokens !== undefined && { usage: tokens }),
   };
 }
 
-function writeSettings({ background, outputFormat, quality, size }: ImageSettings, first: MadeImage | undefined): JsonObject {
+function writeSettings({ background, outputFormat, quality, size }: ImageSettings, first: GeneratedImage | undefined): JsonObject {
   const format = outputFormat ?? (first && formatOf(first));
   return {
     ...(background !== undefined && { background }),
@@ -84,11 +84,11 @@ function writeSettings({ background, outputFormat, quality, size }: ImageSetting
   };
 }
 
-function writeMadeImage({ content, revisedPrompt }: MadeImage): JsonObject {
+function writeGeneratedImage({ content, revisedPrompt }: GeneratedImage): JsonObject {
   const bytes = content.kind === 'inline' ? { b64_json: content.data } : { url: content.url };
   return { ...bytes, ...(revisedPrompt !== undefined && { revised_prompt: revisedPrompt }) };
 }
 
-function formatOf({ content }: MadeImage): string | undefined {
+function formatOf({ content }: GeneratedImage): string | undefined {
   return content.kind === 'inline' ? /^image\/(png|jpeg|webp)$/.exec(content.mediaType ?? '')?.[1] : undefined;
 }

@@ -1,4 +1,4 @@
-import type { ImageReply, ImageRequest, MadeImage } from '../../inference/image.ts';
+import type { ImageReply, ImageRequest, GeneratedImage } from '../../inference/image.ts';
 import { filledText, itemsOf, membersOf, objectsOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { decodeGeminiUsage } from '../decode-gemini-usage.ts';
@@ -24,7 +24,7 @@ export function readGeminiPicture(body: JsonObject, request: Pick<ImageRequest, 
 }
 
 /** A picture among the parts. Those that the model thought with are not its answer. */
-function readPart(part: JsonObject): readonly MadeImage[] {
+function readPart(part: JsonObject): readonly GeneratedImage[] {
   const { mimeType, data } = membersOf(part['inlineData']);
   const bytes = filledText(data);
   const mediaType = filledText(mimeType);

@@ -1,4 +1,4 @@
-import type { ImageReply, MadeImage } from '../../inference/image.ts';
+import type { ImageReply, GeneratedImage } from '../../inference/image.ts';
 import { filledText, objectsOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { countPictures } from './image-usage.ts';
@@ -8,7 +8,7 @@ import { sniffImage } from './sniff-image.ts';
 export function readImagenReply(body: JsonObject): ImageReply | undefined {
   const { predictions = [] } = body;
   if (!Array.isArray(predictions)) return undefined;
-  const images: MadeImage[] = [];
+  const images: GeneratedImage[] = [];
   const withheld: string[] = [];
   for (const prediction of objectsOf(predictions)) {
     const data = filledText(prediction['bytesBase64Encoded']);

@@ -1,4 +1,4 @@
-import type { ImageReply, ImageRequest, ImageSettings, MadeImage } from '../../inference/image.ts';
+import type { ImageReply, ImageRequest, ImageSettings, GeneratedImage } from '../../inference/image.ts';
 import type { PricingParameters, UsageReport } from '../../inference/usage.ts';
 import { countOf, filledText } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
@@ -9,9 +9,9 @@ import { sniffImage } from './sniff-image.ts';
 export function readImagesReply(body: JsonObject, request: Pick<ImageRequest, 'sources'>): ImageReply | undefined {
   const { data } = body;
   if (!Array.isArray(data)) return undefined;
-  const images: MadeImage[] = [];
+  const images: GeneratedImage[] = [];
   for (const item of data as readonly JsonValue[]) {
-    const image = isJsonObject(item) ? readMadeImage(item) : undefined;
+    const image = isJsonObject(item) ? readGeneratedImage(item) : undefined;
     if (image === undefined) return undefined;
     images.push(image);
   }
@@ -22,7 +22,7 @@ export function readImagesReply(body: JsonObject, request: Pick<ImageRequest, 's
 }
 
 /** A picture with its bytes or its address; undefined where it has neither. */
-export function readMadeImage(item: JsonObject): MadeImage | undefined {
+export function readGeneratedImage(item: JsonObject): GeneratedImage | undefined {
   const data = filledText(item['b64_json']);
   const url = filledText(item['url']);
   const revisedPrompt = filledText(item['revised_prompt']);

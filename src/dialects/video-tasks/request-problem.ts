@@ -21,4 +21,5 @@ export const missingField = (path: string): GatewayError =>
   new GatewayError('missing_required_field', `${path} is required.`, { param: path });
 
 /** What the upstream of a model has no way to say. */
-export const unsayable = (param: string, message: string): GatewayError => new GatewayError('untranslatable_field', message, { param });
+export const untranslatable = (param: string, message: string): GatewayError =>
+  new GatewayError('untranslatable_field', message, { param });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { isBilled } from '../../billing/ledger/call-entry.ts';
 import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { aloneMeters } from '../../inference/meters.ts';
+import { standaloneMeters } from '../../inference/meters.ts';
 import { silentLogger } from '../../platform/log.ts';
 import { createMetricRegistry } from '../../platform/metrics/metric-registry.ts';
 import { readExposition, sumSamples } from '../../platform/metrics/testing/read-exposition.ts';
@@ -177,7 +177,7 @@ test('a video that is over is counted with its cost, and not as a call that used
 });
 
 test('a call that is billed by anything but tokens is never counted as one that used none', () => {
-  for (const meter of aloneMeters) {
+  for (const meter of standaloneMeters) {
     const { telemetry, samples } = count();
     telemetry.booked({ ...fakeEntry, usage: { [meter]: 3 } });
     assert.equal(sumSamples(samples(), 'gen_ai_client_token_usage_count'), 0, meter);

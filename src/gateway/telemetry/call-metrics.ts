@@ -1,6 +1,6 @@
 import type { Counter, Histogram, MetricRegistry } from '../../platform/metrics/metric-registry.ts';
 import { type CallEntry, type FailedAttempt, isUnpriced } from '../../billing/ledger/call-entry.ts';
-import { countInput, findAlone, meters, type TokenMeter, tokenMeters } from '../../inference/meters.ts';
+import { countInput, findStandalone, meters, type TokenMeter, tokenMeters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { CallReport, EndedCall } from './call-report.ts';
 import { createMetricFamilies, operationNames, type MetricFamilies, providerNames } from './metric-families.ts';
@@ -227,7 +227,7 @@ class CallCounter implements CallMetrics {
 
 /** Whether what was used is no tokens: characters, sound, video or pictures. A call without tokens would look like one with none. */
 function hasOtherUnit(usage: Usage): boolean {
-  return usage.inputTokens === undefined && usage.outputTokens === undefined && findAlone(usage) !== undefined;
+  return usage.inputTokens === undefined && usage.outputTokens === undefined && findStandalone(usage) !== undefined;
 }
 
 /** What became of an attempt, in few words: an error's code, or the class of the status. */

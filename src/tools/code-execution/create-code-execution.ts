@@ -4,7 +4,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { FunctionTool } from '../../inference/inference-request.ts';
 import { textOf } from '../../platform/json/json-readers.ts';
 import type { Logger } from '../../platform/log.ts';
-import type { GatewayTool, ToolOutcome, ToolRun, ToolShed } from '../gateway-tool.ts';
+import type { GatewayTool, ToolOutcome, ToolRun, ToolFactories } from '../gateway-tool.ts';
 import { describeRefusal, describeRun } from './describe-run.ts';
 import { canSeal, findSeals } from './find-seals.ts';
 import { openSnapshot } from './open-snapshot.ts';
@@ -26,7 +26,7 @@ export type CodeExecutionOptions = {
 };
 
 /** Python for models: `make` makes the tool of one request; `close` ends every sandbox. */
-export type CodeExecution = { readonly make: ToolShed['code-execution']; readonly close: () => Promise<void> };
+export type CodeExecution = { readonly make: ToolFactories['code-execution']; readonly close: () => Promise<void> };
 
 /** The longest piece of code in characters. */
 const codeLengthMax = 200_000;

@@ -4,7 +4,7 @@ import { FetchMediaError } from '../../platform/http/fetch-media-error.ts';
 import { textOf, textsOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { createDomainFilter } from '../domain-filter.ts';
-import type { GatewayTool, Source, ToolOutcome, ToolRun, ToolShed } from '../gateway-tool.ts';
+import type { GatewayTool, Source, ToolOutcome, ToolRun, ToolFactories } from '../gateway-tool.ts';
 import type { PageReader, ReadPage } from '../page-reader.ts';
 import { disarm, quoteSource, sourcesNotice } from '../quote-source.ts';
 
@@ -54,7 +54,7 @@ type Attempt =
   | { readonly asked: string; readonly problem: string; readonly slow: boolean };
 
 /** Reading the pages that a conversation names. */
-export function createUrlContext(options: UrlContextOptions): ToolShed['url-context'] {
+export function createUrlContext(options: UrlContextOptions): ToolFactories['url-context'] {
   return (tool, { userName: tenant }) => {
     const { reader } = options;
     if (reader === undefined) {

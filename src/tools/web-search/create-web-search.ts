@@ -2,7 +2,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { WebSearchTool } from '../../inference/inference-request.ts';
 import type { Logger } from '../../platform/log.ts';
 import { allowedHostsOf, blockedHostsOf, createDomainFilter } from '../domain-filter.ts';
-import type { GatewayTool, ToolOutcome, ToolRun, ToolShed } from '../gateway-tool.ts';
+import type { GatewayTool, ToolOutcome, ToolRun, ToolFactories } from '../gateway-tool.ts';
 import type { PageReader } from '../page-reader.ts';
 import { askProvider, type ConfiguredProvider, SearchError } from './ask-provider.ts';
 import { mergeResults } from './merge-results.ts';
@@ -37,7 +37,7 @@ type Search = {
 const filterAllowance = 3;
 
 /** Searching the web through the search service that the operator has configured. */
-export function createWebSearch(options: WebSearchOptions): ToolShed['web-search'] {
+export function createWebSearch(options: WebSearchOptions): ToolFactories['web-search'] {
   return (tool, { userName: tenant }) => {
     const { provider } = options;
     if (provider === undefined) throw missingProvider(tool);

@@ -2,7 +2,7 @@ import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import { describeSchema } from '../../../inference/describe-schema.ts';
 import type { InferenceRequest, ReasoningPart, Turn, VendorField } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
-import { noteUnsaid } from '../../../inference/note-unsaid.ts';
+import { noteLostContent } from '../../../inference/note-lost-content.ts';
 import { isPutBack, OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
 import { objectsOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
@@ -70,7 +70,7 @@ function noteLosses(request: InferenceRequest, fit: RequestFit, own: OwnMembers 
     dropVendorFields(lost, notes, 'a request in which the gateway has a part cannot carry it');
   }
   const takesReasoning = ({ proof }: ReasoningPart): boolean => proof?.origin === proofOrigin;
-  noteUnsaid(request, { verbosity: true, imageDetail: true, mediaNames: true, citations: 'all', takesReasoning, proofOrigin }, notes);
+  noteLostContent(request, { verbosity: true, imageDetail: true, mediaNames: true, citations: 'all', takesReasoning, proofOrigin }, notes);
 }
 
 /** Writes a request for a count: a message request without what limits or steers the output. */

@@ -1,6 +1,6 @@
 import { arrangeTurns } from '../../../inference/arrange-turns.ts';
 import type { FunctionTool, InferenceRequest, ServiceTier } from '../../../inference/inference-request.ts';
-import { noteUnsaid, type Unsayable } from '../../../inference/note-unsaid.ts';
+import { noteLostContent, type MissingCapabilities } from '../../../inference/note-lost-content.ts';
 import { withoutLogprobFields } from '../../../inference/token-logprobs.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -41,7 +41,7 @@ export function encodeRequest(asked: InferenceRequest, fit: RequestFit): Encoded
     ...own.take(''),
   };
   own.noteRest(fit.notes);
-  noteUnsaid(asked, unsayableFor(fit), fit.notes);
+  noteLostContent(asked, missingCapabilities(fit), fit.notes);
   return {
     body,
     ...(renamed.size === 0 ? {} : { toolNames: renamed }),
@@ -50,7 +50,7 @@ export function encodeRequest(asked: InferenceRequest, fit: RequestFit): Encoded
   };
 }
 
-const unsayableFor = ({ proofOrigin }: RequestFit): Unsayable => ({
+const missingCapabilities = ({ proofOrigin }: RequestFit): MissingCapabilities => ({
   proofOrigin,
   endUser: true,
   verbosity: true,

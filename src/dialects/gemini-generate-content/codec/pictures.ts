@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { ImageReply, MadeImage } from '../../../inference/image.ts';
+import type { ImageReply, GeneratedImage } from '../../../inference/image.ts';
 import { membersOf, numberOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import { listUnread } from '../../list-unread.ts';
@@ -77,7 +77,7 @@ function encode(reply: ImageReply, { requestId, requestedModel, framing }: Pictu
   return Buffer.from(framing === 'sse' ? `data: ${json}\r\n\r\n` : `[${json}\r\n]`);
 }
 
-function encodeParts({ content, revisedPrompt }: MadeImage): readonly JsonObject[] {
+function encodeParts({ content, revisedPrompt }: GeneratedImage): readonly JsonObject[] {
   const picture =
     content.kind === 'inline'
       ? { inlineData: { mimeType: content.mediaType ?? 'image/png', data: content.data } }

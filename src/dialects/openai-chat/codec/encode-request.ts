@@ -1,5 +1,5 @@
 import type { InferenceRequest, Sampling } from '../../../inference/inference-request.ts';
-import { noteUnsaid, type Unsayable } from '../../../inference/note-unsaid.ts';
+import { noteLostContent, type MissingCapabilities } from '../../../inference/note-lost-content.ts';
 import { withoutLogprobFields } from '../../../inference/token-logprobs.ts';
 import { fitToolNames, listToolNames } from '../../../inference/tool-names.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
@@ -19,7 +19,7 @@ const stopSequencesMax = 4;
 /** Writes a request for a server of this dialect, within what its traits say that it takes. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
   const ownFields = restoreOwnFields(withoutLogprobFields(request), fit.notes);
-  noteUnsaid(request, unsayableFor(fit), fit.notes);
+  noteLostContent(request, missingCapabilities(fit), fit.notes);
   const names = fitToolNames(listToolNames(request), nameRules);
   const messageFit: MessageFit = { ...fit, toWireName: names.toWireName, isOwn: isOwn(request) };
   const format = encodeOutputFormat(request, fit);
@@ -51,11 +51,11 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
 }
 
 /** What has no place in this dialect. Thoughts go back to servers that want them, and entries with proofs to the one that wrote them. */
-function unsayableFor({ traits, proofOrigin }: RequestFit): Unsayable {
+function missingCapabilities({ traits, proofOrigin }: RequestFit): MissingCapabilities {
   const { reasoningHistoryField } = traits.chat;
   return {
     proofOrigin,
-    sayableName: isSpeakerName,
+    acceptsName: isSpeakerName,
     mediaNames: true,
     citations: 'all',
     takesReasoning: ({ proof }) =>

@@ -1,7 +1,7 @@
 import { dropVendorFields } from '../../../inference/drop-vendor-fields.ts';
 import type { InferenceRequest, OutputFormat, ReasoningPart, VendorField } from '../../../inference/inference-request.ts';
 import type { ModelTraits } from '../../../inference/model-traits.ts';
-import { noteUnsaid } from '../../../inference/note-unsaid.ts';
+import { noteLostContent } from '../../../inference/note-lost-content.ts';
 import { isPutBack, OwnMembers, putBackFields } from '../../../inference/own-fields.ts';
 import { fitReasoning } from '../../../inference/reasoning-scale.ts';
 import { strictOf } from '../../../inference/strict-schema.ts';
@@ -173,7 +173,7 @@ function noteLosses(request: InferenceRequest, fit: RequestFit, isOwn: boolean):
   const lost = isOwn ? request.vendorFields.filter((field) => !isRestored(field, fit)) : request.vendorFields;
   dropVendorFields(lost, notes, isOwn ? 'a request in which the gateway has a part cannot carry it' : undefined);
   const takesReasoning = ({ proof }: ReasoningPart): boolean => proof?.origin === proofOrigin && proof.blob !== '';
-  noteUnsaid(request, { mediaNames: true, citations: 'documents', takesReasoning, proofOrigin }, notes);
+  noteLostContent(request, { mediaNames: true, citations: 'documents', takesReasoning, proofOrigin }, notes);
 }
 
 /**

@@ -3,7 +3,7 @@ import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { frameSizeOf, sizeOf } from '../frame-sizes.ts';
 import { textMember, type TextMember } from '../json-text.ts';
-import { unsayable, wrongValue } from '../request-problem.ts';
+import { untranslatable, wrongValue } from '../request-problem.ts';
 import type { UpstreamVideo, VideoBilling, VideoProtocol, VideoSubmission } from '../video-protocol.ts';
 import { addressOf, billOf, collectFurther, finishSubmission, listWords, remixResolutionMax, type SentFields } from './submission-parts.ts';
 import {
@@ -52,14 +52,14 @@ function sizeMember({ form, resolution, aspectRatio }: VideoRequest): TextMember
 
 function imageMembers({ images }: VideoRequest): readonly TextMember[] {
   const [first, second] = images;
-  if (second !== undefined) throw unsayable('images', 'This model takes one picture only.');
+  if (second !== undefined) throw untranslatable('images', 'This model takes one picture only.');
   return first === undefined ? [] : [textMember('input_reference', { image_url: addressOf(first, 'image') })];
 }
 
 /** The upstream's own id of the video that is changed: the vendor takes no other video than those that it made. */
 function sourceIdOf({ video }: VideoRequest): string {
   if (video?.kind === 'task') return video.taskId;
-  throw unsayable('video', 'This model changes only videos that it made itself: name one by its id.');
+  throw untranslatable('video', 'This model changes only videos that it made itself: name one by its id.');
 }
 
 const billSeconds = (sent: SentFields, resolution: string): VideoBilling =>

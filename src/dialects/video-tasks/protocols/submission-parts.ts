@@ -7,7 +7,7 @@ import { parseJson } from '../../../platform/json/parse-json.ts';
 import { writeDataUrl } from '../../data-url.ts';
 import { fieldOf } from '../field-names.ts';
 import { listTextMembers, type TextMember, writeTextObject } from '../json-text.ts';
-import { unsayable, wrongValue } from '../request-problem.ts';
+import { untranslatable, wrongValue } from '../request-problem.ts';
 import type { VideoBilling, VideoProtocolId, VideoSubmission } from '../video-protocol.ts';
 
 // What the three upstream interfaces share in writing requests.
@@ -26,7 +26,7 @@ const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'applica
 export function addressOf(input: VideoInput, param: string): string {
   if (input.kind === 'url') return input.url;
   if (input.kind === 'data') return writeDataUrl({ mediaType: input.mediaType, data: input.base64 });
-  throw unsayable(param, 'The upstream of this model takes no video by the id of its task.');
+  throw untranslatable(param, 'The upstream of this model takes no video by the id of its task.');
 }
 
 export function requireOneOf(param: string, value: string, words: readonly string[]): string {

@@ -3,7 +3,7 @@ import { filledText, meaningOf, membersOf, objectOf, textOf } from '../../../pla
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { documentedRatios, knownResolutions } from '../frame-sizes.ts';
 import { listTextMembers, rawMember, textMember, type TextMember, writeTextObject } from '../json-text.ts';
-import { unsayable } from '../request-problem.ts';
+import { untranslatable } from '../request-problem.ts';
 import type { UpstreamVideo, VideoBilling, VideoProtocol, VideoSubmission } from '../video-protocol.ts';
 import {
   addressOf,
@@ -92,7 +92,7 @@ function readFurther({ form, furtherFields }: VideoRequest): Metadata & { readon
 
 function encodeSubmission(request: VideoRequest, upstreamModel: string): VideoSubmission {
   const { mode, prompt, user, video } = request;
-  if (mode === 'extension') throw unsayable('video', 'The upstream of this model cannot lengthen videos.');
+  if (mode === 'extension') throw untranslatable('video', 'The upstream of this model cannot lengthen videos.');
   const metadata = encodeMetadata(request);
   const further = readFurther(request);
   // A video that the upstream made itself is named by its id, in the path.

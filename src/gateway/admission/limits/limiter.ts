@@ -1,5 +1,5 @@
 import type { RateLimits } from '../../../accounts/access-limits.ts';
-import type { LimitStanding, RateLimitStanding } from '../../../inference/rate-limit-standing.ts';
+import type { LimitState, RateLimitState } from '../../../inference/rate-limit-state.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { UsageWindow } from './usage-window.ts';
 
@@ -17,13 +17,13 @@ export type LimitRefusal = {
   readonly limit: number;
   /** Milliseconds after which the call would be admitted if nobody else came; Infinity when it never would be. For concurrency it cannot be known and is a second. */
   readonly waitMs: number;
-  readonly standing: RateLimitStanding;
+  readonly standing: RateLimitState;
 };
 
 /** What a call has taken of its limits. It ends once: by the first of the three ways out. */
 export type Reservation = {
   readonly admitted: true;
-  readonly standing: RateLimitStanding;
+  readonly standing: RateLimitState;
   /** The call ended and used this many tokens: the estimate is corrected and the slot is free. */
   readonly settle: (tokens: number) => void;
   /** The call was never made: everything is given back. */
@@ -120,7 +120,7 @@ export function roundUpMs(ms: number): number {
 }
 
 /** The tightest of the limits of each kind. */
-function standingOf(limited: readonly LimitedSubject[], found: readonly Subject[], nowMs: number): RateLimitStanding {
+function standingOf(limited: readonly LimitedSubject[], found: readonly Subject[], nowMs: number): RateLimitState {
   const requests = tightest('requests', limited, found, nowMs);
   const tokens = tightest('tokens', limited, found, nowMs);
   return { ...(requests === undefined ? {} : { requests }), ...(tokens === undefined ? {} : { tokens }) };
@@ -131,8 +131,8 @@ function tightest(
   limited: readonly LimitedSubject[],
   found: readonly Subject[],
   nowMs: number,
-): LimitStanding | undefined {
-  let tightestYet: LimitStanding | undefined;
+): LimitState | undefined {
+  let tightestYet: LimitState | undefined;
   for (let index = 0; index < limited.length; index += 1) {
     const limits = limited[index]?.limits;
     const limit = of === 'requests' ? limits?.requestsPerMinute : limits?.tokensPerMinute;
@@ -150,7 +150,7 @@ function createReservation(options: {
   readonly found: readonly Subject[];
   readonly entries: readonly number[];
   readonly estimatedTokens: number;
-  readonly standing: RateLimitStanding;
+  readonly standing: RateLimitState;
 }): Reservation {
   const { clock, found, entries, estimatedTokens, standing } = options;
   let ended = false;

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { acceptedAtMs, bookOf, plainEntry } from '../../../billing/rating/testing/price-book-kit.ts';
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { aloneMeters } from '../../../inference/meters.ts';
+import { standaloneMeters } from '../../../inference/meters.ts';
 import { readPrices } from './read-prices.ts';
 
 const book = bookOf(
@@ -41,7 +41,7 @@ describe('before a call is made', () => {
 
   test('a price of tokens is none for what is billed by anything else, and the refusal says what has no price', () => {
     const priceBook = createPriceBook({ book, unlisted: 'refuse' });
-    for (const meter of aloneMeters)
+    for (const meter of standaloneMeters)
       assert.throws(
         () => readPrices(priceBook, { ...callTo('plain'), uses: { [meter]: 1 } }, body),
         (error) => error instanceof GatewayError && error.code === 'model_not_priced' && !error.message.includes('for tokens'),

@@ -1,7 +1,7 @@
 import { readPricingParameters } from '../../../billing/rating/read-pricing-parameters.ts';
 import type { PriceBook } from '../../../billing/rating/rating.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { findAlone, meters } from '../../../inference/meters.ts';
+import { findStandalone, meters } from '../../../inference/meters.ts';
 import type { PricingParameters, Usage } from '../../../inference/usage.ts';
 import type { Target } from '../routing/target.ts';
 
@@ -18,7 +18,7 @@ const tokens: Usage = {};
 
 /** What has no price, in words. */
 function describeUse(uses: Usage): string {
-  const alone = findAlone(uses);
+  const alone = findStandalone(uses);
   return `for ${alone === undefined ? 'tokens' : meters[alone].unpriced}`;
 }
 

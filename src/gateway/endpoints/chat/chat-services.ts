@@ -1,7 +1,7 @@
 import type { Conversations } from '../../../conversations/response-store.ts';
 import type { Callbacks } from '../../../tasks/callbacks/create-callbacks.ts';
 import type { FileService } from '../../../tools/file-search/file-service.ts';
-import type { ToolShed } from '../../../tools/gateway-tool.ts';
+import type { ToolFactories } from '../../../tools/gateway-tool.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { PictureMaker } from '../shared/picture-maker.ts';
@@ -19,7 +19,7 @@ export type ChatServices = AdmissionServices &
     readonly replyOwners: ReplyOwners;
     readonly conversations: Conversations;
     /** The built-in tools that it can run itself. */
-    readonly tools?: Partial<ToolShed>;
+    readonly tools?: Partial<ToolFactories>;
     readonly proofVault: ProofVault;
     /** Reads documents whose kind an upstream does not take; absent where none are read. */
     readonly documents?: DocumentReader;

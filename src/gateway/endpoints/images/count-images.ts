@@ -23,7 +23,7 @@ export function findChargedBy({ priceBook, requestedModel, acceptedAtMs }: Purch
 }
 
 /** What is known of the pictures of a reply, or of a stream so far. */
-export type MadeImages = {
+export type GeneratedImages = {
   readonly finished: number;
   /** Unfinished ones that were shown. */
   readonly partial: number;
@@ -36,7 +36,7 @@ export type MadeImages = {
 
 /** Counts pictures by what has a price. Tokens that nobody reported are estimated by size and quality, so that a broken upstream is no free one. */
 export function countImages(
-  made: MadeImages,
+  made: GeneratedImages,
   asked: ImageRequest,
   { counting }: ImageInterface,
   chargedBy: ChargedBy,
@@ -51,7 +51,7 @@ export function countImages(
 }
 
 /** Output that goes on behind what is reported makes it an estimate in the books. */
-function estimate(made: MadeImages, asked: ImageRequest, counting: 'by-size' | 'native'): UsageReport | undefined {
+function estimate(made: GeneratedImages, asked: ImageRequest, counting: 'by-size' | 'native'): UsageReport | undefined {
   const tokens = tokensOf(made, asked, counting);
   if (tokens === 0) return made.reported;
   const { raw = null, replyParameters } = made.reported ?? {};
@@ -60,7 +60,7 @@ function estimate(made: MadeImages, asked: ImageRequest, counting: 'by-size' | '
 }
 
 /** Tokens of pictures that were shown, by what is known of how they were made. */
-export function tokensOf({ finished, partial, settings }: MadeImages, asked: ImageRequest, counting: 'by-size' | 'native'): number {
+export function tokensOf({ finished, partial, settings }: GeneratedImages, asked: ImageRequest, counting: 'by-size' | 'native'): number {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(settings.size ?? '') ?? [];
   const size = width === undefined || height === undefined ? asked.size : { width: Number(width), height: Number(height) };
   const quality = (['low', 'medium', 'high'] as const).find((word) => word === settings.quality) ?? asked.quality;

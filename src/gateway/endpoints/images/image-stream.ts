@@ -6,7 +6,7 @@ import type { UsageReport } from '../../../inference/usage.ts';
 import type { Frame } from '../../../platform/frames.ts';
 import type { ImageInterface } from '../../../upstreams/image-interfaces.ts';
 import type { ChargedUsage, StreamRelay } from '../../attempts/exchange/reply-relay.ts';
-import { type ChargedBy, countImages, type MadeImages, tokensOf } from './count-images.ts';
+import { type ChargedBy, countImages, type GeneratedImages, tokensOf } from './count-images.ts';
 
 type Streamed = {
   readonly asked: ImageRequest;
@@ -109,7 +109,7 @@ class ImageStream {
     };
   }
 
-  #made(): MadeImages {
+  #made(): GeneratedImages {
     const sources = this.#streamed.asked.sources.length;
     return { finished: this.#finished, partial: this.#partial, sources, settings: this.#settings, reported: this.#reported };
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { MadeImage } from '../../../inference/image.ts';
+import type { GeneratedImage } from '../../../inference/image.ts';
 import { MediaStorageError } from '../../../tasks/media/media-storage.ts';
 import type { StoredPicture } from '../../../tasks/media/picture-store.ts';
 import { createSignedLinks } from '../shared/content/signed-links.ts';
@@ -10,10 +10,10 @@ import { createPictureLinks } from './picture-files.ts';
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 10, 23);
 const links = createSignedLinks(Buffer.alloc(32, 7), Number.POSITIVE_INFINITY);
-const made = (text: string): MadeImage => ({
+const made = (text: string): GeneratedImage => ({
   content: { kind: 'inline', mediaType: 'image/png', data: Buffer.from(text).toString('base64') },
 });
-const elsewhere: MadeImage = { content: { kind: 'url', url: 'https://vendor.example/a.png' } };
+const elsewhere: GeneratedImage = { content: { kind: 'url', url: 'https://vendor.example/a.png' } };
 
 /** A storage that keeps nothing beyond so many files, and what became of it. */
 function start({ filesMax = 10, mediaRetentionDays = undefined as number | undefined } = {}) {
@@ -60,7 +60,7 @@ function start({ filesMax = 10, mediaRetentionDays = undefined as number | undef
   return { link, files, rows, errors };
 }
 
-const urlOf = (image: MadeImage | undefined): URL => {
+const urlOf = (image: GeneratedImage | undefined): URL => {
   assert.equal(image?.content.kind, 'url');
   return new URL(image.content.kind === 'url' ? image.content.url : '');
 };

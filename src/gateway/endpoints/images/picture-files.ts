@@ -1,5 +1,5 @@
 import type { ApiKey } from '../../../accounts/api-key.ts';
-import type { MadeImage } from '../../../inference/image.ts';
+import type { GeneratedImage } from '../../../inference/image.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/log.ts';
 import type { MediaStorage } from '../../../tasks/media/media-storage.ts';
@@ -17,13 +17,13 @@ export type PictureFiles = {
 
 /** Pictures with addresses in place of bytes. */
 type LinkedPictures = {
-  readonly images: readonly MadeImage[];
+  readonly images: readonly GeneratedImage[];
   /** Keeps their files. False where that failed, so that the addresses lead nowhere; never rejects. */
   readonly keep: () => Promise<boolean>;
 };
 
 /** Gives the pictures of a reply addresses; those that have one keep it. */
-export type LinkPictures = (images: readonly MadeImage[]) => LinkedPictures;
+export type LinkPictures = (images: readonly GeneratedImage[]) => LinkedPictures;
 
 /** What becomes of pictures that are wanted by address. */
 export type PictureLinks = {
@@ -63,7 +63,7 @@ export function createPictureLinks(linking: Linking): LinkPictures {
     const createdAtMs = clock.nowMs();
     const expiresAtMs = createdAtMs + keptHours(linking) * hourMs;
     const unkept: Unkept[] = [];
-    const linked = images.map((image): MadeImage => {
+    const linked = images.map((image): GeneratedImage => {
       const { content } = image;
       if (content.kind !== 'inline') return image;
       const id = newId('picture');

@@ -2,7 +2,7 @@ import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { createFileSearch } from '../../../tools/file-search/create-file-search.ts';
 import type { FileService } from '../../../tools/file-search/file-service.ts';
-import type { ToolShed } from '../../../tools/gateway-tool.ts';
+import type { ToolFactories } from '../../../tools/gateway-tool.ts';
 import type { Config } from '../../config/config-schema.ts';
 import type { Environment } from '../../environment.ts';
 import { openCodeExecution } from './open-code-execution.ts';
@@ -19,13 +19,13 @@ export type OpenToolsOptions = {
 };
 
 /** The tools of one configuration, and what ends them. */
-type OpenedTools = { readonly shed: Omit<ToolShed, 'file-search'>; readonly close: () => Promise<void> };
+type OpenedTools = { readonly factories: Omit<ToolFactories, 'file-search'>; readonly close: () => Promise<void> };
 
 function open({ environment, simulated, logger }: OpenToolsOptions, config: Config): OpenedTools {
   const web = openWebTools({ config, variable: environment.variable, simulated, logger });
   const code = openCodeExecution({ settings: config.tools?.codeExecution, dataDirectory: environment.dataDirectory, logger });
   return {
-    shed: { 'web-search': web['web-search'], 'url-context': web['url-context'], 'code-execution': code.make },
+    factories: { 'web-search': web['web-search'], 'url-context': web['url-context'], 'code-execution': code.make },
     close: async () => {
       await Promise.all([web.close(), code.close()]);
     },
@@ -39,17 +39,17 @@ const retiredMs = 600_000;
  * The built-in tools as the configuration in force says. Nothing runs before it is used. Calls under way keep the tools they began with when the configuration
  * changes. Closed by `opened`.
  */
-export function openTools(options: OpenToolsOptions, opened: AsyncDisposableStack): ToolShed {
+export function openTools(options: OpenToolsOptions, opened: AsyncDisposableStack): ToolFactories {
   const { files, clock, logger } = options;
   const retired = new Map<OpenedTools, NodeJS.Timeout>();
   let config = options.config();
   let current = open(options, config);
-  const now = (): OpenedTools['shed'] => {
+  const now = (): OpenedTools['factories'] => {
     const latest = options.config();
-    if (latest === config) return current.shed;
+    if (latest === config) return current.factories;
     const isSame = JSON.stringify(latest.tools) === JSON.stringify(config.tools);
     config = latest;
-    if (isSame) return current.shed;
+    if (isSame) return current.factories;
     const old = current;
     current = open(options, config);
     const end = (): void => {
@@ -57,7 +57,7 @@ export function openTools(options: OpenToolsOptions, opened: AsyncDisposableStac
       old.close().catch((error: unknown) => logger.warn({ err: error }, 'closing replaced tools failed'));
     };
     retired.set(old, setTimeout(end, retiredMs).unref());
-    return current.shed;
+    return current.factories;
   };
   opened.defer(async () => {
     for (const timer of retired.values()) clearTimeout(timer);

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../platform/log.ts';
-import type { ToolShed } from '../../../tools/gateway-tool.ts';
+import type { ToolFactories } from '../../../tools/gateway-tool.ts';
 import { createPageReader, type PageReaderOptions } from '../../../tools/page-reader.ts';
 import { createUrlContext } from '../../../tools/url-context/create-url-context.ts';
 import { createWebSearch } from '../../../tools/web-search/create-web-search.ts';
@@ -14,7 +14,7 @@ const pageShare = 3;
 export type SimulatedSearch = { readonly url: string; readonly pageOrigin: string };
 
 /** The tools that read the web, as the configuration says. They hold nothing before they are used; `close` ends their threads. */
-export type WebTools = Pick<ToolShed, 'web-search' | 'url-context'> & { readonly close: () => Promise<void> };
+export type WebTools = Pick<ToolFactories, 'web-search' | 'url-context'> & { readonly close: () => Promise<void> };
 
 /** @param options.simulated used where nothing else is configured, and its pages may then be read */
 export function openWebTools(options: {

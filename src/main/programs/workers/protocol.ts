@@ -1,5 +1,5 @@
 import type { LimitedSubject, LimitRefusal } from '../../../gateway/admission/limits/limiter.ts';
-import type { RateLimitStanding } from '../../../inference/rate-limit-standing.ts';
+import type { RateLimitState } from '../../../inference/rate-limit-state.ts';
 import type { MetricsSnapshot } from '../../../platform/metrics/metrics-snapshot.ts';
 import type { ConfigFiles } from '../../config/load-config.ts';
 import type { UpstreamSource } from '../../config/build-settings.ts';
@@ -40,7 +40,7 @@ export type Gathered = { readonly answers: readonly unknown[]; readonly complete
 
 /** A limiter's answer. JSON has no infinity: a wait without end has no `waitMs`. */
 export type ReserveAnswer =
-  | { readonly admitted: true; readonly standing: RateLimitStanding }
+  | { readonly admitted: true; readonly standing: RateLimitState }
   | (Omit<LimitRefusal, 'waitMs'> & { readonly waitMs?: number });
 
 /** What workers ask the primary. */

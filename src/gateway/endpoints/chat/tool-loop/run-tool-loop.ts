@@ -6,7 +6,7 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { BuiltInTool, BuiltInToolKind, InferenceRequest } from '../../../../inference/inference-request.ts';
 import { createTranslationNotes, type TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import type { GatewayTool, ToolOwner, ToolShed } from '../../../../tools/gateway-tool.ts';
+import type { GatewayTool, ToolOwner, ToolFactories } from '../../../../tools/gateway-tool.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { GatewaySettings } from '../../../attempts/services.ts';
 import type { ChatServices } from '../chat-services.ts';
@@ -141,7 +141,7 @@ function isMissed({ tools, toolChoice }: InferenceRequest, kind: BuiltInToolKind
 /** One tool for each kind: a request that offers a kind twice means its first. What cannot be had and is not missed is left out. */
 async function makeTools(
   request: InferenceRequest,
-  shed: Partial<ToolShed>,
+  factories: Partial<ToolFactories>,
   owner: ToolOwner,
   isMissed: (kind: BuiltInToolKind) => boolean,
 ): Promise<readonly GatewayTool[]> {
@@ -150,7 +150,7 @@ async function makeTools(
   const made = await Promise.all(
     [...kinds.values()].map(async (tool) => {
       try {
-        return await makeTool(tool, shed, owner);
+        return await makeTool(tool, factories, owner);
       } catch (error) {
         if (error instanceof GatewayError && error.code === 'tool_unavailable' && !isMissed(tool.kind)) return [];
         throw error;
@@ -160,23 +160,23 @@ async function makeTools(
   return made.flat();
 }
 
-async function makeTool(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): Promise<GatewayTool> {
-  const made = makeOf(tool, shed, owner);
+async function makeTool(tool: BuiltInTool, factories: Partial<ToolFactories>, owner: ToolOwner): Promise<GatewayTool> {
+  const made = makeOf(tool, factories, owner);
   if (made !== undefined) return await made;
   const param = tool.path ?? 'tools';
   throw new GatewayError('tool_unavailable', `${param}: this gateway does not offer ${tool.kind.replace('-', ' ')}`, { param });
 }
 
-function makeOf(tool: BuiltInTool, shed: Partial<ToolShed>, owner: ToolOwner): GatewayTool | Promise<GatewayTool> | undefined {
+function makeOf(tool: BuiltInTool, factories: Partial<ToolFactories>, owner: ToolOwner): GatewayTool | Promise<GatewayTool> | undefined {
   switch (tool.kind) {
     case 'web-search':
-      return shed['web-search']?.(tool, owner);
+      return factories['web-search']?.(tool, owner);
     case 'code-execution':
-      return shed['code-execution']?.(tool, owner);
+      return factories['code-execution']?.(tool, owner);
     case 'file-search':
-      return shed['file-search']?.(tool, owner);
+      return factories['file-search']?.(tool, owner);
     case 'url-context':
-      return shed['url-context']?.(tool, owner);
+      return factories['url-context']?.(tool, owner);
   }
 }
 

@@ -1,5 +1,5 @@
 /** How much of one limit is left. */
-export type LimitStanding = {
+export type LimitState = {
   readonly limit: number;
   /** What may still be used, this call already taken off. */
   readonly remaining: number;
@@ -8,4 +8,4 @@ export type LimitStanding = {
 };
 
 /** Where a caller stands with the limits of the last minute. What is not limited is absent. */
-export type RateLimitStanding = { readonly requests?: LimitStanding; readonly tokens?: LimitStanding };
+export type RateLimitState = { readonly requests?: LimitState; readonly tokens?: LimitState };

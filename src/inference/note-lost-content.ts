@@ -3,7 +3,7 @@ import type { InferenceRequest, MediaPart, Part, ReasoningPart } from './inferen
 import type { TranslationNotes } from './translation-notes.ts';
 
 /** What a request may say, and a dialect has no word for. */
-export type Unsayable = {
+export type MissingCapabilities = {
   readonly endUser?: boolean;
   readonly verbosity?: boolean;
   /** That the arguments of a function keep to its schema. */
@@ -11,7 +11,7 @@ export type Unsayable = {
   /** How closely an image is looked at. */
   readonly imageDetail?: boolean;
   /** Which names of speakers can be said. Absent: none. */
-  readonly sayableName?: (name: string) => boolean;
+  readonly acceptsName?: (name: string) => boolean;
   /** The sources of what was said earlier: all of them, or those that are no addresses. */
   readonly citations?: 'all' | 'documents';
   /** Names of images, sounds and films. */
@@ -23,45 +23,45 @@ export type Unsayable = {
 };
 
 /** Names what a request says and its upstream is not told, because its interface has no word for it. Nothing is lost in silence. */
-export function noteUnsaid(request: InferenceRequest, unsayable: Unsayable, notes: TranslationNotes): void {
+export function noteLostContent(request: InferenceRequest, missing: MissingCapabilities, notes: TranslationNotes): void {
   const noField = 'the interface of this model has no such field';
-  if (unsayable.endUser === true && request.endUser !== undefined) notes.dropped('endUser', noField);
-  if (unsayable.verbosity === true && (request.verbosity ?? 'medium') !== 'medium') notes.dropped('verbosity', noField);
-  for (const tool of unsayable.strictTools === true ? request.tools : []) {
+  if (missing.endUser === true && request.endUser !== undefined) notes.dropped('endUser', noField);
+  if (missing.verbosity === true && (request.verbosity ?? 'medium') !== 'medium') notes.dropped('verbosity', noField);
+  for (const tool of missing.strictTools === true ? request.tools : []) {
     if (tool.kind !== 'function' || tool.strict !== true) continue;
     notes.adapted({ path: tool.path, otherwise: 'tools' }, 'the arguments of this function are not held to its schema here');
   }
-  noteTurns(request, unsayable, notes);
+  noteTurns(request, missing, notes);
 }
 
-function noteTurns({ turns }: InferenceRequest, unsayable: Unsayable, notes: TranslationNotes): void {
+function noteTurns({ turns }: InferenceRequest, missing: MissingCapabilities, notes: TranslationNotes): void {
   const reason = 'the upstream of this model has no names of speakers, or none like this';
   for (const { name, namePath, parts } of turns) {
-    if (name !== undefined && unsayable.sayableName?.(name) !== true) notes.dropped({ path: namePath, otherwise: 'turns' }, reason);
+    if (name !== undefined && missing.acceptsName?.(name) !== true) notes.dropped({ path: namePath, otherwise: 'turns' }, reason);
     for (const part of parts) {
-      notePart(part, unsayable, notes);
-      if (part.kind === 'tool-result') for (const piece of part.content) notePart(piece, unsayable, notes);
+      notePart(part, missing, notes);
+      if (part.kind === 'tool-result') for (const piece of part.content) notePart(piece, missing, notes);
     }
   }
 }
 
-const losesSources = (citations: readonly Citation[], { citations: lost }: Unsayable): boolean =>
+const losesSources = (citations: readonly Citation[], { citations: lost }: MissingCapabilities): boolean =>
   lost !== undefined && citations.some(({ source }) => lost === 'all' || source.kind !== 'url');
 
-function notePart(part: Part, unsayable: Unsayable, notes: TranslationNotes): void {
+function notePart(part: Part, missing: MissingCapabilities, notes: TranslationNotes): void {
   const place = { path: part.path, otherwise: 'turns' } as const;
-  if (part.kind === 'media') noteMedia(part, unsayable, notes);
-  if (part.kind === 'text' && losesSources(part.citations ?? [], unsayable)) {
+  if (part.kind === 'media') noteMedia(part, missing, notes);
+  if (part.kind === 'text' && losesSources(part.citations ?? [], missing)) {
     notes.adapted(place, 'what was said before goes on without the sources that it named');
   }
   const isForeign =
-    (part.kind === 'text' || part.kind === 'tool-call') && part.proof !== undefined && part.proof.origin !== unsayable.proofOrigin;
-  if (isForeign || (part.kind === 'reasoning' && !unsayable.takesReasoning(part))) {
+    (part.kind === 'text' || part.kind === 'tool-call') && part.proof !== undefined && part.proof.origin !== missing.proofOrigin;
+  if (isForeign || (part.kind === 'reasoning' && !missing.takesReasoning(part))) {
     notes.adapted(place, 'thoughts and their signatures go back only to the vendor that made them; the conversation goes on without these');
   }
 }
 
-function noteMedia(part: MediaPart, { imageDetail, mediaNames }: Unsayable, notes: TranslationNotes): void {
+function noteMedia(part: MediaPart, { imageDetail, mediaNames }: MissingCapabilities, notes: TranslationNotes): void {
   if (imageDetail === true && (part.detail ?? 'auto') !== 'auto') {
     notes.dropped(
       { path: part.detailPath ?? part.path, otherwise: 'turns' },
