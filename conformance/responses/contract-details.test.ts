@@ -113,7 +113,7 @@ describe('Responses, to the letter', () => {
     const content = [{ type: 'input_file', filename: 'x.docx', file_data: Buffer.from('PK\u0003\u0004 no archive').toString('base64') }];
     const answer = await ask('/v1/responses', { model: 'messages', input: [{ role: 'user', content }] });
     assert.deepEqual([answer.status, answer.json.error.param], [400, 'input[0].content[0]'], answer.text);
-    assert.match(answer.json.error.message, /damaged, or is no Word document/);
+    assert.match(answer.json.error.message, /damaged, or is not a Word document/);
   });
 
   test('a vendor that takes Word documents gets the bytes', async () => {

@@ -77,7 +77,7 @@ describe('truncation', () => {
       for (let at = 0; at < 8 && model !== 'generate-content'; at++) {
         assert.equal(sent.includes(`The result${at} `), sent.includes(`"call_${at}`), `call ${at}`);
       }
-      assert.match(response.headers.get('x-gateway-warning') ?? '', /adapted input \(\d+ items were left out of the middle by truncation/);
+      assert.match(response.headers.get('x-gateway-warning') ?? '', /adapted input \(\d+ items were removed from the middle by truncation/);
       const kept = await client.responses.inputItems.list(data.id, { limit: 100 });
       assert.equal(kept.data.length, longTalk.length, 'what is stored is the whole');
     });
@@ -152,7 +152,7 @@ describe('truncation', () => {
       .create({ model: 'unknown', input: longTalk, tools, truncation: 'auto' }, saying('Shorter.', { tag: 'again' }))
       .withResponse();
     assert.equal(data.output_text, 'Shorter.');
-    assert.match(response.headers.get('x-gateway-warning') ?? '', /left out of the middle/);
+    assert.match(response.headers.get('x-gateway-warning') ?? '', /removed from the middle/);
     const [whole = '', shorter = ''] = sentFor('again');
     assert.ok(shorter.length < whole.length, `${shorter.length} of ${whole.length}`);
     assert.match(shorter, /FIRST question.*LAST question/);

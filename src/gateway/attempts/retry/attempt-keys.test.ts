@@ -1,10 +1,10 @@
-import type { KnownCall } from '../../endpoints/chat/known-call.ts';
+import type { PreparedCall } from '../../endpoints/chat/prepared-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { startAttempts, type StartedAttempts } from './testing/fake-attempts.ts';
 
-const takingKeys = (known: KnownCall): KnownCall => ({
+const takingKeys = (known: PreparedCall): PreparedCall => ({
   ...known,
   targets: known.targets.map((target) => ({ ...target, upstream: { ...target.upstream, takesIdempotencyKeys: true } })),
 });

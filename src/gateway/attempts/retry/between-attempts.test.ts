@@ -1,4 +1,4 @@
-import type { KnownCall } from '../../endpoints/chat/known-call.ts';
+import type { PreparedCall } from '../../endpoints/chat/prepared-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
@@ -40,7 +40,7 @@ describe('between two attempts', () => {
   });
 
   for (const policy of ['abort', 'drain', 'deliver'] as const) {
-    const enrich = (known: KnownCall): KnownCall => ({ ...known, disconnect: policy });
+    const enrich = (known: PreparedCall): PreparedCall => ({ ...known, disconnect: policy });
 
     test(`${policy}: an attempt whose client has left is its call's last, and costs nothing where nothing came of it`, async () => {
       const call = await startAttempts(['a', 'b'], { enrich });

@@ -14,8 +14,9 @@ const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const shownIdCharacters = 100;
 
 /**
- * Serves `GET /v1/receipts/{id}`: the receipt of a call of the caller's user, by whichever key it was made, by the id of its request, of its reply or of its video. 202 while the call is
- * under way, or its video in the making. Reading it changes nothing in the books.
+ * Serves `GET /v1/receipts/{id}`: the receipt of a call of the caller's user, by whichever key it was made, by the id
+ * of its request, of its reply or of its video. 202 while the call is under way, or its video in the making. Reading it
+ * changes nothing in the books.
  * @throws GatewayError `object_not_found` for a call that is not there and for another user's, in the same words
  */
 export async function serveReceipt(gateway: AccountServices, http: EndpointRequest, id: string): Promise<void> {

@@ -25,21 +25,24 @@ import { defaultCredits } from '../../settings/credit-settings.ts';
 import { withSentBound } from '../../attempts/books/sent-bound.ts';
 import { StreamBudget } from '../../attempts/books/stream-budget.ts';
 
-/** A chat whose targets are known. */
+/** A chat with known targets. */
 export type ChatPurchase = {
   readonly settings: Pick<GatewaySettings, 'routing' | 'credits' | 'tools' | 'replyCheck'>;
   readonly caller: ApiKey;
   readonly facts: CallFacts;
   readonly targets: readonly Target[];
-  /** How its targets are asked for streams; undefined where they are asked for whole replies. */
+  /** The framing of streams; undefined if targets are asked for whole replies. */
   readonly framing: StreamFraming | undefined;
   readonly acceptedAtMs: number;
 };
 
-/** A chat for which something is held, where anything limits what its caller spends. */
+/** A chat with its hold, if its caller has any limit. */
 export type HeldChat = Omit<ChatPurchase, 'targets'> & { readonly credit?: CallCredit | undefined };
 
-/** Sets aside what a chat may cost at most, by the whole conversation that its model may have to read. @throws GatewayError as `takeCredit` does */
+/**
+ * Holds the most that a chat may cost, by the whole conversation that its model may have to read.
+ * @throws GatewayError as `takeCredit` does
+ */
 export function takeChatCredit(
   gateway: Pick<ChatServices, 'credits' | 'clock'>,
   call: ChatPurchase & { readonly request: WireRequest; readonly turn: ResponseTurn | undefined; readonly isLoop: () => boolean },
@@ -48,7 +51,7 @@ export function takeChatCredit(
   let plan: HeldPlan | undefined;
   const bound = ({ body }: WireRequest): bigint => {
     plan = { input: measureInput(body), serviceTier: textOf(request.body.service_tier) };
-    // Each round of a loop is a stream, whatever its client wants.
+    // Each round of a loop is a stream, even if its client asks for a whole reply.
     return boundChat({ ...call, framing: call.framing ?? (isLoop() ? 'sse' : undefined) }, plan);
   };
   const taken = takeCredit(gateway, caller, call.acceptedAtMs, () => {
@@ -62,12 +65,12 @@ export function takeChatCredit(
   return taken instanceof Promise ? taken.then(remember) : remember(taken);
 }
 
-/** What asking for a chat once costs at most, wherever of its targets it is answered. */
+/** The most that one attempt at a chat costs, at the most expensive of its targets. */
 export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
   return boundDearest(purchaseOf(call, plan), call.targets, (target) => forecastChat(call, plan, target));
 }
 
-/** An attempt at a chat: where it goes, what it sends, and what of that its price depends on. */
+/** An attempt at a chat: its target, its request, and the parts of the request that decide its price. */
 export type ChatAttempt = {
   readonly target: Target;
   readonly plan: { readonly translation?: Pick<Translation, 'upstream' | 'encoded'> };
@@ -75,8 +78,9 @@ export type ChatAttempt = {
 };
 
 /**
- * Sees to it that what is held covers an attempt whose price depends on what is in its body, or whose request was translated: only now is known what is sent.
- * @returns the reason why it does not
+ * Extends the hold if it does not cover an attempt whose price depends on its body, or whose request was translated.
+ * The bytes that are sent are known only now.
+ * @returns the reason if it cannot be covered
  */
 export function coverAttempt(call: HeldChat, attempt: ChatAttempt): ReturnType<CallCredit['cover']> {
   const { credit } = call;
@@ -86,26 +90,25 @@ export function coverAttempt(call: HeldChat, attempt: ChatAttempt): ReturnType<C
   return credit.cover(boundAtTarget(purchaseOf(call, credit.plan), target, boundAttempt(call, credit.plan, attempt)));
 }
 
-/** A call whose tools nobody can run is made once after all: as a whole reply, where it was held for as streams. */
+/** A call whose tools nobody can run becomes a single call: a whole reply, although streams were held for. */
 function mayHaveBeenLoop({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>): boolean {
   return framing === undefined && (facts.builtInTools !== undefined || facts.strictSchema === true);
 }
 
-/** What an attempt may use. */
 function boundAttempt(call: HeldChat, held: HeldPlan, { target, plan, pricingParameters }: ChatAttempt) {
   return { ...forecastChat({ ...call, facts: factsAsSent(call, plan) }, held, target), pricingParameters };
 }
 
-/** A stream that its client has not bounded is followed, whatever its upstream is told. */
+/** A stream without a limit of its client is charged as it flows, even if its upstream gets a limit. */
 function factsAsSent({ facts, framing }: Pick<HeldChat, 'facts' | 'framing'>, { translation }: ChatAttempt['plan']): CallFacts {
   if (translation === undefined || (facts.outputTokensMax === undefined && framing !== undefined)) return facts;
   return withSentBound(facts, { dialect: translation.upstream, body: translation.encoded.body });
 }
 
 /**
- * The most that an attempt can use by its own request, and what that costs: within what is held for it, where anything is.
- * @param measured what it is reckoned by where nothing is held
- * @param readsMore whether its model may read what its request only names
+ * The most that an attempt can use by its own request, and its cost: within its hold, if it has one.
+ * @param measured the measured request if nothing is held
+ * @param readsMore whether its model may read things that the request only names
  */
 export function boundOfAttempt(
   call: HeldChat,
@@ -115,12 +118,12 @@ export function boundOfAttempt(
 ): { readonly most: Usage; readonly nanoUsd: bigint } {
   const { target } = attempt;
   const facts = factsAsSent(call, attempt.plan);
-  const known = forecastUsage({ facts, input: measured.input, outputTokensDefault: undefined }, target);
-  const { most } = readsMore ? withWholeWindow(known, target, largestWindowTokens) : known;
+  const bounds = forecastUsage({ facts, input: measured.input, outputTokensDefault: undefined }, target);
+  const { most } = readsMore ? withWholeWindow(bounds, target, largestWindowTokens) : bounds;
   return { most, nanoUsd: boundAtTarget(purchaseOf(call, measured), target, { most, pricingParameters: attempt.pricingParameters }) };
 }
 
-/** Watches what a stream of a chat costs; undefined where nothing is held for it. */
+/** Watches the cost of a stream; undefined if nothing is held for it. */
 export function createStreamBudget(call: HeldChat, attempt: ChatAttempt): StreamBudget | undefined {
   const { credit } = call;
   if (credit?.plan === undefined) return undefined;
@@ -140,7 +143,7 @@ export function createStreamBudget(call: HeldChat, attempt: ChatAttempt): Stream
 function forecastChat({ facts, settings, framing }: Omit<ChatPurchase, 'targets'>, { input }: HeldPlan, target: Target): UsageBounds {
   const outputTokensDefault = outputTokensAtFirst(settings.credits ?? defaultCredits, framing !== undefined, target);
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
-  // A reply that only the upstream keeps may be as long as its model can read.
+  // A reply that only the upstream stores may be as long as its model can read.
   return facts.continues === undefined ? bounds : withWholeWindow(bounds, target);
 }
 

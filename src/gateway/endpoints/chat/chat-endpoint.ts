@@ -7,25 +7,25 @@ import { quoteChat } from './quote/quote-chat.ts';
 import { serveChat } from './serve-chat.ts';
 
 function route(path: string, dialect: DialectId, operation: Operation): EndpointRoute<ChatServices> {
-  const asked = { dialect, operation };
+  const chatPath = { dialect, operation };
   return {
     method: 'POST',
     path,
     identifiedBy: 'body',
     ...(operation === 'count-tokens' ? {} : { quote: () => (question) => quoteChat(question, { dialect, operation }) }),
     openApi: { operation: () => chatOperation(dialect, operation, operation === 'generate') },
-    serve: (services, http) => serveChat(services, http, asked),
+    serve: (services, http) => serveChat(services, http, chatPath),
   };
 }
 
-/** The headers of an SDK win over a path that several interfaces could share. */
+/** The headers of an SDK decide before a path that several interfaces could share. */
 function wording(path: string, headers: RequestHeaders): Wording {
   if (path.startsWith('/v1/messages')) return wordingOf('anthropic-messages');
   const dialect = dialectOfHeaders(headers);
   return wordingOf(dialect === 'openai-chat' && path.startsWith('/v1/responses') ? 'openai-responses' : dialect);
 }
 
-/** Chats whose model stands in their body: messages, responses and chat completions. */
+/** Chats whose body names the model: messages, responses and chat completions. */
 export const chatEndpoint: Endpoint<ChatServices> = {
   name: 'chat',
   routes: [

@@ -8,7 +8,7 @@ import { answerCount } from './answer-count.ts';
 import { coverAttempt, createStreamBudget } from './chat-credit.ts';
 import type { ChatServices } from './chat-services.ts';
 import type { ReplyForm } from './forms/reply-form.ts';
-import type { KnownCall } from './known-call.ts';
+import type { PreparedCall } from './prepared-call.ts';
 import { mayShorten } from './plan/fit-request.ts';
 import { isForgotten } from './plan/is-forgotten.ts';
 import { planAttempt } from './plan/plan-attempt.ts';
@@ -17,25 +17,30 @@ import { readAgain } from './plan/read-again.ts';
 import { toWireRequest } from './to-wire-request.ts';
 import { boundUsage } from './usage-bound.ts';
 
-/** A request, and its body as it is sent where it passes. */
+/** A request, and its body as it is sent if it passes through. */
 type ChatRequest = { readonly request: WireRequest; readonly bytes: Buffer };
 
-/** What the attempts of a chat send: as it passes through, or translated, shortened where that was asked for. */
+/**
+ * The request that the attempts of a chat send: passed through or translated, and shortened if the client asked for
+ * that.
+ */
 export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   readonly isFree: boolean;
   readonly #services: ChatServices;
-  readonly #known: KnownCall;
+  readonly #known: PreparedCall;
   readonly #form: ReplyForm<Piece>;
   readonly #mayShorten: boolean;
-  /** The request's body, as long as another attempt may need it. */
+  /** The request's body, while another attempt may need it. */
   #bytes: Buffer | undefined;
-  /** The request as it was read. The tree of a large one that is kept is copied by every collection. */
+  /**
+   * The parsed request. Every garbage collection would copy the tree of a large one, so it is dropped when it is sent.
+   */
   #request: WireRequest | undefined;
-  /** How the request was refused as too long, where less of it is sent since. */
+  /** The refusal of the request as too long, after which less of it is sent. */
   #overflow: GatewayError | undefined;
 
-  /** @param form what the sink of the reply takes */
-  constructor(services: ChatServices, known: KnownCall, form: ReplyForm<Piece>, { request, bytes }: ChatRequest) {
+  /** @param form the form that the sink of the reply accepts */
+  constructor(services: ChatServices, known: PreparedCall, form: ReplyForm<Piece>, { request, bytes }: ChatRequest) {
     this.#services = services;
     this.#known = known;
     this.#form = form;
@@ -79,7 +84,7 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
 
   mend(failure: UndeliveredFailure, target: Target, mayRepeat: boolean): boolean {
     if (isForgotten(failure, this.#known.turn, target)) return true;
-    // A vendor that counts more than was estimated is asked once more, with less.
+    // A vendor that counts more tokens than estimated is called once more with a shorter request.
     if (!mayRepeat || !this.#mayShorten || this.#overflow !== undefined || !mayShorten(this.#known.call, failure.error)) return false;
     this.#overflow = failure.error;
     return true;

@@ -13,27 +13,27 @@ import type { SchemaChecker } from './schema-check/schema-checker.ts';
 import type { DocumentReader } from './translate/document-reader.ts';
 import type { FetchMedia } from './translate/inline-media.ts';
 
-/** What chats work with, besides what every call does. */
+/** The services of chats, besides those of every call. */
 export type ChatServices = AdmissionServices &
   Omit<AttemptServices, 'replyOwners'> & {
     readonly replyOwners: ReplyOwners;
     readonly conversations: Conversations;
-    /** The built-in tools that it can run itself. */
+    /** The built-in tools that the gateway can run itself. */
     readonly tools?: Partial<ToolFactories>;
     readonly proofVault: ProofVault;
-    /** Reads documents whose kind an upstream does not take; absent where none are read. */
+    /** Reads documents that an upstream does not accept. Absent: none are read. */
     readonly documents?: DocumentReader;
-    /** Seals the summaries of compacted conversations; absent where only vendors make any. */
+    /** Seals the summaries of compacted conversations. Absent: only vendors compact. */
     readonly summaries?: CompactionSealer;
     /** Checks replies against the schemas of clients, off the event loop. */
     readonly schemaChecker: SchemaChecker;
     readonly fetchMedia: FetchMedia;
-    /** Makes pictures for chats that ask for them of a model that does nothing else; absent where none are made. */
+    /** Makes images for chats with models that only make images. Absent: none are made. */
     readonly pictureMaker?: PictureMaker;
-    /** Responses that are generated without a client, and stored ones that can be followed. Absent where nothing stores responses. */
+    /** Responses that are generated without a client, and access to stored ones. Absent: responses are not stored. */
     readonly background?: BackgroundRuns;
-    /** Sends what has ended to the addresses that were given for it. Absent where nothing is sent. */
+    /** Sends callbacks. Absent: none are sent. */
     readonly callbacks?: Callbacks;
-    /** Files and vector stores of users; absent where none are kept. */
+    /** Files and vector stores of users. Absent: none are stored. */
     readonly files?: FileService | undefined;
   };

@@ -12,7 +12,7 @@ function route(path: string): EndpointRoute<ChatServices> {
   return {
     method: 'POST',
     path,
-    // A path without a method is told of those there are when it is posted to, but is no reason to post.
+    // A POST without a method gets the list of methods. Such a path is not suggested to other requests.
     isNamedFor: namesModelMethod,
     identifiedBy: 'body',
     quote,
@@ -23,16 +23,16 @@ function route(path: string): EndpointRoute<ChatServices> {
 
 function quote({ rest }: PathMatch, { query }: RequestTarget): Quote<ChatServices> | undefined {
   const { operation, ...path } = readModelMethod(rest, query);
-  return operation === 'count-tokens' ? undefined : (asked) => quoteChat(asked, { ...path, operation });
+  return operation === 'count-tokens' ? undefined : (target) => quoteChat(target, { ...path, operation });
 }
 
-/** Only array streams word errors otherwise, and only on the path that asks for one. */
+/** Only array streams word errors differently, and only on the path that asks for one. */
 function wording(path: string): Wording {
   const isStream = /(?::|%3a)streamGenerateContent$/i.test(path);
   return { ...wordingOf('gemini-generate-content'), ...(isStream ? { framing: readAltFraming } : {}) };
 }
 
-/** Chats whose model and method stand in their path. */
+/** Chats whose path names the model and the method. */
 export const generateContentEndpoint: Endpoint<ChatServices> = {
   name: 'generate-content',
   routes: [route('/v1/models/*'), route('/v1alpha/models/*'), route('/v1beta/models/*')],

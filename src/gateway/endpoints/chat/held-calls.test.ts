@@ -1,4 +1,4 @@
-import type { KnownCall } from './known-call.ts';
+import type { PreparedCall } from './prepared-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
@@ -20,7 +20,7 @@ const priceBook = createPriceBook({
 const input = { textBytes: 40, images: 0, files: 0, fileBytes: 0, offersTools: false };
 
 /** A call with what it may cost set aside, or undefined where that is not to be had. */
-function holdFor(known: KnownCall, desk: FakeDesk, settings: Partial<KnownCall['settings']> = {}): KnownCall {
+function holdFor(known: PreparedCall, desk: FakeDesk, settings: Partial<PreparedCall['settings']> = {}): PreparedCall {
   const upstreams = known.targets.map(({ upstream }) => upstream);
   const routing = createRoutingTable({ upstreams, models: [], priceBook, configuredAtMs: 0 });
   const priced = { ...known, settings: { ...known.settings, routing, ...settings } };
@@ -31,7 +31,7 @@ function holdFor(known: KnownCall, desk: FakeDesk, settings: Partial<KnownCall['
   return { ...priced, credit };
 }
 
-const start = (desk: FakeDesk, settings?: Partial<KnownCall['settings']>, names: readonly string[] = ['a', 'b']) =>
+const start = (desk: FakeDesk, settings?: Partial<PreparedCall['settings']>, names: readonly string[] = ['a', 'b']) =>
   startAttempts(names, { enrich: (known) => holdFor(known, desk, settings) });
 
 const words = (count: number): string => {
@@ -140,7 +140,7 @@ describe('M5, M7: a hold ends once, whatever becomes of its call', () => {
 
   test('a call that cannot be written down gives back what was held for it', async () => {
     const desk = new FakeDesk(10n ** 12n);
-    let known: KnownCall | undefined;
+    let known: PreparedCall | undefined;
     const starting = startAttempts(['a'], { refusesOpening: () => true, enrich: (plain) => (known = holdFor(plain, desk)) });
     await assert.rejects(starting, { code: 'journal_unavailable' });
     // As the road of the call does with whatever is thrown before its exchange runs.
@@ -211,7 +211,7 @@ describe('M6: a stream costs no more than is held for it', () => {
 
   test('an upstream that keeps to the bound it was told is never cut', async () => {
     const desk = new FakeDesk(first);
-    const bounded = (known: KnownCall): KnownCall =>
+    const bounded = (known: PreparedCall): PreparedCall =>
       holdFor({ ...known, facts: { ...known.facts, outputTokensMax: 100 } }, desk, { credits: { ...credits, outputTokensDefault: 1 } });
     const call = await startAttempts(['a'], { enrich: bounded });
     call.answer(200);

@@ -6,7 +6,7 @@ import type { StreamFraming } from '../../../platform/frames.ts';
 import type { AttemptedCall } from '../../attempts/call.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 
-/** A request that a chat route has recognised. */
+/** A request to a chat route. */
 export type IncomingCall = {
   readonly callId: string;
   readonly request: IncomingMessage;
@@ -18,7 +18,7 @@ export type IncomingCall = {
   readonly pathFraming?: StreamFraming | undefined;
 };
 
-/** What the attempts of a chat know it by. */
+/** The identity of a chat for its attempts. */
 export function identify({ callId, dialect }: IncomingCall): Pick<AttemptedCall, 'callId' | 'label'> {
   return { callId, label: dialect.id };
 }

@@ -11,16 +11,16 @@ import type { StoredFile } from '../../../tools/file-search/file-objects.ts';
 import type { FileService } from '../../../tools/file-search/file-service.ts';
 import { type FileDialect, fileDialects, type FilePlace, type LoadedFile } from './place-file.ts';
 
-/** What names a file, and what an escaped letter of such a name begins with. */
+/** The member that names a file, and the beginning of an escaped letter in such a name. */
 const fileNames = ['"file_id', '\\u00'] as const;
 const longestName = Math.max(...fileNames.map((name) => name.length));
 
-/** What is looked at in one step: some milliseconds, for what is full of beginnings. */
+/** The bytes that are searched in one step: a few milliseconds in the worst case. */
 const stepBytes = 1024 * 1024;
 
 /**
- * Whether a body can name files at all. Almost none does, and this costs a look at its bytes; at a large one in steps, between which others have their turn. An escaped letter
- * may hide a name from such a look; what has one is read in full.
+ * Whether a body can name files at all. Almost none does, so its bytes are searched first; a large body in steps that
+ * yield to the event loop. An escaped letter may hide a name from the search, so a body with one is read in full.
  */
 export function mayNameFiles(bytes: Buffer): boolean | Promise<boolean> {
   return bytes.length > stepBytes ? mayNameFilesInTurns(bytes) : hasFileName(bytes);
@@ -39,31 +39,32 @@ async function mayNameFilesInTurns(bytes: Buffer): Promise<boolean> {
 }
 
 /**
- * Puts the user's own files in place of their ids; the body itself where it names none.
- * @param param what an error is about, where it is not a place of this body
- * @throws GatewayError `object_not_found` for any id that is not one of the user's files, `invalid_value` for a file of the wrong kind,
- *   `request_too_large`, `overloaded`, `responses_unavailable`
+ * Replaces the ids of the user's own files by the files. Returns the body itself if it names none.
+ * @param param the field that errors name, if it is not in this body
+ * @throws GatewayError `object_not_found` for an id that is not one of the user's files, `invalid_value` for a file of
+ * the
+ *   wrong kind, `request_too_large`, `overloaded`, `responses_unavailable`
  */
 export type InlineFiles = (body: JsonObject, param?: string) => Promise<JsonObject>;
 
 type InlineOptions = {
-  /** Absent: nothing is kept here, and no id is known. */
+  /** Absent: no files are stored here, and no id is known. */
   readonly files: Pick<FileService, 'store' | 'library'> | undefined;
   readonly clock: Clock;
   readonly userName: string;
   readonly dialect: DialectId;
-  /** What the files of one request may have together, as they stand in it. */
+  /** The most bytes that the files of one request may have together, as they are in the request. */
   readonly bytesMax: number;
-  /** Whether the process has room for so much more of the request. */
+  /** Whether the process has room for this many bytes of the request. */
   readonly mayHold: (bytes: number) => boolean;
 };
 
-/** Places that one request may name files in: as many pictures as the vendors take. */
+/** The most places in which one request may name files: as many images as the vendors accept. */
 const placesMax = 500;
 
 const textTypes = /^text\/|^application\/(?:json|jsonl|xml)$/;
 
-/** Creates what inlines the files of one call. A file that is named again is not read again. */
+/** Creates the function that inlines the files of one call. It reads each file once. */
 export function createInlineFiles(options: InlineOptions): InlineFiles {
   const loaded = new Map<string, Promise<LoadedFile>>();
   const load = (file: StoredFile, param: string): Promise<LoadedFile> => {
@@ -93,7 +94,7 @@ type NamedFile = FilePlace & { readonly object: JsonObject; readonly param: stri
 
 function findPlaces(body: JsonObject, { roots, opaque, readPlaces }: FileDialect, param: string | undefined): readonly NamedFile[] {
   const named: NamedFile[] = [];
-  // Written out only where something is found: a large body has a million values.
+  // Formatted only if something is found: a large body has a million values.
   const path: (string | number)[] = [];
   const look = (value: JsonValue | undefined, key: string): void => {
     if (typeof value !== 'object' || value === null) return;
@@ -122,7 +123,7 @@ function findPlaces(body: JsonObject, { roots, opaque, readPlaces }: FileDialect
   return named;
 }
 
-/** The same words for an id that nobody has, and for one that another user has: neither tells anybody anything. */
+/** The same error for an unknown id and for another user's id, so that it reveals nothing. */
 function noSuchFile(fileId: string, param: string): GatewayError {
   return new GatewayError('object_not_found', `No such File object: ${fileId.slice(0, 100)}`, { param });
 }
@@ -142,12 +143,16 @@ async function findFiles({ files, clock, userName }: InlineOptions, named: reado
   const unfit = named.find(({ fill }) => fill === undefined);
   if (unfit === undefined) return stored;
   const { param } = unfit;
-  throw new GatewayError('invalid_value', `${param}: files kept here cannot be put into a container; give the file to the model instead`, {
-    param,
-  });
+  throw new GatewayError(
+    'invalid_value',
+    `${param}: files of this gateway cannot be put into a container; add the file to the input of the model instead`,
+    {
+      param,
+    },
+  );
 }
 
-/** What cannot be asked at the moment is no answer. */
+/** A failure of the store is not the same as a missing file. */
 async function answered<Answer>(answer: Promise<Answer> | undefined): Promise<Answer | undefined> {
   try {
     return await answer;
@@ -157,7 +162,7 @@ async function answered<Answer>(answer: Promise<Answer> | undefined): Promise<An
   }
 }
 
-/** Sizes are known before anything is read: what does not fit costs nothing. */
+/** Sizes are known before anything is read, so a request that is too large costs nothing. */
 function reserve({ bytesMax, mayHold }: InlineOptions, named: readonly NamedFile[], stored: ReadonlyMap<string, StoredFile>): void {
   let total = 0;
   for (const { fileId, param } of named) {
@@ -165,8 +170,8 @@ function reserve({ bytesMax, mayHold }: InlineOptions, named: readonly NamedFile
     if (total > bytesMax) throw tooLarge(`is too large with its files: they may have ${bytesMax} bytes together, as base64`, param);
   }
   if (mayHold(total)) return;
-  const words = 'The gateway is overloaded: it has no room for the files of this request. Please try again in 1s.';
-  throw new GatewayError('overloaded', words, { retryAfterSeconds: 1 });
+  const message = 'The gateway is overloaded: it has no room for the files of this request. Please try again in 1s.';
+  throw new GatewayError('overloaded', message, { retryAfterSeconds: 1 });
 }
 
 async function loadFile({ files }: InlineOptions, file: StoredFile, param: string): Promise<LoadedFile> {
@@ -183,7 +188,7 @@ async function loadFile({ files }: InlineOptions, file: StoredFile, param: strin
   }
 }
 
-/** The value with some of its objects exchanged. What holds none of them stays the same object. */
+/** The value with some of its objects replaced. A value without any of them stays the same object. */
 function replace(value: JsonValue | undefined, filled: ReadonlyMap<JsonObject, JsonObject>): JsonValue | undefined {
   if (typeof value !== 'object' || value === null) return value;
   if (isJsonObject(value)) return filled.get(value) ?? replaceMembers(value, filled);

@@ -10,7 +10,7 @@ import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
 import type { PictureOrder } from '../shared/picture-maker.ts';
 
-type Asking = {
+type ChatOfCaller = {
   readonly callId: string;
   readonly dialect: ChatDialect;
   readonly routing: RoutingTable;
@@ -25,17 +25,17 @@ type Asking = {
  * refused by the router.
  * @throws GatewayError for settings that image models do not support
  */
-export function orderPictures({ callId, dialect, routing, caller, request }: Asking): PictureOrder | undefined {
+export function orderPictures({ callId, dialect, routing, caller, request }: ChatOfCaller): PictureOrder | undefined {
   const { pictures, codec, voice, id } = dialect;
   if (pictures === undefined || request.operation !== 'generate') return undefined;
   const requestedModel = pictures.modelOf(request);
   const route = routing.routeOf(requestedModel);
   if (route === undefined || !makesOnlyPictures(route) || !mayCall(caller, requestedModel)) return undefined;
-  const wish = pictures.decode(request);
-  if (wish === undefined) return undefined;
-  const { chat, ...wanted } = wish;
+  const order = pictures.decode(request);
+  if (order === undefined) return undefined;
+  const { chat, ...settings } = order;
   const notes = createTranslationNotes(codec.fieldNames, asksForStrict(caller, request.headers));
-  const asked = imageOfChat(chat, wanted, notes);
+  const asked = imageOfChat(chat, settings, notes);
   const framing = request.pathFraming ?? (chat.stream ? ('sse' as const) : undefined);
   const writing = { requestId: callId, requestedModel, framing };
   const write = (reply: ImageReply): Buffer => pictures.encode(reply, writing);

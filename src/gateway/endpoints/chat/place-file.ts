@@ -2,42 +2,46 @@ import type { DialectId } from '../../../dialects/dialect-id.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
-/** A user's file as it goes into a request. */
+/** A user's file that is put into a request. */
 export type LoadedFile = {
   readonly filename: string;
   readonly mediaType: string;
-  /** The content of a text file; undefined for every other kind. */
+  /** The content of a text file; undefined for other kinds. */
   readonly text: string | undefined;
   readonly base64: string;
 };
 
-/** A place of a request that names a file. */
+/** A place in a request that names a file. */
 export type FilePlace = {
   readonly fileId: string;
-  /** Steps from the named object to its id. */
+  /** Steps from the object with the name to the id. */
   readonly steps: readonly (string | number)[];
-  /** The object with the file in it. Absent where an id can stand and a content cannot. @throws GatewayError `invalid_value` */
+  /** The object with the file in it. Absent if the place accepts only an id. @throws GatewayError `invalid_value` */
   readonly fill?: (file: LoadedFile, param: string) => JsonObject;
 };
 
-/** Reads what an object names; `key` is the member that it is, or that its list is. */
+/** Reads the files that an object names. `key` is the name of its member, or of the list that contains it. */
 type ReadPlaces = (object: JsonObject, key: string) => readonly FilePlace[];
 
-/** What a dialect's requests name files in. */
+/** How the requests of a dialect name files. */
 export type FileDialect = {
-  /** Members of the body in which files are named. */
+  /** Members of the body that can name files. */
   readonly roots: readonly string[];
-  /** Members that hold what a model or a schema says: an id in them names nothing. */
+  /** Members that contain output of a model, or a schema. An id in them names nothing. */
   readonly opaque: ReadonlySet<string>;
   readonly readPlaces: ReadPlaces;
 };
 
 const filled = (value: JsonValue | undefined): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-function refuseKind({ filename, mediaType }: LoadedFile, wanted: string, param: string): never {
-  throw new GatewayError('invalid_value', `${param}: the file ${JSON.stringify(filename)} is ${mediaType}; ${wanted} is wanted here`, {
-    param,
-  });
+function refuseKind({ filename, mediaType }: LoadedFile, required: string, param: string): never {
+  throw new GatewayError(
+    'invalid_value',
+    `${param}: the file ${JSON.stringify(filename)} is ${mediaType}; this field requires ${required}`,
+    {
+      param,
+    },
+  );
 }
 
 const dataUrl = (mediaType: string, base64: string): string => `data:${mediaType};base64,${base64}`;
@@ -46,7 +50,7 @@ function imageUrl(file: LoadedFile, param: string): string {
   return file.mediaType.startsWith('image/') ? dataUrl(file.mediaType, file.base64) : refuseKind(file, 'an image', param);
 }
 
-/** Pictures of Responses: of messages, of results of tools, and masks. */
+/** Images in Responses: in messages, in tool results, and masks. */
 const responsesImages: ReadonlySet<JsonValue | undefined> = new Set(['input_image', 'computer_screenshot']);
 
 function readResponsesPlaces(object: JsonObject, key: string): readonly FilePlace[] {
@@ -60,7 +64,7 @@ function readResponsesPlaces(object: JsonObject, key: string): readonly FilePlac
   if (responsesImages.has(object.type) || key === 'input_image_mask')
     return [{ ...place, fill: (file, param) => ({ ...rest, image_url: imageUrl(file, param) }) }];
   if (object.type !== 'input_file') return [];
-  // Text is named as plain text whatever its kind: that is what every road of the gateway, and the vendor, can read.
+  // Text is always sent as plain text: every route of the gateway, and the vendor, can read that.
   const fill = (file: LoadedFile): JsonObject => ({
     ...rest,
     filename: filled(rest.filename) ?? file.filename,
@@ -69,7 +73,7 @@ function readResponsesPlaces(object: JsonObject, key: string): readonly FilePlac
   return [{ ...place, fill }];
 }
 
-/** The source of a document or an image. The vendor takes PDF and text as documents. */
+/** The source of a document or an image. The vendor accepts PDF and text as documents. */
 function messagesSource(isImage: boolean, file: LoadedFile, param: string): JsonObject {
   const { mediaType, text, base64 } = file;
   if (isImage && !mediaType.startsWith('image/')) refuseKind(file, 'an image', param);
@@ -88,7 +92,7 @@ function readMessagesPlaces(block: JsonObject): readonly FilePlace[] {
   return [{ fileId, steps: ['source', 'file_id'], fill }];
 }
 
-/** Chat completions take PDF as files; texts are said, and pictures shown. */
+/** Chat completions accept PDF as files. Texts become text parts, and images become image parts. */
 function readChatPlaces(part: JsonObject): readonly FilePlace[] {
   const { file: named } = part;
   const fileId = part.type === 'file' && isJsonObject(named) ? filled(named.file_id) : undefined;
@@ -103,7 +107,7 @@ function readChatPlaces(part: JsonObject): readonly FilePlace[] {
   return [{ fileId, steps: ['file', 'file_id'], fill }];
 }
 
-/** By dialect; undefined where files are named by address. */
+/** By dialect; undefined if the dialect names files only by address. */
 export const fileDialects: Readonly<Record<DialectId, FileDialect | undefined>> = {
   'openai-responses': { roots: ['input', 'prompt', 'tools'], opaque: new Set(['parameters']), readPlaces: readResponsesPlaces },
   'anthropic-messages': { roots: ['messages', 'system'], opaque: new Set(['input']), readPlaces: readMessagesPlaces },

@@ -7,7 +7,7 @@ import type { StreamFraming } from '../../../platform/frames.ts';
 import { readAltFraming, readGenerateContentPath } from '../../admission/request-target.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
 
-/** What the path of a chat says of it. */
+/** The facts that the path of a chat states. */
 export type ChatPath = {
   readonly dialect: DialectId;
   readonly operation: Operation;
@@ -16,13 +16,13 @@ export type ChatPath = {
 };
 
 /**
- * What the rest of a path of generate-content and its query say of the call: they hold the model and the method.
+ * Reads model and method from the rest of a path of generate-content and its query.
  * @throws GatewayError `route_not_found` for an unknown method after the colon
  */
 export function readModelMethod(rest: string, query: URLSearchParams): ChatPath {
   const dialect = 'gemini-generate-content';
   const path = readGenerateContentPath(rest);
-  if (path === undefined || path.model === '') throw new GatewayError('route_not_found', 'the path names no model');
+  if (path === undefined || path.model === '') throw new GatewayError('route_not_found', 'the path does not name a model');
   const { model, action } = path;
   switch (action) {
     case 'generateContent':
@@ -35,12 +35,12 @@ export function readModelMethod(rest: string, query: URLSearchParams): ChatPath 
     default:
       throw new GatewayError(
         'route_not_found',
-        `there is no method ${JSON.stringify((action ?? '').slice(0, 40))} on models; there are generateContent, streamGenerateContent and countTokens`,
+        `models have no method ${JSON.stringify((action ?? '').slice(0, 40))}; use generateContent, streamGenerateContent or countTokens`,
       );
   }
 }
 
-/** A request to a path of chats as the call that it is. */
+/** Turns a request to a path of chats into a call. */
 export function readCall({ dialect, operation, pathModel, pathFraming }: ChatPath, http: EndpointRequest): IncomingCall {
   const { callId, request, response, target } = http;
   return { callId, request, response, dialect: chatDialects[dialect], operation, pathModel, pathFraming, queryKeys: target.queryKeys };

@@ -9,18 +9,18 @@ import type { ChatServices } from './chat-services.ts';
 import type { IncomingCall } from './incoming-call.ts';
 import { needsToolLoop } from './tool-loop/run-tool-loop.ts';
 
-/** Takes what the call needs of the limits that concern it; counting tokens is not limited. @throws GatewayError `rate_limited` */
+/** Reserves the call's share of its limits. Token counts are not limited. @throws GatewayError `rate_limited` */
 export function takeLimits(
   { limiter, clock }: ChatServices,
   { operation, dialect }: IncomingCall,
-  known: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target | undefined },
+  query: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target | undefined },
 ): TakenLimits | Promise<TakenLimits> | undefined {
   if (operation === 'count-tokens') return undefined;
-  const { settings, caller, facts, target } = known;
+  const { settings, caller, facts, target } = query;
   return reserveCall({ limiter, clock, voice: dialect.voice, caller, perKey: settings.perKey, facts, model: target?.model });
 }
 
-/** Sets aside what the call may cost; counting tokens is free. @throws GatewayError where that is not to be had */
+/** Holds the most that the call may cost. Token counts are free. @throws GatewayError if that is not available */
 export function holdCredit(
   gateway: ChatServices,
   { operation, dialect }: IncomingCall,

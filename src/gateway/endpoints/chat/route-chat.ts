@@ -11,7 +11,7 @@ import type { Target } from '../../attempts/routing/target.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ChatServices } from './chat-services.ts';
 import { openSummaries } from './compaction/open-summaries.ts';
-import type { EnteredChat } from './enter-chat.ts';
+import type { AdmittedChat } from './admit-chat.ts';
 import type { IncomingCall } from './incoming-call.ts';
 import { createInlineFiles, type InlineFiles, mayNameFiles } from './inline-files.ts';
 import type { ReadChat } from './read-chat.ts';
@@ -19,16 +19,16 @@ import { openTurn } from './responses/open-turn.ts';
 import { rankKeeperFirst } from './responses/rank-keeper-first.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
 
-/** A call that is to be routed. */
-export type ReadCall = EnteredChat & Omit<ReadChat, 'callbackUrl'> & { readonly call: IncomingCall };
+/** A call that can be routed. */
+export type ReadCall = AdmittedChat & Omit<ReadChat, 'callbackUrl'> & { readonly call: IncomingCall };
 
-/** Where it goes, and what it goes on from. */
+/** The targets of a call, and the turn that it continues. */
 type ChosenTargets = { readonly turn: ResponseTurn | undefined; readonly facts: CallFacts; readonly targets: readonly Target[] };
 
-/** The same with the request as it goes on: with files in place of their ids. */
+/** The same with the request that is sent: with files in place of their ids. */
 export type RoutedCall = ChosenTargets & { readonly sent: Pick<ReadCall, 'request' | 'bytes'> };
 
-/** Finds out where a call goes. At once, unless files or stored responses have to be looked up first. */
+/** Routes a call: at once, unless files or stored responses must be looked up first. */
 export function routeChat(gateway: ChatServices, read: ReadCall, report: CallReport): RoutedCall | Promise<RoutedCall> {
   const { call, settings, caller, request } = read;
   const facts = call.dialect.readFacts(request);
@@ -40,21 +40,21 @@ export function routeChat(gateway: ChatServices, read: ReadCall, report: CallRep
     userName: caller.userName,
     dialect: call.dialect.id,
     bytesMax: settings.limits.requestBytesMax,
-    // Whether the process has room for so much more than what came in.
-    mayHold: (more) => read.admission.holdBytes(read.asked.bytes.length + more),
+    // Whether the process has room for this many bytes more than the client sent.
+    mayHold: (more) => read.admission.holdBytes(read.received.bytes.length + more),
   });
-  // What stands for something kept elsewhere: files under their ids, and summaries of conversations that were sealed here.
+  // Replaces references to stored things: files under their ids, and summaries of conversations that were sealed here.
   const fill: InlineFiles = async (body, param) =>
     openSummaries(await inlineFiles(body, param), { sealer: gateway.summaries, userName: caller.userName, param });
   const hasSummaries = call.dialect.id === 'openai-responses' && hasCompaction(request.body.input);
-  const going = { ...read, facts, inlineFiles: fill };
+  const filling = { ...read, facts, inlineFiles: fill };
   const route = (namesFiles: boolean): RoutedCall | Promise<RoutedCall> =>
-    namesFiles || hasSummaries ? routeWithFiles(gateway, going, report) : routeFilled(gateway, going, read.request);
+    namesFiles || hasSummaries ? routeWithFiles(gateway, filling, report) : routeFilled(gateway, filling, read.request);
   const looking = mayNameFiles(read.bytes);
   return looking instanceof Promise ? looking.then(route) : route(looking);
 }
 
-/** A call whose files are in it, and what inlines those that its history names. */
+/** A call with its files, and the function that inlines those that its history names. */
 type FilledCall = ReadCall & { readonly facts: CallFacts; readonly inlineFiles: InlineFiles };
 
 async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: CallReport): Promise<RoutedCall> {
@@ -62,7 +62,7 @@ async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: C
   if (read.bytes.length > largeBodyBytes) await turns.giveWay();
   const body = await read.inlineFiles(read.request.body);
   if (body === read.request.body) return routeFilled(gateway, read, read.request);
-  // It may have become a large one only now.
+  // Only now it may have become large.
   await turns.giveWay();
   const request = { ...read.request, body };
   const facts = read.call.dialect.readFacts(request);
@@ -71,7 +71,7 @@ async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: C
   return routeFilled(gateway, { ...read, request, bytes, facts }, read.request);
 }
 
-/** @param asked the request as the client wrote it, which is what is kept */
+/** @param asked the request as the client wrote it, which is the one that is stored */
 function routeFilled(gateway: ChatServices, read: FilledCall, asked: WireRequest): RoutedCall | Promise<RoutedCall> {
   const { call, settings, request, bytes, facts } = read;
   const route = settings.routing.routeOf(facts.requestedModel);
@@ -92,7 +92,8 @@ async function routeTurn(gateway: ChatServices, read: ReadCall, opening: Promise
   if (!read.isBackground) {
     const { response } = read.call;
     response.on('close', turn.close);
-    // A client that left while the turn was opened is not told of again, and its conversation would stay locked.
+    // If the client disconnected while the turn was opened, no further event comes, and its conversation would stay
+    // locked.
     if (response.destroyed) turn.close();
   }
   try {
@@ -107,24 +108,26 @@ async function routeTurn(gateway: ChatServices, read: ReadCall, opening: Promise
 function neverStored(): GatewayError {
   return new GatewayError(
     'invalid_value',
-    'background: responses to this key are never stored, and one that runs in the background has to be',
+    'background must not be true: responses to this key are never stored, and background responses must be',
     {
       param: 'background',
     },
   );
 }
 
-/** The targets of a call, best first: before all others the one that keeps what it goes on from, where one does. */
+/**
+ * The targets of a call, best first. A target that stores the response that the call continues comes before all others.
+ */
 function chooseTargets(
   gateway: ChatServices,
   { call: { dialect, operation }, settings, caller }: ReadCall,
-  going: ResponseTurn | { readonly request: WireRequest; readonly facts: CallFacts; readonly turn: undefined },
+  source: ResponseTurn | { readonly request: WireRequest; readonly facts: CallFacts; readonly turn: undefined },
 ): ChosenTargets | Promise<ChosenTargets> {
   const { clock, random, replyOwners } = gateway;
-  const { request, facts } = going;
-  const turn = 'turn' in going ? undefined : going;
+  const { request, facts } = source;
+  const turn = 'turn' in source ? undefined : source;
   const health = settings.retries.avoidFailing ? gateway.health : alwaysHealthy;
-  // Counting is free, and some vendors count for models of other kinds too.
+  // Counting is free, and some vendors count for other kinds of models too.
   const kind = operation === 'count-tokens' ? undefined : 'chat';
   const call = { table: settings.routing, dialect, request, caller, kind, health, nowMs: clock.monotonicMs(), random } as const;
   if (turn?.keeper !== undefined) return { turn, facts, targets: rankKeeperFirst(call, facts, turn.keeper) };

@@ -5,10 +5,10 @@ import type { CallReport } from '../../telemetry/call-report.ts';
 import { startBackground } from './background/start-background.ts';
 import { ChatJob } from './chat-job.ts';
 import type { ChatServices } from './chat-services.ts';
-import { enterChat } from './enter-chat.ts';
+import { enterChat } from './admit-chat.ts';
 import { deliver } from './forms/deliver.ts';
 import { identify, type IncomingCall } from './incoming-call.ts';
-import type { KnownCall } from './known-call.ts';
+import type { PreparedCall } from './prepared-call.ts';
 import { readChat } from './read-chat.ts';
 import { holdCredit, takeLimits } from './reserve-chat.ts';
 import { orderPictures } from './order-pictures.ts';
@@ -16,44 +16,44 @@ import { type ReadCall, routeChat, type RoutedCall } from './route-chat.ts';
 import { needsToolLoop, runToolLoop } from './tool-loop/run-tool-loop.ts';
 
 /**
- * The road of one call, from its head to the moment its exchange runs; the exchange goes on by itself and settles the call. Every refusal on the
- * way is thrown as a GatewayError before anything was spent.
+ * Takes one call through its stations, up to the start of its exchange. The exchange then continues by itself and
+ * settles the call. Every refusal before that is thrown as a GatewayError, and nothing was spent.
  */
 export async function runCall(gateway: ChatServices, call: IncomingCall, report: CallReport): Promise<void> {
   const entering = enterChat(gateway, call, report);
-  const entered = entering instanceof Promise ? await entering : entering;
-  if (entered === undefined) return;
-  const read = await readChat(gateway, call, entered);
-  const pictured = answerWithPictures(gateway, { ...entered, ...read, call }, report);
-  if (pictured !== undefined) return await pictured;
-  const routing = routeChat(gateway, { ...entered, ...read, call }, report);
+  const admitted = entering instanceof Promise ? await entering : entering;
+  if (admitted === undefined) return;
+  const read = await readChat(gateway, call, admitted);
+  const imaged = answerWithPictures(gateway, { ...admitted, ...read, call }, report);
+  if (imaged !== undefined) return await imaged;
+  const routing = routeChat(gateway, { ...admitted, ...read, call }, report);
   const routed = routing instanceof Promise ? await routing : routing;
   const { facts, targets, turn, sent } = routed;
-  const { settings, caller } = entered;
+  const { settings, caller } = admitted;
   const framing = call.pathFraming ?? (facts.stream ? 'sse' : undefined);
   const taking = takeLimits(gateway, call, { settings, caller, facts, target: targets[0] });
-  const taken = taking instanceof Promise ? await taking : taking;
+  const reserved = taking instanceof Promise ? await taking : taking;
   let credit: CallCredit | undefined;
-  // What was taken for a call that is not made is given back; after its exchange has ended there is nothing left to give.
+  // Releases what was reserved for a call that is not made. After the exchange has ended, nothing is left to release.
   const onRefused = (): void => {
-    taken?.reservation.release();
+    reserved?.reservation.release();
     credit?.end();
   };
   try {
-    const holding = holdCredit(gateway, call, { ...entered, facts, targets, framing, request: sent.request, turn });
+    const holding = holdCredit(gateway, call, { ...admitted, facts, targets, framing, request: sent.request, turn });
     credit = holding instanceof Promise ? await holding : holding;
     const disconnect = read.isBackground ? undefined : (caller.disconnectPolicy ?? settings.disconnect);
-    const known = { ...entered, facts, framing, targets, taken, credit, disconnect, turn, report };
-    const make = (going: IncomingCall): Promise<void> => makeCall(gateway, { ...known, ...identify(going), call: going }, sent);
+    const prepared = { ...admitted, facts, framing, targets, taken: reserved, credit, disconnect, turn, report };
+    const make = (current: IncomingCall): Promise<void> => makeCall(gateway, { ...prepared, ...identify(current), call: current }, sent);
     if (!read.isBackground) await make(call);
-    else await startBackground(gateway, { call, report, turn, body: read.asked.body, callbackUrl: read.callbackUrl, onRefused }, make);
+    else await startBackground(gateway, { call, report, turn, body: read.received.body, callbackUrl: read.callbackUrl, onRefused }, make);
   } catch (error) {
     onRefused();
     throw error;
   }
 }
 
-/** Has pictures made for a chat that asks for them of a model of pictures. Undefined where it is none. */
+/** Answers a chat that asks for images of a model that only makes images. Undefined for other chats. */
 function answerWithPictures(
   { pictureMaker }: Pick<ChatServices, 'pictureMaker'>,
   { call, settings, caller, request, admission, acceptedAtMs, startedMs }: ReadCall,
@@ -64,21 +64,21 @@ function answerWithPictures(
   const order = orderPictures({ callId, dialect, routing: settings.routing, caller, request });
   if (order === undefined) return undefined;
   const disconnect = caller.disconnectPolicy ?? settings.disconnect;
-  const known = { callId, response, report, settings, caller, disconnect, admission, acceptedAtMs, startedMs };
-  return pictureMaker.make({ ...known, headers: request.headers }, order);
+  const shared = { callId, response, report, settings, caller, disconnect, admission, acceptedAtMs, startedMs };
+  return pictureMaker.make({ ...shared, headers: request.headers }, order);
 }
 
-/** Makes the call: once, or as often as its built-in tools need. */
-async function makeCall(gateway: ChatServices, known: KnownCall, { request, bytes }: RoutedCall['sent']): Promise<void> {
-  const { call, facts, settings, targets, turn } = known;
-  // It is translated next, which takes a large body its time once more.
-  const giving = bytes.length > largeBodyBytes ? giveWayIfLong() : undefined;
-  if (giving !== undefined) await giving;
+/** Makes the call: once, or as often as its built-in tools require. */
+async function makeCall(gateway: ChatServices, prepared: PreparedCall, { request, bytes }: RoutedCall['sent']): Promise<void> {
+  const { call, facts, settings, targets, turn } = prepared;
+  // Translation of a large body comes next and takes a while again.
+  const yielding = bytes.length > largeBodyBytes ? giveWayIfLong() : undefined;
+  if (yielding !== undefined) await yielding;
   if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
     const whole = turn === undefined ? request : await turn.whole();
-    if (await runToolLoop(gateway, known, { request: whole, asked: request })) return;
+    if (await runToolLoop(gateway, prepared, { request: whole, asked: request })) return;
   }
-  await deliver(call, known.framing, (form, sink) =>
-    new CallAttempts(gateway, known, new ChatJob(gateway, known, form, { request, bytes }), sink).start(),
+  await deliver(call, prepared.framing, (form, sink) =>
+    new CallAttempts(gateway, prepared, new ChatJob(gateway, prepared, form, { request, bytes }), sink).start(),
   );
 }

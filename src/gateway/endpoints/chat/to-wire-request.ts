@@ -6,7 +6,7 @@ export function toWireRequest(call: IncomingCall, body: WireRequest['body']): Wi
   return {
     operation: call.operation,
     body,
-    // Node joins repeated headers into one string; only set-cookie, which no client sends, would be a list.
+    // Node joins repeated headers into one string. Only set-cookie would be a list, and no client sends it.
     headers: call.request.headers as WireRequest['headers'],
     pathModel: call.pathModel,
     pathFraming: call.pathFraming,

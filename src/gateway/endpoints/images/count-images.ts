@@ -6,7 +6,10 @@ import type { Purchase } from '../../attempts/books/bound-call.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { imageInterfaceOf, imageTokens } from './bound-images.ts';
 
-/** What pictures of a target are charged by. `reported`: nothing has a price, so that whatever its upstream counts is as good. */
+/**
+ * What pictures of a target are charged by. `reported`: nothing has a price, so that whatever its upstream counts is as
+ * good.
+ */
 export type ChargedBy = 'pieces' | 'tokens' | 'reported';
 
 /** What is made up to one picture where its upstream counts nothing. */
@@ -34,7 +37,10 @@ export type GeneratedImages = {
   readonly reported: UsageReport | undefined;
 };
 
-/** Counts pictures by what has a price. Tokens that nobody reported are estimated by size and quality, so that a broken upstream is no free one. */
+/**
+ * Counts pictures by what has a price. Tokens that nobody reported are estimated by size and quality, so that a broken
+ * upstream is no free one.
+ */
 export function countImages(
   made: GeneratedImages,
   asked: ImageRequest,

@@ -1,7 +1,7 @@
 import { ChatJob } from '../../../endpoints/chat/chat-job.ts';
 import { identify, type IncomingCall } from '../../../endpoints/chat/incoming-call.ts';
 import { createByteForm } from '../../../endpoints/chat/forms/byte-form.ts';
-import type { KnownCall } from '../../../endpoints/chat/known-call.ts';
+import type { PreparedCall } from '../../../endpoints/chat/prepared-call.ts';
 import type { ApiKey } from '../../../../accounts/api-key.ts';
 import { type Journal, JournalUnavailableError } from '../../../../billing/journal/journal.ts';
 import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-entry.ts';
@@ -96,7 +96,7 @@ export function createKnownCall(
   { response, context: { clock } }: FakeExchange,
   targets: readonly Target[],
   retries: RetrySettings,
-): KnownCall {
+): PreparedCall {
   const routing = createRoutingTable({ upstreams: targets.map(({ upstream }) => upstream), models: [], priceBook, configuredAtMs: 0 });
   const call = { callId: 'req_1', dialect, operation: 'generate', queryKeys: [], request: { headers: {} }, response };
   return {
@@ -134,7 +134,7 @@ export async function startAttempts(
     /** Which failures another attempt may follow. */
     readonly mayFollow?: CallJob['mayFollow'];
     /** What else is known of the call. */
-    readonly enrich?: (known: KnownCall) => KnownCall;
+    readonly enrich?: (known: PreparedCall) => PreparedCall;
   } = {},
 ) {
   const fake = createFakeExchange({ dialect, framing: 'sse', body });

@@ -8,14 +8,14 @@ import { locateJson } from '../../../../platform/json/locate-json.ts';
 import type { ReadRequest } from '../../../admission/read-request.ts';
 
 /**
- * The request that generates a background response, as a stream to this process; undefined where the client waits itself. The gateway always runs
- * these itself, so that they behave alike on every upstream.
- * @throws GatewayError `invalid_value` when the response is not to be stored
+ * The request that generates a background response, as a stream to this process. Undefined if the client waits for its
+ * response. The gateway always runs background responses itself, so that they behave alike on every upstream.
+ * @throws GatewayError `invalid_value` if the response is not to be stored
  */
 export function readBackground(call: Pick<IncomingCall, 'dialect' | 'operation'>, { bytes, body }: ReadRequest): ReadRequest | undefined {
   if (call.dialect.id !== 'openai-responses' || call.operation !== 'generate' || body.background !== true) return undefined;
   if (body.store === false) {
-    const message = "Background responses have to be stored: 'store' must not be false when 'background' is true.";
+    const message = "'store' must not be false when 'background' is true: background responses are always stored.";
     throw new GatewayError('invalid_value', message, { param: 'store' });
   }
   const edits: JsonEdit[] = [];
@@ -30,7 +30,7 @@ export function readBackground(call: Pick<IncomingCall, 'dialect' | 'operation'>
   return { bytes: applyJsonEdits(bytes, edits), body: { ...body, background: false, stream: true } };
 }
 
-/** The response object before anything was generated, as the vendor answers it: what was asked for with the defaults filled in. */
+/** The response object before anything was generated, as the vendor sends it: the request with its defaults. */
 export function describeQueued(id: string, body: JsonObject, createdAtMs: number): JsonObject {
   const writing = { request: body, createdAtMs };
   return {

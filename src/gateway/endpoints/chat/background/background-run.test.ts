@@ -18,9 +18,9 @@ const head = { 'content-type': 'text/event-stream' };
 const upstreamResponse = { id: 'resp_upstream', object: 'response', status: 'in_progress', background: false, output: [], model: 'm' };
 const part = { type: 'output_text', text: '', annotations: [] };
 
-type Bench = { readonly store: FakeStore; readonly runs: BackgroundRuns; readonly run: BackgroundRun; readonly id: string };
+type Fixture = { readonly store: FakeStore; readonly runs: BackgroundRuns; readonly run: BackgroundRun; readonly id: string };
 
-async function begin(store = new FakeStore(systemClock.nowMs)): Promise<Bench> {
+async function begin(store = new FakeStore(systemClock.nowMs)): Promise<Fixture> {
   const runs = createBackgroundRuns({ conversations: store, clock: systemClock, logger: quiet });
   const id = 'resp_1';
   const createdAtMs = systemClock.nowMs();
@@ -52,7 +52,7 @@ const delta = (text: string): JsonObject => ({ type: 'response.output_text.delta
 const message = { id: 'msg_1', type: 'message', status: 'completed', content: [{ ...part, text: 'Hello' }] };
 const completed: JsonObject = { type: 'response.completed', response: { ...upstreamResponse, status: 'completed', output: [message] } };
 
-async function follow({ runs, id }: Pick<Bench, 'runs' | 'id'>, after = -1): Promise<readonly JsonObject[]> {
+async function follow({ runs, id }: Pick<Fixture, 'runs' | 'id'>, after = -1): Promise<readonly JsonObject[]> {
   const source = createEventSource(runs, { userName, id });
   const all: JsonObject[] = [];
   for (;;) {
@@ -63,9 +63,9 @@ async function follow({ runs, id }: Pick<Bench, 'runs' | 'id'>, after = -1): Pro
 }
 
 const typesOf = (events: readonly JsonObject[]): readonly unknown[] => events.map(({ type }) => type);
-const statusOf = ({ store, id }: Bench): string | undefined => store.responses.get(id)?.status;
+const statusOf = ({ store, id }: Fixture): string | undefined => store.responses.get(id)?.status;
 
-test('the response is stored as queued before anybody hears of it, and its end before its last event is heard', async () => {
+test('a response is stored as queued before its client receives it, and its end is stored before the last event is sent', async () => {
   const bench = await begin();
   assert.deepEqual([bench.store.writes[0], statusOf(bench)], ['queued', 'queued']);
   const following = follow(bench);
@@ -89,7 +89,7 @@ test('the response is stored as queued before anybody hears of it, and its end b
   const { response } = events.at(-1) as { response: JsonObject };
   assert.deepEqual([response['id'], response['background'], response['status'], response['created_at']], ['resp_1', true, 'completed', 5]);
   assert.deepEqual(bench.store.responses.get('resp_1')?.response, response);
-  // From the store the same is read, from any place on.
+  // The store returns the same events, from any position.
   await bench.run.over;
   assert.equal(bench.runs.find(userName, 'resp_1'), undefined);
   assert.deepEqual(await follow(bench), events);
@@ -110,12 +110,12 @@ test('a cancellation keeps the output so far, ends the call, and can be repeated
   assert.equal(closed, true);
 });
 
-test('what has ended, or was never in the background, cannot be cancelled; what is another’s is not there', async () => {
+test('only a running background response of the caller can be cancelled', async () => {
   const bench = await begin();
-  const refused = (user: string, id: string, code: string, words: RegExp) =>
+  const refused = (user: string, id: string, code: string, pattern: RegExp) =>
     assert.rejects(
       cancelResponse(bench.runs, user, id),
-      (error: Error & { code: string }) => error.code === code && words.test(error.message),
+      (error: Error & { code: string }) => error.code === code && pattern.test(error.message),
     );
   await refused('bob', bench.id, 'object_not_found', /^Response with id 'resp_1' not found\.$/);
   await refused(userName, 'resp_2', 'object_not_found', /^Response with id 'resp_2' not found\.$/);
@@ -128,7 +128,7 @@ test('what has ended, or was never in the background, cannot be cancelled; what 
   await refused(userName, 'resp_3', 'invalid_value', /^Cannot cancel a synchronous response/);
 });
 
-test('a cancellation in another process is noticed with the next sign of life, and not overwritten', async () => {
+test('a cancellation by another process is noticed at the next renewal of the lease, and is not overwritten', async () => {
   const store = new FakeStore(systemClock.nowMs);
   const bench = await begin(store);
   say(bench.run, ...opening, delta('Hel'));
@@ -158,7 +158,7 @@ for (const [name, end, error] of [
       say(run, ...opening, delta('Hel'));
       run.reply.end();
     },
-    { code: 'server_error', message: 'The reply ended before the response had.' },
+    { code: 'server_error', message: 'The reply ended before the response did.' },
   ],
   [
     'the event of a failure',
@@ -170,7 +170,7 @@ for (const [name, end, error] of [
     { code: 'server_error', message: 'Broken.' },
   ],
 ] as const) {
-  test(`${name} makes a failed response with a reason`, async () => {
+  test(`${name} results in a failed response with a reason`, async () => {
     const bench = await begin();
     end(bench.run);
     await bench.run.over;
@@ -182,14 +182,14 @@ for (const [name, end, error] of [
   });
 }
 
-test('a run whose process dies is failed once its lease has lapsed, also for those who follow it', async () => {
+test('a run whose process dies is failed when its lease has expired, also for its followers', async () => {
   let nowMs = systemClock.nowMs();
   const store = new FakeStore(() => nowMs);
   const bench = await begin(store);
   say(bench.run, ...opening, delta('Hel'));
   while ((store.events.get(bench.id)?.length ?? 0) < 6) await new Promise((resolve) => setTimeout(resolve, 10));
   const elsewhere = { runs: createBackgroundRuns({ conversations: store, clock: systemClock, logger: quiet }), id: bench.id };
-  // However long all of that has taken.
+  // Later than any time that the steps above can take.
   nowMs += 3_600_000;
   const events = await follow(elsewhere);
   assert.equal(typesOf(events).at(-1), 'response.failed');
@@ -200,7 +200,7 @@ test('a run whose process dies is failed once its lease has lapsed, also for tho
   await bench.run.abort('server_error', 'The test is over.');
 });
 
-test('at the end of the process runs have the grace, and the rest fails with a reason', async () => {
+test('at shutdown, runs have a grace period, and the rest fails with a reason', async () => {
   const bench = await begin();
   say(bench.run, ...opening, delta('Hel'));
   await bench.runs.end(20);
@@ -209,20 +209,20 @@ test('at the end of the process runs have the grace, and the rest fails with a r
   assert.match(JSON.stringify(stored?.response['error']), /shut down/);
 });
 
-test('a store that is down for a moment loses nothing, and makes the upstream wait', async () => {
+test('a short failure of the store loses no event, and applies back-pressure to the upstream', async () => {
   const bench = await begin();
   bench.store.isDown = true;
   say(bench.run, ...opening);
   const long = 'x'.repeat(512 * 1024);
-  let taken = 0;
-  while (taken < 20 && bench.run.reply.takeEvents([eventOf(delta(long))])) taken += 1;
-  assert.ok(taken < 10, `${taken} times 512 KiB were taken`);
+  let accepted = 0;
+  while (accepted < 20 && bench.run.reply.takeEvents([eventOf(delta(long))])) accepted += 1;
+  assert.ok(accepted < 10, `${accepted} times 512 KiB were accepted`);
   const drained = new Promise<void>((resolve) => bench.run.reply.once('drain', resolve));
   bench.store.isDown = false;
   await drained;
   say(bench.run, completed);
   await bench.run.over;
   assert.equal(statusOf(bench), 'completed');
-  // One more than was taken gladly.
-  assert.equal(bench.store.events.get(bench.id)?.length, 7 + taken);
+  // The last event was stored too, although it returned false.
+  assert.equal(bench.store.events.get(bench.id)?.length, 7 + accepted);
 });

@@ -10,42 +10,43 @@ import { EventLog } from './event-log.ts';
 import { OutputSoFar } from '../../../../dialects/openai-responses/output-so-far.ts';
 import { endEvent, isTerminal, writeEvent } from './response-events.ts';
 
-/** What is known of a background response before it is generated. */
+/** The record of a background response before it is generated. */
 export type RunRecord = Omit<StoredResponse, 'status' | 'response' | 'leaseUntilMs'>;
 
-/** What a run needs of the store. */
+/** The methods of the store that a run uses. */
 export type RunStore = Pick<Conversations, 'saveResponse' | 'extendLease' | 'appendEvents'>;
 
 export type RunOptions = {
   readonly record: RunRecord;
-  /** The response object as it is answered at once. */
+  /** The response object that is answered at once. */
   readonly queued: JsonObject;
   readonly store: RunStore;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
-  /** What follows when its end is stored, before anybody is told. Never rejects. */
+  /** Called when the end is stored, before anybody receives it. Never rejects. */
   readonly conclude?: ((response: JsonObject) => Promise<void>) | undefined;
   readonly onOver: (run: BackgroundRun) => void;
 };
 
-/** How far ahead a run says that it lives, and how often. A process that dies is noticed when the time has passed. */
+/** The length of a lease, and the interval of its renewal. A process that dies is noticed when its leases expire. */
 const leaseMs = 20_000;
 const renewMs = 5000;
 const tickMs = 200;
 const retryMs = 500;
-/** While more than this waits for the store, the upstream waits too. */
+/** While more bytes than this wait for the store, the upstream waits too. */
 const unstoredBytesMax = 4 * 1024 * 1024;
 
 const openingTypes: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress']);
 
 /**
- * A response that is generated without a client: it reads its own call's reply, keeps its events and its state in the store, and says there every few
- * seconds that it lives. Whatever ends first ends it: its reply, a cancellation, the end of the process.
+ * A response that is generated without a client. It reads the reply of its own call, stores its events and its state,
+ * and renews its lease every few seconds. The first of these ends it: its reply, a cancellation, the end of the
+ * process.
  */
 export class BackgroundRun {
   readonly record: RunRecord;
   readonly log = new EventLog();
-  /** Where the call writes its reply. */
+  /** The call writes its reply here. */
   readonly reply: EventReply;
   readonly #options: RunOptions;
   readonly #output = new OutputSoFar();
@@ -60,7 +61,7 @@ export class BackgroundRun {
   #work: Promise<void> = Promise.resolve();
   #isStoring = false;
   #batch: ReturnType<EventLog['unstored']> | undefined;
-  /** Wall-clock time up to which everybody takes it that this run lives, and the next renewal on the monotonic clock. */
+  /** Wall-clock time at which the lease expires, and the time of the next renewal on the monotonic clock. */
   #leaseUntilMs = 0;
   #renewAtMs = 0;
 
@@ -78,22 +79,22 @@ export class BackgroundRun {
     this.reply = new EventReply(reader);
   }
 
-  /** True when another process has ended the response: what is stored is what counts. */
+  /** True if another process has ended the response. The stored state then counts. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Resolves when the response has ended, and its end is stored. */
+  /** Resolves when the response has ended and its end is stored. */
   get over(): Promise<void> {
     return this.#over.promise;
   }
 
-  /** The response as it stands. */
+  /** The current state of the response. */
   get response(): JsonObject {
     return this.#response;
   }
 
-  /** Stores the queued response and begins to say that it lives. Rejects as the store does. */
+  /** Stores the queued response and starts to renew its lease. Rejects as the store does. */
   async begin(): Promise<void> {
     const { store, queued } = this.#options;
     const leaseUntilMs = this.#nextLease();
@@ -104,7 +105,7 @@ export class BackgroundRun {
     this.#timer = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Ends the response as cancelled, with the output so far, unless it has ended; resolves with what it is. */
+  /** Cancels the response with the output so far, unless it has ended. Resolves with its state. */
   async cancel(): Promise<JsonObject> {
     this.#end({ ...this.#response, status: 'cancelled', output: this.#output.items() });
     this.reply.leave();
@@ -112,7 +113,7 @@ export class BackgroundRun {
     return this.#response;
   }
 
-  /** Ends the response as failed, with the output so far, unless it has ended. */
+  /** Ends the response as failed with the output so far, unless it has ended. */
   async abort(code: string, message: string): Promise<void> {
     this.#fail({ code, message });
     this.reply.leave();
@@ -133,25 +134,25 @@ export class BackgroundRun {
     return this.#isPaused;
   }
 
-  #read(said: StreamEvent): void {
-    const event = said.object();
+  #read(received: StreamEvent): void {
+    const event = received.object();
     const type = textOf(event?.type);
     if (event === undefined || type === undefined || this.#ending !== undefined) return;
-    const told = objectOf(event.response);
-    if (told !== undefined) this.#response = this.#own(told);
+    const response = objectOf(event.response);
+    if (response !== undefined) this.#response = this.#own(response);
     if (!this.#hasBegun) this.#markBegun();
     if (openingTypes.has(type)) return;
     if (isTerminal(type)) return this.#endAs(type.slice('response.'.length) as ResponseStatus);
     this.#output.read(type, event);
-    this.#add(type, told === undefined ? event : { ...event, response: this.#response });
+    this.#add(type, response === undefined ? event : { ...event, response: this.#response });
   }
 
-  /** A response of the call as this one: its id and what the call was not told. */
-  #own(told: JsonObject): JsonObject {
+  /** Gives a response of the call the id and the fields that the call does not have. */
+  #own(response: JsonObject): JsonObject {
     const { queued } = this.#options;
     const { id, created_at, previous_response_id, background, store, conversation } = queued;
     const own = { id, created_at, previous_response_id, background, store };
-    return { ...queued, ...told, ...own, ...(conversation === undefined ? {} : { conversation }) };
+    return { ...queued, ...response, ...own, ...(conversation === undefined ? {} : { conversation }) };
   }
 
   #markBegun(): void {
@@ -168,7 +169,7 @@ export class BackgroundRun {
 
   #endAs(status: ResponseStatus): void {
     const response: JsonObject = { ...this.#response, status };
-    // A reply that broke off does not repeat what it had said.
+    // A failed reply may not repeat its output.
     const output = objectsOf(response.output);
     this.#end(status === 'failed' && output.length === 0 ? { ...response, output: this.#output.items() } : response);
   }
@@ -188,29 +189,26 @@ export class BackgroundRun {
     this.#ending = this.#settle(response);
   }
 
-  /** Stores the end, and only then tells it. */
+  /** Stores the end, and only then publishes it. */
   async #settle(response: JsonObject): Promise<void> {
     const { store, clock, logger } = this.#options;
     const { userName, id } = this.record;
-    const giveUpMs = clock.monotonicMs() + leaseMs;
+    const storeByMs = clock.monotonicMs() + leaseMs;
     await this.#work;
     for (;;) {
       try {
         while (this.log.unstored().events.length > 0) await this.#storeEvents();
         const status = textOf(response.status) as ResponseStatus;
         if (await store.saveResponse({ ...this.record, status, response })) break;
-        // Another has ended it: what is stored is what counts.
+        // Another process has ended it, and the stored state counts.
         this.#isLost = true;
         return this.#stop();
       } catch (error) {
-        if (clock.monotonicMs() < giveUpMs) {
+        if (clock.monotonicMs() < storeByMs) {
           await new Promise((resolve) => setTimeout(resolve, retryMs));
           continue;
         }
-        logger.error(
-          { userName, responseId: id, err: error },
-          'the end of a background response could not be stored: it will be seen as failed',
-        );
+        logger.error({ userName, responseId: id, err: error }, 'storing the end of a background response failed');
         this.#isLost = true;
         return this.#stop();
       }
@@ -218,8 +216,10 @@ export class BackgroundRun {
     await this.#options.conclude?.(response);
     this.log.add(endEvent(response, this.log.next));
     this.log.end();
-    // Whoever reads the store finds the end in the response, if not in its events.
-    await this.#storeEvents().catch((error: unknown) => logger.warn({ responseId: id, err: error }, 'a last event could not be stored'));
+    // If this fails, readers of the store find the end in the response itself.
+    await this.#storeEvents().catch((error: unknown) =>
+      logger.warn({ responseId: id, err: error }, 'storing the last event of a response failed'),
+    );
     this.#stop();
   }
 
@@ -235,7 +235,7 @@ export class BackgroundRun {
     if (this.#ending !== undefined) return;
     const { clock } = this.#options;
     if (clock.nowMs() > this.#leaseUntilMs) {
-      // Everybody else has it for failed by now.
+      // All other processes consider it failed by now.
       this.#fail({ code: 'server_error', message: 'The response could not be stored while it was generated.' });
       this.reply.leave();
       return;
@@ -250,7 +250,7 @@ export class BackgroundRun {
     const { logger } = this.#options;
     const work = this.#work
       .then(step)
-      .catch((error: unknown) => logger.warn({ responseId: this.record.id, err: error }, 'a background response is not stored yet'))
+      .catch((error: unknown) => logger.warn({ responseId: this.record.id, err: error }, 'storing a background response failed'))
       .then(() => {
         if (this.#work === work) this.#isStoring = false;
       });
@@ -258,7 +258,7 @@ export class BackgroundRun {
   }
 
   async #storeEvents(): Promise<void> {
-    // What failed may have been stored all the same: it is sent again as it was, so that storing it twice changes nothing.
+    // A failed write may have succeeded. It is repeated unchanged, so that storing it twice changes nothing.
     this.#batch ??= this.log.unstored();
     const { first, events } = this.#batch;
     if (events.length > 0) await this.#options.store.appendEvents(this.record.userName, this.record.id, first, events);
@@ -269,13 +269,13 @@ export class BackgroundRun {
     this.reply.resume();
   }
 
-  /** Says that the run lives. */
+  /** Renews the lease. */
   async #renew(): Promise<void> {
     const untilMs = this.#nextLease();
     this.#noteLease(await this.#options.store.extendLease(this.record.userName, this.record.id, untilMs), untilMs);
   }
 
-  /** @param isMine false when the response was ended by another, or deleted: then the run is over */
+  /** @param isMine false if another process ended the response, or if it was deleted: the run is then over */
   #noteLease(isMine: boolean, untilMs: number): void {
     if (isMine) this.#leaseUntilMs = untilMs;
     else if (this.#ending === undefined) {
@@ -286,7 +286,7 @@ export class BackgroundRun {
   }
 }
 
-/** What an error of HTTP says, as the error of a response. */
+/** Turns an HTTP error into the error of a response. */
 function describeRefusal({ body }: WholeAnswer): { readonly code: string; readonly message: string } {
   const error = membersOf(parseJsonObject(body)?.error);
   return { code: textOf(error.code) ?? 'server_error', message: textOf(error.message) ?? 'The response could not be generated.' };

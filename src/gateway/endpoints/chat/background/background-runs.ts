@@ -4,10 +4,10 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { Logger } from '../../../../platform/log.ts';
 import { BackgroundRun, type RunRecord, type RunStore } from './background-run.ts';
 
-/** What background responses need of the store. */
+/** The methods of the store that background responses use. */
 export type BackgroundStore = RunStore & Pick<Conversations, 'findResponse' | 'readEvents'>;
 
-/** The background responses that this process generates, and those that it can follow in the store. */
+/** The background responses that this process generates, and access to those in the store. */
 export type BackgroundRuns = {
   readonly conversations: BackgroundStore;
   /** Stores a queued response and begins its run. Rejects as the store does. */
@@ -16,10 +16,10 @@ export type BackgroundRuns = {
     readonly queued: JsonObject;
     readonly conclude?: ((response: JsonObject) => Promise<void>) | undefined;
   }) => Promise<BackgroundRun>;
-  /** How many run. */
+  /** The number of runs. */
   readonly size: () => number;
   readonly find: (userName: string, id: string) => BackgroundRun | undefined;
-  /** Waits until all have ended, for the grace at most; the rest ends as failed. */
+  /** Waits until all runs have ended, for the grace period at most. The rest ends as failed. */
   readonly end: (graceMs: number) => Promise<void>;
 };
 

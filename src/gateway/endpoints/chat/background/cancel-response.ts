@@ -6,15 +6,17 @@ import type { BackgroundRuns, BackgroundStore } from './background-runs.ts';
 import { OutputSoFar } from '../../../../dialects/openai-responses/output-so-far.ts';
 import { isRunning, typeOfEvent } from './response-events.ts';
 
-/** Events are read in pages of this many, and no more of them than this: what a response says is bounded by its own limits long before. */
+/** Events are read in pages of this size, and this many pages at most. Other limits bound a response much earlier. */
 const pageEvents = 500;
 const pagesMax = 2000;
 
 /**
- * Cancels a background response, wherever it is generated. Where that is another process, its next sign of life finds the response ended and it
- * stops. A cancelled response stays as it is.
+ * Cancels a background response, in whichever process it is generated. Another process finds the response ended at its
+ * next renewal and stops. A cancelled response stays as it is.
  * @returns the response as it is now
- * @throws GatewayError `object_not_found` (404), or `invalid_value` (400) for one that is no background response or has ended otherwise
+ * @throws GatewayError `object_not_found` (404), or `invalid_value` (400) if the response is not a background response
+ * or
+ *   has ended otherwise
  */
 export async function cancelResponse(
   runs: Pick<BackgroundRuns, 'find' | 'conversations'>,
@@ -23,7 +25,7 @@ export async function cancelResponse(
 ): Promise<JsonObject> {
   const run = runs.find(userName, id);
   const response = run === undefined ? await cancelElsewhere(runs.conversations, userName, id) : await run.cancel();
-  // A run that another process or a deletion has ended meanwhile leaves what is stored.
+  // If another process or a deletion has ended the run meanwhile, the stored state counts.
   if (run?.isLost === true) return cancelElsewhere(runs.conversations, userName, id);
   if (response.status !== 'cancelled') throw cannotCancel(response.status);
   return response;
@@ -37,8 +39,8 @@ async function cancelElsewhere(conversations: BackgroundStore, userName: string,
   if (!isRunning(stored.status)) throw cannotCancel(stored.status);
   const output = await readOutput(conversations, userName, id);
   const response: JsonObject = { ...stored.response, status: 'cancelled', output: [...output] };
-  const { leaseUntilMs: _lease, ...kept } = stored;
-  const cancelled: StoredResponse = { ...kept, status: 'cancelled', response };
+  const { leaseUntilMs: _lease, ...record } = stored;
+  const cancelled: StoredResponse = { ...record, status: 'cancelled', response };
   if (await conversations.saveResponse(cancelled)) return response;
   // It has ended, or was deleted, meanwhile.
   const now = await conversations.findResponse(userName, id);
@@ -59,7 +61,7 @@ async function readOutput(conversations: BackgroundStore, userName: string, id: 
   return output.items();
 }
 
-/** The same for what is another's and for what is not there. */
+/** The same error for another user's response and for a missing one. */
 function responseNotFound(id: string): GatewayError {
   return new GatewayError('object_not_found', `Response with id '${id.slice(0, 100)}' not found.`);
 }
@@ -67,7 +69,7 @@ function responseNotFound(id: string): GatewayError {
 function cannotCancel(status: unknown): GatewayError {
   const message =
     status === undefined
-      ? 'Cannot cancel a synchronous response: only those with background=true can be cancelled.'
+      ? 'Cannot cancel a synchronous response: only responses with background=true can be cancelled.'
       : `Cannot cancel a ${typeof status === 'string' ? status : 'finished'} response.`;
   return new GatewayError('invalid_value', message);
 }

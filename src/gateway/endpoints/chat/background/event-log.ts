@@ -1,18 +1,18 @@
-/** What a follower finds in memory. */
+/** Events that a follower finds in memory. */
 export type LoggedEvents = { readonly events: readonly string[]; readonly ended: boolean };
 
-/** Events that are also in the store are kept in memory up to this size, for those who follow live. */
-const keptBytesMax = 1024 * 1024;
+/** Stored events stay in memory up to this size, for live followers. */
+const cachedBytesMax = 1024 * 1024;
 
 /**
- * The events of one running response, numbered from 0 without gaps: those that are not in the store yet, and before them as many as may be kept for
- * whoever follows live. Who is further behind reads the store.
+ * The events of one running response, numbered from 0 without gaps: those that are not stored yet, and before them as
+ * many as fit into the limit, for live followers. Slower followers read the store.
  */
 export class EventLog {
   #events: string[] = [];
-  /** Number of the first event that is kept. */
+  /** Number of the first event in memory. */
   #first = 0;
-  /** Number of the first event that is not in the store. */
+  /** Number of the first event that is not stored. */
   #stored = 0;
   #bytes = 0;
   #unstoredBytes = 0;
@@ -35,18 +35,18 @@ export class EventLog {
     this.#wake();
   }
 
-  /** Events that the store does not have, and the number of the first. */
+  /** Events that are not stored, and the number of the first. */
   unstored(): { readonly first: number; readonly events: readonly string[] } {
     return { first: this.#stored, events: this.#events.slice(this.#stored - this.#first) };
   }
 
-  /** The store has the next `count` events. */
+  /** Marks the next `count` events as stored. */
   markStored(count: number): void {
     for (const event of this.#events.slice(this.#stored - this.#first, this.#stored - this.#first + count))
       this.#unstoredBytes -= event.length;
     this.#stored += count;
     let dropped = 0;
-    while (this.#bytes > keptBytesMax && this.#first + dropped < this.#stored) {
+    while (this.#bytes > cachedBytesMax && this.#first + dropped < this.#stored) {
       this.#bytes -= this.#events[dropped]?.length ?? 0;
       dropped += 1;
     }
@@ -55,36 +55,36 @@ export class EventLog {
     this.#first += dropped;
   }
 
-  /** No event follows. */
+  /** Marks the end: no event follows. */
   end(): void {
     this.#ended = true;
     this.#wake();
   }
 
-  /** The events after a number; undefined where some of them are in the store alone. */
+  /** The events after a number. Undefined if some of them are only in the store. */
   after(sequence: number): LoggedEvents | undefined {
     if (sequence + 1 < this.#first) return undefined;
     return { events: this.#events.slice(sequence + 1 - this.#first), ended: this.#ended };
   }
 
-  /** Resolves when there is something new, when the signal aborts, or after a time. */
+  /** Resolves when an event or the end is added, when the signal aborts, or after `waitMs`. */
   changed(waitMs: number, signal: AbortSignal): Promise<void> {
     if (this.#ended || signal.aborted) return Promise.resolve();
     return new Promise((resolve) => {
-      const go = (): void => {
+      const finish = (): void => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', go);
-        this.#waiting.delete(go);
+        signal.removeEventListener('abort', finish);
+        this.#waiting.delete(finish);
         resolve();
       };
-      const timer = setTimeout(go, waitMs);
-      signal.addEventListener('abort', go, { once: true });
-      this.#waiting.add(go);
+      const timer = setTimeout(finish, waitMs);
+      signal.addEventListener('abort', finish, { once: true });
+      this.#waiting.add(finish);
     });
   }
 
   #wake(): void {
-    // Each takes itself out of the set, which does not disturb going through it.
-    for (const go of this.#waiting) go();
+    // Each callback removes itself from the set, which does not disturb the iteration.
+    for (const finish of this.#waiting) finish();
   }
 }

@@ -5,7 +5,7 @@ import type { ChatServices } from '../chat-services.ts';
 import { createEventSource } from './event-source.ts';
 import { writeFollowed } from './write-followed.ts';
 
-/** A request for the events of a stored response that is its caller's own. */
+/** A request for the events of a stored response of the caller. */
 export type EventsRequest = {
   readonly userName: string;
   readonly id: string;
@@ -15,7 +15,7 @@ export type EventsRequest = {
 };
 
 /**
- * `GET /v1/responses/{id}?stream=true&starting_after=N`: the events after N, and then those to come, until the last.
+ * `GET /v1/responses/{id}?stream=true&starting_after=N`: the stored events after N and then new ones, until the last.
  * @throws GatewayError `invalid_value` before anything was written
  */
 export async function followResponse(
@@ -30,7 +30,7 @@ export async function followResponse(
   await writeFollowed(response, { source, after, callId, timeouts, heartbeat: openaiResponses.voice.heartbeat('sse'), clock });
 }
 
-/** @throws GatewayError `invalid_value` for what is no number of an event */
+/** @throws GatewayError `invalid_value` if `starting_after` is not the number of an event */
 function readStartingAfter(query: URLSearchParams): number {
   const text = query.get('starting_after');
   if (text === null || text === '') return -1;

@@ -36,7 +36,7 @@ const response: JsonObject = {
 
 const read = (events: readonly string[]): readonly JsonObject[] => events.map((event) => parseJsonObject(event) ?? {});
 
-test('a response that was not streamed is told in the order of the grammar, item after item', () => {
+test('the events of a response that was not streamed follow the order of the grammar, item after item', () => {
   const events = read(eventsOfResponse(response));
   assert.deepEqual(
     events.map((event) => event['sequence_number']),
@@ -88,7 +88,7 @@ test('a response that was not streamed is told in the order of the grammar, item
   assert.deepEqual(events.at(-1)?.['response'], response);
 });
 
-test('the output can be put together from the events, at any point of them', () => {
+test('the output can be reconstructed from the events, at any point of them', () => {
   const events = eventsOfResponse(response);
   const whole = new OutputSoFar();
   for (const event of events) whole.read(typeOfEvent(event), parseJsonObject(event) ?? {});
@@ -105,7 +105,7 @@ test('the output can be put together from the events, at any point of them', () 
   }
 });
 
-test('the type of an event is read from its beginning, whatever it holds', () => {
+test('the type of an event is read from its beginning, whatever the event contains', () => {
   const event = writeEvent('response.output_text.delta', 7, { sequence_number: 99, type: 'x', delta: '","type":"response.completed"' });
   assert.equal(typeOfEvent(event), 'response.output_text.delta');
   assert.equal(parseJsonObject(event)?.['sequence_number'], 7);

@@ -7,7 +7,7 @@ export function isRunning(status: ResponseStatus): boolean {
   return status === 'queued' || status === 'in_progress';
 }
 
-/** Writes an event as it is kept and sent: its type and number come first, so that they can be read without parsing the rest. */
+/** Writes an event as it is stored and sent. Type and number come first, so that they can be read without parsing. */
 export function writeEvent(type: string, sequence: number, members: JsonObject): string {
   const { type: _type, sequence_number: _number, ...rest } = members;
   return JSON.stringify({ type, sequence_number: sequence, ...rest });
@@ -32,12 +32,12 @@ export function endEvent(response: JsonObject, sequence: number): string {
   return writeEvent(`response.${textOf(response.status) ?? 'failed'}`, sequence, { response });
 }
 
-/** The response as it was before it had said anything. */
-function unsaid(response: JsonObject, status: ResponseStatus): JsonObject {
+/** The response as it was before any output. */
+function withoutOutput(response: JsonObject, status: ResponseStatus): JsonObject {
   return { ...response, status, output: [], usage: null, error: null, incomplete_details: null, completed_at: null };
 }
 
-/** How tools at work say so. */
+/** The steps that tools report while they run. */
 const toolSteps: Readonly<Record<string, readonly string[]>> = {
   web_search_call: ['in_progress', 'searching', 'completed'],
   file_search_call: ['in_progress', 'searching', 'completed'],
@@ -46,24 +46,25 @@ const toolSteps: Readonly<Record<string, readonly string[]>> = {
   mcp_list_tools: ['in_progress', 'completed'],
 };
 
-type Told = { readonly type: string; readonly members: JsonObject };
+type EventDraft = { readonly type: string; readonly members: JsonObject };
 
 /**
- * The events by which a stored response that has ended would have been streamed: the whole text of a part is one piece. Numbered from 0.
- * @param response as `GET /v1/responses/{id}` answers it
+ * The events by which a stored response that has ended would have been streamed, numbered from 0. The whole text of a
+ * part is one delta.
+ * @param response as `GET /v1/responses/{id}` returns it
  */
 export function eventsOfResponse(response: JsonObject): readonly string[] {
-  const told: Told[] = [
-    { type: 'response.created', members: { response: unsaid(response, response.background === true ? 'queued' : 'in_progress') } },
-    ...(response.background === true ? [{ type: 'response.queued', members: { response: unsaid(response, 'queued') } }] : []),
-    { type: 'response.in_progress', members: { response: unsaid(response, 'in_progress') } },
+  const drafts: EventDraft[] = [
+    { type: 'response.created', members: { response: withoutOutput(response, response.background === true ? 'queued' : 'in_progress') } },
+    ...(response.background === true ? [{ type: 'response.queued', members: { response: withoutOutput(response, 'queued') } }] : []),
+    { type: 'response.in_progress', members: { response: withoutOutput(response, 'in_progress') } },
   ];
-  objectsOf(response.output).forEach((item, index) => told.push(...eventsOfItem(item, index)));
-  const events = told.map(({ type, members }, sequence) => writeEvent(type, sequence, members));
+  objectsOf(response.output).forEach((item, index) => drafts.push(...eventsOfItem(item, index)));
+  const events = drafts.map(({ type, members }, sequence) => writeEvent(type, sequence, members));
   return [...events, endEvent(response, events.length)];
 }
 
-function eventsOfItem(item: JsonObject, output_index: number): readonly Told[] {
+function eventsOfItem(item: JsonObject, output_index: number): readonly EventDraft[] {
   const inner = eventsInside(item, { item_id: item.id ?? '', output_index });
   return [
     { type: 'response.output_item.added', members: { output_index, item: openItem(item) } },
@@ -72,7 +73,7 @@ function eventsOfItem(item: JsonObject, output_index: number): readonly Told[] {
   ];
 }
 
-/** An item before anything of it was said. */
+/** An item before any of its content. */
 function openItem(item: JsonObject): JsonObject {
   switch (textOf(item.type)) {
     case 'message':
@@ -89,7 +90,7 @@ function openItem(item: JsonObject): JsonObject {
   }
 }
 
-function eventsInside(item: JsonObject, place: JsonObject): readonly Told[] {
+function eventsInside(item: JsonObject, place: JsonObject): readonly EventDraft[] {
   switch (textOf(item.type)) {
     case 'message':
       return objectsOf(item.content).flatMap((part, content_index) => eventsOfPart(part, { ...place, content_index }));
@@ -117,21 +118,21 @@ function eventsInside(item: JsonObject, place: JsonObject): readonly Told[] {
   }
 }
 
-function stepsOf({ type }: JsonObject, place: JsonObject): readonly Told[] {
+function stepsOf({ type }: JsonObject, place: JsonObject): readonly EventDraft[] {
   const kind = textOf(type) ?? '';
   const steps = Object.hasOwn(toolSteps, kind) ? (toolSteps[kind] ?? []) : [];
   return steps.map((step) => ({ type: `response.${kind}.${step}`, members: place }));
 }
 
-/** The pieces of a text, of which there is one, and its end. */
-function eventsOfText(name: string, member: string, text: string, place: JsonObject, more: JsonObject = {}): readonly Told[] {
+/** The delta of a text, which is one piece here, and its end. */
+function eventsOfText(name: string, member: string, text: string, place: JsonObject, more: JsonObject = {}): readonly EventDraft[] {
   return [
     ...(text === '' ? [] : [{ type: `response.${name}.delta`, members: { ...place, delta: text } }]),
     { type: `response.${name}.done`, members: { ...place, ...more, [member]: text } },
   ];
 }
 
-function eventsOfPart(part: JsonObject, place: JsonObject): readonly Told[] {
+function eventsOfPart(part: JsonObject, place: JsonObject): readonly EventDraft[] {
   const isText = part.type === 'output_text';
   const opened = part.type === 'refusal' ? { ...part, refusal: '' } : { ...part, text: '', ...(isText ? { annotations: [] } : {}) };
   return [
@@ -141,7 +142,7 @@ function eventsOfPart(part: JsonObject, place: JsonObject): readonly Told[] {
   ];
 }
 
-function eventsOfContent(part: JsonObject, place: JsonObject): readonly Told[] {
+function eventsOfContent(part: JsonObject, place: JsonObject): readonly EventDraft[] {
   if (part.type === 'refusal') return eventsOfText('refusal', 'refusal', textOf(part.refusal) ?? '', place);
   const text = textOf(part.text) ?? '';
   if (part.type === 'reasoning_text') return eventsOfText('reasoning_text', 'text', text, place);
@@ -153,7 +154,7 @@ function eventsOfContent(part: JsonObject, place: JsonObject): readonly Told[] {
   return [...pieces.slice(0, -1), ...annotations, ...pieces.slice(-1)];
 }
 
-function eventsOfSummary(part: JsonObject, place: JsonObject): readonly Told[] {
+function eventsOfSummary(part: JsonObject, place: JsonObject): readonly EventDraft[] {
   const text = textOf(part.text) ?? '';
   return [
     { type: 'response.reasoning_summary_part.added', members: { ...place, part: { ...part, text: '' } } },

@@ -12,25 +12,26 @@ import { createEventSource } from './event-source.ts';
 import { arrangeCallback } from './tell-end.ts';
 import { writeFollowed } from './write-followed.ts';
 
-/** A background call whose road has been gone up to its first attempt: nothing can refuse it any more but what generates it. */
+/** A background call that is ready for its first attempt: only its generation can still fail. */
 export type BackgroundCall = {
   readonly call: IncomingCall;
   readonly report: CallReport;
-  /** What it goes on from, and how it is kept. */
+  /** The conversation that it continues, and how it is stored. */
   readonly turn: ResponseTurn | undefined;
   /** The request as its client sent it. */
   readonly body: JsonObject;
-  /** Where its end is to be told. */
+  /** The address that is notified of its end. */
   readonly callbackUrl?: string | undefined;
-  /** Gives back what was taken for a call that then is not made. */
+  /** Releases what was reserved for the call, if it is not made. */
   readonly onRefused: () => void;
 };
 
 /**
- * Stores the queued response, answers the client with it, and goes on with the call without the client: `generate` gets the call with the run as its
- * client. The call's report and its place in the process go with the run; limits, books and journal see one call.
- * @param generate makes the call's attempts; what it throws is the response's failure
- * @throws GatewayError `responses_unavailable` when the response cannot be stored; nothing was spent
+ * Stores the queued response, answers the client with it, and continues the call without the client: `generate` gets
+ * the call with the run as its client. The call's report and its place in the process pass to the run. Limits, books
+ * and journal see one call.
+ * @param generate makes the call's attempts; its errors are the response's failure
+ * @throws GatewayError `responses_unavailable` if the response cannot be stored; nothing was spent
  */
 export async function startBackground(
   gateway: ChatServices,
@@ -39,7 +40,7 @@ export async function startBackground(
 ): Promise<void> {
   const runs = gateway.background;
   if (runs === undefined || turn === undefined)
-    throw new GatewayError('responses_unavailable', 'responses cannot be stored here', { param: 'background' });
+    throw new GatewayError('responses_unavailable', 'responses are not stored here', { param: 'background' });
   const record = turn.describe();
   const queued = describeQueued(record.id, body, record.createdAtMs);
   const conclude = await arrangeCallback(gateway, record, callbackUrl, turn.conclude).catch((error: unknown) => {
@@ -53,14 +54,14 @@ export async function startBackground(
       cause,
     });
   });
-  // Also a run that was deleted or ended elsewhere, and so concludes nothing, gives its conversation free.
+  // A run that was deleted or ended by another process concludes nothing, but must release its conversation.
   void run.over.then(turn.close);
   report.goOn(run.reply);
   answer(gateway, call, run, body.stream === true);
-  const going = { ...call, response: run.reply };
-  await generate(going).catch((error: unknown) => {
+  const detached = { ...call, response: run.reply };
+  await generate(detached).catch((error: unknown) => {
     onRefused();
-    refuse(gateway, going, report, error);
+    refuse(gateway, detached, report, error);
   });
 }
 
@@ -74,13 +75,15 @@ function answer(gateway: ChatServices, { response, callId, dialect }: IncomingCa
   const { timeouts } = gateway.settings();
   const source = createEventSource(background, run.record);
   const following = { source, after: -1, callId, timeouts, heartbeat: dialect.voice.heartbeat('sse'), clock };
-  writeFollowed(response, following).catch((error: unknown) => logger.warn({ callId, err: error }, 'a response could not be followed'));
+  writeFollowed(response, following).catch((error: unknown) =>
+    logger.warn({ callId, err: error }, 'streaming a background response failed'),
+  );
 }
 
-/** What cannot be generated ends as failed: the client has its answer already. */
+/** A call that cannot be generated ends as a failed response: the client already has its answer. */
 function refuse({ logger }: ChatServices, { response, dialect, callId }: IncomingCall, report: CallReport, error: unknown): void {
-  if (!(error instanceof GatewayError)) logger.error({ callId, err: error }, 'a background response failed inside the gateway');
-  const known = error instanceof GatewayError ? error : new GatewayError('internal_error', `the gateway failed on this call (${callId})`);
-  report.refused(known);
-  writeError(response, dialect.voice, known, callId);
+  if (!(error instanceof GatewayError)) logger.error({ callId, err: error }, 'background response failed inside the gateway');
+  const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', `the gateway failed on this call (${callId})`);
+  report.refused(refusal);
+  writeError(response, dialect.voice, refusal, callId);
 }

@@ -19,15 +19,15 @@ const places: readonly [text: string, left: string][] = [
   ['{"background":true,"\\u0063allback_url":"u"}', '{"background":true}'],
 ];
 for (const [text, left] of places) {
-  test(`the field is taken out of what goes on, and nothing else: ${text}`, () => {
-    const { asked, callbackUrl } = takeCallbackUrl(callbacks, call, read(text));
-    assert.equal(asked.bytes.toString(), left);
-    assert.deepEqual(asked.body, parseJsonObject(left));
+  test(`only the field is removed from the request: ${text}`, () => {
+    const { request, callbackUrl } = takeCallbackUrl(callbacks, call, read(text));
+    assert.equal(request.bytes.toString(), left);
+    assert.deepEqual(request.body, parseJsonObject(left));
     assert.equal(callbackUrl, 'checked:u');
   });
 }
 
-test('whatever stands beside the field stays, in its order', () => {
+test('the members beside the field stay, in their order', () => {
   const key = fc.string().filter((name) => name !== '__proto__' && name !== 'background' && name !== 'callback_url');
   const members = fc.uniqueArray(fc.tuple(key, fc.jsonValue()), { selector: ([name]) => name });
   fc.assert(
@@ -37,22 +37,22 @@ test('whatever stands beside the field stays, in its order', () => {
       const write = (entries: readonly (readonly [string, unknown])[]): string =>
         `{${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`;
       const text = write([...all.slice(0, place), ['callback_url', 'u'], ...all.slice(place)]);
-      assert.equal(takeCallbackUrl(callbacks, call, read(text)).asked.bytes.toString(), write(all));
+      assert.equal(takeCallbackUrl(callbacks, call, read(text)).request.bytes.toString(), write(all));
     }),
   );
 });
 
-test('a request without the field, and those of other interfaces, are what they were', () => {
+test('a request without the field, and requests of other interfaces, do not change', () => {
   const plain = read('{"background":true}');
-  assert.deepEqual(takeCallbackUrl(callbacks, call, plain), { asked: plain, callbackUrl: undefined });
+  assert.deepEqual(takeCallbackUrl(callbacks, call, plain), { request: plain, callbackUrl: undefined });
   const chat = read('{"callback_url":"u"}');
-  assert.equal(takeCallbackUrl(callbacks, { ...call, dialect: openaiChat }, chat).asked, chat);
-  assert.equal(takeCallbackUrl(callbacks, { ...call, operation: 'count-tokens' }, chat).asked, chat);
+  assert.equal(takeCallbackUrl(callbacks, { ...call, dialect: openaiChat }, chat).request, chat);
+  assert.equal(takeCallbackUrl(callbacks, { ...call, operation: 'count-tokens' }, chat).request, chat);
 });
 
-test('null is no wish; without a background response, or where nothing is sent, the field is refused', () => {
-  assert.deepEqual(takeCallbackUrl(callbacks, call, read('{"callback_url":null}')).asked.bytes.toString(), '{}');
+test('null means no callback; without a background response, or without callbacks, the field is refused', () => {
+  assert.deepEqual(takeCallbackUrl(callbacks, call, read('{"callback_url":null}')).request.bytes.toString(), '{}');
   assert.throws(() => takeCallbackUrl(callbacks, call, read('{"callback_url":"u"}')), { code: 'invalid_value', param: 'callback_url' });
-  const asked = read('{"callback_url":"u","background":true}');
-  assert.throws(() => takeCallbackUrl(undefined, call, asked), { code: 'responses_unavailable' });
+  const request = read('{"callback_url":"u","background":true}');
+  assert.throws(() => takeCallbackUrl(undefined, call, request), { code: 'responses_unavailable' });
 });

@@ -8,29 +8,29 @@ import type { ReadRequest } from '../../../admission/read-request.ts';
 const field = 'callback_url';
 
 /**
- * Takes the address that the end of a background response is to be told to out of its request: no upstream knows the field, and the address may hold a credential.
- * @throws GatewayError `invalid_value` for an address that is none, or without a background response
+ * Takes the callback address out of a request: no upstream knows the field, and the address may contain a credential.
+ * @throws GatewayError `invalid_value` if the address is invalid, or without a background response
  */
 export function takeCallbackUrl(
   callbacks: Pick<Callbacks, 'readUrl'> | undefined,
   { dialect, operation }: Pick<IncomingCall, 'dialect' | 'operation'>,
   request: ReadRequest,
-): { readonly asked: ReadRequest; readonly callbackUrl: string | undefined } {
+): { readonly request: ReadRequest; readonly callbackUrl: string | undefined } {
   const { bytes, body } = request;
   if (dialect.id !== 'openai-responses' || operation !== 'generate' || body[field] === undefined)
-    return { asked: request, callbackUrl: undefined };
+    return { request, callbackUrl: undefined };
   const { [field]: value, ...rest } = body;
-  const asked = { bytes: removeMember(bytes, field), body: rest };
-  if (value === null) return { asked, callbackUrl: undefined };
+  const remaining = { bytes: removeMember(bytes, field), body: rest };
+  if (value === null) return { request: remaining, callbackUrl: undefined };
   if (body['background'] !== true) {
-    const message = `'${field}' is for responses that are generated in the background: send 'background': true with it.`;
+    const message = `'${field}' requires 'background': true, because only background responses send callbacks.`;
     throw new GatewayError('invalid_value', message, { param: field });
   }
-  if (callbacks === undefined) throw new GatewayError('responses_unavailable', 'callbacks are not sent here', { param: field });
-  return { asked, callbackUrl: callbacks.readUrl(value, field) };
+  if (callbacks === undefined) throw new GatewayError('responses_unavailable', 'this gateway does not send callbacks', { param: field });
+  return { request: remaining, callbackUrl: callbacks.readUrl(value, field) };
 }
 
-/** Takes a member of the outermost object out, with the comma that belongs to it. Everything else stays as it is. */
+/** Removes a member of the outermost object, with its comma. Everything else stays as it is. */
 function removeMember(bytes: Buffer, name: string): Buffer {
   const root = locateJson(bytes, []);
   const members = root === undefined ? [] : listMembers(bytes, root);

@@ -7,8 +7,8 @@ import type { RunRecord } from './background-run.ts';
 type Conclude = (response: JsonObject) => Promise<void>;
 
 /**
- * Sees to it that somebody is told when a background response ends, and returns what is to be done when it has. Undefined stays undefined where nobody wants to hear of it.
- * @throws GatewayError `responses_unavailable` when the store does not take it; nothing was begun
+ * Registers the callback of a background response, and returns what is to be done when the response has ended.
+ * @throws GatewayError `responses_unavailable` if the store does not accept it; nothing was started
  */
 export async function arrangeCallback(
   { callbacks, logger }: Pick<ChatServices, 'callbacks' | 'logger'>,
@@ -17,7 +17,7 @@ export async function arrangeCallback(
   conclude: Conclude | undefined,
 ): Promise<Conclude | undefined> {
   if (url === undefined || callbacks === undefined) return conclude;
-  // Stored before the response is: from then on its end is told whatever dies.
+  // It is stored before the response is. From then on the callback is sent, whichever process dies.
   await callbacks.watchResponse({ userName, id, url }).catch((cause: unknown) => {
     throw new GatewayError('responses_unavailable', 'the response cannot be stored at the moment; try again', {
       retryAfterSeconds: 1,
@@ -27,7 +27,7 @@ export async function arrangeCallback(
   return async (response) => {
     await conclude?.(response);
     await callbacks.responseEnded({ userName, id, url, status: textOf(response['status']) ?? 'failed' }).catch((error: unknown) => {
-      logger.warn({ responseId: id, err: error }, 'the end of a background response is told later: the store does not take it now');
+      logger.warn({ responseId: id, err: error }, 'storing the callback of a response failed');
     });
   };
 }

@@ -6,7 +6,7 @@ import type { GatewayTimeouts } from '../../../settings/limits.ts';
 import type { EventSource } from './event-source.ts';
 import { typeOfEvent } from './response-events.ts';
 
-export type Following = {
+export type FollowOptions = {
   readonly source: EventSource;
   /** The number of the last event that the client has; -1 for none. */
   readonly after: number;
@@ -17,10 +17,14 @@ export type Following = {
 };
 
 /**
- * Streams a response's events to a client, at the pace at which it reads, until the last one. A client that leaves or does not read ends this and nothing
- * else. Rejects as the source does, after the connection was broken off: a stream that ended would look whole.
+ * Streams the events of a response at the pace of the client, until the last one. A client that disconnects or does not
+ * read ends only this stream. Rejects as the source does, after it has destroyed the connection: a stream that ended
+ * would look complete.
  */
-export async function writeFollowed(reply: ClientReply, { source, after, callId, timeouts, heartbeat, clock }: Following): Promise<void> {
+export async function writeFollowed(
+  reply: ClientReply,
+  { source, after, callId, timeouts, heartbeat, clock }: FollowOptions,
+): Promise<void> {
   const left = new AbortController();
   reply.on('close', () => left.abort());
   if (reply.destroyed) return;
@@ -49,7 +53,7 @@ export async function writeFollowed(reply: ClientReply, { source, after, callId,
   }
 }
 
-/** Whether the client reads on in time. */
+/** Whether the client reads again in time. */
 function drained(reply: ClientReply, waitMs: number, left: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (reads: boolean): void => {

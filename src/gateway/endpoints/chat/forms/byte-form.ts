@@ -5,7 +5,7 @@ import type { ReplyForm } from './reply-form.ts';
 
 const inBytes = (text: string): readonly Buffer[] => (text === '' ? [] : [Buffer.from(text)]);
 
-/** A reply in bytes: what passes is what came. */
+/** A reply in bytes. Passthrough forwards the received bytes. */
 export function createByteForm(
   { codec, createStreamCutter }: ChatDialect,
   framing: StreamFraming,

@@ -8,7 +8,7 @@ import { createByteForm } from './byte-form.ts';
 import { createEventForm } from './event-form.ts';
 import type { ReplyForm } from './reply-form.ts';
 
-/** Does something with what takes the reply of a call, and the form in which it takes it. */
+/** Uses the sink of a call's reply and the form that it accepts. */
 export type UseDelivery<Result> = <Piece>(form: ReplyForm<Piece>, sink: ReplySink<Piece>) => Result;
 
 /** Finds the sink of a call's reply. A stream is events if the dialect has events, and bytes otherwise. */

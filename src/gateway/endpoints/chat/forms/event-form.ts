@@ -3,7 +3,7 @@ import { Frame, type StreamEvent } from '../../../../platform/frames.ts';
 import { DeliveredCount } from '../../../attempts/disconnect/delivered-count.ts';
 import type { ReplyForm } from './reply-form.ts';
 
-/** A reply in events of its dialect. What passes is the upstream's own frame, with its bytes. */
+/** A reply in events of its dialect. Passthrough forwards the upstream's own frame, with its bytes. */
 export function createEventForm({ createEncoder, createCutter }: DialectEvents): Required<ReplyForm<StreamEvent>> {
   return {
     createWriter: (writing) => {

@@ -4,19 +4,19 @@ import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { Frame, StreamEvent } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 
-/** Writes one stream of neutral events in the pieces that its sink takes. */
+/** Writes one stream of neutral events in the pieces that its sink accepts. */
 export type PieceWriter<Piece> = {
   readonly write: (events: readonly InferenceEvent[]) => readonly Piece[];
-  /** What opens the reply, where `write` keeps it for the first content. */
+  /** Opens the reply if `write` holds the opening until the first content. */
   readonly open: () => readonly Piece[];
-  /** Characters of content in what was written. */
+  /** Characters of content that were written. */
   readonly deliveredCharacters: () => number;
   readonly position: () => StreamPosition;
-  /** The reply so far as it is to be kept; absent where nothing is kept. */
+  /** The reply so far as it is stored; absent if nothing is stored. */
   readonly kept?: (() => JsonObject) | undefined;
 };
 
-/** How frames of an upstream that speaks the client's dialect go on. */
+/** How frames pass from an upstream that speaks the client's dialect. */
 export type PassingForm<Piece> = {
   readonly pass: (frame: Frame) => Piece;
   /** The white space behind the last frame. */
@@ -24,11 +24,11 @@ export type PassingForm<Piece> = {
   readonly createCutter: (options: TapOptions) => StreamCutter<readonly Piece[]>;
 };
 
-/** What the sink of a chat's reply takes: how the client's dialect is written in its pieces. */
+/** How the client's dialect is written in the pieces that the sink of a chat's reply accepts. */
 export type ReplyForm<Piece> = {
   readonly createWriter: (writing: ReplyWriting) => PieceWriter<Piece>;
-  /** Absent where nothing can go on as it came: then every reply is translated. */
+  /** Absent if nothing can pass through: every reply is then translated. */
   readonly passing?: PassingForm<Piece>;
-  /** The dialect's events in some pieces; absent where replies are not kept. */
+  /** The dialect's events in some pieces; absent if replies are not stored. */
   readonly eventsOf?: (pieces: readonly Piece[]) => readonly StreamEvent[];
 };

@@ -3,8 +3,8 @@ import type { Target } from '../../../attempts/routing/target.ts';
 import type { ResponseTurn } from '../responses/response-turn.ts';
 
 /**
- * Whether an upstream does not know the response that it was to go on from: its memory is shorter than ours, or its account keeps nothing. From then on the
- * turn tells this target the whole conversation.
+ * Whether an upstream no longer has the response that the request continues: its retention is shorter than ours, or its
+ * account stores nothing. From then on the turn sends this target the whole conversation.
  */
 export function isForgotten(
   { upstreamStatus, upstreamWords }: UndeliveredFailure,

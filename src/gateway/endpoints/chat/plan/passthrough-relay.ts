@@ -9,21 +9,22 @@ import { scrubBytes, scrubText } from '../../../attempts/exchange/scrub-credenti
 import type { PassingForm } from '../forms/reply-form.ts';
 
 export type PassthroughOptions<Piece> = {
-  /** What the sink of the reply takes. */
+  /** The form that the sink of the reply accepts. */
   readonly form: PassingForm<Piece>;
   readonly dialect: ChatDialect;
   /**
-   * The request's body, for streams: nothing else reads it, and a large one that stays until the reply comes is copied by every collection.
+   * The request's body, for streams only. Every garbage collection would copy a large one that stays until the reply
+   * comes.
    */
   readonly streamRequest: JsonObject;
   readonly requestId: string;
   readonly target: Target;
   readonly framing: StreamFraming | undefined;
-  /** Whether replies get what the contract writes and the vendor does not send. Otherwise bytes out are bytes in. */
+  /** Whether replies get fields that the contract has and the vendor omits. Otherwise the bytes do not change. */
   readonly isDocumented?: boolean;
 };
 
-/** Client and upstream speak the same dialect: what goes out is what came in, and a tap reads the usage. */
+/** Client and upstream speak the same dialect: replies pass unchanged, and a tap reads the usage. */
 export function createPassthroughRelay<Piece>(options: PassthroughOptions<Piece>): ReplyRelay<Piece> {
   const { dialect, framing, target, requestId, isDocumented } = options;
   return {
@@ -37,7 +38,7 @@ export function createPassthroughRelay<Piece>(options: PassthroughOptions<Piece>
   };
 }
 
-/** Refusals that are none of the client's business: of the operator's credential and of the operator's account. */
+/** Refusals that concern the operator's credential and account, and not the client. */
 const operatorsCodes: ReadonlySet<ErrorCode> = new Set(['upstream_credentials_rejected', 'upstream_quota_exhausted']);
 
 function findOperatorsError(dialect: ChatDialect, status: number, body: unknown): GatewayError | undefined {
@@ -48,7 +49,7 @@ function findOperatorsError(dialect: ChatDialect, status: number, body: unknown)
 
 const nothing: readonly never[] = [];
 
-/** A frame that tells of a failure, without the operator's credential. */
+/** A frame that reports a failure, without the operator's credential. */
 function scrubFrame(frame: Frame, apiKey: string | undefined): Frame {
   const bytes = scrubBytes(frame.bytes, apiKey);
   return bytes === frame.bytes ? frame : new Frame(bytes, frame.event, scrubText(frame.data, apiKey));
@@ -66,17 +67,17 @@ function openStream<Piece>(
   let framesSent = 0;
   return {
     read: (frame) => {
-      const verdict = tap.read(frame);
-      if (verdict === 'hide') return nothing;
+      const action = tap.read(frame);
+      if (action === 'hide') return nothing;
       framesSent += 1;
       cutter?.pass(frame);
-      const edited = edit?.(frame) ?? (verdict === 'forward' ? undefined : verdict.bytes);
+      const edited = edit?.(frame) ?? (action === 'forward' ? undefined : action.bytes);
       const passed = edited === undefined ? frame : new Frame(edited, frame.event, frame.data);
       return [form.pass(tap.state() === 'failed' ? scrubFrame(passed, apiKey) : passed)];
     },
     end: form.rest,
     cut: (usage) => {
-      if (cutter === undefined) throw new Error('a stream was cut that nobody followed');
+      if (cutter === undefined) throw new Error('a stream without a cutter was cut');
       return cutter.end(usage);
     },
     state: tap.state,
@@ -84,7 +85,7 @@ function openStream<Piece>(
     report: tap.report,
     endedEarly: () => false,
     hasEndMark: dialect.hasEndMark(framing),
-    // An array stream that is nothing but an error can still be answered with a status.
+    // An array stream that consists of an error can still be answered with a status.
     passesErrors: (headersSent) => framing === 'sse' || headersSent || tap.report().outputCharacters > 0,
     position: () => ({ ...tap.report(), framesSent }),
   };

@@ -1,4 +1,4 @@
-import type { KnownCall } from '../known-call.ts';
+import type { PreparedCall } from '../prepared-call.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { GatewayError } from '../../../../inference/gateway-error.ts';
 import { addWarnings } from '../../../replies/warning-header.ts';
@@ -12,42 +12,42 @@ import { type FittedRequest, fitRequest } from './fit-request.ts';
 
 type Plan<Piece> = ExchangePlan<Piece> | EstimatedCount;
 
-/** What one target is to be asked: the request as it came, or what the turn of a stored response makes of it. */
-type Asked = {
+/** The request for one target: the client's own, or the one that the turn of a stored response derives from it. */
+type AttemptRequest = {
   readonly target: Target;
   readonly request: WireRequest;
   readonly bytes: Buffer;
-  /** How the target's vendor refused the request as too long, where it is to be asked once more with less. */
+  /** The vendor's refusal of the request as too long, if a shorter one is to be sent. */
   readonly overflow?: GatewayError | undefined;
 };
 
 /**
- * Plans an attempt at one target. At once where the call passes through.
- * @throws GatewayError for a request that cannot be said in the upstream's dialect
+ * Plans an attempt at one target: at once if the call passes through.
+ * @throws GatewayError if the request cannot be expressed in the upstream's dialect
  */
 export function planAttempt<Piece>(
   gateway: ChatServices,
-  known: KnownCall,
+  prepared: PreparedCall,
   form: ReplyForm<Piece>,
-  { target, request, bytes, overflow }: Asked,
+  { target, request, bytes, overflow }: AttemptRequest,
 ): Plan<Piece> | Promise<Plan<Piece>> {
-  const { turn } = known;
-  const fit = (made: TurnRequest): Plan<Piece> | Promise<Plan<Piece>> => {
-    const fitted = fitRequest(known, target, made, overflow);
+  const { turn } = prepared;
+  const fit = (own: TurnRequest): Plan<Piece> | Promise<Plan<Piece>> => {
+    const fitted = fitRequest(prepared, target, own, overflow);
     return fitted instanceof Promise ? fitted.then(plan) : plan(fitted);
   };
   const plan = (fitted: FittedRequest): Plan<Piece> | Promise<Plan<Piece>> => {
     const finish = (planned: Plan<Piece>): Plan<Piece> =>
-      tellTruncation(turn === undefined ? planned : keepReply(planned, turn, form, target), fitted.truncated);
-    const planned = planRequest(gateway, known, form, target, fitted, fitted.request === request ? undefined : request);
+      noteTruncation(turn === undefined ? planned : keepReply(planned, turn, form, target), fitted.truncated);
+    const planned = planRequest(gateway, prepared, form, target, fitted, fitted.request === request ? undefined : request);
     return planned instanceof Promise ? planned.then(finish) : finish(planned);
   };
-  const made = turn?.requestFor(target) ?? { request, bytes, translate: false };
-  return made instanceof Promise ? made.then(fit) : fit(made);
+  const own = turn?.requestFor(target) ?? { request, bytes, translate: false };
+  return own instanceof Promise ? own.then(fit) : fit(own);
 }
 
-/** Tells the client what its request was shortened by: among what translation tells, or beside what passes through. */
-function tellTruncation<Piece>(plan: Plan<Piece>, truncated: string | undefined): Plan<Piece> {
+/** Adds the truncation to the notes of a translation, or to the headers of a reply that passes through. */
+function noteTruncation<Piece>(plan: Plan<Piece>, truncated: string | undefined): Plan<Piece> {
   if (truncated === undefined || plan.kind === 'estimate') return plan;
   if (plan.translation !== undefined) {
     plan.translation.notes.adapted({ path: 'input', otherwise: 'turns' }, truncated);
@@ -58,7 +58,7 @@ function tellTruncation<Piece>(plan: Plan<Piece>, truncated: string | undefined)
   return { ...plan, relay: { ...relay, replyHeaders: (headers) => ({ ...addWarnings(relay.replyHeaders(headers), notes) }) } };
 }
 
-/** Sees to it that the reply of a turn is kept. */
+/** Makes the relay store the reply of a turn. */
 function keepReply<Piece>(plan: Plan<Piece>, turn: ResponseTurn, { eventsOf }: ReplyForm<Piece>, target: Target): Plan<Piece> {
   if (plan.kind === 'estimate' || !turn.keeps) return plan;
   const isPassthrough = plan.translation === undefined;
@@ -68,7 +68,7 @@ function keepReply<Piece>(plan: Plan<Piece>, turn: ResponseTurn, { eventsOf }: R
 
 function planRequest<Piece>(
   gateway: ChatServices,
-  { call, facts, framing, caller, acceptedAtMs, turn, settings, neutral }: KnownCall,
+  { call, facts, framing, caller, acceptedAtMs, turn, settings, neutral }: PreparedCall,
   form: ReplyForm<Piece>,
   target: Target,
   { request, bytes, translate }: TurnRequest,
@@ -90,7 +90,7 @@ function planRequest<Piece>(
     acceptedAtMs,
     isDocumented: settings.validation === 'documented',
     allowsPrivateMedia: settings.allowsPrivateMedia,
-    // Looked up by translated calls alone.
+    // Only translated calls look it up.
     stopSequences: () => settings.routing.routeOf(facts.requestedModel)?.stopSequences,
     hasLeft: () => response.destroyed,
     translate,

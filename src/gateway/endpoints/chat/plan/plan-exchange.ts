@@ -24,28 +24,28 @@ import { prepareRequest } from '../../../attempts/exchange/prepare-request.ts';
 import type { StopSequences } from '../../../attempts/routing/model-options.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 
-/** What is to be sent upstream, and how the reply comes back. */
+/** The request to the upstream, and how the reply comes back. */
 export type ExchangePlan<Piece = Buffer> = {
   readonly kind: 'exchange';
   readonly upstreamRequest: UpstreamRequest;
   readonly relay: ReplyRelay<Piece>;
-  /** The dialect in which the upstream answers. */
+  /** The dialect of the upstream's reply. */
   readonly upstreamDialect: ChatDialect;
   /** Absent in passthrough. */
   readonly translation?: Translation;
 };
 
-/** A count that no upstream can make: it is estimated and answered here. */
+/** A count that no upstream can make. The gateway estimates it. */
 export type EstimatedCount = { readonly kind: 'estimate'; readonly inputTokens: number };
 
 export type PlanOptions<Piece> = {
-  /** What the sink of the reply takes. */
+  /** The form that the sink of the reply accepts. */
   readonly form: ReplyForm<Piece>;
   readonly gateway: Pick<ChatServices, 'newId' | 'proofVault' | 'fetchMedia' | 'summaries' | 'documents' | 'clock'>;
   readonly requestId: string;
   readonly dialect: ChatDialect;
   readonly request: WireRequest;
-  /** The request in the neutral form, where the gateway asks and no client. */
+  /** The request in the neutral form if the gateway makes the call itself. */
   readonly neutral?: InferenceRequest | undefined;
   readonly bytes: Buffer;
   readonly facts: CallFacts;
@@ -53,26 +53,26 @@ export type PlanOptions<Piece> = {
   readonly framing: StreamFraming | undefined;
   readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
   readonly acceptedAtMs: number;
-  /** Whether the call is translated even where the upstream speaks the client's dialect. */
+  /** Whether the call is translated even if the upstream speaks the client's dialect. */
   readonly translate?: boolean;
-  /** The request as the client sent it, where `request` was made from it. */
+  /** The client's request if `request` was derived from it. */
   readonly asked?: WireRequest;
-  /** The id of the reply where the gateway gives it one. */
+  /** The id of the reply if the gateway chooses it. */
   readonly replyId?: string;
-  /** Whether the contract is kept to the letter. */
+  /** Whether requests and replies follow the documented contract exactly. */
   readonly isDocumented?: boolean;
   /** Whether the request may name media in private networks. Absent: no. */
   readonly allowsPrivateMedia?: boolean | undefined;
-  /** Who watches for stop sequences. Absent: the upstream, where it can. */
+  /** Whether the gateway or the upstream stops at stop sequences. Absent: the upstream, if it can. */
   readonly stopSequences?: (() => StopSequences | undefined) | undefined;
-  /** Whether the client has gone. */
+  /** Whether the client has disconnected. */
   readonly hasLeft: () => boolean;
 };
 
 /**
- * Plans a call's exchange with its target: passthrough where the upstream speaks the client's dialect, translation where it does not. Only a translated call may have to
- * wait, for media and proofs; a call that passes through is planned at once.
- * @throws GatewayError for a request that cannot be said in the upstream's dialect
+ * Plans a call's exchange with its target: passthrough if the upstream speaks the client's dialect, otherwise
+ * translation. Only a translated call may have to wait, for media and proofs.
+ * @throws GatewayError if the request cannot be expressed in the upstream's dialect
  */
 export function planExchange<Piece>(
   options: PlanOptions<Piece>,
@@ -97,12 +97,12 @@ function mayPass({ facts, target }: Pick<PlanOptions<never>, 'facts' | 'target'>
   if (continues === undefined) return false;
   throw new GatewayError(
     'untranslatable_field',
-    `${continues.param}: the upstream of this model keeps the conversation and cannot compact it; send the whole conversation in input.`,
+    `${continues.param}: the upstream of this model stores the conversation and cannot compact it; send the whole conversation in input.`,
     { param: continues.param },
   );
 }
 
-/** The body as it goes on, and what it says. */
+/** The request that passes through, and its bytes. */
 type PassedRequest = Pick<PlanOptions<never>, 'request' | 'bytes'>;
 
 function planPassthrough<Piece>(
@@ -113,7 +113,7 @@ function planPassthrough<Piece>(
   const { dialect, target, framing, facts, requestId, isDocumented = false } = options;
   const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
   if (upstreamRequest === undefined) {
-    // An upstream may speak the dialect without its counter, and never its counter alone.
+    // An upstream may speak the dialect without its counter, but never only the counter.
     if (request.operation === 'count-tokens') return estimateCount(options);
     throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
   }
@@ -122,7 +122,7 @@ function planPassthrough<Piece>(
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
 }
 
-/** A conversation that another vendor has taken part in holds proofs which this one refuses. They travel wrapped, so that they can be told. */
+/** Proofs of another vendor would be refused. They are wrapped, so that they can be recognised and removed here. */
 function withoutForeignProofs({
   dialect,
   request,
@@ -135,7 +135,7 @@ function withoutForeignProofs({
   return written instanceof Promise ? written.then(pass) : pass(written);
 }
 
-/** The dialect to translate into: the one that the upstream speaks best. */
+/** The dialect to translate into: the one that the upstream supports best. */
 export function dialectOf({ upstream }: Pick<Target, 'upstream'>): ChatDialect {
   const preferred: DialectId = upstream.dialects[0] ?? 'openai-chat';
   return chatDialects[preferred];
@@ -163,7 +163,7 @@ async function planTranslation<Piece>(options: PlanOptions<Piece>): Promise<Exch
   return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: translation.upstream, translation };
 }
 
-/** The same relay, whose replies also have the upstream's headers that the operator has listed. What the translation writes itself goes before. */
+/** Adds the upstream's headers that the operator has listed. Headers of the translation take precedence. */
 function withListedHeaders<Piece>(relay: ReplyRelay<Piece>, { upstream }: Target): ReplyRelay<Piece> {
   if (upstream.forwardsReplyHeader === undefined) return relay;
   return { ...relay, replyHeaders: (received) => ({ ...forwardReplyHeaders(upstream, received), ...relay.replyHeaders(received) }) };

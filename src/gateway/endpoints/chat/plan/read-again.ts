@@ -3,10 +3,10 @@ import { parseJsonInTurns } from '../../../../platform/json/parse-in-turns.ts';
 import { parseJson } from '../../../../platform/json/parse-json.ts';
 import { largeBodyBytes } from '../../../../platform/turn-queue.ts';
 
-/** It was within the limits when it came, and may have grown since by what it names. */
+/** The body was within the limits when it was received, and inlined files may have made it larger. */
 const unlimited = { depthMax: Infinity, tokensMax: Infinity };
 
-/** The tree of a body that was read before: of a large one in steps, between which others have their turn. */
+/** Parses a body again; a large one in steps that yield to the event loop. */
 export async function readAgain(bytes: Buffer): Promise<JsonObject> {
   const body = bytes.length > largeBodyBytes ? await parseJsonInTurns(bytes, unlimited) : parseJson(bytes);
   return isJsonObject(body) ? body : {};

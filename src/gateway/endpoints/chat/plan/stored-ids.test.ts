@@ -6,7 +6,7 @@ import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { refuseStoredIds } from './stored-ids.ts';
 
-/** Every place by which a request names something that a vendor keeps, with the field that is told. */
+/** Every place in which a request names something that a vendor stores, with the field that the error names. */
 const places: readonly (readonly [dialect: DialectId, body: JsonObject, param: string, name: string])[] = [
   ['gemini-generate-content', { cachedContent: 'cachedContents/abc' }, 'cachedContent', 'cachedContent'],
   [
@@ -69,9 +69,9 @@ const harmless: readonly (readonly [dialect: DialectId, body: JsonObject])[] = [
   ],
 ];
 
-describe('A2: what a vendor keeps under the credential that all callers share', () => {
+describe('A2: things that a vendor stores under the credential of all callers', () => {
   for (const [dialect, body, param] of places) {
-    test(`${dialect}: ${param} is refused, because nobody knows whose it is`, () => {
+    test(`${dialect}: ${param} is refused, because its owner is unknown`, () => {
       assert.throws(() => refuseStoredIds(dialect, body), { code: 'object_not_found', status: 400, param });
     });
   }
@@ -80,7 +80,7 @@ describe('A2: what a vendor keeps under the credential that all callers share', 
     test(`${dialect}: ${JSON.stringify(body)} passes`, () => refuseStoredIds(dialect, body));
   }
 
-  test('each place stands on the page that says what is done about it', () => {
+  test('each place is listed on the page that explains how it is treated', () => {
     const page = readFileSync(new URL('../../../../../docs/decisions/2026-11-23-stored-ids.md', import.meta.url), 'utf8');
     for (const [, , , name] of places) assert.ok(page.includes(`\`${name}\``), name);
   });

@@ -5,15 +5,15 @@ import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 
 /**
- * Knows whose a stored reply is. Upstreams keep replies under the operator's one credential, so they would let any tenant continue any other's;
- * here a reply belongs to the user whose call made it, and to nobody else.
+ * Knows whose a stored reply is. Upstreams keep replies under the operator's one credential, so they would let any
+ * tenant continue any other's; here a reply belongs to the user whose call made it, and to nobody else.
  */
 export type ReplyOwners = {
   /** Remembers a kept reply at once, before its row is in the store. */
   readonly remember: (entry: CallEntry) => void;
   /**
-   * Refuses a call that continues a reply which is not the user's. Foreign and unknown replies are answered alike. Returns the id of the upstream that keeps
-   * the reply: only there can it be continued.
+   * Refuses a call that continues a reply which is not the user's. Foreign and unknown replies are answered alike.
+   * Returns the id of the upstream that keeps the reply: only there can it be continued.
    * @throws GatewayError `reply_not_found` (400) or `accounts_unavailable` (503)
    */
   readonly check: (continues: NonNullable<CallFacts['continues']>, userName: string) => Promise<string>;

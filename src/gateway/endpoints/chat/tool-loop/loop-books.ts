@@ -1,4 +1,4 @@
-import type { KnownCall } from '../known-call.ts';
+import type { PreparedCall } from '../prepared-call.ts';
 import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-entry.ts';
 import { JournalUnavailableError } from '../../../../billing/journal/journal.ts';
 import { settleTools } from '../../../../billing/metering/settle-tools.ts';
@@ -23,10 +23,10 @@ export function sumUsage(usages: readonly Usage[]): Usage {
 export type ToolWork = { readonly rowId: string; readonly usage: ToolUsage; readonly durationMs: number };
 
 /**
- * Books what tools did as soon as they have done it, in a row of its own: it is exact whatever becomes of the next round, and a process that dies
- * after it has charged it.
+ * Books what tools did as soon as they have done it, in a row of its own: it is exact whatever becomes of the next
+ * round, and a process that dies after it has charged it.
  */
-export function bookTools({ journal, logger }: ChatServices, known: KnownCall, { rowId, usage, durationMs }: ToolWork): CallEntry {
+export function bookTools({ journal, logger }: ChatServices, known: PreparedCall, { rowId, usage, durationMs }: ToolWork): CallEntry {
   const { call, caller, facts, settings, acceptedAtMs } = known;
   const opening: CallOpening = {
     callId: rowId,

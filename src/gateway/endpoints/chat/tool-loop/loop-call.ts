@@ -1,4 +1,4 @@
-import type { KnownCall } from '../known-call.ts';
+import type { PreparedCall } from '../prepared-call.ts';
 import type { InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
 import type { SchemaCheck } from './check-reply.ts';
 import type { ReplySink } from '../../../replies/reply-sink.ts';
@@ -8,7 +8,7 @@ import type { ToolSettings } from '../../../settings/tool-settings.ts';
 
 /** What a loop works with. */
 export type LoopCall = {
-  readonly known: KnownCall;
+  readonly known: PreparedCall;
   /** The conversation, with what the model is told of its tools. */
   readonly request: InferenceRequest;
   readonly offered: OfferedTools;

@@ -1,4 +1,4 @@
-import type { KnownCall } from '../known-call.ts';
+import type { PreparedCall } from '../prepared-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { InferenceRequest } from '../../../../inference/inference-request.ts';
@@ -17,7 +17,7 @@ export function isTooDear(costMaxNanoUsd: bigint | undefined, entries: readonly 
 type NextRound = { readonly request: InferenceRequest; readonly facts: CallFacts; readonly targets: readonly Target[] };
 
 /** Whether the credit of a call does not cover another round, which reads all that came before. */
-export async function lacksCredit(known: KnownCall, { request, facts, targets }: NextRound): Promise<boolean> {
+export async function lacksCredit(known: PreparedCall, { request, facts, targets }: NextRound): Promise<boolean> {
   const { credit } = known;
   if (credit === undefined) return false;
   const plan = { ...credit.plan, input: measureInput(request) };
@@ -27,7 +27,7 @@ export async function lacksCredit(known: KnownCall, { request, facts, targets }:
 }
 
 /** Whether it does not cover what the model has its tools do next. */
-export async function lacksToolCredit({ credit, settings, caller }: KnownCall, calls: readonly ToolCall[]): Promise<boolean> {
+export async function lacksToolCredit({ credit, settings, caller }: PreparedCall, calls: readonly ToolCall[]): Promise<boolean> {
   if (credit === undefined) return false;
   const usage = sumToolUsage(calls.map(boundToolCall));
   const { amountNanoUsd } = settings.routing.priceBook.rateTools(usage, { userName: caller.userName, keyId: caller.id });

@@ -1,5 +1,5 @@
 import { ChatJob } from '../chat-job.ts';
-import type { KnownCall } from '../known-call.ts';
+import type { PreparedCall } from '../prepared-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
@@ -58,10 +58,10 @@ export type Round = {
 const noBody = Buffer.from('{}');
 
 /**
- * Asks the model once, with everything that an ordinary call has: targets, retries, health, limits of time, and the books. Its reply comes as
- * neutral events, whatever the upstream speaks.
+ * Asks the model once, with everything that an ordinary call has: targets, retries, health, limits of time, and the
+ * books. Its reply comes as neutral events, whatever the upstream speaks.
  */
-export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPlan, follower: RoundFollower): Round {
+export function runRound(gateway: ChatServices, known: PreparedCall, plan: RoundPlan, follower: RoundFollower): Round {
   const outcome = Promise.withResolvers<RoundOutcome>();
   let error: GatewayError | undefined;
   let entry: CallEntry | undefined;
@@ -82,7 +82,7 @@ export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPla
     },
     givenUp: follower.givenUp,
   });
-  const round: KnownCall = {
+  const round: PreparedCall = {
     ...known,
     framing: 'sse',
     neutral: plan.request,
@@ -113,7 +113,8 @@ export function runRound(gateway: ChatServices, known: KnownCall, plan: RoundPla
     hasLeft = true;
     sink.leave();
     conclude();
-    // One that is being written down is settled once it is, and one that is read on when that ends; what was never sent is in no books.
+    // One that is being written down is settled once it is, and one that is read on when that ends; what was never sent
+    // is in no books.
     const left = (): void => {
       if (!attempts.hasBegun) outcome.resolve({ end: 'left' });
     };

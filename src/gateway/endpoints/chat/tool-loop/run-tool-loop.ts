@@ -1,4 +1,4 @@
-import type { KnownCall } from '../known-call.ts';
+import type { PreparedCall } from '../prepared-call.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
@@ -41,7 +41,8 @@ type RoadCall = {
 };
 
 /**
- * Whether the gateway has to run built-in tools of a call, or to check its reply before the client sees it. Calls without any cost two looks.
+ * Whether the gateway has to run built-in tools of a call, or to check its reply before the client sees it. Calls
+ * without any cost two looks.
  * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
  */
 export function needsToolLoop(gateway: Pick<ChatServices, 'tools'>, call: RoadCall): boolean {
@@ -61,11 +62,12 @@ function listGatewayTools(
 }
 
 /**
- * Answers a call whose built-in tools the gateway runs. Resolves when the model is being asked; the loop ends the call by itself.
+ * Answers a call whose built-in tools the gateway runs. Resolves when the model is being asked; the loop ends the call
+ * by itself.
  * @returns false where it turns out that the gateway can run none of them and none is missed: then nothing was done
  * @throws GatewayError when the request cannot be answered; nothing was spent then
  */
-export async function runToolLoop(gateway: ChatServices, known: KnownCall, options: ToolLoopOptions): Promise<boolean> {
+export async function runToolLoop(gateway: ChatServices, known: PreparedCall, options: ToolLoopOptions): Promise<boolean> {
   const { call, caller } = known;
   const { request, notes } = await fitToWindow(known, options.request);
   const decoded = call.dialect.codec.decodeRequest(request);
@@ -104,7 +106,7 @@ export async function runToolLoop(gateway: ChatServices, known: KnownCall, optio
 
 /** The conversation as the target that is asked first can read it: what is dropped is dropped for all rounds. */
 async function fitToWindow(
-  { call, facts, targets }: KnownCall,
+  { call, facts, targets }: PreparedCall,
   request: WireRequest,
 ): Promise<{ readonly request: WireRequest; readonly notes: readonly TranslationNote[] }> {
   const [target] = targets;
@@ -128,17 +130,21 @@ function findReplyCheck({ dialect, facts, settings, targets }: RoadCall): Return
 }
 
 /**
- * Whether a client that is not given a tool has to be told so by an error. Agent programs offer the vendors' tools beside their own functions with every request, and an offer is no demand: there it is left
- * out, and named. A tool that stands alone, that is demanded, or that the operator wants the gateway to run is missed.
+ * Whether a client that is not given a tool has to be told so by an error. Agent programs offer the vendors' tools
+ * beside their own functions with every request, and an offer is no demand: there it is left out, and named. A tool
+ * that stands alone, that is demanded, or that the operator wants the gateway to run is missed.
  */
-function isMissed({ tools, toolChoice }: InferenceRequest, kind: BuiltInToolKind, { settings, facts }: KnownCall): boolean {
+function isMissed({ tools, toolChoice }: InferenceRequest, kind: BuiltInToolKind, { settings, facts }: PreparedCall): boolean {
   const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
   const mode = modes[kind] ?? settings.tools?.modes?.[kind] ?? 'auto';
   const isDemanded = toolChoice?.kind === 'built-in' && toolChoice.tool === kind;
   return mode !== 'auto' || isDemanded || !tools.some((tool) => tool.kind === 'function');
 }
 
-/** One tool for each kind: a request that offers a kind twice means its first. What cannot be had and is not missed is left out. */
+/**
+ * One tool for each kind: a request that offers a kind twice means its first. What cannot be had and is not missed is
+ * left out.
+ */
 async function makeTools(
   request: InferenceRequest,
   factories: Partial<ToolFactories>,
@@ -190,7 +196,7 @@ function readRunsMax({ vendorFields }: InferenceRequest): number {
 
 function createReply(
   gateway: ChatServices,
-  known: KnownCall,
+  known: PreparedCall,
   { asked }: ToolLoopOptions,
   notes: readonly TranslationNote[],
 ): Pick<LoopCall, 'reply' | 'sink'> {

@@ -5,10 +5,13 @@ import type { VaultedTurn } from '../proofs/vaulted-turn.ts';
 
 type OpenReasoning = { readonly paragraphs: string[]; readonly itemId: string | undefined; proof: Proof | undefined };
 
-/** Follows a reply and keeps what its vendor will want back with the calls. Text is kept only while reasoning is open. */
+/**
+ * Collects the proofs of a reply that its vendor requires back with the calls. Text is kept only while reasoning is
+ * open.
+ */
 export function createProofCollector(): {
   readonly push: (event: InferenceEvent) => void;
-  /** Undefined when nothing would be missed: no call, or no proof. */
+  /** Undefined if nothing would be missed: the reply has no call, or no proof. */
   readonly collected: () => VaultedTurn | undefined;
 } {
   const open = new Map<number, OpenReasoning>();

@@ -2,15 +2,15 @@ import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import { requestIdHeader } from '../../../replies/reply-headers.ts';
 import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 
-/** The header that says who counted: the upstream's own counter, or an estimate of the gateway's. */
+/** The header that says whether the upstream counted or the gateway estimated. */
 export const tokenCountHeader = 'x-weir-token-count';
 
-/** Hands the count of an upstream's counter to a client of another dialect. */
+/** Translates the answer of an upstream's counter for a client of another dialect. */
 export function createCountRelay(options: {
   readonly client: ChatDialect;
   readonly upstream: ChatDialect;
   readonly requestId: string;
-  /** What is answered when the counter's answer holds no count. */
+  /** The answer if the upstream's counter sends no count. */
   readonly estimate: number;
 }): ReplyRelay<never> {
   const { client, upstream, requestId, estimate } = options;

@@ -8,11 +8,11 @@ const readDocumentJob = isolatedJob<typeof ReadDocumentJob>(
   new URL('../../../../tools/file-search/extraction/read-document-job.ts', import.meta.url),
 );
 
-/** Reads documents of requests whose upstream takes none of their kind. Their bytes are parsed in threads that can be ended. */
+/** Reads documents that an upstream does not accept. They are parsed in threads that can be terminated. */
 export type DocumentReader = {
   /**
    * The text of a Word document.
-   * Rejects with GatewayError `invalid_value` for one that cannot be read, and `overloaded`
+   * Rejects with GatewayError `invalid_value` if the document cannot be read, and with `overloaded`.
    */
   readonly readText: (bytes: Uint8Array<ArrayBuffer>, options: { readonly tenant: string; readonly param: string }) => Promise<string>;
   readonly close: () => Promise<void>;
@@ -27,7 +27,7 @@ const limits = {
   waitingPerTenantMax: 16,
 } as const;
 
-/** How long a request waits for its turn and its text together. */
+/** How long a request waits for a thread and the text together. */
 const totalMsMax = 30_000;
 
 export function createDocumentReader(options: Partial<JobPoolOptions> = {}): DocumentReader {
@@ -50,14 +50,14 @@ export function createDocumentReader(options: Partial<JobPoolOptions> = {}): Doc
 function describeFailure(cause: unknown, param: string): GatewayError {
   const failure = cause instanceof JobError ? cause.failure : 'too-long';
   if (failure === 'too-busy' || failure === 'closed' || failure === 'crashed') {
-    const message = 'The gateway is overloaded: too many documents wait to be read. Please try again in 1s.';
+    const message = 'The gateway is overloaded: too many documents are waiting to be read. Please try again in 1s.';
     return new GatewayError('overloaded', message, { retryAfterSeconds: 1, cause });
   }
   const reasons = {
     'too-long': 'takes too long to read',
     'too-much-memory': 'is too large when it is unpacked',
     'too-much-output': 'has too much text',
-    threw: 'is damaged, or is no Word document',
+    threw: 'is damaged, or is not a Word document',
   } as const;
   return new GatewayError('invalid_value', `${param}: the document ${reasons[failure]}; send its text or a PDF instead`, { param, cause });
 }

@@ -6,21 +6,21 @@ import type { ModelTraits } from '../../../../inference/model-traits.ts';
 import type { TranslationNotes } from '../../../../inference/translation-notes.ts';
 import { FetchMediaError } from '../../../../platform/http/fetch-media.ts';
 
-/** Fetches what an address names; the caller has set its limits and which addresses are allowed. */
+/** Fetches an address. The caller has set its limits and the addresses that are allowed. */
 export type FetchMedia = (url: string) => Promise<{ readonly mediaType: string; readonly bytes: Buffer }>;
 
-/** Pictures are fetched by most vendors; documents, only where their dialect can say an address at all. */
+/** Most vendors fetch images. They fetch documents only if their dialect has a field for the address. */
 function mustInline(part: MediaPart, dialect: DialectId, traits: ModelTraits): boolean {
   if (part.source.kind !== 'url') return false;
   return !traits.fetchesUrls || !chatDialects[dialect].codec.takesAddressOf.includes(part.media);
 }
 
-/** Files that one request may have fetched: it is no way to make the gateway crawl. */
+/** The most files that the gateway fetches for one request. It must not become a crawler. */
 const filesMax = 20;
 
 type Fetching = {
   readonly fetchMedia: FetchMedia;
-  /** Whether the client has gone: what is fetched then serves nobody. */
+  /** Whether the client has disconnected. Nothing is fetched after that. */
   readonly hasLeft: () => boolean;
   readonly notes: TranslationNotes;
 };
@@ -39,21 +39,21 @@ async function inlinePart(part: MediaPart, { fetchMedia, hasLeft, notes }: Fetch
 }
 
 /**
- * Fetches the media that a request names by address and its upstream would not fetch. One after another, so that a request is no amplifier,
- * and none once its client has gone.
+ * Fetches the media that a request names by address and that its upstream would not fetch. They are fetched one after
+ * another, so that a request cannot be used as an amplifier.
  */
 export async function inlineMedia(
   request: InferenceRequest,
   options: Fetching & { readonly dialect: DialectId; readonly traits: ModelTraits },
 ): Promise<InferenceRequest> {
   const { dialect, traits } = options;
-  const wanted = (part: Part): part is MediaPart => part.kind === 'media' && mustInline(part, dialect, traits);
-  const isWanted = (part: Part): boolean => wanted(part) || (part.kind === 'tool-result' && part.content.some(wanted));
-  if (!request.turns.some((turn) => turn.parts.some(isWanted))) return request;
-  refuseTooMany(request, wanted, options.notes);
+  const isFetched = (part: Part): part is MediaPart => part.kind === 'media' && mustInline(part, dialect, traits);
+  const holdsFetched = (part: Part): boolean => isFetched(part) || (part.kind === 'tool-result' && part.content.some(isFetched));
+  if (!request.turns.some((turn) => turn.parts.some(holdsFetched))) return request;
+  refuseTooMany(request, isFetched, options.notes);
   const inlineContent = async (content: readonly (TextPart | MediaPart)[]): Promise<(TextPart | MediaPart)[]> => {
     const inlined: (TextPart | MediaPart)[] = [];
-    for (const piece of content) inlined.push(wanted(piece) ? await inlinePart(piece, options) : piece);
+    for (const piece of content) inlined.push(isFetched(piece) ? await inlinePart(piece, options) : piece);
     return inlined;
   };
   const turns: Turn[] = [];
@@ -61,18 +61,18 @@ export async function inlineMedia(
     const parts: Part[] = [];
     for (const part of turn.parts) {
       if (part.kind === 'tool-result') parts.push({ ...part, content: await inlineContent(part.content) });
-      else parts.push(wanted(part) ? await inlinePart(part, options) : part);
+      else parts.push(isFetched(part) ? await inlinePart(part, options) : part);
     }
     turns.push({ ...turn, parts });
   }
   return { ...request, turns };
 }
 
-function refuseTooMany(request: InferenceRequest, wanted: (part: Part) => boolean, notes: TranslationNotes): void {
+function refuseTooMany(request: InferenceRequest, isFetched: (part: Part) => boolean, notes: TranslationNotes): void {
   const parts = request.turns.flatMap((turn) =>
     turn.parts.flatMap((part): readonly Part[] => (part.kind === 'tool-result' ? part.content : [part])),
   );
-  const next = parts.filter(wanted)[filesMax];
+  const next = parts.filter(isFetched)[filesMax];
   if (next !== undefined)
     notes.refuse({ path: next.path, otherwise: 'turns' }, `at most ${filesMax} files can be named by address for this model`);
 }

@@ -30,11 +30,11 @@ export type TranslationOptions = {
   readonly client: ChatDialect;
   readonly upstream: ChatDialect;
   readonly request: WireRequest;
-  /** The request in the neutral form, where the gateway asks and no client: then `request` says nothing. */
+  /** The request in the neutral form if the gateway makes the call itself. `request` is then empty. */
   readonly neutral?: InferenceRequest | undefined;
   readonly facts: CallFacts;
   readonly target: Target;
-  /** The client's framing when it asked for a stream. */
+  /** The client's framing if it asked for a stream. */
   readonly framing: StreamFraming | undefined;
   readonly caller: { readonly userName: string; readonly strictTranslation: boolean };
   readonly acceptedAtMs: number;
@@ -43,21 +43,21 @@ export type TranslationOptions = {
   readonly newId: (prefix: string) => string;
   readonly vault: ProofVault;
   readonly fetchMedia: FetchMedia;
-  /** Reads documents that upstreams do not take; absent where none are read. */
+  /** Reads documents that upstreams do not accept. Absent: none are read. */
   readonly documents?: DocumentReader | undefined;
-  /** Who watches for stop sequences. Absent: the upstream, where it can. */
+  /** Whether the gateway or the upstream stops at stop sequences. Absent: the upstream, if it can. */
   readonly stopSequences?: StopSequences | undefined;
-  /** Seals the summaries of conversations; absent where none are made here. */
+  /** Seals the summaries of conversations. Absent: no summaries are made here. */
   readonly summaries?: CompactionSealer | undefined;
-  /** The request as the client sent it, where `request` was made from it: replies repeat it. */
+  /** The client's request if `request` was derived from it. Replies repeat it. */
   readonly asked?: WireRequest;
-  /** The id of the reply where the gateway gives it one. */
+  /** The id of the reply if the gateway chooses it. */
   readonly replyId?: string;
-  /** Whether the client has gone: whoever waits for this plan then throws it away. */
+  /** Whether the client has disconnected. The plan is not used then. */
   readonly hasLeft: () => boolean;
 };
 
-/** A request in the neutral form, completed with what its upstream needs and its client does not send, and what it is to be fitted to. */
+/** Decodes a request and completes it with what its upstream needs and its client does not send. */
 export async function decodeForTarget(
   options: TranslationOptions,
 ): Promise<{ readonly neutral: InferenceRequest; readonly fit: RequestFit }> {
@@ -85,18 +85,16 @@ export async function decodeForTarget(
   return { neutral, fit: { upstreamModel: target.upstreamModel, traits, proofOrigin, notes } };
 }
 
-/**
- * Writes a request for an upstream that speaks another dialect than the client, and gathers what its reply will be read and written with.
- */
+/** Writes a request for an upstream of another dialect, and gathers what is needed to read and write the reply. */
 export async function prepareTranslation(
   options: TranslationOptions,
 ): Promise<{ readonly translation: Translation; readonly upstreamRequest: UpstreamRequest }> {
   const { client, upstream, request, target, framing, caller, vault, requestId, newId } = options;
   const { neutral, fit } = await decodeForTarget(options);
-  const stops = takeStops(options, neutral, fit.notes);
+  const stops = takeStopSequences(options, neutral, fit.notes);
   const written = upstream.codec.encodeRequest(stops.request, fit);
   const encoded = stops.cutAt.length === 0 ? written : { ...written, cutAt: stops.cutAt };
-  noteUntoldStops(options, stops.request, written, fit.notes);
+  noteHiddenStops(options, stops.request, written, fit.notes);
   refuseManySequences(encoded.cutAt ?? [], fit.notes);
   const replyNotes = createTranslationNotes(client.codec.fieldNames, false);
   const translation: Translation = {
@@ -129,21 +127,25 @@ export async function prepareTranslation(
   return { translation, upstreamRequest };
 }
 
-/** The sequences at which the gateway cuts because the model is configured so, and the request without them. */
-function takeStops({ upstream, stopSequences }: TranslationOptions, request: InferenceRequest, notes: TranslationNotes): TakenStops {
-  const { stopSequences: asked = [], ...rest } = request;
-  const cutAt = asked.filter((sequence) => sequence !== '');
+/** Takes out the sequences at which the gateway cuts the reply because the model is configured so. */
+function takeStopSequences(
+  { upstream, stopSequences }: TranslationOptions,
+  request: InferenceRequest,
+  notes: TranslationNotes,
+): CutRequest {
+  const { stopSequences: requested = [], ...rest } = request;
+  const cutAt = requested.filter((sequence) => sequence !== '');
   if (stopSequences !== 'gateway' || cutAt.length === 0 || upstream.codec.saysStopSequence) return { request, cutAt: [] };
-  notes.emulated('stopSequences', 'the gateway cuts the reply there and stops the upstream, as this model is configured');
+  notes.emulated('stopSequences', 'this model is configured so that the gateway cuts the reply there and stops the upstream');
   fitLogprobs(request, notes, rewrittenReply);
   const { tokenLogprobs: _lost, ...left } = withoutLogprobFields(rest);
   return { request: left, cutAt };
 }
 
-type TakenStops = { readonly request: InferenceRequest; readonly cutAt: readonly string[] };
+type CutRequest = { readonly request: InferenceRequest; readonly cutAt: readonly string[] };
 
-/** Tells a client that could learn of its stop sequences that the upstream will not say so. */
-function noteUntoldStops(
+/** Notes that the upstream does not report stop sequences to a client whose dialect reports them. */
+function noteHiddenStops(
   { client, upstream }: TranslationOptions,
   { stopSequences = [] }: InferenceRequest,
   { cutAt = [] }: EncodedRequest,
@@ -151,17 +153,17 @@ function noteUntoldStops(
 ): void {
   if (!client.codec.saysStopSequence || upstream.codec.saysStopSequence) return;
   if (stopSequences.every((sequence) => sequence === '' || cutAt.includes(sequence))) return;
-  notes.adapted('stopSequences', 'the upstream stops there and may not say so: the reply then looks like one that ended by itself');
+  notes.adapted('stopSequences', 'the upstream stops there and may not report it; the reply then looks like one that ended by itself');
 }
 
-/** Calls of the screen come one at a time: each is answered by what the screen shows then. */
+/** Computer actions come one at a time: the next one depends on the screen after the last one. */
 function limitsOf({ parallelToolCalls, tools }: InferenceRequest): CallLimits | undefined {
   const screen = tools.find((tool) => tool.kind === 'function' && tool.screen !== undefined);
   if (parallelToolCalls !== false && screen === undefined) return undefined;
   return { oneCall: parallelToolCalls === false, calledOnce: screen === undefined ? undefined : screenToolName };
 }
 
-/** How the reply to a compaction is written. @throws GatewayError where no summary can be sealed here */
+/** How the reply to a compaction is written. @throws GatewayError if no summary can be sealed here */
 function writeCompaction(
   { client, request, summaries, caller }: TranslationOptions,
   notes: TranslationNotes,
@@ -171,35 +173,35 @@ function writeCompaction(
   if (summaries === undefined)
     throw new GatewayError(
       'untranslatable_field',
-      'input: the upstream of this model cannot compact a conversation, and neither can this gateway.',
+      'input: neither the upstream of this model nor this gateway can compact a conversation.',
       {
         param: 'input',
       },
     );
-  notes.emulated({ path: 'input', otherwise: 'turns' }, 'the model summarizes the conversation; its vendor compacts none');
+  notes.emulated({ path: 'input', otherwise: 'turns' }, 'the model summarizes the conversation; its vendor has no compaction');
   const seal = (summary: string): string => summaries.seal(caller.userName, summary);
   return { compaction: { form, input: request.body.input, seal } };
 }
 
-/** Watching costs time for every sequence and every character of the reply: no client shall hold up the others with it. */
+/** Watching costs time for each sequence and each character. One client must not delay the others with it. */
 function refuseManySequences(cutAt: readonly string[], notes: TranslationNotes): void {
   const { count, characters } = watchedSequencesMax;
   const all = cutAt.reduce((sum, sequence) => sum + sequence.length, 0);
   if (cutAt.length <= count && all <= characters) return;
   notes.refuse(
     'stopSequences',
-    `the upstream of this model does not take all of them, and the gateway watches for ${count}, of ${characters} characters together`,
+    `the upstream of this model does not accept all of them, and the gateway watches for at most ${count} of ${characters} characters in total`,
   );
 }
 
-/** Addresses a written body to its upstream. Undefined where the upstream has no route for the operation. */
+/** Addresses a body to its upstream. Undefined if the upstream has no route for the operation. */
 export function addressRequest(
   { client, upstream, request, target, framing }: TranslationOptions,
   body: Buffer,
-  demanded: Readonly<Record<string, string>> = {},
+  required: Readonly<Record<string, string>> = {},
 ): UpstreamRequest | undefined {
   const upstreamFraming = framing === undefined ? {} : ({ framing: 'sse' } as const);
-  // Written anew, a compaction is a request for a reply like any other.
+  // A translated compaction is an ordinary request for a reply.
   const operation = request.operation === 'compact' ? 'generate' : request.operation;
   const route = { dialect: upstream.id, operation, upstreamModel: target.upstreamModel, ...upstreamFraming };
   const path = target.upstream.vendor.locate(route);
@@ -209,18 +211,18 @@ export function addressRequest(
     method: 'POST',
     headers: joinHeaders(
       createUpstreamHeaders(request, target, { client: client.id, upstream: upstream.id }, upstreamFraming.framing),
-      demanded,
+      required,
     ),
     body,
   };
 }
 
-/** Headers with those that a body demands: values of lists are joined. */
-function joinHeaders(headers: UpstreamRequest['headers'], demanded: Readonly<Record<string, string>>): UpstreamRequest['headers'] {
+/** Adds the headers that a body requires. Values of lists are joined. */
+function joinHeaders(headers: UpstreamRequest['headers'], required: Readonly<Record<string, string>>): UpstreamRequest['headers'] {
   const joined = { ...headers };
-  for (const [name, value] of Object.entries(demanded)) {
-    const known = (joined[name] ?? '').split(',').map((part) => part.trim());
-    joined[name] = [...new Set([...known, value])].filter((part) => part !== '').join(',');
+  for (const [name, value] of Object.entries(required)) {
+    const existing = (joined[name] ?? '').split(',').map((part) => part.trim());
+    joined[name] = [...new Set([...existing, value])].filter((part) => part !== '').join(',');
   }
   return joined;
 }

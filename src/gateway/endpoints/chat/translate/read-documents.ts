@@ -6,7 +6,7 @@ import type { DocumentReader } from './document-reader.ts';
 
 const docxType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
-/** Types that say nothing: there the name of a file tells its kind. */
+/** Media types that do not identify a format. The file name then decides. */
 const vagueTypes: ReadonlySet<string> = new Set(['', 'application/octet-stream', 'application/zip', 'application/x-zip-compressed']);
 
 type InlineDocument = MediaPart & { readonly source: Extract<MediaPart['source'], { kind: 'inline' }> };
@@ -18,8 +18,8 @@ function isDocx(part: Part): part is InlineDocument {
 }
 
 /**
- * Puts the text of Word documents in their place, for upstreams that take none: of the four interfaces only Responses has them.
- * Rejects with GatewayError for a document that cannot be read
+ * Replaces Word documents by their text for upstreams that do not accept them: of the four interfaces only Responses
+ * does. Rejects with GatewayError if a document cannot be read.
  */
 export async function readDocuments(
   request: InferenceRequest,
@@ -33,15 +33,18 @@ export async function readDocuments(
 ): Promise<InferenceRequest> {
   const { dialect, reader, userName, hasLeft, notes } = options;
   if (reader === undefined || chatDialects[dialect].codec.readsWordDocuments) return request;
-  const holds = (part: Part): boolean => isDocx(part) || (part.kind === 'tool-result' && part.content.some(isDocx));
-  if (!request.turns.some((turn) => turn.parts.some(holds))) return request;
+  const hasDocx = (part: Part): boolean => isDocx(part) || (part.kind === 'tool-result' && part.content.some(isDocx));
+  if (!request.turns.some((turn) => turn.parts.some(hasDocx))) return request;
   const read = async <Kind extends Part>(part: Kind): Promise<Kind> => {
     if (!isDocx(part) || hasLeft()) return part;
     const param = part.path ?? 'turns';
-    // Memory of its own: it is handed over to the thread.
+    // The thread takes over this memory, so it must not be shared.
     const bytes = new Uint8Array(Buffer.from(part.source.data, 'base64'));
     const text = await reader.readText(bytes, { tenant: userName, param });
-    notes.emulated({ path: part.path, otherwise: 'turns' }, 'the gateway read the text of the document; the vendor takes none of its kind');
+    notes.emulated(
+      { path: part.path, otherwise: 'turns' },
+      'the gateway sent the text of the document; the vendor does not accept documents of this type',
+    );
     return { ...part, source: { kind: 'text', text } };
   };
   const turns: Turn[] = [];

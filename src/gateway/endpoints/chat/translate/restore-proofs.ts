@@ -6,14 +6,14 @@ function callsOf(turn: Turn): readonly ToolCallPart[] {
   return turn.role === 'assistant' ? turn.parts.filter((part): part is ToolCallPart => part.kind === 'tool-call') : [];
 }
 
-/** Whether the client brought this turn's proofs back itself. */
+/** Whether the client itself sent the proofs of this turn. */
 function isProven(turn: Turn): boolean {
   return turn.parts.some((part) => (part.kind === 'reasoning' || part.kind === 'tool-call') && part.proof !== undefined);
 }
 
 function proveTurn(turn: Turn, vaulted: ReadonlyMap<string, VaultedTurn>, origin: string): Turn {
-  const found = callsOf(turn).flatMap((call) => vaulted.get(call.id) ?? []);
-  const [first] = found;
+  const stored = callsOf(turn).flatMap((call) => vaulted.get(call.id) ?? []);
+  const [first] = stored;
   if (first === undefined || isProven(turn)) return turn;
   const reasoning = first.reasoning.filter((part) => part.proof?.origin === origin);
   const parts = turn.parts.map((part): Part => {
@@ -21,14 +21,14 @@ function proveTurn(turn: Turn, vaulted: ReadonlyMap<string, VaultedTurn>, origin
     const proof = vaulted.get(part.id)?.callProofs.get(part.id);
     return proof === undefined || proof.origin !== origin ? part : { ...part, proof };
   });
-  // Thoughts that the client shows without their proof are worthless to the vendor, and stand in the vault with it.
-  const spoken = reasoning.length === 0 ? parts : parts.filter((part) => part.kind !== 'reasoning');
-  return { ...turn, parts: [...reasoning, ...spoken] };
+  // Reasoning without its proof is worthless to the vendor, and the vault has it with the proof.
+  const unproven = reasoning.length === 0 ? parts : parts.filter((part) => part.kind !== 'reasoning');
+  return { ...turn, parts: [...reasoning, ...unproven] };
 }
 
 /**
- * Gives assistant turns that call tools the proofs back which their client has dropped, where this upstream's vendor made them. What the
- * vault does not know stays as it is.
+ * Adds the proofs that a client has dropped to assistant turns with tool calls, if this upstream's vendor made them.
+ * Turns that the vault does not have stay as they are.
  */
 export async function restoreProofs(
   request: InferenceRequest,

@@ -10,25 +10,25 @@ import type { Usage, UsageReport } from '../../../../inference/usage.ts';
 import { createProofCollector } from './collect-proofs.ts';
 import type { Translation } from './translation.ts';
 
-/** Events of an upstream's reply on their way to the client's encoder. */
+/** Processes the events of an upstream's reply on their way to the client's encoder. */
 export type EventLine = {
   readonly push: (events: readonly InferenceEvent[]) => readonly InferenceEvent[];
-  /** The ends of the blocks that are open. */
+  /** Ends for the blocks that are open. */
   readonly closeOpen: () => readonly InferenceEvent[];
-  /** True when `finished` has come out. */
+  /** True after `finished` was emitted. */
   readonly isFinished: () => boolean;
 };
 
-/** How a generation that its vendor gave up is told where a reply cannot say so. */
+/** The error for a generation that its vendor gave up, in dialects whose replies cannot express that. */
 export function failureOf(stopDetail: string | undefined): ErrorInReply {
   return { message: `generation failed${stopDetail === undefined ? '' : ` (${stopDetail})`}`, status: 502 };
 }
 
-/** Servers have marks of their own that end a reply, and some tell them like a sequence: a client did not ask for those. */
-function checkStop(asked: readonly string[]): EventStep {
+/** Some servers report their own end marks as stop sequences. A client did not ask for those. */
+function checkStop(requested: readonly string[]): EventStep {
   return (event) => {
     if (event.type !== 'finished' || event.stopReason !== 'stop-sequence' || event.stopSequence === undefined) return [event];
-    if (asked.includes(event.stopSequence)) return [event];
+    if (requested.includes(event.stopSequence)) return [event];
     const { stopSequence: _mark, ...ended } = event;
     return [{ ...ended, stopReason: 'end' }];
   };
@@ -41,22 +41,24 @@ function chain(steps: readonly EventStep[]): (events: readonly InferenceEvent[])
 const passOn: EventStep = (event) => [event];
 
 /**
- * A reply may end without its upstream's report, with one that cannot be true, or before it came. Whatever is charged then, its client is told the same.
+ * A reply may end without a usage report, or with an implausible one. The client then receives the usage that is
+ * charged.
  */
-function tellCharged(charged: () => UsageReport): EventStep {
-  let told: Usage | undefined;
+function reportCharged(charged: () => UsageReport): EventStep {
+  let reported: Usage | undefined;
   return (event) => {
-    if (event.type === 'usage') told = event.usageReport.usage;
+    if (event.type === 'usage') reported = event.usageReport.usage;
     if (event.type !== 'finished') return [event];
     const usageReport = charged();
-    return told !== undefined && isDeepStrictEqual(told, usageReport.usage) ? [event] : [{ type: 'usage', usageReport }, event];
+    return reported !== undefined && isDeepStrictEqual(reported, usageReport.usage) ? [event] : [{ type: 'usage', usageReport }, event];
   };
 }
 
 /**
- * What happens between the upstream's words and the client's: blocks are put in line, tools get their names back, stop sequences that the
- * upstream does not know cut the text, and proofs that the client might lose are remembered before it learns of the end. The last usage that the client is told is what is charged.
- * @param charged what is charged for the reply as far as it is known; asked once, at its end. Absent for what costs nothing
+ * Creates the steps between the upstream's events and the client's. They put blocks in order, restore the names of
+ * tools, cut at stop sequences that the upstream does not support, and remember proofs before the client receives the
+ * end. The last usage that the client receives is the one that is charged.
+ * @param charged the usage that is charged so far; called once, at the end. Absent: the reply is free
  */
 export function createEventLine(translation: Translation, charged?: () => UsageReport): EventLine {
   const { encoded, callLimits, stopSequences, correctUsage, rememberProofs, replyNotes } = translation;
@@ -66,25 +68,25 @@ export function createEventLine(translation: Translation, charged?: () => UsageR
   if (toolNames !== undefined || answerTool !== undefined) {
     steps.push(
       restoreTools({ ...(toolNames === undefined ? {} : { toolNames }), ...(answerTool === undefined ? {} : { answerTool }) }),
-      // A step that takes blocks out leaves gaps in their indices.
+      // A step that removes blocks leaves gaps in their indices.
       serializeBlocks(),
     );
   }
   if (callLimits !== undefined) {
     const onSurplus = (name: string): void =>
-      replyNotes.adapted('parallelToolCalls', `a surplus call of ${name} was left out of the reply; one at a time was asked for`);
+      replyNotes.adapted('parallelToolCalls', `a surplus call of ${name} was left out of the reply; the request allows one at a time`);
     steps.push(limitCalls(callLimits, onSurplus), serializeBlocks());
   }
   if (cutAt !== undefined && cutAt.length > 0) steps.push(cutAtSequences(cutAt));
   const run = chain(steps);
-  const tell = charged === undefined ? passOn : tellCharged(charged);
+  const report = charged === undefined ? passOn : reportCharged(charged);
   const proofs = createProofCollector();
   let finished = false;
   const open = new Set<number>();
   return {
     push: (events) => {
       const passed = (finished ? [] : run(events)).flatMap((event) =>
-        tell(event.type === 'usage' ? { ...event, usageReport: correctUsage(event.usageReport) } : event),
+        report(event.type === 'usage' ? { ...event, usageReport: correctUsage(event.usageReport) } : event),
       );
       for (const event of passed) {
         if (event.type === 'block-started') open.add(event.index);

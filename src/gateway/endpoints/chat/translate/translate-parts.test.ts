@@ -24,17 +24,17 @@ const request = (...turns: Turn[]): InferenceRequest => ({
 
 describe('the warning header', () => {
   const note = (field: string) => ({ kind: 'dropped' as const, field, reason: 'nobody there has it' });
-  test('names what was done, one entry each; none when all was carried', () => {
+  test('the warning header has one entry for each note, and is absent without notes', () => {
     assert.deepEqual(translationHeaders([]), {});
     assert.deepEqual(translationHeaders([note('top_k'), { kind: 'emulated', field: 'stop', reason: 'cut here, in the gateway' }]), {
       'x-gateway-warning': 'dropped top_k (nobody there has it), emulated stop (cut here; in the gateway)',
     });
   });
-  test('holds nothing that could end a header', () => {
+  test('a note cannot end the header', () => {
     const header = translationHeaders([note('a\r\nset-cookie: x'), note('😀')])['x-gateway-warning'] ?? '';
     assert.match(header, /^[\x20-\x7e]+$/);
   });
-  test('is bounded and says how much more there is', () => {
+  test('the warning header is bounded and counts the notes that it omits', () => {
     const header = translationHeaders(Array.from({ length: 32 }, (_, at) => note('x'.repeat(200) + at)))['x-gateway-warning'] ?? '';
     assert.ok(header.length < 2100);
     assert.match(header, /and \d+ more$/);
@@ -48,20 +48,20 @@ describe('proofs that a client drops', () => {
   const vault = { recall: (user: string) => Promise.resolve(new Map(user === 'alice' ? [['c1', vaulted]] : [])) };
   const history = request({ role: 'user', parts: [{ kind: 'text', text: 'q' }] }, { role: 'assistant', parts: [call] });
 
-  test('stand before the calls again, byte for byte', async () => {
+  test('dropped proofs are restored before the calls, byte for byte', async () => {
     const { turns } = await restoreProofs(history, 'alice', vault, 'one');
     assert.deepEqual(turns[1]?.parts, [reasoning, { ...call, proof: { origin: 'one', blob: 'call' } }]);
   });
-  test('stay away from another vendor', async () => {
+  test('proofs are not sent to another vendor', async () => {
     const { turns } = await restoreProofs(history, 'alice', vault, 'two');
     assert.deepEqual(turns[1]?.parts, [call]);
   });
-  test('are not given to another user', async () => assert.deepEqual(await restoreProofs(history, 'bob', vault, 'one'), history));
-  test('are not asked for when the client brought its own', async () => {
+  test('proofs are not given to another user', async () => assert.deepEqual(await restoreProofs(history, 'bob', vault, 'one'), history));
+  test('the vault is not read if the client sent its own proofs', async () => {
     const own = request({ role: 'assistant', parts: [{ ...reasoning, proof: { origin: 'one', blob: 'own' } }, call] });
     assert.equal(await restoreProofs(own, 'alice', vault, 'one'), own);
   });
-  test('replace thoughts that came back without theirs', async () => {
+  test('proofs replace reasoning that the client sent without them', async () => {
     const bare = request({ role: 'assistant', parts: [{ kind: 'reasoning', text: ['hm'] }, call] });
     const { turns } = await restoreProofs(bare, 'alice', vault, 'one');
     assert.deepEqual(
@@ -69,7 +69,7 @@ describe('proofs that a client drops', () => {
       ['reasoning', 'tool-call'],
     );
   });
-  test('are collected from a reply as it passes', () => {
+  test('proofs are collected from a reply while it streams', () => {
     const collector = createProofCollector();
     const events: readonly InferenceEvent[] = [
       { type: 'block-started', index: 0, block: { kind: 'reasoning' } },
@@ -89,13 +89,13 @@ describe('proofs that a client drops', () => {
 });
 
 describe('media that are named by their address', () => {
-  const picture: MediaPart = {
+  const image: MediaPart = {
     kind: 'media',
     media: 'image',
-    source: { kind: 'url', url: 'https://pictures.example/1.png' },
+    source: { kind: 'url', url: 'https://images.example/1.png' },
     path: 'messages.0.content.1',
   };
-  const document: MediaPart = { ...picture, media: 'file' };
+  const document: MediaPart = { ...image, media: 'file' };
   const notes = () => createTranslationNotes({ turns: 'messages' } as FieldNames, false);
   const fetched = { mediaType: 'image/png', bytes: Buffer.from('png') };
   const traits = upstreamVendors['openai-compatible'].traitsOf('m');
@@ -113,16 +113,16 @@ describe('media that are named by their address', () => {
     return media?.kind === 'media' ? media.source.kind : undefined;
   };
 
-  test('are left to an upstream that fetches them', async () => assert.equal(sourceOf(await inline(picture, true)), 'url'));
-  test('are fetched for one that does not, in results too', async () => {
-    assert.equal(sourceOf(await inline(picture, false)), 'inline');
-    const result: Part = { kind: 'tool-result', callId: 'c', content: [picture], isError: false };
+  test('media are left to an upstream that fetches them', async () => assert.equal(sourceOf(await inline(image, true)), 'url'));
+  test('media are fetched for an upstream that does not fetch, in tool results too', async () => {
+    assert.equal(sourceOf(await inline(image, false)), 'inline');
+    const result: Part = { kind: 'tool-result', callId: 'c', content: [image], isError: false };
     assert.equal(sourceOf(await inline(result, false)), 'inline');
   });
-  test('are fetched where the dialect has no words for the address of a document', async () =>
+  test('a document is fetched if the dialect has no field for its address', async () =>
     assert.equal(sourceOf(await inline(document, true)), 'inline'));
-  test('that cannot be had are a 400 which names the place', async () => {
+  test('media that cannot be fetched are a 400 that names the field', async () => {
     const refuse = () => Promise.reject(new FetchMediaError('refused', 'the server of the URL answered 404'));
-    await assert.rejects(inline(picture, false, refuse), { code: 'invalid_value', status: 400, param: 'messages.0.content.1' });
+    await assert.rejects(inline(image, false, refuse), { code: 'invalid_value', status: 400, param: 'messages.0.content.1' });
   });
 });

@@ -15,12 +15,12 @@ import { encodeWhole } from './encode-whole.ts';
 import type { Translation } from './translation.ts';
 import { translationHeaders } from '../../../replies/warning-header.ts';
 
-/** Retry advice means the same in every dialect; everything else that a vendor's headers say is said in its own terms and stays here. */
+/** Retry advice means the same in every dialect. Other headers of vendors have no meaning in another dialect. */
 const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];
 
 /**
- * Client and upstream speak different dialects: the reply is read into the neutral form and written anew.
- * @param form what the sink of the reply takes
+ * Translates replies between two dialects by way of the neutral form.
+ * @param form the form that the sink of the reply accepts
  */
 export function createTranslateRelay<Piece>(translation: Translation, form: ReplyForm<Piece>): ReplyRelay<Piece> {
   const { upstream, framing } = translation;
@@ -50,7 +50,7 @@ export function createTranslateRelay<Piece>(translation: Translation, form: Repl
   };
 }
 
-/** The upstream's own report; a reply that failed and that the client's dialect cannot say so of is an error inside. */
+/** The upstream's own report. A failure that the client's dialect cannot express in a reply becomes an error. */
 function readReply({ upstream, client, reading, writing }: Translation, reply: unknown): ReplyReport {
   refuseDeepReply(reply);
   const report = upstream.readReply(reply);
@@ -65,7 +65,7 @@ function readReply({ upstream, client, reading, writing }: Translation, reply: u
   return stopReason === 'failed' ? { ...report, error: failureOf(stopDetail) } : report;
 }
 
-/** A whole reply goes the same way as a stream, so that the two can never say different things. */
+/** A whole reply takes the same path as a stream, so that the two can never differ. */
 function translateWhole(translation: Translation, reply: unknown, charged: ChargedUsage | undefined): readonly InferenceEvent[] {
   const { upstream, reading } = translation;
   const ofReply = charged === undefined ? undefined : () => charged(upstream.readReply(reply), true);

@@ -12,15 +12,15 @@ import { createByteForm } from '../forms/byte-form.ts';
 import { createTranslateRelay } from './translate-relay.ts';
 import type { Translation } from './translation.ts';
 
-type Road = {
+type Route = {
   readonly client: DialectId;
   readonly upstream: DialectId;
   readonly stream?: boolean;
   readonly encoded?: Partial<EncodedRequest>;
 };
 
-/** An exchange whose client and upstream speak different dialects, up to the moment when the upstream answers. */
-function start({ client: clientId, upstream: upstreamId, stream = true, encoded }: Road) {
+/** An exchange between two dialects, up to the moment at which the upstream answers. */
+function start({ client: clientId, upstream: upstreamId, stream = true, encoded }: Route) {
   const client = chatDialects[clientId];
   const upstream = chatDialects[upstreamId];
   const framing = stream ? ('sse' as const) : undefined;
@@ -68,17 +68,17 @@ function start({ client: clientId, upstream: upstreamId, stream = true, encoded 
 
 const generated = (part: object, more: object = {}): string =>
   `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts: [part] }, ...more }], modelVersion: 'g', usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 2, totalTokenCount: 9 } })}\r\n\r\n`;
-const said = (content: string, finish: string | null = null): string =>
+const chunk = (content: string, finish: string | null = null): string =>
   `data: ${JSON.stringify({ id: 'c', model: 'x', choices: [{ index: 0, delta: { content }, finish_reason: finish }] })}\n\n`;
 const types = (text: string): readonly string[] => [...text.matchAll(/^event: (.*)$/gm)].map(([, type = '']) => type);
 
 describe('a translated stream', () => {
-  test('is written as it comes, settled before its end is, and ends once', () => {
+  test('a translated stream is written as it arrives, is settled before its end is written, and ends once', () => {
     const call = start({ client: 'anthropic-messages', upstream: 'openai-chat' });
     call.answerStream();
-    call.send(said('Hel'));
+    call.send(chunk('Hel'));
     assert.match(call.response.text(), /"text":"Hel"/);
-    call.send(said('lo', 'stop'));
+    call.send(chunk('lo', 'stop'));
     call.send('data: [DONE]\n\n');
     call.end();
     assert.deepEqual(types(call.response.text()), [
@@ -95,16 +95,16 @@ describe('a translated stream', () => {
     assert.ok(call.happened.indexOf('settled finished') < call.happened.lastIndexOf('bytes'));
   });
 
-  test('says what was lost of the request before anything else, and passes no headers of the vendor', () => {
+  test('a translated stream reports the losses of the request first, and passes no headers of the vendor', () => {
     const call = start({ client: 'anthropic-messages', upstream: 'openai-chat' });
     call.answer(200, { 'content-type': 'text/event-stream', 'x-ratelimit-remaining-requests': '3', 'x-request-id': 'theirs' });
-    call.send(said('hi'));
+    call.send(chunk('hi'));
     assert.equal(call.response.headers['x-gateway-warning'], 'dropped top_k (no such field)');
     assert.equal(call.response.headers['request-id'], 'req_1');
     assert.equal(call.response.headers['x-ratelimit-remaining-requests'], undefined);
   });
 
-  test('that fails before any content is an HTTP status in the client’s dialect', () => {
+  test('a stream that fails before any content is an HTTP status in the client’s dialect', () => {
     const call = start({ client: 'anthropic-messages', upstream: 'openai-chat' });
     call.answerStream();
     call.send(`data: ${JSON.stringify({ error: { message: 'slow down sk-operator-secret', code: 429 } })}\n\n`);
@@ -114,7 +114,7 @@ describe('a translated stream', () => {
     assert.equal(call.outcomes[0]?.end, 'failed');
   });
 
-  test('that fails after content ends in the client’s error event, and the content is charged', () => {
+  test('a stream that fails after content ends in the client’s error event, and the content is charged', () => {
     const call = start({ client: 'openai-responses', upstream: 'anthropic-messages' });
     call.answerStream();
     const event = (data: { readonly type: string; readonly [member: string]: unknown }): string =>
@@ -130,16 +130,16 @@ describe('a translated stream', () => {
     assert.deepEqual(
       numbers,
       numbers.map((_, at) => at),
-      'the events go on numbering',
+      'the numbering continues',
     );
     assert.equal(call.outcomes[0]?.end, 'cut');
   });
 
-  test('that is cut never looks complete', () => {
+  test('a stream that is cut never looks complete', () => {
     for (const client of ['anthropic-messages', 'openai-responses', 'gemini-generate-content'] as const) {
       const call = start({ client, upstream: 'openai-chat' });
       call.answerStream();
-      call.send(said('Hel'));
+      call.send(chunk('Hel'));
       call.end();
       assert.doesNotMatch(call.response.text(), /message_stop|response\.completed|finishReason/);
       assert.match(call.response.text(), /terminated early/);
@@ -147,7 +147,7 @@ describe('a translated stream', () => {
     }
   });
 
-  test('whose generation the vendor gave up is an error where the client’s dialect has no word for it', () => {
+  test('a generation that the vendor gave up is an error if the client’s dialect cannot express it', () => {
     const odd = generated({ text: 'Let me' }) + generated({ text: ' see' }, { finishReason: 'MALFORMED_FUNCTION_CALL' });
     const messages = start({ client: 'anthropic-messages', upstream: 'gemini-generate-content' });
     messages.answerStream();
@@ -161,12 +161,12 @@ describe('a translated stream', () => {
     assert.deepEqual(types(responses.response.text()).slice(-1), ['response.failed']);
   });
 
-  test('of which an event could not be read does not look complete: its words are missing', () => {
+  test('a stream with an unreadable event does not look complete, because text is missing', () => {
     const call = start({ client: 'anthropic-messages', upstream: 'openai-chat' });
     call.answerStream();
-    call.send(said('Hel'));
+    call.send(chunk('Hel'));
     call.send('data: {"choices":[{"delta":{"content":"lo\n\n');
-    call.send(said('!', 'stop'));
+    call.send(chunk('!', 'stop'));
     call.send('data: [DONE]\n\n');
     call.end();
     assert.deepEqual(types(call.response.text()).slice(-1), ['error']);
@@ -174,11 +174,11 @@ describe('a translated stream', () => {
     assert.equal(call.outcomes[0]?.end, 'cut');
   });
 
-  test('ends at a stop sequence that the upstream does not know, and stops the upstream', () => {
+  test('a stream ends at a stop sequence that the upstream does not support, and the upstream is stopped', () => {
     const call = start({ client: 'anthropic-messages', upstream: 'openai-chat', encoded: { cutAt: ['END'] } });
     call.answerStream();
-    call.send(said('one E'));
-    call.send(said('ND two'));
+    call.send(chunk('one E'));
+    call.send(chunk('ND two'));
     assert.equal(call.controller.aborted, true);
     assert.match(call.response.text(), /"stop_reason":"stop_sequence","stop_sequence":"END"/);
     assert.doesNotMatch(call.response.text(), /two/);
@@ -186,7 +186,7 @@ describe('a translated stream', () => {
     assert.equal(call.response.writableEnded, true);
   });
 
-  test('keeps the proofs of a turn with calls before the client learns of its end', () => {
+  test('the proofs of a turn with calls are kept before the client receives its end', () => {
     const call = start({ client: 'openai-chat', upstream: 'gemini-generate-content' });
     call.answerStream();
     call.send(generated({ functionCall: { name: 'f', args: { a: 1 } }, thoughtSignature: 'c2ln' }));
@@ -207,7 +207,7 @@ describe('a translated whole reply', () => {
     usage: { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 },
   });
 
-  test('is cut at a stop sequence, and its usage is what the upstream used', () => {
+  test('a whole reply is cut at a stop sequence, and its usage is what the upstream used', () => {
     const call = start({ client: 'anthropic-messages', upstream: 'openai-chat', stream: false, encoded: { cutAt: ['END'] } });
     call.answer(200, { 'content-type': 'application/json' });
     call.send(whole);
@@ -217,7 +217,7 @@ describe('a translated whole reply', () => {
     assert.equal(call.outcomes[0]?.report?.usageReport?.usage.outputTokens, 3);
   });
 
-  test('is said as a stream to a client that asked for one', () => {
+  test('a whole reply becomes a stream for a client that asked for one', () => {
     const call = start({ client: 'anthropic-messages', upstream: 'openai-chat' });
     call.answer(200, { 'content-type': 'application/json' });
     call.send(whole);
@@ -226,7 +226,7 @@ describe('a translated whole reply', () => {
     assert.deepEqual(types(call.response.text()).slice(-1), ['message_stop']);
   });
 
-  test('that holds an error is an error', () => {
+  test('a whole reply that contains an error is an error', () => {
     const call = start({ client: 'gemini-generate-content', upstream: 'openai-chat', stream: false });
     call.answer(200, { 'content-type': 'application/json' });
     call.send(JSON.stringify({ error: { message: 'no', code: 503 } }));

@@ -10,12 +10,14 @@ const nothing: readonly never[] = [];
 
 const outputLimit = { type: 'finished', stopReason: 'output-limit' } as const;
 
-/** What the client learns of before any content comes is held until it does, so that an early failure can still be an HTTP status. */
+/** Events before any content are held until content comes, so that an early failure can still be an HTTP status. */
 function opensReply(event: InferenceEvent): boolean {
   return event.type !== 'started' && event.type !== 'usage' && event.type !== 'logprobs';
 }
 
-/** What keeps a finished reply from being whole: the vendor gave it up, or words of it came in an event that nobody could read. */
+/**
+ * Why a finished reply is incomplete: the vendor failed to generate it, or the text of an unreadable event is missing.
+ */
 function findFailure(
   { stopReason, stopDetail }: Extract<InferenceEvent, { type: 'finished' }>,
   saysFailure: boolean,
@@ -26,7 +28,7 @@ function findFailure(
   return { message: `upstream connection error: ${malformedFrames} events of the stream could not be read`, status: 502 };
 }
 
-/** The events by which a reply begins of which there is no content yet. Some upstreams say nothing before that. */
+/** The events that begin a reply without content. Some upstreams send nothing before the content. */
 function beginEarly(held: readonly InferenceEvent[] | undefined): readonly InferenceEvent[] {
   if (held === undefined) return [];
   return held.some(({ type }) => type === 'started') ? held : [{ type: 'started' }, ...held];
@@ -34,13 +36,13 @@ function beginEarly(held: readonly InferenceEvent[] | undefined): readonly Infer
 
 type FindFailure = (finished: Extract<InferenceEvent, { type: 'finished' }>) => ErrorInReply | undefined;
 
-/** Writes events for the client. Those that only open the reply wait for the first that says something, or until they are let go. */
+/** Writes events for the client. Events that only open the reply wait for content, or until `open` is called. */
 class EventWriter<Piece> {
   readonly #writer: PieceWriter<Piece>;
   readonly #findFailure: FindFailure;
   #held: InferenceEvent[] | undefined = [];
   #wasOpenedEarly = false;
-  /** Set when the reply turned out to be none, at its end. */
+  /** Set if the reply turns out at its end to have failed. */
   failure: ErrorInReply | undefined;
 
   constructor(writer: PieceWriter<Piece>, findFailure: FindFailure) {
@@ -54,13 +56,13 @@ class EventWriter<Piece> {
       if (this.#wasOpenedEarly && event.type === 'started') continue;
       if (event.type === 'finished') this.failure = this.#findFailure(event);
       if (this.failure !== undefined) break;
-      ready.push(...this.#letGo(event));
+      ready.push(...this.#release(event));
     }
     return ready.length === 0 ? nothing : this.#writer.write(ready);
   }
 
-  /** What may be written now. */
-  #letGo(event: InferenceEvent): readonly InferenceEvent[] {
+  /** The events that may be written now. */
+  #release(event: InferenceEvent): readonly InferenceEvent[] {
     if (this.#held === undefined) return [event];
     this.#held.push(event);
     if (!opensReply(event)) return nothing;
@@ -69,7 +71,7 @@ class EventWriter<Piece> {
     return held;
   }
 
-  /** What opens the reply, before there is any content. */
+  /** Opens the reply before there is any content. */
   open(): readonly Piece[] {
     const begins = beginEarly(this.#held);
     this.#held = undefined;
@@ -80,9 +82,9 @@ class EventWriter<Piece> {
 }
 
 /**
- * Translates a stream event by event as it comes. Nothing is collected but what the client's dialect needs whole.
- * @param replyBytesMax how much of it may pile up; `read` throws GatewayError beyond that
- * @param charged what is charged for it, which its client is told at its end
+ * Translates a stream, event by event. It collects only what the client's dialect needs as a whole.
+ * @param replyBytesMax the most that may be collected; beyond it `read` throws GatewayError
+ * @param charged the usage that is charged, which the client receives at the end
  */
 export function createTranslatedStream<Piece>(
   translation: Translation,
@@ -101,7 +103,7 @@ export function createTranslatedStream<Piece>(
   const endedEarly = (): boolean => writer.failure === undefined && line.isFinished() && tap.state() === 'open';
   let decoderEnded = false;
 
-  /** The end of a stream that its vendor calls whole. A server that never said why it stopped has stopped all the same. */
+  /** Ends a stream that its vendor calls complete. A server may end without a reason to stop. */
   const finish = (): readonly Piece[] => {
     if (decoderEnded) return nothing;
     decoderEnded = true;
@@ -112,7 +114,7 @@ export function createTranslatedStream<Piece>(
 
   return {
     read: (frame) => {
-      // What comes after the client's end is neither told nor charged.
+      // Events after the client's end are neither sent nor charged.
       if (endedEarly()) return nothing;
       tap.read(frame);
       if (tap.state() === 'failed') return nothing;

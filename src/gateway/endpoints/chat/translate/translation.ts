@@ -6,24 +6,24 @@ import type { UsageReport } from '../../../../inference/usage.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
 import type { VaultedTurn } from '../proofs/vaulted-turn.ts';
 
-/** A call whose client and upstream speak different dialects: what its reply is read and written with. */
+/** A call whose client and upstream speak different dialects: how its reply is read and written. */
 export type Translation = {
   readonly client: ChatDialect;
   readonly upstream: ChatDialect;
   readonly encoded: EncodedRequest;
-  /** The stop sequences that the client asked for: no other ends its reply. */
+  /** The stop sequences that the client asked for. No other sequence ends its reply. */
   readonly stopSequences?: readonly string[] | undefined;
-  /** How many calls the reply may make, where that is limited. */
+  /** The most calls that the reply may make, if that is limited. */
   readonly callLimits?: CallLimits | undefined;
   readonly reading: ReplyReading;
   readonly writing: ReplyWriting;
-  /** Sets right what the upstream's vendor counts otherwise than its dialect says. */
+  /** Corrects counts where the upstream's vendor counts differently from its dialect. */
   readonly correctUsage: (report: UsageReport) => UsageReport;
-  /** What was done to the request. The reply's own notes come too late for a header and are only recorded. */
+  /** Changes of the request. Notes about the reply come too late for a header and are only recorded. */
   readonly notes: TranslationNotes;
   readonly replyNotes: TranslationNotes;
-  /** The client's framing when it asked for a stream. */
+  /** The client's framing if it asked for a stream. */
   readonly framing: StreamFraming | undefined;
-  /** Called before the reply's end is written, when it has calls with proofs that the client may lose. */
+  /** Called before the end of a reply is written, if the reply has calls with proofs that the client may lose. */
   readonly rememberProofs: (turn: VaultedTurn) => void;
 };

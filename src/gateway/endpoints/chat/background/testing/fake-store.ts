@@ -2,7 +2,7 @@ import type { StoredResponse } from '../../../../../conversations/response-store
 import { isRunning } from '../response-events.ts';
 import type { BackgroundStore } from '../background-runs.ts';
 
-/** Stored responses in memory, for tests: with leases that lapse, and steps that can be made to fail. */
+/** Stored responses in memory, for tests. Leases expire, and writes can be made to fail. */
 export class FakeStore implements BackgroundStore {
   readonly responses = new Map<string, StoredResponse>();
   readonly events = new Map<string, string[]>();
@@ -15,9 +15,9 @@ export class FakeStore implements BackgroundStore {
     this.nowMs = nowMs;
   }
 
-  #write(what: string): Promise<void> {
+  #write(name: string): Promise<void> {
     if (this.isDown) return Promise.reject(new Error('the store is down'));
-    this.writes.push(what);
+    this.writes.push(name);
     return Promise.resolve();
   }
 
@@ -52,9 +52,9 @@ export class FakeStore implements BackgroundStore {
 
   async appendEvents(_userName: string, id: string, firstSequence: number, events: readonly string[]): Promise<void> {
     await this.#write(`events ${firstSequence}+${events.length}`);
-    const kept = this.events.get(id) ?? [];
-    kept.splice(firstSequence, events.length, ...events);
-    this.events.set(id, kept);
+    const stored = this.events.get(id) ?? [];
+    stored.splice(firstSequence, events.length, ...events);
+    this.events.set(id, stored);
   }
 
   readEvents(userName: string, id: string, after: number, limit: number): Promise<readonly string[]> {

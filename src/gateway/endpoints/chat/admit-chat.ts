@@ -8,8 +8,8 @@ import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ChatServices } from './chat-services.ts';
 import type { IncomingCall } from './incoming-call.ts';
 
-/** A chat that was let in. */
-export type EnteredChat = {
+/** A chat whose caller was admitted. */
+export type AdmittedChat = {
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
   /** Its place in this process. */
@@ -19,25 +19,25 @@ export type EnteredChat = {
 };
 
 /**
- * Finds the caller of a chat and lets it in. At once, unless a key has to be looked up or a place waited for. Undefined: it was refused and has its answer, or its
- * client has left.
- * @throws GatewayError for a caller who is not known, or whose key may not be used now or from here
+ * Authenticates the caller of a chat and admits it: at once, unless a key must be looked up or the call must wait for a
+ * place. Undefined: the call was refused and answered, or its client has disconnected.
+ * @throws GatewayError if the caller is unknown, or if its key may not be used now or from this address
  */
 export function enterChat(
   gateway: ChatServices,
   call: IncomingCall,
   report: CallReport,
-): EnteredChat | undefined | Promise<EnteredChat | undefined> {
+): AdmittedChat | undefined | Promise<AdmittedChat | undefined> {
   const { clock, callers, gatekeeper } = gateway;
   const acceptedAtMs = clock.nowMs();
   const startedMs = clock.monotonicMs();
   const settings = gateway.settings();
-  const enter = (caller: ApiKey): EnteredChat | undefined | Promise<EnteredChat | undefined> => {
+  const enter = (caller: ApiKey): AdmittedChat | undefined | Promise<AdmittedChat | undefined> => {
     report.caller = caller;
     checkCaller(caller, call.request, acceptedAtMs, settings.isProxy);
     const { callId, request, response, dialect } = call;
     const entering = enterGate(gatekeeper, { callId, request, response, voice: dialect.voice }, report, caller.userId);
-    const concluded = (admission: Admission | undefined): EnteredChat | undefined =>
+    const concluded = (admission: Admission | undefined): AdmittedChat | undefined =>
       admission === undefined ? undefined : { settings, caller, admission, acceptedAtMs, startedMs };
     if (!(entering instanceof Promise)) return concluded(entering);
     return entering.then((admission) => {

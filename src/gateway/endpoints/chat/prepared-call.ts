@@ -4,12 +4,12 @@ import type { IncomingCall } from './incoming-call.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
 
-/** What is known of a chat before its first attempt. */
-export type KnownCall = AttemptedCall & {
+/** A chat that is prepared for its first attempt. */
+export type PreparedCall = AttemptedCall & {
   readonly report: CallReport;
   readonly call: IncomingCall;
-  /** The request in the neutral form, where it is the gateway that asks: in a round of a loop. */
+  /** The request in the neutral form if the gateway makes the call itself: in a round of a loop. */
   readonly neutral?: InferenceRequest;
-  /** Where it goes on from something stored, or is to be stored. */
+  /** Present if it continues a stored response, or is to be stored. */
   readonly turn?: ResponseTurn | undefined;
 };
