@@ -36,7 +36,7 @@ test('an unknown method is a 404 that names those there are', () => {
 
 test('a path without a model is a 404', () => {
   for (const rest of [':generateContent', 'models/:generateContent', '%zz:generateContent'])
-    assert.throws(() => read(rest), { code: 'route_not_found', message: /names no model/ });
+    assert.throws(() => read(rest), { code: 'route_not_found', message: /does not name a model/ });
 });
 
 test('a long method name is not repeated whole', () => {
