@@ -1,6 +1,6 @@
 import { parseNetwork } from '../platform/http/address-list.ts';
 
-/** How much may be used. A limit that is absent is none. */
+/** Limits of use per time and at once. A missing limit means unlimited. */
 export type RateLimits = {
   /** Calls in any 60 seconds. */
   readonly requestsPerMinute?: number;
@@ -10,37 +10,43 @@ export type RateLimits = {
   readonly concurrency?: number;
 };
 
-/** What a key or a user may use, from where and until when. A limit that is absent is none. */
+/** Limits of a key or a user: amounts, models, networks and expiry. A missing limit means unlimited. */
 export type AccessLimits = RateLimits & {
-  /** Names that may be called; one that ends in `*` stands for all that begin so. */
+  /**
+   * Names of models that may be called. A name that ends in `*` allows every name that begins with its part before the
+   * `*`.
+   */
   readonly models?: readonly string[];
   /** Networks in CIDR notation, or single addresses, from which calls may come. */
   readonly addresses?: readonly string[];
-  /** What may be spent in a day and in a month of the calendar (UTC), and altogether: USD as decimal strings with at most nine places. */
+  /**
+   * USD that may be spent in a calendar day, in a calendar month (both UTC), and in total: decimal strings with at most
+   * nine places.
+   */
   readonly spendPerDay?: string;
   readonly spendPerMonth?: string;
   readonly spendTotal?: string;
-  /** Of a user only: calls are paid from its balance, and none is made that the balance does not cover. */
+  /** Of a user only: calls are paid from its balance, and a call that the balance does not cover is refused. */
   readonly prepaid?: true;
   /** Days for which files of finished videos are kept. */
   readonly mediaRetentionDays?: number;
-  /** Bytes that files of videos may have together; 0: none are made. */
+  /** Bytes that the video files of this owner may have in total. With 0, no video can be created. */
   readonly mediaBytesMax?: number;
-  /** Unix milliseconds from which on nothing opens any more. */
+  /** The key or user is refused from this moment on, in Unix milliseconds. */
   readonly expiresAtMs?: number;
 };
 
-/** New values of some limits. `null` takes one away; what is absent stays as it is. */
+/** New values of some limits. `null` removes a limit; a missing member leaves it unchanged. */
 export type AccessLimitsChange = { readonly [Name in keyof AccessLimits]?: Exclude<AccessLimits[Name], undefined> | null };
 
-/** How many entries a list may have, and how long a name may be. */
+/** The most entries of a list, and the most characters of a model name. */
 export const listEntriesMax = 100;
 export const modelCharactersMax = 256;
 
-/** The most that each amount may be. */
+/** The highest allowed value of each rate limit. */
 export const rateLimitsMax: Required<RateLimits> = { requestsPerMinute: 1_000_000, tokensPerMinute: 1_000_000_000, concurrency: 100_000 };
 
-/** The most that the limits of kept files may be. */
+/** The highest allowed values of the limits of stored files. */
 export const mediaLimitsMax = { retentionDays: 36_500, bytes: 1024 ** 5 };
 
 const isWhole =
@@ -56,10 +62,13 @@ const isList =
     value.length <= listEntriesMax &&
     value.every((entry: unknown) => typeof entry === 'string' && isEntry(entry));
 
-/** At most a billion USD, to the nano-USD. */
+/** At most a billion USD, with nano-USD precision. */
 const isUsdAmount = (value: unknown): boolean => typeof value === 'string' && /^(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,9})?$/.test(value);
 
-/** Which value each limit can have. No compiled schema: the threads of the store load this, and would load the whole schema library for it. */
+/**
+ * The allowed values of each limit. Not a compiled schema, because the threads of the store load this file and would
+ * load the schema library too.
+ */
 const limitChecks: { readonly [Name in keyof Required<AccessLimits>]: (value: unknown) => boolean } = {
   requestsPerMinute: isWhole(1, rateLimitsMax.requestsPerMinute),
   tokensPerMinute: isWhole(1, rateLimitsMax.tokensPerMinute),
@@ -77,15 +86,18 @@ const limitChecks: { readonly [Name in keyof Required<AccessLimits>]: (value: un
 
 const checkOf: ReadonlyMap<string, (value: unknown) => boolean> = new Map(Object.entries(limitChecks));
 
-/** Whether a value, as read from a store, is a set of limits that can be enforced. */
+/** Whether a value that was read from a store is a valid set of limits. */
 export function isAccessLimits(value: unknown): value is AccessLimits {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.entries(value).every(([name, limit]) => checkOf.get(name)?.(limit) === true);
 }
 
-/** Limits after a change; undefined when none is left. @throws Error when the change holds a value that no limit can have */
+/**
+ * The limits after a change; undefined when none is left.
+ * @throws Error if the change has a value that the limit cannot have
+ */
 export function changeLimits(limits: AccessLimits | undefined, change: AccessLimitsChange): AccessLimits | undefined {
   const merged: unknown = Object.fromEntries(Object.entries({ ...limits, ...change }).filter(([, value]) => value !== null));
-  if (!isAccessLimits(merged)) throw new Error('the change of limits holds a value that no limit can have');
+  if (!isAccessLimits(merged)) throw new Error('the change of limits has a value that the limit cannot have');
   return Object.keys(merged).length === 0 ? undefined : merged;
 }

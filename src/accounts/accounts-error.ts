@@ -1,6 +1,7 @@
 /**
- * `invalid_name`, `invalid_secret`: what was given breaks the rules that the message states. `duplicate_name`: the name is taken.
- * `invalid_limit`, `invalid_expiry`: a limit has no such value, a token cannot expire then. `secret_in_use`: the secret opens another key or token. `conflict`: other processes change the same key at this moment; a retry makes sense.
+ * `invalid_name`, `invalid_secret`, `invalid_limit`, `invalid_expiry`: the value breaks a rule that the message states.
+ * `duplicate_name`: the name is in use. `secret_in_use`: the secret belongs to another key or token. `conflict`: other
+ * processes change the same key at this moment, and a retry can succeed.
  */
 export type AccountsErrorCode =
   | 'invalid_name'
@@ -11,7 +12,7 @@ export type AccountsErrorCode =
   | 'secret_in_use'
   | 'conflict';
 
-/** What an operator did wrong. The message is meant for them and holds no secret. */
+/** A mistake of an operator. The message is written for the operator and contains no secret. */
 export class AccountsError extends Error {
   readonly code: AccountsErrorCode;
 

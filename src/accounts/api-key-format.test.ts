@@ -11,7 +11,7 @@ test('a generated secret has the documented form and names its id', () => {
   assert.ok(secret.startsWith(`sk-weir-${id}_`));
 });
 
-test('one-character-changed, cut, lengthened: the checksum notices', () => {
+test('the checksum detects a secret that has a changed character, is cut or is lengthened', () => {
   const { secret } = generateSecret('sk-weir', randomBytes);
   for (let position = 0; position < secret.length; position += 1) {
     const other = secret[position] === 'a' ? 'b' : 'a';
@@ -22,31 +22,34 @@ test('one-character-changed, cut, lengthened: the checksum notices', () => {
   }
 });
 
-test('a secret of one kind is none of the other, even with the prefix exchanged', () => {
+test('a secret of one kind is not valid as the other kind, even with the prefix of that kind', () => {
   const { secret } = generateSecret('sk-weir', randomBytes);
   assert.equal(parseSecret('bt-weir', secret), undefined);
   assert.equal(parseSecret('bt-weir', secret.replace('sk-', 'bt-')), undefined);
 });
 
-/** Any UTF-16 code unit, lone surrogates too, or a character beyond them. The library's own "binary" takes a second to set up. */
+/**
+ * Any UTF-16 code unit, lone surrogates included, or a character above them. The "binary" unit of the library takes a
+ * second to set up.
+ */
 const anyUnit = fc.oneof(
   fc.nat(0xffff).map((unit) => String.fromCharCode(unit)),
   fc.integer({ min: 0x10000, max: 0x10ffff }).map((point) => String.fromCodePoint(point)),
 );
 
-test('any text is parsed without an error and none is a key', () => {
+test('any text is parsed without an error, and random text is never a key', () => {
   fc.assert(fc.property(fc.string({ unit: anyUnit, maxLength: 100 }), (text) => parseSecret('sk-weir', text) === undefined));
 });
 
-test('biased-random: bytes that would favour the first letters are thrown away', () => {
-  // 248 and above would begin a fifth, incomplete run of the 62 characters.
+test('bytes that would favour the first letters are discarded', () => {
+  // Bytes of 248 and above would begin a fifth, incomplete run of the 62 characters.
   const bytes = [255, 248, 0, 250, 61, 62, 247];
   let at = 0;
   const random = (size: number): Uint8Array => Uint8Array.from({ length: size }, () => bytes[at++ % bytes.length] ?? 0);
   assert.equal(generateId(4, random), '0z0z');
 });
 
-test('secrets are not repeated', () => {
+test('two generated secrets are never the same', () => {
   const secrets = new Set(Array.from({ length: 1000 }, () => generateSecret('bt-weir', randomBytes).secret));
   assert.equal(secrets.size, 1000);
 });

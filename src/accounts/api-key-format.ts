@@ -1,42 +1,43 @@
 import { hash } from 'node:crypto';
 
-/** Where randomness comes from: as many unpredictable bytes as asked. */
+/** A source of unpredictable bytes. */
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** What a secret opens: `sk-weir` the gateway, `bt-weir` the monitor. The prefix lets scanners recognise a leaked secret. */
+/** `sk-weir` opens the gateway, `bt-weir` the monitor. The prefix lets scanners recognise a leaked secret. */
 export type SecretKind = 'sk-weir' | 'bt-weir';
 
 export type GeneratedSecret = {
-  /** Names the key in lists and logs; it opens nothing. */
+  /** Identifies the key in lists and logs. It is not secret. */
   readonly id: string;
   readonly secret: string;
 };
 
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const idLength = 10;
-/** 43 characters out of 62 hold 256 bits. */
+/** 43 characters of an alphabet of 62 hold 256 bits. */
 const secretLength = 43;
 const checksumLength = 6;
 const secretPattern = /^(sk-weir|bt-weir)-([0-9A-Za-z]{10})_([0-9A-Za-z]{43})_([0-9A-Za-z]{6})$/;
 const generatedLength = 'sk-weir-'.length + idLength + 1 + secretLength + 1 + checksumLength;
 
 /**
- * Makes a secret: `<kind>-<10 characters of id>_<43 random characters>_<6 characters of checksum>`.
- * @param id of what gets a further secret; a new one where it is absent
+ * Generates a secret: `<kind>-<10 characters of id>_<43 random characters>_<6 characters of checksum>`.
+ * @param id the id of a key or token that gets a new secret; without it, a new id is generated
  */
 export function generateSecret(kind: SecretKind, random: RandomBytes, id: string = generateId(idLength, random)): GeneratedSecret {
   const body = `${kind}-${id}_${randomText(secretLength, random)}`;
   return { id, secret: `${body}_${computeChecksum(body)}` };
 }
 
-/** A random id of letters and digits, for what has no secret of ours to take it from. */
+/** A random id of letters and digits, for objects that have no secret of ours. */
 export function generateId(length: number, random: RandomBytes): string {
   return randomText(length, random);
 }
 
 /**
- * The id of a secret that this format allows and whose checksum is right, otherwise undefined. It says nothing about whether the key exists:
- * it tells garbage and typing errors apart from keys without asking a store. The work is the same for every text of the right shape.
+ * The id in a secret that has this format and a correct checksum, otherwise undefined. It does not say whether the key
+ * exists: it separates garbage and typing errors from keys without a query. The work is the same for every text of the
+ * right shape.
  */
 export function parseSecret(kind: SecretKind, secret: string): string | undefined {
   if (secret.length !== generatedLength) return undefined;
@@ -45,7 +46,9 @@ export function parseSecret(kind: SecretKind, secret: string): string | undefine
   return computeChecksum(secret.slice(0, -checksumLength - 1)) === checksum ? id : undefined;
 }
 
-/** 36 bits of SHA-256 as six characters. Anyone can compute it: it guards against accidents, not against attackers. */
+/**
+ * 36 bits of SHA-256 as six characters. Anyone can compute it: it protects against accidents, not against attackers.
+ */
 function computeChecksum(body: string): string {
   let remainder = Number.parseInt(hash('sha256', body, 'hex').slice(0, 12), 16);
   let checksum = '';
@@ -57,7 +60,7 @@ function computeChecksum(body: string): string {
 }
 
 function randomText(length: number, random: RandomBytes): string {
-  // Bytes from the last, incomplete run of the alphabet on are thrown away, so that every character is equally likely.
+  // Bytes in the last, incomplete run of the alphabet are discarded, so that every character is equally likely.
   const fairBytesMax = 256 - (256 % alphabet.length);
   let text = '';
   while (text.length < length) {

@@ -1,7 +1,10 @@
 import type { AccessLimits } from './access-limits.ts';
 import type { KeyDisconnectPolicy } from './disconnect-policy.ts';
 
-/** Who makes a call: a key and the user who owns it. What the contract calls a token is this key; its `tokenName` is `name`. */
+/**
+ * The caller of a request: a key and the user who owns it. The contract calls this key a token; its `tokenName` is
+ * `name`.
+ */
 export type ApiKey = {
   readonly id: string;
   readonly userId: string;
@@ -13,19 +16,25 @@ export type ApiKey = {
   readonly hint: string;
   readonly createdAtMs: number;
   readonly disabledAtMs?: number;
-  /** Whether calls that another vendor's interface cannot carry whole are refused, instead of served without what it lacks. */
+  /**
+   * Whether a call is refused if the interface of another vendor cannot carry all of it. Otherwise it is served without
+   * those parts.
+   */
   readonly strictTranslation: boolean;
-  /** For how many days what is stored for this key is kept; 0: nothing is stored. Undefined: as configured for all. */
+  /** How many days stored objects of this key are kept. 0 stores nothing; undefined means the configured default. */
   readonly responseRetentionDays?: number;
-  /** What is done when a client of this key leaves a call: see DisconnectPolicy of the ledger. Undefined: as configured for all. */
+  /**
+   * What happens to a call when its client disconnects: see DisconnectPolicy of the ledger. Undefined means the
+   * configured default.
+   */
   readonly disconnectPolicy?: KeyDisconnectPolicy;
-  /** What this key may use. */
+  /** The limits of this key. */
   readonly limits?: AccessLimits;
-  /** What all keys of its owner may use together. */
+  /** The limits that all keys of its owner share. */
   readonly userLimits?: AccessLimits;
 };
 
-/** A key as the store keeps it. The secret itself exists only at the moment of its creation. */
+/** A key as the store keeps it. The secret exists only at the moment of its creation. */
 export type StoredApiKey = ApiKey & { readonly hash: string };
 
 export type User = { readonly id: string; readonly name: string; readonly createdAtMs: number; readonly limits?: AccessLimits };
@@ -37,16 +46,19 @@ export type BillingToken = {
   /** When set, the token sees only this user's calls; otherwise it sees all. */
   readonly userName?: string;
   readonly createdAtMs: number;
-  /** From then on it opens nothing. */
+  /** The token is refused from this moment on. */
   readonly expiresAtMs?: number;
-  /** Until when the secret that was replaced last still opens, beside the present one. */
+  /** Until this moment, the previous secret opens the token too. */
   readonly previousOpensUntilMs?: number;
-  /** When it was used last, to about a minute. */
+  /** When it was last used, to about a minute. */
   readonly lastUsedAtMs?: number;
 };
 
-/** A token that a secret was looked up for. Whether the secret still opens it depends on the time, which a store does not know. */
+/**
+ * A token that was found by the hash of a secret. Whether the secret still opens it depends on the time, which a store
+ * does not know.
+ */
 export type FoundBillingToken = BillingToken & {
-  /** Set when the secret is the one before the present one. */
+  /** Set if the secret is the previous one. */
   readonly byPreviousSecret?: true;
 };

@@ -22,7 +22,7 @@ function setUp() {
   };
 }
 
-test('created and configured tokens open, others do not', async () => {
+test('created and configured tokens are accepted, others are not', async () => {
   const { accounts, authenticate } = setUp();
   const created = await accounts.createBillingToken({ name: 'finance', userName: 'alice' });
   const configured = await accounts.ensureBillingTokenWithSecret({ name: 'default', secret: 'my-billing-secret' });
@@ -33,7 +33,7 @@ test('created and configured tokens open, others do not', async () => {
   }
 });
 
-test('an answer is used for a second: deletion and creation take effect after it', async () => {
+test('an answer is reused for a second; deletion and creation take effect after it', async () => {
   const { store, accounts, authenticate, advance } = setUp();
   const token = await accounts.ensureBillingTokenWithSecret({ name: 'default', secret: 'my-billing-secret' });
   await authenticate('my-billing-secret');
@@ -48,7 +48,7 @@ test('an answer is used for a second: deletion and creation take effect after it
   assert.equal(await authenticate('my-billing-secret'), undefined);
 });
 
-test('store-down and store-hanging: unavailable, never wrong', async () => {
+test('a token is unavailable, never wrong, while the store is down or hangs', async () => {
   const { store, authenticate } = setUp();
   store.mode = 'down';
   assert.equal(await authenticate('my-billing-secret'), 'unavailable');
@@ -58,13 +58,13 @@ test('store-down and store-hanging: unavailable, never wrong', async () => {
   assert.equal(await authenticate('my-billing-secret'), undefined);
 });
 
-test('look-ups under way are bounded, and a caller who leaves ends its own', async () => {
+test('concurrent look-ups are bounded, and a caller that disconnects ends its own', async () => {
   const { store, authenticateWith } = setUp();
   store.mode = 'hanging';
   const controller = new AbortController();
   const waiting = Array.from({ length: 64 }, (_, index) => authenticateWith(`secret-${index}`, controller.signal));
   assert.equal(await authenticateWith('one more', controller.signal), 'unavailable');
-  controller.abort(new Error('gone'));
+  controller.abort(new Error('disconnected'));
   for (const outcome of await Promise.allSettled(waiting)) assert.equal(outcome.status, 'rejected');
   store.mode = 'up';
   assert.equal(await authenticateWith('one more', new AbortController().signal), undefined);

@@ -6,11 +6,12 @@ import type { BillingToken, FoundBillingToken } from './api-key.ts';
 import { hashSecret } from './hash-secret.ts';
 import { secretCharactersMax } from './secret-limits.ts';
 
-/** Who a billing token belongs to. */
+/** Finds the billing token that a secret opens. */
 export type BillingTokenAuthenticator = {
   /**
-   * The token that a secret opens, or undefined when there is none. `unavailable`: the store cannot tell at the moment, so the caller must not
-   * be told that the token is wrong. A deletion takes effect within a second, an expiry and the end of a replaced secret at once. Rejects only with the signal's reason.
+   * The token that a secret opens, or undefined if there is none. `unavailable`: the store does not answer, so the
+   * caller must not learn that the token is wrong. A deletion takes effect within a second; an expiry and the end of a
+   * replaced secret at once. Rejects only with the reason of the signal.
    */
   readonly authenticate: (secret: string, signal: AbortSignal) => Promise<BillingToken | undefined | 'unavailable'>;
 };
@@ -19,19 +20,22 @@ export type BillingTokenAuthenticatorOptions = {
   readonly store: Pick<AccountsStore, 'pepper' | 'findBillingTokenByHash'>;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long one answer of the store is waited for. Default 2 s. */
+  /** How long to wait for an answer of the store. Default 2 s. */
   readonly storeTimeoutMs?: number;
 };
 
-/** How long an answer of the store, yes or no, is used again, and how many are kept. */
+/** How long an answer of the store, positive or negative, is reused, and how many are cached. */
 const answerTtlMs = 1000;
 const answersMax = 1000;
-/** Look-ups under way at once; one more is told `unavailable`. */
+/** The most concurrent look-ups; a further one gets `unavailable`. */
 const lookUpsMax = 64;
 
 type Answer = { readonly token: FoundBillingToken | undefined; readonly untilMs: number };
 
-/** Tokens are few and the monitor is asked seldom: every unknown token is a look-up, of which only so many run at once. */
+/**
+ * Tokens are few and requests to the monitor are rare: every token that is not cached is a look-up, and the number of
+ * concurrent look-ups is bounded.
+ */
 export function createBillingTokenAuthenticator(options: BillingTokenAuthenticatorOptions): BillingTokenAuthenticator {
   const { store, clock, logger, storeTimeoutMs = 2000 } = options;
   const answers = new Map<string, Answer>();
@@ -75,7 +79,7 @@ export function createBillingTokenAuthenticator(options: BillingTokenAuthenticat
   };
 }
 
-/** The token, while the secret that it was found by opens it. */
+/** The token, unless its expiry or the end of its previous secret has passed. */
 function openedToken({ byPreviousSecret, ...token }: FoundBillingToken, nowMs: number): BillingToken | undefined {
   if (token.expiresAtMs !== undefined && nowMs >= token.expiresAtMs) return undefined;
   if (byPreviousSecret === true && nowMs >= (token.previousOpensUntilMs ?? 0)) return undefined;

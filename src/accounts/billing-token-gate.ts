@@ -3,14 +3,15 @@ import type { Clock } from '../platform/clock.ts';
 import type { BillingToken } from './api-key.ts';
 import type { BillingTokenAuthenticator } from './billing-token-authenticator.ts';
 
-/** Not now: the same request may succeed after so many seconds. */
+/** A refusal because of a rate limit. The same request may succeed after `retryAfterSeconds`. */
 type TooManyRequests = { readonly retryAfterSeconds: number; readonly message: string };
 
-/** Who may ask the monitor, and how often. */
+/** Authenticates requests to the monitor and limits their rate. */
 export type BillingTokenGate = {
   /**
-   * As BillingTokenAuthenticator.authenticate, and refuses a token that asks too often and an address that guesses.
-   * @param address where the request comes from
+   * As BillingTokenAuthenticator.authenticate. Also refuses a token that sends too many requests, and an address that
+   * sends too many wrong tokens.
+   * @param address the client's address
    */
   readonly authenticate: (
     secret: string,
@@ -20,28 +21,31 @@ export type BillingTokenGate = {
 };
 
 export type BillingTokenGateLimits = {
-  /** Of one token. As many may come at once. */
+  /** Of one token. As many may arrive at once. */
   readonly requestsPerMinute: number;
-  /** Tokens that open nothing, from one address. As many may come at once. */
+  /** Wrong tokens from one address. As many may arrive at once. */
   readonly wrongTokensPerMinute: number;
 };
 
 export const billingTokenGateLimitsDefault: BillingTokenGateLimits = { requestsPerMinute: 600, wrongTokensPerMinute: 30 };
 
-/** Addresses and tokens that are remembered at most; who comes when there are more is remembered in place of the one seen longest ago. */
+/**
+ * The most addresses and the most tokens that are counted. A further one replaces the one that was seen longest ago.
+ */
 const countedMax = 10_000;
-/** For how long a token that opened is let past the limit of its address. */
-const knownMs = 3_600_000;
+/** For how long a token that was accepted is exempt from the limit of its address. */
+const exemptMs = 3_600_000;
 
 /**
- * Limits how often each token asks, and how often one address may come with tokens that open nothing. An address beyond that is answered with the limit whatever it sends, so that a guess
- * that is right looks like one that is wrong; only tokens that opened before from anywhere still do, so that one client with a wrong token does not lock out the others behind its proxy.
+ * Limits the requests of each token, and the wrong tokens from each address. An address beyond its limit gets the
+ * refusal for every token, so that a correct guess looks like a wrong one. Only tokens that were accepted before, from
+ * any address, still work: one client with a wrong token does not lock out the others behind its proxy.
  */
 export function createBillingTokenGate(options: {
   readonly authenticate: BillingTokenAuthenticator['authenticate'];
   readonly clock: Clock;
   readonly limits?: BillingTokenGateLimits;
-  /** Told of each request that a token opened. */
+  /** Called for each request with a valid token. */
   readonly onUse?: (token: BillingToken) => void;
 }): BillingTokenGate {
   const { authenticate, clock, limits = billingTokenGateLimitsDefault, onUse } = options;
@@ -56,7 +60,7 @@ export function createBillingTokenGate(options: {
       const network = networkOf(address);
       const digest = hash('sha256', secret, 'base64url');
       const waitSeconds = isKnown(digest) ? 0 : wrongTokens.waitSeconds(network);
-      if (waitSeconds > 0) return { retryAfterSeconds: waitSeconds, message: 'too many invalid tokens from this address; try again later' };
+      if (waitSeconds > 0) return { retryAfterSeconds: waitSeconds, message: 'too many invalid tokens from this address; retry later' };
       const token = await authenticate(secret, signal);
       if (token === 'unavailable') return token;
       if (token === undefined) {
@@ -64,9 +68,9 @@ export function createBillingTokenGate(options: {
         wrongTokens.take(network);
         return undefined;
       }
-      keep(knownUntilMs, digest, clock.monotonicMs() + knownMs);
+      keep(knownUntilMs, digest, clock.monotonicMs() + exemptMs);
       const retryAfterSeconds = requests.waitSeconds(token.id);
-      if (retryAfterSeconds > 0) return { retryAfterSeconds, message: 'this token asks too often; try again later' };
+      if (retryAfterSeconds > 0) return { retryAfterSeconds, message: 'too many requests with this token; retry later' };
       requests.take(token.id);
       onUse?.(token);
       return token;
@@ -74,13 +78,13 @@ export function createBillingTokenGate(options: {
   };
 }
 
-/** What each of many may still do: `perMinute` at once, and as many in every minute. */
+/** Rate limits by name: `perMinute` at once, and as many in every minute. */
 function createAllowances(perMinute: number, clock: Clock) {
   const msEach = 60_000 / perMinute;
-  /** When each would have back all it may do. */
+  /** When the allowance of each name is complete again. */
   const fullAtMs = new Map<string, number>();
   return {
-    /** Whole seconds until one more is allowed; 0 when it is. */
+    /** Whole seconds until the next request is allowed; 0 if it is allowed now. */
     waitSeconds: (name: string): number => {
       const behindMs = (fullAtMs.get(name) ?? -Infinity) - clock.monotonicMs();
       return behindMs <= 60_000 - msEach ? 0 : Math.ceil((behindMs - (60_000 - msEach)) / 1000);
@@ -98,7 +102,7 @@ function keep(map: Map<string, number>, name: string, value: number): void {
   map.set(name, value);
 }
 
-/** An IPv4 address, or the 64 bits that one customer usually has of IPv6. */
+/** An IPv4 address, or the first 64 bits of an IPv6 address, which one customer usually has. */
 function networkOf(address: string): string {
   const plain = address.startsWith('::ffff:') ? address.slice(7) : address;
   if (!plain.includes(':')) return plain;

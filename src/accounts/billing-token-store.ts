@@ -1,22 +1,22 @@
 import type { BillingToken, FoundBillingToken } from './api-key.ts';
 
-/** What billing tokens need of a store. Every method is one transaction. Names and ids come validated. */
+/** The store that billing tokens need. Every method is one transaction. Names and ids are validated before the call. */
 export type BillingTokenStore = {
   /** Returns false when the hash or the name exists. */
   readonly insertBillingToken: (token: BillingToken & { readonly hash: string }) => Promise<boolean>;
-  /** By the present secret or by the one before it, whether or not they still open. */
+  /** Finds a token by its present or its previous secret, whether or not they are still accepted. */
   readonly findBillingTokenByHash: (hash: string) => Promise<FoundBillingToken | undefined>;
   readonly listBillingTokens: () => Promise<readonly BillingToken[]>;
   /**
-   * Gives a token another secret. The present one becomes the previous one, which opens until `previousOpensUntilMs`; the one before that is forgotten. Returns false when there is no
-   * such token or the hash exists.
+   * Replaces the secret of a token. The present secret becomes the previous one, which is accepted until
+   * `previousOpensUntilMs`; the one before it is removed. Returns false if there is no such token or the hash exists.
    */
   readonly rotateBillingToken: (rotation: {
     readonly tokenId: string;
     readonly hash: string;
     readonly previousOpensUntilMs: number;
   }) => Promise<boolean>;
-  /** Notes when a token was used. An earlier moment than the one that is noted, and a token that is gone, change nothing. */
+  /** Records when a token was used. A moment before the recorded one, or a deleted token, changes nothing. */
   readonly noteBillingTokenUse: (use: { readonly tokenId: string; readonly usedAtMs: number }) => Promise<void>;
   readonly deleteBillingToken: (tokenId: string) => Promise<boolean>;
 };

@@ -3,16 +3,17 @@ import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
 import type { BillingTokenStore } from './billing-token-store.ts';
 
-/** When tokens were used last, for those who list them. */
+/** Records when tokens were last used, which the list of tokens shows. */
 export type BillingTokenUses = { readonly note: (tokenId: string) => void };
 
-/** A token's use is written down at most once in this time. */
+/** The use of a token is recorded at most once in this time. */
 const everyMs = 60_000;
 const writeTimeoutMs = 5000;
 const notedMax = 10_000;
 
 /**
- * Writes down when tokens are used, beside the requests and never in their way: a store that cannot be written to costs the note and nothing else, and is told once.
+ * Records the use of tokens without delaying requests. If the store cannot be written to, only the record is lost; one
+ * warning is logged for an outage.
  */
 export function createBillingTokenUses(options: {
   readonly store: Pick<BillingTokenStore, 'noteBillingTokenUse'>;
@@ -21,7 +22,7 @@ export function createBillingTokenUses(options: {
 }): BillingTokenUses {
   const { store, clock, logger } = options;
   const notedAtMs = new Map<string, number>();
-  let isTold = false;
+  let isReported = false;
 
   return {
     note: (tokenId) => {
@@ -30,8 +31,8 @@ export function createBillingTokenUses(options: {
       if (notedAtMs.size >= notedMax) notedAtMs.clear();
       notedAtMs.set(tokenId, nowMs);
       waitFor(store.noteBillingTokenUse({ tokenId, usedAtMs: clock.nowMs() }), writeTimeoutMs).catch((error: unknown) => {
-        if (!isTold) logger.warn({ err: error }, 'recording the last use of a billing token failed');
-        isTold = true;
+        if (!isReported) logger.warn({ err: error }, 'recording the last use of a billing token failed');
+        isReported = true;
       });
     },
   };

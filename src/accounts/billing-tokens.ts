@@ -8,27 +8,27 @@ import { hashSecret } from './hash-secret.ts';
 import { parseChosenSecret } from './parse-chosen-secret.ts';
 import { parseName } from './parse-name.ts';
 
-/** A secret is given out here, once; it cannot be read back. */
+/** The secret is returned here once and cannot be read again. */
 type CreatedBillingToken = { readonly token: BillingToken; readonly secret: string };
 
 type TokenNames = { readonly name: string; readonly userName?: string };
 
-/** Managing the credentials of the monitor. Methods reject as those of Accounts do. */
+/** Manages the credentials of the monitor. Methods reject as those of Accounts do. */
 export type BillingTokens = {
   /**
-   * Creates a token; with a userName it sees only that user's calls, with an expiry it opens until then. `duplicate_name` when the name is taken, `invalid_expiry` when that moment is
-   * not to come.
+   * Creates a token. With `userName` it sees only the calls of that user; with `expiresAtMs` it is accepted until then.
+   * Rejects with `duplicate_name` if the name is in use, and with `invalid_expiry` if the expiry is in the past.
    */
   readonly createBillingToken: (token: TokenNames & { readonly expiresAtMs?: number }) => Promise<CreatedBillingToken>;
   /** As ensureApiKeyWithSecret, for the monitor. A configured token does not expire and has no previous secret. */
   readonly ensureBillingTokenWithSecret: (token: TokenNames & { readonly secret: string }) => Promise<BillingToken>;
   /**
-   * Gives a token a new secret. The present one opens for another `overlapMs`, so that readers can be moved one after the other; the one before it ends at once. Undefined when there is
-   * no such token.
+   * Replaces the secret of a token. The present secret is accepted for another `overlapMs`, so that clients can be
+   * changed one after the other; the one before it ends at once. Undefined if there is no such token.
    */
   readonly rotateBillingToken: (tokenId: string, overlapMs: number) => Promise<CreatedBillingToken | undefined>;
   readonly listBillingTokens: () => Promise<readonly BillingToken[]>;
-  /** Both its secrets stop opening, everywhere within about a second. */
+  /** Ends both secrets of the token, in every process within about a second. */
   readonly deleteBillingToken: (tokenId: string) => Promise<boolean>;
 };
 
@@ -38,7 +38,7 @@ type Dependencies = {
   readonly random: RandomBytes;
 };
 
-/** Several processes that start at once with one configuration get in each other's way for a round at most. */
+/** Several processes that start at once with the same configuration collide in at most one round. */
 const ensureAttemptsMax = 5;
 const idLength = 10;
 
@@ -55,12 +55,15 @@ export function createBillingTokens(dependencies: Dependencies): BillingTokens {
 
 async function createBillingToken(
   dependencies: Dependencies,
-  wanted: TokenNames & { readonly expiresAtMs?: number },
+  requested: TokenNames & { readonly expiresAtMs?: number },
 ): Promise<CreatedBillingToken> {
-  const names = parseTokenNames(wanted);
-  const { expiresAtMs } = wanted;
+  const names = parseTokenNames(requested);
+  const { expiresAtMs } = requested;
   if (expiresAtMs !== undefined && !(expiresAtMs > dependencies.clock.nowMs())) {
-    throw new AccountsError('invalid_expiry', 'A billing token has to expire in the future.');
+    throw new AccountsError(
+      'invalid_expiry',
+      `The expiry of a billing token must be in the future; got ${new Date(expiresAtMs).toISOString()}.`,
+    );
   }
   const { id, secret } = generateSecret('bt-weir', dependencies.random);
   const expiry = expiresAtMs === undefined ? {} : { expiresAtMs };
@@ -71,11 +74,11 @@ async function createBillingToken(
 
 async function ensureBillingTokenWithSecret(
   dependencies: Dependencies,
-  wanted: TokenNames & { readonly secret: string },
+  requested: TokenNames & { readonly secret: string },
 ): Promise<BillingToken> {
   const { store, random } = dependencies;
-  const names = parseTokenNames(wanted);
-  const secret = parseChosenSecret(wanted.secret);
+  const names = parseTokenNames(requested);
+  const secret = parseChosenSecret(requested.secret);
   const hash = hashSecret(await store.pepper(), secret);
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
     const existing = await store.findBillingTokenByHash(hash);
@@ -86,13 +89,13 @@ async function ensureBillingTokenWithSecret(
       const lasts = existing.byPreviousSecret === undefined && existing.expiresAtMs === undefined;
       if (lasts && existing.userName === names.userName) return existing;
     }
-    // A token has no state but its names: one that sees other calls than it should, has another secret, or ends, makes room.
+    // A token has no state except its names: a token of this name with another secret, user or expiry is replaced.
     const namesake = existing ?? (await store.listBillingTokens()).find((token) => token.name === names.name);
     if (namesake !== undefined) await store.deleteBillingToken(namesake.id);
     const inserted = await insertBillingToken(dependencies, { id: generateId(idLength, random), ...names }, secret);
     if (inserted !== undefined) return inserted;
   }
-  throw new AccountsError('conflict', `The billing token ${names.name} is being changed by other processes; try again.`);
+  throw new AccountsError('conflict', `The billing token ${names.name} is being changed by other processes; run the command again.`);
 }
 
 async function rotateBillingToken(
@@ -108,18 +111,18 @@ async function rotateBillingToken(
   return token === undefined ? undefined : { token, secret };
 }
 
-/** Undefined when the store refuses: the name or the secret is taken. */
+/** Undefined if the name or the secret is in use. */
 async function insertBillingToken(
   { store, clock }: Dependencies,
-  wanted: Omit<BillingToken, 'createdAtMs'>,
+  requested: Omit<BillingToken, 'createdAtMs'>,
   secret: string,
 ): Promise<BillingToken | undefined> {
-  const token: BillingToken = { ...wanted, createdAtMs: clock.nowMs() };
+  const token: BillingToken = { ...requested, createdAtMs: clock.nowMs() };
   const hash = hashSecret(await store.pepper(), secret);
   return (await store.insertBillingToken({ ...token, hash })) ? token : undefined;
 }
 
-function parseTokenNames(wanted: TokenNames): TokenNames {
-  const name = parseName('token name', wanted.name);
-  return wanted.userName === undefined ? { name } : { name, userName: parseName('user name', wanted.userName) };
+function parseTokenNames(requested: TokenNames): TokenNames {
+  const name = parseName('token name', requested.name);
+  return requested.userName === undefined ? { name } : { name, userName: parseName('user name', requested.userName) };
 }

@@ -14,7 +14,7 @@ function setUp() {
   return { store, accounts: createAccounts({ store, clock, random: randomBytes }) };
 }
 
-test('a created key opens with its secret, of which the store has only the hash', async () => {
+test('a created key is found by its secret, of which the store has only the hash', async () => {
   const { store, accounts } = setUp();
   const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
   assert.equal(parseSecret('sk-weir', secret), key.id);
@@ -33,7 +33,7 @@ test('a created key opens with its secret, of which the store has only the hash'
   assert.ok(!everything.includes(secret.slice(19, 62)));
 });
 
-test('two keys of one user share the user; the same name again is refused, for another user it is free', async () => {
+test('two keys of one user share the user; a second key of the same name is refused, unless another user owns it', async () => {
   const { accounts } = setUp();
   const first = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
   const second = await accounts.createApiKey({ userName: 'alice', name: 'laptop' });
@@ -69,7 +69,7 @@ test('keys are found, listed by user, disabled, enabled and deleted', async () =
   assert.equal(await accounts.deleteApiKey(key.id), false);
 });
 
-test('strict translation is chosen at creation or later, per key', async () => {
+test('strict translation is set per key, at creation or later', async () => {
   const { accounts } = setUp();
   const { key } = await accounts.createApiKey({ userName: 'alice', name: 'strict', strictTranslation: true });
   const other = await accounts.createApiKey({ userName: 'alice', name: 'other' });
@@ -84,30 +84,30 @@ test('strict translation is chosen at creation or later, per key', async () => {
 
 test('a configured key keeps its options when its secret is replaced', async () => {
   const { accounts } = setUp();
-  const wanted = { userName: 'operator', name: 'default' };
-  const key = await accounts.ensureApiKeyWithSecret({ ...wanted, secret: 'first-secret' });
+  const requested = { userName: 'operator', name: 'default' };
+  const key = await accounts.ensureApiKeyWithSecret({ ...requested, secret: 'first-secret' });
   await accounts.setStrictTranslation(key.id, true);
   await accounts.setResponseRetention(key.id, 7);
-  const replaced = await accounts.ensureApiKeyWithSecret({ ...wanted, secret: 'second-secret' });
+  const replaced = await accounts.ensureApiKeyWithSecret({ ...requested, secret: 'second-secret' });
   assert.notEqual(replaced.id, key.id);
   assert.equal(replaced.strictTranslation, true);
   assert.equal(replaced.responseRetentionDays, 7);
 });
 
-test('a configured secret is one key however often it is ensured', async () => {
+test('a configured secret is one key, however often it is ensured', async () => {
   const { accounts } = setUp();
-  const wanted = { userName: 'operator', name: 'default', secret: 'my-own-secret-1' };
-  const key = await accounts.ensureApiKeyWithSecret(wanted);
-  assert.deepEqual(await accounts.ensureApiKeyWithSecret(wanted), key);
+  const requested = { userName: 'operator', name: 'default', secret: 'my-own-secret-1' };
+  const key = await accounts.ensureApiKeyWithSecret(requested);
+  assert.deepEqual(await accounts.ensureApiKeyWithSecret(requested), key);
   assert.deepEqual(await accounts.listApiKeys(), [key]);
-  assert.equal(key.hint, '-1', 'a short secret gives away less');
+  assert.equal(key.hint, '-1', 'the hint of a short secret is shorter');
 });
 
-test('a configuration that changes the secret, and changes it back, ends with the secret it names', async () => {
+test('a secret that is changed in the configuration and changed back is accepted again', async () => {
   const { store, accounts } = setUp();
-  const wanted = { userName: 'operator', name: 'default' };
+  const requested = { userName: 'operator', name: 'default' };
   for (const secret of ['first-secret', 'second-secret', 'first-secret']) {
-    const key = await accounts.ensureApiKeyWithSecret({ ...wanted, secret });
+    const key = await accounts.ensureApiKeyWithSecret({ ...requested, secret });
     assert.deepEqual(await accounts.listApiKeys(), [key]);
     assert.equal((await store.findApiKeyByHash(hashSecret('pepper', secret)))?.id, key.id);
   }
@@ -117,21 +117,21 @@ test('processes that start at once with one configuration agree on one key', asy
   const { store, accounts } = setUp();
   await accounts.ensureApiKeyWithSecret({ userName: 'operator', name: 'default', secret: 'old-secret' });
   store.before = () => Promise.resolve();
-  const wanted = { userName: 'operator', name: 'default', secret: 'new-secret' };
-  const keys = await Promise.all(Array.from({ length: 4 }, () => accounts.ensureApiKeyWithSecret(wanted)));
+  const requested = { userName: 'operator', name: 'default', secret: 'new-secret' };
+  const keys = await Promise.all(Array.from({ length: 4 }, () => accounts.ensureApiKeyWithSecret(requested)));
   assert.equal(new Set(keys.map((key) => key.id)).size, 1);
   assert.deepEqual(await accounts.listApiKeys(), [keys[0]]);
 });
 
-test('a disabled key is not enabled by being configured', async () => {
+test('a disabled key stays disabled if the configuration names it', async () => {
   const { accounts } = setUp();
-  const wanted = { userName: 'operator', name: 'default', secret: 'my-own-secret' };
-  const key = await accounts.ensureApiKeyWithSecret(wanted);
+  const requested = { userName: 'operator', name: 'default', secret: 'my-own-secret' };
+  const key = await accounts.ensureApiKeyWithSecret(requested);
   await accounts.disableApiKey(key.id);
-  assert.equal((await accounts.ensureApiKeyWithSecret(wanted)).disabledAtMs, clock.nowMs());
+  assert.equal((await accounts.ensureApiKeyWithSecret(requested)).disabledAtMs, clock.nowMs());
 });
 
-test('limits are given at creation, changed one by one, and go on with a configured key whose secret changes', async () => {
+test('limits are set at creation, changed one by one, and kept when the secret of a configured key changes', async () => {
   const { accounts } = setUp();
   const { key } = await accounts.createApiKey({ userName: 'alice', name: 'ci', limits: { concurrency: 2, models: null } });
   assert.deepEqual(key.limits, { concurrency: 2 });
@@ -142,7 +142,7 @@ test('limits are given at creation, changed one by one, and go on with a configu
   assert.deepEqual((await accounts.createApiKey({ userName: 'alice', name: 'second' })).key.userLimits, { tokensPerMinute: 9 });
   assert.equal(await accounts.changeKeyLimits('nobody', { concurrency: 1 }), false);
   assert.equal(await accounts.changeUserLimits('nobody', { concurrency: 1 }), false);
-  await assert.rejects(accounts.changeKeyLimits(key.id, { concurrency: 0 }), /no limit can have/);
+  await assert.rejects(accounts.changeKeyLimits(key.id, { concurrency: 0 }), /the limit cannot have/);
 
   const configured = { userName: 'operator', name: 'default' };
   const first = await accounts.ensureApiKeyWithSecret({ ...configured, secret: 'the-first-secret' });
@@ -151,10 +151,10 @@ test('limits are given at creation, changed one by one, and go on with a configu
   assert.deepEqual(second.limits, { concurrency: 7 });
 });
 
-test('a configured secret that opens another key, or is none, is refused without being repeated in the message', async () => {
+test('a configured secret that is invalid or belongs to another key is refused, and the message does not contain it', async () => {
   const { accounts } = setUp();
   const { secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
-  const wanted = { userName: 'operator', name: 'default' };
+  const requested = { userName: 'operator', name: 'default' };
   const refusals = [
     { secret, code: 'secret_in_use' },
     { secret: 'short', code: 'invalid_secret' },
@@ -165,11 +165,11 @@ test('a configured secret that opens another key, or is none, is refused without
   ];
   for (const refusal of refusals) {
     await assert.rejects(
-      accounts.ensureApiKeyWithSecret({ ...wanted, secret: refusal.secret }),
+      accounts.ensureApiKeyWithSecret({ ...requested, secret: refusal.secret }),
       (error: Error & { code?: string }) => error.code === refusal.code && !error.message.includes(refusal.secret),
     );
   }
-  await accounts.ensureApiKeyWithSecret({ ...wanted, secret: 'x'.repeat(256) });
+  await accounts.ensureApiKeyWithSecret({ ...requested, secret: 'x'.repeat(256) });
 });
 
 test('billing tokens are created, ensured, replaced and deleted', async () => {
@@ -182,13 +182,13 @@ test('billing tokens are created, ensured, replaced and deleted', async () => {
     createdAtMs: clock.nowMs(),
   });
   await assert.rejects(accounts.createBillingToken({ name: 'finance' }), { code: 'duplicate_name' });
-  const wanted = { name: 'configured', secret: 'my-billing-secret' };
-  const ensured = await accounts.ensureBillingTokenWithSecret(wanted);
-  assert.deepEqual(await accounts.ensureBillingTokenWithSecret(wanted), ensured);
-  await assert.rejects(accounts.ensureBillingTokenWithSecret({ ...wanted, name: 'another' }), { code: 'secret_in_use' });
-  const narrowed = await accounts.ensureBillingTokenWithSecret({ ...wanted, userName: 'alice' });
+  const requested = { name: 'configured', secret: 'my-billing-secret' };
+  const ensured = await accounts.ensureBillingTokenWithSecret(requested);
+  assert.deepEqual(await accounts.ensureBillingTokenWithSecret(requested), ensured);
+  await assert.rejects(accounts.ensureBillingTokenWithSecret({ ...requested, name: 'another' }), { code: 'secret_in_use' });
+  const narrowed = await accounts.ensureBillingTokenWithSecret({ ...requested, userName: 'alice' });
   assert.equal(narrowed.userName, 'alice');
-  const rotated = await accounts.ensureBillingTokenWithSecret({ ...wanted, secret: 'another-billing-secret' });
+  const rotated = await accounts.ensureBillingTokenWithSecret({ ...requested, secret: 'another-billing-secret' });
   assert.deepEqual(await accounts.listBillingTokens(), [token, rotated]);
   assert.equal(await accounts.deleteBillingToken(rotated.id), true);
   assert.equal(await accounts.deleteBillingToken(rotated.id), false);

@@ -11,11 +11,11 @@ import { hashSecret } from './hash-secret.ts';
 import { parseName } from './parse-name.ts';
 import { parseChosenSecret } from './parse-chosen-secret.ts';
 
-/** A secret is given out here, once; it cannot be read back. */
+/** The secret is returned here once and cannot be read again. */
 type CreatedApiKey = { readonly key: ApiKey; readonly secret: string };
 
-/** `strictTranslation` is false when absent, and what is stored is kept for as long as configured. */
-type WantedApiKey = {
+/** `strictTranslation` defaults to false, and `responseRetentionDays` to the configured value. */
+type RequestedApiKey = {
   readonly userName: string;
   readonly name: string;
   readonly strictTranslation?: boolean;
@@ -24,7 +24,7 @@ type WantedApiKey = {
   readonly limits?: AccessLimitsChange;
 };
 
-/** What an operator chose for a key. */
+/** Options of a key that an operator set. */
 type KeyOptions = {
   readonly strictTranslation: boolean;
   readonly responseRetentionDays: number | undefined;
@@ -32,48 +32,63 @@ type KeyOptions = {
   readonly limits: AccessLimits | undefined;
 };
 
-/** Which key is meant: by its id, or by its owner and name. */
+/** Identifies a key by its id, or by its owner and name. */
 type KeyReference = { readonly id: string } | { readonly userName: string; readonly name: string };
 
 /**
- * Managing users, API keys and billing tokens. Methods reject with AccountsError when the caller is wrong and with the store's error when the
- * store is. Names follow the rules of parseName.
+ * Manages users, API keys and billing tokens. Methods reject with AccountsError for a mistake of the caller, and with
+ * the error of the store if the store fails. Names follow the rules of parseName.
  */
 export type Accounts = BillingTokens & {
-  /** Creates a key, and its user when there is none of that name. `duplicate_name` when the user has a key of that name. */
-  readonly createApiKey: (key: WantedApiKey) => Promise<CreatedApiKey>;
   /**
-   * Makes sure that the given secret opens as this key, for a secret that the operator configured. The same secret again is the same key. A
-   * key of this name with another secret is replaced: the old secret ends, as it does where the configuration names only the new one.
-   * Secrets are 8 to 256 printable ASCII characters without spaces. `secret_in_use` when it opens another key. What the configuration names
-   * wins over a deletion, but a key that was disabled stays disabled, and a replaced key hands its options on.
+   * Creates a key, and its user if there is none of that name. Rejects with `duplicate_name` if the user has a key of
+   * that name.
+   */
+  readonly createApiKey: (key: RequestedApiKey) => Promise<CreatedApiKey>;
+  /**
+   * Makes sure that a secret from the configuration opens this key. A call with the same secret changes nothing. If a
+   * key of this name has another secret, it is replaced: the old secret ends, and the new key keeps the options.
+   * Secrets are 8 to 256 printable ASCII characters without spaces. Rejects with `secret_in_use` if the secret opens
+   * another key. The configuration restores a deleted key, but a disabled key stays disabled.
    */
   readonly ensureApiKeyWithSecret: (key: { readonly userName: string; readonly name: string; readonly secret: string }) => Promise<ApiKey>;
   /** Keys that are not deleted, oldest first. */
   readonly listApiKeys: (filter?: { readonly userName?: string }) => Promise<readonly ApiKey[]>;
   readonly findApiKey: (reference: KeyReference) => Promise<ApiKey | undefined>;
-  /** Takes effect in every process within about a second. False when there is no such key. */
+  /** Takes effect in every process within about a second. False if there is no such key. */
   readonly disableApiKey: (keyId: string) => Promise<boolean>;
   readonly enableApiKey: (keyId: string) => Promise<boolean>;
-  /** Chooses whether the key's calls are translated strictly (see ApiKey). Takes effect as fast. False when there is no such key. */
+  /**
+   * Sets whether the key's calls are translated strictly (see ApiKey). Takes effect within about a second. False if
+   * there is no such key.
+   */
   readonly setStrictTranslation: (keyId: string, strictTranslation: boolean) => Promise<boolean>;
-  /** For how many days what is stored for the key from now on is kept: 0 for nothing at all, undefined for as long as configured. False when there is no such key. */
+  /**
+   * Sets how many days objects that are stored from now on are kept: 0 stores nothing, undefined means as configured.
+   * False if there is no such key.
+   */
   readonly setResponseRetention: (keyId: string, days: number | undefined) => Promise<boolean>;
-  /** Chooses what is done when clients of the key leave; undefined: as configured. False when there is no such key. */
+  /**
+   * Sets what happens when a client of the key disconnects; undefined means as configured. False if there is no such
+   * key.
+   */
   readonly setDisconnectPolicy: (keyId: string, policy: KeyDisconnectPolicy | undefined) => Promise<boolean>;
-  /** Changes what the key may use. Takes effect as fast. False when there is no such key. */
+  /** Changes the limits of the key. Takes effect within about a second. False if there is no such key. */
   readonly changeKeyLimits: (keyId: string, change: AccessLimitsChange) => Promise<boolean>;
   /** Users, oldest first. */
   readonly listUsers: () => Promise<readonly User[]>;
-  /** Changes what all keys of a user may use together. Takes effect as fast. False when there is no user of that name. */
+  /**
+   * Changes the limits that all keys of a user share. Takes effect within about a second. False if there is no user of
+   * that name.
+   */
   readonly changeUserLimits: (userName: string, change: AccessLimitsChange) => Promise<boolean>;
-  /** Its secret stops opening and its name is free; booked calls keep the name. False when there is no such key. */
+  /** Ends the secret of the key and frees its name; booked calls keep the name. False if there is no such key. */
   readonly deleteApiKey: (keyId: string) => Promise<boolean>;
 };
 
 export type AccountsDependencies = { readonly store: AccountsStore; readonly clock: Clock; readonly random: RandomBytes };
 
-/** Several processes that start at once with one configuration get in each other's way for a round at most. */
+/** Several processes that start at once with the same configuration collide in at most one round. */
 const ensureAttemptsMax = 5;
 const userIdLength = 16;
 const idLength = 10;
@@ -105,12 +120,12 @@ export function createAccounts(dependencies: AccountsDependencies): Accounts {
   };
 }
 
-async function createApiKey(dependencies: AccountsDependencies, wanted: WantedApiKey): Promise<CreatedApiKey> {
-  const userName = parseName('user name', wanted.userName);
-  const name = parseName('key name', wanted.name);
+async function createApiKey(dependencies: AccountsDependencies, requested: RequestedApiKey): Promise<CreatedApiKey> {
+  const userName = parseName('user name', requested.userName);
+  const name = parseName('key name', requested.name);
   const { id, secret } = generateSecret('sk-weir', dependencies.random);
-  const { strictTranslation = false, responseRetentionDays, disconnectPolicy } = wanted;
-  const limits = changeLimits(undefined, wanted.limits ?? {});
+  const { strictTranslation = false, responseRetentionDays, disconnectPolicy } = requested;
+  const limits = changeLimits(undefined, requested.limits ?? {});
   const options = { strictTranslation, responseRetentionDays, disconnectPolicy, limits };
   const key = await insertApiKey(dependencies, { id, userName, name, secret, ...options });
   if (key === undefined) throw new AccountsError('duplicate_name', `The user ${userName} already has a key named ${name}.`);
@@ -119,12 +134,12 @@ async function createApiKey(dependencies: AccountsDependencies, wanted: WantedAp
 
 async function ensureApiKeyWithSecret(
   dependencies: AccountsDependencies,
-  wanted: { userName: string; name: string; secret: string },
+  requested: { userName: string; name: string; secret: string },
 ): Promise<ApiKey> {
   const { store, clock, random } = dependencies;
-  const userName = parseName('user name', wanted.userName);
-  const name = parseName('key name', wanted.name);
-  const secret = parseChosenSecret(wanted.secret);
+  const userName = parseName('user name', requested.userName);
+  const name = parseName('key name', requested.name);
+  const secret = parseChosenSecret(requested.secret);
   const hash = hashSecret(await store.pepper(), secret);
   let options: KeyOptions = { strictTranslation: false, responseRetentionDays: undefined, disconnectPolicy: undefined, limits: undefined };
   for (let attempt = 0; attempt < ensureAttemptsMax; attempt += 1) {
@@ -145,34 +160,37 @@ async function ensureApiKeyWithSecret(
     };
     await store.deleteApiKey(namesake.id, clock.nowMs());
   }
-  throw new AccountsError('conflict', `The key ${name} of ${userName} is being changed by other processes; try again.`);
+  throw new AccountsError('conflict', `The key ${name} of ${userName} is being changed by other processes; run the command again.`);
 }
 
-/** Undefined when the store refuses: the name or the secret is taken. */
+/** Undefined if the name or the secret is in use. */
 async function insertApiKey(
   { store, clock, random }: AccountsDependencies,
-  wanted: { id: string; userName: string; name: string; secret: string } & KeyOptions,
+  requested: { id: string; userName: string; name: string; secret: string } & KeyOptions,
 ): Promise<ApiKey | undefined> {
   const createdAtMs = clock.nowMs();
-  const user = await store.ensureUser({ id: generateId(userIdLength, random), name: wanted.userName, createdAtMs });
+  const user = await store.ensureUser({ id: generateId(userIdLength, random), name: requested.userName, createdAtMs });
   const key: ApiKey = {
-    id: wanted.id,
+    id: requested.id,
     userId: user.id,
     userName: user.name,
-    name: wanted.name,
-    hint: createHint(wanted.secret),
+    name: requested.name,
+    hint: createHint(requested.secret),
     createdAtMs,
-    strictTranslation: wanted.strictTranslation,
-    ...(wanted.responseRetentionDays === undefined ? {} : { responseRetentionDays: wanted.responseRetentionDays }),
-    ...(wanted.disconnectPolicy === undefined ? {} : { disconnectPolicy: wanted.disconnectPolicy }),
-    ...(wanted.limits === undefined ? {} : { limits: wanted.limits }),
+    strictTranslation: requested.strictTranslation,
+    ...(requested.responseRetentionDays === undefined ? {} : { responseRetentionDays: requested.responseRetentionDays }),
+    ...(requested.disconnectPolicy === undefined ? {} : { disconnectPolicy: requested.disconnectPolicy }),
+    ...(requested.limits === undefined ? {} : { limits: requested.limits }),
     ...(user.limits === undefined ? {} : { userLimits: user.limits }),
   };
-  const hash = hashSecret(await store.pepper(), wanted.secret);
+  const hash = hashSecret(await store.pepper(), requested.secret);
   return (await store.insertApiKey({ ...key, hash })) ? key : undefined;
 }
 
-/** Four characters of a generated secret are of its checksum and give nothing away. Of a short chosen one, four would be too many. */
+/**
+ * The last four characters of a generated secret are checksum and disclose nothing. Of a short chosen secret, four
+ * would be too many.
+ */
 function createHint(secret: string): string {
   return secret.slice(secret.length < 16 ? -2 : -4);
 }

@@ -1,8 +1,8 @@
-/** What may be done with a call whose client has left: see DisconnectPolicy of the ledger, whose words these are. */
+/** The reactions to a client that disconnects: the values of DisconnectPolicy of the ledger. */
 export const disconnectPolicies = ['abort', 'drain', 'deliver'] as const;
 
 export type KeyDisconnectPolicy = (typeof disconnectPolicies)[number];
 
-export function isDisconnectPolicy(word: unknown): word is KeyDisconnectPolicy {
-  return disconnectPolicies.some((policy) => policy === word);
+export function isDisconnectPolicy(value: unknown): value is KeyDisconnectPolicy {
+  return disconnectPolicies.some((policy) => policy === value);
 }

@@ -12,7 +12,7 @@ import { hashSecret } from './hash-secret.ts';
 import { createKeyDirectory } from './key-directory.ts';
 import type { KeyDirectory } from './key-directory.ts';
 
-/** The repeated refresh is an hour away: tests refresh by hand, so that nothing depends on how fast they run. */
+/** The automatic refresh is an hour away: tests refresh explicitly, so that nothing depends on how fast they run. */
 const refreshMs = 3_600_000;
 
 function setUp(context: TestContext, options: { refreshMs?: number; storeTimeoutMs?: number; logger?: Logger } = {}) {
@@ -27,8 +27,8 @@ function setUp(context: TestContext, options: { refreshMs?: number; storeTimeout
 }
 
 /**
- * Lets every call come as far as it can by itself, then refreshes until all are answered: a call that began to wait after one refresh is
- * answered by the next.
+ * Lets every call proceed until it waits, then refreshes until all are answered: a call that began to wait after one
+ * refresh is answered by the next.
  */
 async function refreshUntilAnswered<Answer>(directory: KeyDirectory, calls: readonly Promise<Answer>[]): Promise<Answer[]> {
   let isAnswered = false;
@@ -41,7 +41,7 @@ async function refreshUntilAnswered<Answer>(directory: KeyDirectory, calls: read
   return answers;
 }
 
-test('a known key is found in memory, whoever made its secret', async (context) => {
+test('a loaded key is found in memory, with a generated and with a chosen secret', async (context) => {
   const { store, accounts, directory, signal } = setUp(context);
   const created = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
   const configured = await accounts.ensureApiKeyWithSecret({ userName: 'operator', name: 'default', secret: 'my-own-secret' });
@@ -54,7 +54,7 @@ test('a known key is found in memory, whoever made its secret', async (context) 
   assert.deepEqual(store.calls, callsAfterStart);
 });
 
-test('F93, S7: ten thousand random keys ask the store nothing', async (context) => {
+test('F93, S7: ten thousand random keys cause no query', async (context) => {
   const { store, directory, signal } = setUp(context);
   await directory.start();
   const callsAfterStart = { ...store.calls };
@@ -66,7 +66,7 @@ test('F93, S7: ten thousand random keys ask the store nothing', async (context) 
   assert.deepEqual(store.calls, callsAfterStart);
 });
 
-test('a flood of well-formed unknown keys asks the store a bounded number of times, and a new key still opens', async (context) => {
+test('a flood of well-formed unknown keys causes a bounded number of queries, and a new key is still accepted', async (context) => {
   const { store, accounts, directory, signal } = setUp(context);
   await directory.start();
   const flood = Array.from({ length: 400 }, () => directory.resolve(generateSecret('sk-weir', randomBytes).secret, signal));
@@ -78,7 +78,7 @@ test('a flood of well-formed unknown keys asks the store a bounded number of tim
   assert.ok((store.calls.findApiKeyByHash ?? 0) <= 50);
 });
 
-test('callers beyond the waiting room are told unavailable', async (context) => {
+test('callers beyond the limit of waiting calls get unavailable', async (context) => {
   const { directory, signal } = setUp(context);
   await directory.start();
   const flood = Array.from({ length: 1200 }, () => directory.resolve(generateSecret('sk-weir', randomBytes).secret, signal));
@@ -87,7 +87,7 @@ test('callers beyond the waiting room are told unavailable', async (context) => 
   assert.equal(answers.filter((answer) => answer === undefined).length, 1050);
 });
 
-test('a key made by another process opens at once, asked for once, and then from memory', async (context) => {
+test('a key that another process created is accepted at once: one query, then from memory', async (context) => {
   const { store, accounts, directory, signal } = setUp(context);
   await directory.start();
   const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
@@ -98,7 +98,7 @@ test('a key made by another process opens at once, asked for once, and then from
   assert.deepEqual(directory.find(secret), key);
 });
 
-test('an unknown key is asked for again after a second, and at once when keys changed', async (context) => {
+test('an unknown key is queried again after a second, and at once after keys changed', async (context) => {
   const { store, accounts, directory, signal, advance } = setUp(context);
   await directory.start();
   const { secret } = generateSecret('sk-weir', randomBytes);
@@ -123,13 +123,13 @@ test('disabling, enabling and deleting take effect with the next refresh, which 
   const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
   await directory.start();
   await directory.refresh();
-  assert.equal(store.calls.listApiKeys, 1, 'nothing changed, nothing loaded');
+  assert.equal(store.calls.listApiKeys, 1, 'keys are not loaded while nothing changes');
   await accounts.disableApiKey(key.id);
   await directory.refresh();
   const lookUps = store.calls.findApiKeyByHash;
   assert.equal(directory.find(secret), undefined);
   assert.equal(await directory.resolve(secret, signal), undefined);
-  assert.equal(store.calls.findApiKeyByHash, lookUps, 'a disabled key is known');
+  assert.equal(store.calls.findApiKeyByHash, lookUps, 'a disabled key is in memory');
   await accounts.enableApiKey(key.id);
   await directory.refresh();
   assert.deepEqual(directory.find(secret), key);
@@ -139,7 +139,7 @@ test('disabling, enabling and deleting take effect with the next refresh, which 
   assert.equal(await directory.resolve(secret, signal), undefined);
 });
 
-test('a key found disabled in the store does not open', async (context) => {
+test('a key that is disabled in the store is refused', async (context) => {
   const { accounts, directory, signal } = setUp(context);
   await directory.start();
   const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
@@ -148,7 +148,7 @@ test('a key found disabled in the store does not open', async (context) => {
   assert.equal(directory.find(secret), undefined);
 });
 
-test('deleted-during-look-up: an answer older than the keys in memory is not kept', async (context) => {
+test('an answer that is older than the keys in memory is not cached (deleted-during-look-up)', async (context) => {
   const { store, accounts, directory, signal } = setUp(context);
   await directory.start();
   const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });
@@ -162,7 +162,7 @@ test('deleted-during-look-up: an answer older than the keys in memory is not kep
   assert.equal(directory.find(secret), undefined);
 });
 
-test('changed-during-refresh: a change between version and list is not lost', async (context) => {
+test('a change between the queries of version and list is not lost (changed-during-refresh)', async (context) => {
   const { store, accounts, directory } = setUp(context);
   const first = await accounts.createApiKey({ userName: 'alice', name: 'first' });
   store.before = async (method) => {
@@ -176,7 +176,7 @@ test('changed-during-refresh: a change between version and list is not lost', as
   assert.equal(directory.find(first.secret), undefined);
 });
 
-test('F58, store-down: known keys open, unknown ones are unavailable and never wrong, and it ends with the outage', async (context) => {
+test('F58: loaded keys are accepted while the store is down, and others are unavailable, never wrong', async (context) => {
   const lines: string[] = [];
   const log = (_fields: unknown, message?: string): void => void lines.push(message ?? '');
   const { store, accounts, directory, signal } = setUp(context, { logger: { ...silentLogger, error: log, info: log } });
@@ -189,7 +189,7 @@ test('F58, store-down: known keys open, unknown ones are unavailable and never w
   await directory.refresh();
   const lookUps = store.calls.findApiKeyByHash;
   for (const wrong of [unknown, 'a-secret-someone-chose', 'garbage']) assert.equal(await directory.resolve(wrong, signal), 'unavailable');
-  assert.equal(store.calls.findApiKeyByHash, lookUps, 'a store that is down is left alone');
+  assert.equal(store.calls.findApiKeyByHash, lookUps, 'a store that is down gets no look-ups');
   assert.deepEqual(directory.find(secret), key);
   assert.deepEqual(await directory.resolve(secret, signal), key);
   store.mode = 'up';
@@ -199,7 +199,7 @@ test('F58, store-down: known keys open, unknown ones are unavailable and never w
   assert.equal(lines.length, 2, 'one line when it begins and one when it ends');
 });
 
-test('F56, store-down-from-the-start: nothing is known, nobody is told that a key is wrong', async (context) => {
+test('F56: keys are unavailable, never wrong, if the store is down from the start', async (context) => {
   const { store, directory, signal } = setUp(context);
   store.mode = 'down';
   await directory.start();
@@ -210,7 +210,7 @@ test('F56, store-down-from-the-start: nothing is known, nobody is told that a ke
   assert.equal(await directory.resolve('garbage-of-any-kind', signal), undefined);
 });
 
-test('store-hanging: every wait ends', async (context) => {
+test('every wait ends while the store hangs', async (context) => {
   const { store, directory, signal } = setUp(context, { storeTimeoutMs: 5 });
   await directory.start();
   store.mode = 'hanging';
@@ -219,19 +219,19 @@ test('store-hanging: every wait ends', async (context) => {
   assert.equal(await directory.resolve('garbage', signal), 'unavailable');
 });
 
-test('client-leaves-while-waiting: the call ends with the reason of the signal', async (context) => {
-  // The look-up that goes on without the client keeps the process alive until it is given up.
+test('a call whose client disconnects while it waits ends with the reason of the signal', async (context) => {
+  // The look-up continues without the client and keeps the process alive until its time-out.
   const { store, directory } = setUp(context, { storeTimeoutMs: 50 });
   await directory.start();
   store.mode = 'hanging';
   const controller = new AbortController();
   const resolving = directory.resolve(generateSecret('sk-weir', randomBytes).secret, controller.signal);
-  controller.abort(new Error('gone'));
-  await assert.rejects(resolving, { message: 'gone' });
-  await assert.rejects(directory.resolve('anything', controller.signal), { message: 'gone' });
+  controller.abort(new Error('disconnected'));
+  await assert.rejects(resolving, { message: 'disconnected' });
+  await assert.rejects(directory.resolve('anything', controller.signal), { message: 'disconnected' });
 });
 
-test('an endless secret is refused without being hashed or asked for', async (context) => {
+test('a secret that is too long is refused without a hash or a query', async (context) => {
   const { store, directory, signal } = setUp(context);
   await directory.start();
   store.mode = 'down';
@@ -239,7 +239,7 @@ test('an endless secret is refused without being hashed or asked for', async (co
   assert.equal(await directory.resolve('x'.repeat(257), signal), undefined);
 });
 
-test('the caller that a secret opens carries its choice of strict translation, which a refresh changes', async (context) => {
+test('a key carries its strict translation, and a refresh updates it', async (context) => {
   const { accounts, directory } = setUp(context);
   const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci', strictTranslation: true });
   await directory.start();
@@ -249,7 +249,7 @@ test('the caller that a secret opens carries its choice of strict translation, w
   assert.equal(directory.find(secret)?.strictTranslation, false);
 });
 
-test('refreshing repeats by itself until it is closed', async (context) => {
+test('the refresh repeats until the directory is closed', async (context) => {
   const { store, accounts, directory } = setUp(context, { refreshMs: 1 });
   await directory.start();
   const { key, secret } = await accounts.createApiKey({ userName: 'alice', name: 'ci' });

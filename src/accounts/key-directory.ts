@@ -9,33 +9,37 @@ import type { KeySnapshotOptions } from './key-snapshot.ts';
 import { secretCharactersMax } from './secret-limits.ts';
 
 /**
- * All keys in memory, so that a known key costs one hash and one look-up and works while the store is down. Changes made by other processes
- * take effect within about `refreshMs`.
+ * All keys in memory: a loaded key costs one hash and one look-up, and is accepted while the store is down. Changes by
+ * other processes take effect within about `refreshMs`.
  */
 export type KeyDirectory = {
-  /** Loads the keys and keeps them fresh until `close`. A store that is down is logged and tried again; it is not an error here. */
+  /**
+   * Loads the keys and refreshes them until `close`. If the store is down, that is logged and retried, and does not
+   * reject.
+   */
   readonly start: () => Promise<void>;
-  /** The key that a secret opens, out of memory. Undefined when it is unknown or disabled: then ask `resolve`. */
+  /** The key that a secret opens, from memory. Undefined if it is unknown or disabled: then call `resolve`. */
   readonly find: (secret: string) => ApiKey | undefined;
   /**
-   * The same with the store behind it, for what `find` does not know. Undefined: there is no such key, or it is disabled. `unavailable`: the
-   * store cannot tell at the moment, so the caller must not be told that the key is wrong. Rejects only with the signal's reason.
+   * As `find`, but queries the store for a secret that is not in memory. Undefined: there is no such key, or it is
+   * disabled. `unavailable`: the store does not answer, so the caller must not learn that the key is wrong. Rejects
+   * only with the reason of the signal.
    */
   readonly resolve: (secret: string, signal: AbortSignal) => Promise<ApiKey | undefined | 'unavailable'>;
-  /** Takes over what changed in the store now, without waiting for the next time. */
+  /** Loads changes from the store now, without waiting for the next refresh. */
   readonly refresh: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
 export type KeyDirectoryOptions = Pick<KeySnapshotOptions, 'store' | 'logger' | 'remembered' | 'onLoaded'> & {
   readonly clock: Clock;
-  /** How often the store is asked whether keys changed. Default 1 s; the promise to operators is 5 s. */
+  /** How often the store is queried for changes. Default 1 s; the documented bound for operators is 5 s. */
   readonly refreshMs?: number;
-  /** How long one answer of the store is waited for. Default 2 s. */
+  /** How long to wait for an answer of the store. Default 2 s. */
   readonly storeTimeoutMs?: number;
 };
 
-/** Calls that may wait for a refresh; one more is told `unavailable` at once. */
+/** The most calls that wait for a refresh; a further one gets `unavailable` at once. */
 const waitersMax = 1000;
 
 export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
@@ -46,19 +50,19 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     await snapshot.refresh();
     lookUp.replenish();
   });
-  /** A refresh asks the store three things at most; the one waited for begins after the one that runs. */
+  /** A refresh makes at most three queries, and the one that a call waits for begins after the one that runs. */
   const refreshTimeoutMs = refreshMs + 2 * 3 * storeTimeoutMs;
   let waiters = 0;
 
-  /** Absence from memory is an answer only while memory is up to date. */
-  const known = (hash: string): LookUpResult => (snapshot.healthy() ? enabled(snapshot.get(hash)) : 'unavailable');
+  /** A key that is not in memory does not exist only while memory is up to date. */
+  const cached = (hash: string): LookUpResult => (snapshot.healthy() ? enabled(snapshot.get(hash)) : 'unavailable');
 
   async function answerAfterRefresh(hash: string, signal: AbortSignal): Promise<LookUpResult> {
     if (waiters >= waitersMax) return 'unavailable';
     waiters += 1;
     try {
       await waitFor(refreshes.next(), refreshTimeoutMs, signal);
-      return known(hash);
+      return cached(hash);
     } catch (error) {
       if (signal.aborted) throw error;
       return 'unavailable';
@@ -80,8 +84,8 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
       if (hash === undefined) return 'unavailable';
       const key = snapshot.get(hash);
       if (key !== undefined) return enabled(key);
-      // Secrets that an operator chose have no checksum; they are in memory from the last refresh, or do not exist.
-      if (!snapshot.healthy() || parseSecret('sk-weir', secret) === undefined) return known(hash);
+      // A secret that an operator chose has no checksum: it is in memory since the last refresh, or does not exist.
+      if (!snapshot.healthy() || parseSecret('sk-weir', secret) === undefined) return cached(hash);
       const found = await waitFor(lookUp.ask(hash), 2 * storeTimeoutMs, signal);
       if (found === 'exhausted') return answerAfterRefresh(hash, signal);
       return found === 'unavailable' ? found : enabled(found);
@@ -96,16 +100,16 @@ function enabled(key: ApiKey | undefined): ApiKey | undefined {
 }
 
 type Refreshes = {
-  /** Does one and begins to repeat it. */
+  /** Runs a refresh and begins to repeat it. */
   readonly start: () => Promise<void>;
-  /** Resolves after one that has not begun yet. */
+  /** Resolves after a refresh that has not begun yet. */
   readonly next: () => Promise<void>;
-  /** Does one at once, after the one that runs. */
+  /** Runs a refresh as soon as the running one has ended. */
   readonly now: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** Runs `refresh`, which never rejects, one at a time and again `refreshMs` after it ended. */
+/** Runs `refresh`, which never rejects: one at a time, and again `refreshMs` after it ended. */
 function createRefreshes(refreshMs: number, refresh: () => Promise<void>): Refreshes {
   let upcoming = Promise.withResolvers<void>();
   let last: Promise<void> = Promise.resolve();
@@ -127,7 +131,7 @@ function createRefreshes(refreshMs: number, refresh: () => Promise<void>): Refre
   async function repeat(): Promise<void> {
     await now();
     if (closed) return;
-    // Asking for changes is no reason for a process to stay alive.
+    // The refresh must not keep the process alive.
     timer = setTimeout(() => void repeat(), refreshMs).unref();
   }
 

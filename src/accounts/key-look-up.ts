@@ -4,24 +4,30 @@ import type { AccountsStore } from './accounts-store.ts';
 import type { ApiKey } from './api-key.ts';
 import type { KeySnapshot } from './key-snapshot.ts';
 
-/** What the store says of one hash: no such key, or that it does not answer. */
+/**
+ * The answer of the store for one hash: the key, undefined if there is none, or `unavailable` if the store does not
+ * answer.
+ */
 export type LookUpResult = ApiKey | undefined | 'unavailable';
 
-/** Asks the store for keys that are not in the snapshot yet. */
+/** Queries the store for keys that are not in the snapshot yet. */
 export type KeyLookUp = {
-  /** `exhausted` when the look-ups of this period are used up: wait for the next refresh instead. Never rejects. */
+  /**
+   * Resolves with `exhausted` if the look-ups of this period are used up: wait for the next refresh instead. Never
+   * rejects.
+   */
   readonly ask: (hash: string) => Promise<LookUpResult | 'exhausted'>;
   /** Starts a new period. */
   readonly replenish: () => void;
 };
 
-/** How long a hash that the store does not know is not asked for again, and how many such are remembered. */
+/** How long an unknown hash is not queried again, and how many are remembered. */
 const unknownTtlMs = 1000;
 const unknownHashesMax = 10_000;
 
 /**
- * Look-ups in one period, which is the time between two refreshes. Anyone can compute the checksum of a secret, so a flood of well-formed
- * secrets must not become a flood on the store.
+ * Look-ups in one period, which is the time between two refreshes. Anyone can compute the checksum of a secret, so a
+ * flood of well-formed secrets must not become a flood on the store.
  */
 const lookUpsMax = 50;
 
@@ -50,7 +56,7 @@ export function createKeyLookUp(options: {
       const { hash: _hash, ...found } = key;
       return found;
     } catch {
-      // The refresh, which asks the same store every second, is what reports its failures.
+      // Failures are reported by the refresh, which queries the same store every second.
       return 'unavailable';
     } finally {
       asking.delete(hash);
@@ -65,7 +71,7 @@ export function createKeyLookUp(options: {
 
   function isKnownUnknown(hash: string): boolean {
     if (unknownGeneration !== snapshot.generation()) {
-      // Keys changed: any of the unknown may exist now.
+      // Keys changed: any hash that was unknown may exist now.
       unknownUntilMs.clear();
       unknownGeneration = snapshot.generation();
     }
@@ -83,9 +89,9 @@ export function createKeyLookUp(options: {
       if (running !== undefined) return running;
       if (lookUps >= lookUpsMax) return 'exhausted';
       lookUps += 1;
-      const asked = askStore(hash);
-      asking.set(hash, asked);
-      return asked;
+      const answer = askStore(hash);
+      asking.set(hash, answer);
+      return answer;
     },
     replenish: () => {
       lookUps = 0;

@@ -4,34 +4,36 @@ import type { AccountsStore } from './accounts-store.ts';
 import type { ApiKey, StoredApiKey } from './api-key.ts';
 import { hashSecret } from './hash-secret.ts';
 
-/** All living keys as the store had them at the last successful refresh, disabled ones included. */
+/** All keys that are not deleted, as the store had them at the last successful refresh. Disabled keys are included. */
 export type KeySnapshot = {
-  /** The hash that a secret is kept under; undefined before the first load. */
+  /** The hash that a secret is stored under; undefined before the first load. */
   readonly hash: (secret: string) => string | undefined;
   readonly get: (hash: string) => ApiKey | undefined;
-  /** Asks the store whether keys changed, and loads them all if so. A failure is logged, keeps what was known and makes `healthy` false. */
+  /**
+   * Loads all keys if the store reports a change. A failure is logged, keeps the loaded keys and makes `healthy` false.
+   */
   readonly refresh: () => Promise<void>;
-  /** Whether the last refresh succeeded: only then does absence mean that there is no such key. */
+  /** Whether the last refresh succeeded. Only then does a missing hash mean that there is no such key. */
   readonly healthy: () => boolean;
-  /** Counts the loads. */
+  /** The number of loads. */
   readonly generation: () => number;
   /**
-   * Adds a key that the store was asked for separately, unless keys were loaded since `generation`: the key may have been deleted in
-   * between, and then nothing would take it out again.
+   * Adds a key from a separate look-up, unless keys were loaded since `generation`: the key may have been deleted in
+   * between, and nothing would remove it again.
    */
   readonly remember: (key: StoredApiKey, generation: number) => void;
 };
 
-/** All that is needed to know keys without the store. */
+/** Everything that is needed to check keys without the store. */
 export type KeyMemory = { readonly pepper: string; readonly keys: readonly StoredApiKey[] };
 
 export type KeySnapshotOptions = {
   readonly store: AccountsStore;
   readonly logger: Logger;
   readonly storeTimeoutMs: number;
-  /** Keys of an earlier process: they are known until the store has answered for the first time. */
+  /** Keys of an earlier process. They are used until the store has answered for the first time. */
   readonly remembered?: KeyMemory;
-  /** Told of the keys whenever they were loaded. */
+  /** Called with the keys after each load. */
   readonly onLoaded?: (memory: KeyMemory) => void;
 };
 
@@ -46,7 +48,7 @@ export function createKeySnapshot(options: KeySnapshotOptions): KeySnapshot {
 
   async function load(): Promise<void> {
     const currentPepper = pepper !== undefined && isPepperConfirmed ? pepper : await waitFor(store.pepper(), storeTimeoutMs);
-    // Read before the keys: what changes in between shows as another version at the next refresh.
+    // Read before the keys: a change in between shows as another version at the next refresh.
     const currentVersion = await waitFor(store.keysVersion(), storeTimeoutMs);
     if (currentVersion === version) return;
     const stored = await waitFor(store.listApiKeys(), storeTimeoutMs);

@@ -2,7 +2,7 @@ import { parseNetwork } from '../platform/http/address-list.ts';
 import { type AccessLimitsChange, listEntriesMax, mediaLimitsMax, modelCharactersMax, rateLimitsMax } from './access-limits.ts';
 import { AccountsError } from './accounts-error.ts';
 
-/** Limits as an operator writes them. `none` takes a limit away. */
+/** Limits as an operator writes them. `none` removes a limit. */
 export type WrittenLimits = {
   readonly rpm?: string;
   readonly tpm?: string;
@@ -21,12 +21,13 @@ const dayMs = 86_400_000;
 const durationUnitsMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: dayMs };
 
 const refuse = (field: string, text: string, right: string): AccountsError =>
-  new AccountsError('invalid_limit', `${field}: "${text.slice(0, 100)}" is not right; give ${right}, or none.`);
+  new AccountsError('invalid_limit', `${field} must be ${right}, or none; got "${text.slice(0, 100)}".`);
 
 /**
- * Reads limits. Amounts are whole numbers; lists are separated by commas; `expires` is a day (`2026-12-31`, valid to its end in UTC), an instant
- * (`2026-12-31T12:00:00Z`) or a time from now (`90d`, `12h`, `30m`); `mediaBytes` may have a unit (`500MiB`); spending is in USD, with at most nine places.
- * @throws AccountsError `invalid_limit` naming the field, its value and what is right
+ * Reads limits. Amounts are integers; lists are separated by commas. `expires` is a day (`2026-12-31`, valid to its end
+ * in UTC), an instant (`2026-12-31T12:00:00Z`) or a duration from now (`90d`, `12h`, `30m`). `mediaBytes` may have a
+ * unit (`500MiB`). Spend limits are USD with at most nine places.
+ * @throws AccountsError `invalid_limit` with the field, its value and what would be right
  */
 export function parseLimits(written: WrittenLimits, nowMs: number): AccessLimitsChange {
   const { rpm, tpm, concurrency, models, addresses, mediaDays, mediaBytes, expires, spendPerDay, spendPerMonth, spendTotal } = written;
@@ -48,11 +49,11 @@ export function parseLimits(written: WrittenLimits, nowMs: number): AccessLimits
 function parseAmount(field: string, text: string, most: number): number | null {
   if (text === 'none') return null;
   const amount = /^[0-9]{1,10}$/.test(text) ? Number(text) : 0;
-  if (amount < 1 || amount > most) throw refuse(field, text, `a whole number from 1 to ${most}`);
+  if (amount < 1 || amount > most) throw refuse(field, text, `an integer from 1 to ${most}`);
   return amount;
 }
 
-/** F15: a limit below 0, or one with an exponent, is none. */
+/** F15: a negative amount or one with an exponent is refused. */
 function parseSpend(field: string, text: string): string | null {
   if (text === 'none') return null;
   if (!/^(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,9})?$/.test(text))
@@ -70,7 +71,7 @@ function parseBytes(text: string): number | null {
   throw refuse('media-bytes', text, `a number of bytes from 0 to ${mediaLimitsMax.bytes}, such as 500000000, 500MiB or 20GiB`);
 }
 
-/** The parts of a list, each once. */
+/** The entries of a list without duplicates. */
 function parseList(field: string, text: string, right: string): readonly string[] {
   const entries = [...new Set(text.split(',').map((entry) => entry.trim()))];
   if (entries.includes('') || entries.length > listEntriesMax) throw refuse(field, text, right);
@@ -98,7 +99,7 @@ function parseAddresses(text: string): readonly string[] | null {
 function parseExpiry(text: string, nowMs: number): number | null {
   if (text === 'none') return null;
   const right =
-    'a time to come: a day such as 2026-12-31, an instant such as 2026-12-31T12:00:00Z, or a time from now such as 90d, 12h or 30m';
+    'a time in the future: a day such as 2026-12-31, an instant such as 2026-12-31T12:00:00Z, or a duration from now such as 90d, 12h or 30m';
   const atMs = readInstant(text, nowMs);
   if (atMs === undefined || atMs <= nowMs) throw refuse('expires', text, right);
   return atMs;
@@ -110,7 +111,7 @@ function readInstant(text: string, nowMs: number): number | undefined {
   const isDay = /^\d{4}-\d{2}-\d{2}$/.test(text);
   if (!isDay && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/.test(text)) return undefined;
   const atMs = Date.parse(text);
-  // A day that does not exist, such as the 31st of June, is taken for another by the parser.
+  // The parser reads a day that does not exist, such as 31 June, as another day.
   if (Number.isNaN(atMs) || (isDay && !new Date(atMs).toISOString().startsWith(text))) return undefined;
   return isDay ? atMs + dayMs : atMs;
 }

@@ -20,7 +20,7 @@ test('names of people, machines and scripts of the world pass', () => {
   }
 });
 
-test('formula-injection, control characters, odd edges and lengths are refused with the reason', () => {
+test('formula injection, control characters, and wrong first or last characters and lengths are refused with the reason', () => {
   const bad = [
     '',
     ' ',
@@ -51,11 +51,11 @@ test('formula-injection, control characters, odd edges and lengths are refused w
   }
 });
 
-test('two spellings of one name become one', () => {
+test('two Unicode spellings of one name become the same name', () => {
   assert.equal(parseName('user name', 'Zoe\u0308'), 'Zo\u00eb');
 });
 
-test('what passes passes again unchanged', () => {
+test('a parsed name is parsed again without a change', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }), (text) => {
       let name: string;

@@ -1,4 +1,4 @@
-/** Secrets are at most this long. Anything longer is refused before it is hashed. */
+/** A longer secret is refused before it is hashed. */
 export const secretCharactersMax = 256;
-/** Secrets that an operator chooses are at least this long. */
+/** The least length of a secret that an operator chooses. */
 export const chosenSecretCharactersMin = 8;

@@ -18,31 +18,34 @@ const types: Readonly<Record<Form, string>> = {
 };
 const extensions: Readonly<Record<Exclude<Form, 'stats'>, string>> = { excel: 'xlsx', csv: 'csv', jsonl: 'jsonl' };
 
-/** The bytes of an answer that has begun. */
+/** The bytes of an answer that was begun. */
 type Beginning = {
-  /** What is there already. */
+  /** The pieces that exist already. */
   readonly pieces: readonly Uint8Array<ArrayBuffer>[];
-  /** What comes behind it; undefined where that was all. */
+  /** The remaining pieces; undefined if there are none. */
   readonly rest: AsyncIterator<Uint8Array<ArrayBuffer>> | undefined;
 };
 
-/** The road of a billing request: read it, wait for room, and begin the answer only when its first records are there, so that failures have a status. */
+/**
+ * Answers a billing request: reads it, waits for a slot, and sends the status only when the first records exist, so
+ * that failures have a status of their own.
+ */
 export function createAnswerer(
   { answers, logger }: Pick<MonitorOptions, 'answers' | 'logger'>,
   limits: MonitorLimits,
 ): (request: FastifyRequest, reply: FastifyReply, form: Form) => Promise<FastifyReply> {
   const requestLimiter = createRequestLimiter({ insideMax: limits.answersMax, waitingMax: limits.waitingMax });
   return async (httpRequest, reply, form) => {
-    const question = readQuestion(httpRequest.body, form, httpRequest.getDecorator<StatisticsScope>(statisticsScope));
-    const left = clientLeft(reply);
-    const opening = AbortSignal.any([left, AbortSignal.timeout(limits.queryMsMax)]);
-    // Ends the answer wherever it is made.
+    const query = readQuery(httpRequest.body, form, httpRequest.getDecorator<StatisticsScope>(statisticsScope));
+    const disconnected = clientDisconnected(reply);
+    const opening = AbortSignal.any([disconnected, AbortSignal.timeout(limits.queryMsMax)]);
+    // Ends the answer in this thread or in another.
     const ending = new AbortController();
     let release: (() => void) | undefined;
     try {
       release = await requestLimiter.enter(opening);
-      const beginning = await waitFor(begin(answers, question, AbortSignal.any([left, ending.signal])), limits.queryMsMax, opening);
-      describeAnswer(reply, question, answers.timeZone);
+      const beginning = await waitFor(begin(answers, query, AbortSignal.any([disconnected, ending.signal])), limits.queryMsMax, opening);
+      describeAnswer(reply, query, answers.timeZone);
       if (beginning.rest !== undefined) return sendStream(reply, beginning, { release, ending, limits, logger });
       release();
       return reply.send(Buffer.concat(beginning.pieces));
@@ -54,7 +57,7 @@ export function createAnswerer(
   };
 }
 
-function readQuestion(body: unknown, form: Form, scope: StatisticsScope): AnswerQuery {
+function readQuery(body: unknown, form: Form, scope: StatisticsScope): AnswerQuery {
   const reading = readBillingRequest(body, form);
   if ('problems' in reading) throw new MonitorError(400, reading.problems.join('; '));
   const exportOptions = form === 'stats' ? { detail: false, totals: undefined } : readExportOptions(body);
@@ -62,9 +65,9 @@ function readQuestion(body: unknown, form: Form, scope: StatisticsScope): Answer
   return { form, request: reading.request, scope, exportOptions };
 }
 
-/** A small answer is there as a whole when a second piece is asked for, and then has a length. */
-async function begin(answers: Answers, question: AnswerQuery, signal: AbortSignal): Promise<Beginning> {
-  const rest = await answers.open(question, signal);
+/** A small answer is complete after its first piece, and then has a Content-Length. */
+async function begin(answers: Answers, query: AnswerQuery, signal: AbortSignal): Promise<Beginning> {
+  const rest = await answers.open(query, signal);
   const pieces: Uint8Array<ArrayBuffer>[] = [];
   while (pieces.length < 2) {
     const next = await rest.next();
@@ -74,18 +77,21 @@ async function begin(answers: Answers, question: AnswerQuery, signal: AbortSigna
   return { pieces, rest };
 }
 
-/** Fastify's own `request.signal` aborts as soon as a body has been read (5.12.8 on Node 26), so the response is watched instead. */
-function clientLeft(reply: FastifyReply): AbortSignal {
-  const left = new AbortController();
-  reply.raw.once('close', () => left.abort(new Error('The client left.')));
-  return left.signal;
+/**
+ * Fastify's own `request.signal` aborts as soon as a body has been read (5.12.8 on Node 26), so this observes the
+ * response instead.
+ */
+function clientDisconnected(reply: FastifyReply): AbortSignal {
+  const disconnected = new AbortController();
+  reply.raw.once('close', () => disconnected.abort(new Error('The client disconnected.')));
+  return disconnected.signal;
 }
 
 function explainQueryFailure(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof StatisticsRefusedError) return new MonitorError(400, error.message);
-  if (error instanceof RequestLimiterFullError) return unavailable('too many billing requests at once; try again', error);
-  if (signal.aborted) return unavailable('the statistics took too long; try again, or ask for a shorter range', error);
-  if (error instanceof StatisticsUnavailableError) return unavailable('the statistics are not available at the moment; try again', error);
+  if (error instanceof RequestLimiterFullError) return unavailable('too many billing requests at once; retry', error);
+  if (signal.aborted) return unavailable('the statistics took too long; retry, or request a shorter range', error);
+  if (error instanceof StatisticsUnavailableError) return unavailable('the statistics are not available at the moment; retry', error);
   return error;
 }
 
@@ -103,7 +109,10 @@ type Sending = {
   readonly logger: MonitorOptions['logger'];
 };
 
-/** Sends an answer no faster than it is read. A failure on the way breaks the connection off, so that nobody takes a part for the whole. */
+/**
+ * Sends an answer no faster than the client reads it. A failure closes the connection without an end of the body, so
+ * that no client takes a part for the whole.
+ */
 function sendStream(reply: FastifyReply, beginning: Beginning, { release, ending, limits, logger }: Sending): FastifyReply {
   const { raw } = reply.hijack();
   const timer = setTimeout(() => ending.abort(new Error(`The answer took longer than ${limits.answerMsMax} ms.`)), limits.answerMsMax);
@@ -111,13 +120,13 @@ function sendStream(reply: FastifyReply, beginning: Beginning, { release, ending
     try {
       await writePieces(raw, reply.getHeaders() as OutgoingHttpHeaders, beginning, ending.signal);
     } catch (error) {
-      // Who leaves breaks the answer off too, and that is no failure.
-      const hasLeft = raw.destroyed && !ending.signal.aborted;
-      if (!hasLeft) logger.error({ err: error, url: reply.request.url }, 'billing answer interrupted');
+      // A client that disconnects interrupts the answer too, and that is not a failure.
+      const isDisconnected = raw.destroyed && !ending.signal.aborted;
+      if (!isDisconnected) logger.error({ err: error, url: reply.request.url }, 'billing answer interrupted');
       raw.destroy();
     } finally {
       clearTimeout(timer);
-      ending.abort(new Error('The answer is over.'));
+      ending.abort(new Error('The answer has ended.'));
       release();
     }
   };
@@ -143,21 +152,24 @@ async function writePieces(
   raw.end();
 }
 
-/** Resolves when the piece has been handed to the system. Its memory is given back then, and does not lie until the collector comes. */
+/**
+ * Resolves when the piece has been handed to the system. Releases its memory then, and does not wait for the garbage
+ * collector.
+ */
 async function writePiece(raw: ServerResponse, piece: Uint8Array<ArrayBuffer>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   const written = Promise.withResolvers<void>();
   const giveUp = (): void => written.reject(signal.reason as Error);
-  const leave = (): void => written.reject(new Error('The client left before the answer was over.'));
+  const disconnect = (): void => written.reject(new Error('The client disconnected before the end of the answer.'));
   signal.addEventListener('abort', giveUp, { once: true });
-  raw.once('close', leave);
+  raw.once('close', disconnect);
   raw.write(piece, (error) => (error ? written.reject(error) : written.resolve()));
   try {
-    if (raw.destroyed) leave();
+    if (raw.destroyed) disconnect();
     await written.promise;
     piece.buffer.transfer(0);
   } finally {
     signal.removeEventListener('abort', giveUp);
-    raw.removeListener('close', leave);
+    raw.removeListener('close', disconnect);
   }
 }

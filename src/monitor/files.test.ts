@@ -39,7 +39,7 @@ function call(index: number, changes: Partial<BilledCall> = {}): BilledCall {
   };
 }
 
-/** The calls of a list, as a store would give them. */
+/** A store that has these calls. */
 function listCalls(calls: readonly BilledCall[]): BilledCallStore {
   return {
     listBilledCalls: ({ startMs, endMs, userName, after, limit }) =>
@@ -60,7 +60,7 @@ function createApp(calls: readonly BilledCall[], detailCallsMax = monitorLimitsD
     authenticate: (token) =>
       Promise.resolve(
         token === 'fast'
-          ? { retryAfterSeconds: 7, message: 'this token asks too often; try again later' }
+          ? { retryAfterSeconds: 7, message: 'too many requests with this token; retry later' }
           : token === 'alice'
             ? { userName: 'alice' }
             : {},
@@ -80,7 +80,7 @@ async function post(app: FastifyInstance, url: string, more: object = {}, token 
   });
 }
 
-test('CSV and JSON Lines hold the records of /bill/stats, under the contract’s names', async () => {
+test('CSV and JSON Lines contain the records of /bill/stats, under the contract’s names', async () => {
   const app = createApp(Array.from({ length: 9 }, (_, index) => call(index)));
   const { data } = (await post(app, '/bill/stats')).json<{ data: Record<string, unknown>[] }>();
   const csv = await post(app, '/bill/csv');
@@ -101,7 +101,7 @@ test('CSV and JSON Lines hold the records of /bill/stats, under the contract’s
   );
 });
 
-test('the detail lists every call once across pages, adds up to the records, and is its own user’s alone', async () => {
+test('the detail lists every call of the user once across pages, and adds up to the records', async () => {
   const calls = Array.from({ length: 4500 }, (_, index) => call(index));
   const app = createApp(calls);
   const lines = (await post(app, '/bill/jsonl', { detail: true })).body.trimEnd().split('\n');
@@ -122,7 +122,7 @@ test('the detail lists every call once across pages, adds up to the records, and
   assert.ok(alone.every((line) => line.includes(',alice,')));
 });
 
-test('a workbook with detail and totals: sums are values, times are dates, and the last sheet says what was asked', async () => {
+test('a workbook with detail and totals has sums as values, times as dates, and a last sheet that describes the query', async () => {
   const calls = Array.from({ length: 40 }, (_, index) => call(index));
   const answer = await post(createApp(calls), '/bill/excel', { detail: true, totals: true, tokenName: 'ci' }, 'alice');
   const sheets = await readXlsxFile(answer.rawPayload);
@@ -152,7 +152,7 @@ test('a workbook with detail and totals: sums are values, times are dates, and t
   for (const field of billingRecordFields) assert.ok(facts.has(field), field);
 });
 
-test('too much detail is refused before the answer begins, and unknown export options are refused by name', async () => {
+test('too much detail is refused before the answer begins, and wrong export options are refused by name', async () => {
   const app = createApp(
     Array.from({ length: 10 }, (_, index) => call(index)),
     9,
@@ -168,16 +168,16 @@ test('too much detail is refused before the answer begins, and unknown export op
   assert.equal((await post(app, '/bill/excel', { totals: null })).statusCode, 200);
 });
 
-test('a field that is not known is refused by name: a bill of all users is not taken for the bill of one', async () => {
+test('an unknown field is refused by name, so that a bill of all users is not mistaken for the bill of one', async () => {
   const app = createApp([call(1)]);
   for (const [url, more, message] of [
     [
       '/bill/stats',
       { userName: 'alice' },
-      /unknown field \\"userName\\": the body takes type, startTime, endTime, tokenName, modelName; whose calls are counted is up to the token/,
+      /unknown field \\"userName\\": known fields are type, startTime, endTime, tokenName, modelName; the token decides whose calls are counted/,
     ],
     ['/bill/stats', { detail: true }, /unknown field \\"detail\\"/],
-    ['/bill/csv', { totals: true }, /unknown field \\"totals\\": the body takes .*, detail"/],
+    ['/bill/csv', { totals: true }, /unknown field \\"totals\\": known fields are .*, detail"/],
     ['/bill/excel', { page: 1, size: 2 }, /unknown fields \\"page\\", \\"size\\"/],
     ['/bill/jsonl', { a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 }, /and 1 more/],
   ] as const) {
@@ -187,14 +187,14 @@ test('a field that is not known is refused by name: a bill of all users is not t
   }
 });
 
-test('a token that asks too often is 429 in the envelope, with the time to wait', async () => {
+test('a token that sends too many requests gets 429 in the envelope, with the time to wait', async () => {
   const refused = await post(createApp([]), '/bill/stats', {}, 'fast');
   assert.equal(refused.statusCode, 429);
   assert.equal(refused.headers['retry-after'], '7');
-  assert.equal(refused.body, '{"code":429,"message":"this token asks too often; try again later","data":null}');
+  assert.equal(refused.body, '{"code":429,"message":"too many requests with this token; retry later","data":null}');
 });
 
-test('S8: no text of CSV begins a formula, and every one is read back but for the apostrophe', () => {
+test('S8: no text of a CSV file begins a formula, and every text is read back with only an apostrophe added', () => {
   const fragment = fc.oneof(fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', ' ', '"', ',', "'", '＝', '1'), fc.string());
   fc.assert(
     fc.property(

@@ -1,13 +1,19 @@
 import type { Logger } from '../platform/log.ts';
 import { waitFor } from '../platform/wait-for.ts';
 
-/** Whether the monitor should get traffic, and if not, why not, in words fit for anybody. The gateway's report has the same shape. */
+/**
+ * Whether the monitor is ready for requests, and the reasons if not, in words that may be public. The gateway's report
+ * has the same shape.
+ */
 export type HealthReport = { readonly live: true; readonly ready: boolean; readonly reasons?: readonly string[] };
 
-/** Finds reasons why the monitor cannot answer at the moment; none when it can. */
+/** Returns the reasons why the monitor cannot answer at the moment; an empty list if it can. */
 export type HealthCheck = () => Promise<readonly string[]>;
 
-/** A check takes `timeoutMs` at most. Whoever asks while one runs gets its result: a flood of probes is one question to the store. */
+/**
+ * A check takes at most `timeoutMs`. Requests that arrive while a check runs share its result, so that a flood of
+ * probes is one query to the store.
+ */
 export function createHealth(options: {
   readonly check: HealthCheck;
   readonly logger: Logger;

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { parseJson } from '../platform/json/parse-json.ts';
 import { MonitorError } from './monitor-error.ts';
 
-/** Throws MonitorError 415 unless the headers announce a plain JSON body. */
+/** Throws MonitorError 415 unless the headers declare a plain JSON body. */
 export function assertJsonType(headers: IncomingHttpHeaders): void {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').split(';').map((part) => part.trim().toLowerCase());
   if (type !== 'application/json') throw new MonitorError(415, 'Content-Type must be application/json');

@@ -13,17 +13,17 @@ export class MonitorError extends Error {
 
 export type MonitorErrorStatus = 400 | 401 | 404 | 405 | 408 | 413 | 415 | 429 | 431 | 500 | 503;
 
-/** The contract's envelope around a refusal: the HTTP status again, the message, and no data. */
+/** The contract's envelope for a refusal: the HTTP status again, the message, and null as data. */
 export function encodeRefusal(status: MonitorErrorStatus, message: string): string {
   return JSON.stringify({ code: status, message, data: null });
 }
 
-/** A refusal that may be none a moment later. */
+/** A 503: a retry may succeed a moment later. */
 export function unavailable(message: string, cause?: unknown): MonitorError {
   return new MonitorError(503, message, { headers: { 'retry-after': '1' }, cause });
 }
 
-/** A refusal of who asks too often. */
+/** A 429: the caller sends too many requests. */
 export function tooManyRequests(message: string, retryAfterSeconds: number): MonitorError {
   return new MonitorError(429, message, { headers: { 'retry-after': String(retryAfterSeconds) } });
 }

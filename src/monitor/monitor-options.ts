@@ -6,28 +6,31 @@ import type { Answers } from './answers/answers.ts';
 
 export type MonitorLimits = {
   readonly bodyBytesMax: number;
-  /** For a request to arrive in full. */
+  /** The time for a request to arrive completely. */
   readonly requestMsMax: number;
   readonly authenticateMsMax: number;
   readonly healthMsMax: number;
-  /** For the first records to be there, the wait in line included. */
+  /** The time until the first records exist, the wait for a slot included. */
   readonly queryMsMax: number;
-  /** Answers being made or sent at once, since each takes some memory and a connection; and how many requests may wait in line. */
+  /**
+   * Answers that are made or sent at once, because each needs memory and a connection; and requests that may wait for a
+   * slot.
+   */
   readonly answersMax: number;
   readonly waitingMax: number;
-  /** Without a byte read by the client. */
+  /** The time in which the client must read at least one byte. */
   readonly idleMsMax: number;
-  /** For an answer to be sent, from its first byte to its last. */
+  /** The time to send an answer, from its first byte to its last. */
   readonly answerMsMax: number;
-  /** Calls that one answer may list one by one. */
+  /** The most calls that one answer may list. */
   readonly detailCallsMax: number;
 };
 
 export type MonitorOptions = {
   readonly answers: Answers;
   /**
-   * Whose calls a billing token may see; undefined for a token that is not valid; `unavailable` when nobody can say at the moment; a time to wait when the token or the address asks too
-   * often.
+   * The calls that a billing token may see; undefined if the token is not valid; `unavailable` if tokens cannot be
+   * checked at the moment; a time to wait if the token or the address sends too many requests.
    */
   readonly authenticate: (
     token: string,

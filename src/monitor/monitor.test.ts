@@ -79,11 +79,11 @@ function assertRefused(response: LightMyRequestResponse, status: number, message
   assert.match(String(response.headers['content-type']), /^application\/json/);
   const reply: unknown = response.json();
   assert.deepEqual(Object.keys(reply ?? {}), ['code', 'message', 'data']);
-  const { code, message: said, data } = reply as { code: number; message: string; data: unknown };
+  const { code, message: text, data } = reply as { code: number; message: string; data: unknown };
   assert.equal(code, status);
   assert.equal(data, null);
-  if (typeof message === 'string') assert.equal(said, message);
-  else assert.match(said, message);
+  if (typeof message === 'string') assert.equal(text, message);
+  else assert.match(text, message);
 }
 
 test('the answer is the contract’s envelope, byte for byte', async () => {
@@ -99,12 +99,12 @@ test('the answer is the contract’s envelope, byte for byte', async () => {
   assert.equal(response.headers['cache-control'], 'no-store');
 });
 
-test('nothing found is an empty list', async () => {
+test('a query without results is an empty list', async () => {
   const response = await post(createApp(), '/bill/stats', { payload: JSON.stringify({ ...body, tokenName: 'other' }) });
   assert.equal(response.body, '{"code":200,"message":"success","data":[]}');
 });
 
-test('a token sees its own user only, in both forms of the answer', async () => {
+test('a token sees only the calls of its own user, in both formats of the answer', async () => {
   const response = await post(createApp(), '/bill/stats', { headers: { token: 'alice' } });
   assert.deepEqual(
     response.json<{ data: { userName: string }[] }>().data.map(({ userName }) => userName),
@@ -119,7 +119,7 @@ test('a token sees its own user only, in both forms of the answer', async () => 
 });
 
 for (const url of ['/bill/stats', '/bill/excel']) {
-  test(`${url}: a missing, empty, unknown or ambiguous token is 401, before anything else is looked at`, async () => {
+  test(`${url}: a missing, empty, unknown or ambiguous token is 401, before anything else is checked`, async () => {
     const app = createApp();
     const missing = await app.inject({ method: 'POST', url, headers: { 'content-type': 'text/plain' }, payload: 'x'.repeat(100_000) });
     assertRefused(missing, 401, 'invalid or missing token');
@@ -130,7 +130,7 @@ for (const url of ['/bill/stats', '/bill/excel']) {
     assert.equal((await post(app, url, { headers: { token: ['admin', 'admin'] as unknown as string } })).statusCode, 200);
   });
 
-  test(`${url}: a directory that cannot be asked is 503, never 401`, async () => {
+  test(`${url}: a token directory that does not answer is 503, never 401`, async () => {
     assertRefused(await post(createApp({ authenticate: () => Promise.resolve('unavailable') }), url), 503, /cannot be checked/);
     assertRefused(await post(createApp({ authenticate: () => Promise.reject(new Error('down')) }), url), 503, /cannot be checked/);
     const hanging = createApp({ authenticate: () => new Promise(() => {}), limits: { authenticateMsMax: 5 } });
@@ -153,7 +153,7 @@ for (const url of ['/bill/stats', '/bill/excel']) {
     assert.equal((await post(app, url, { headers: { 'content-type': 'Application/JSON; Charset="UTF-8"' } })).statusCode, 200);
   });
 
-  test(`${url}: a body that is no JSON object, or too large, is refused`, async () => {
+  test(`${url}: a body that is not a JSON object, or is too large, is refused`, async () => {
     const app = createApp();
     for (const payload of ['', '{', '{"type":3,}', Buffer.from([0x7b, 0xff, 0x7d])]) {
       assertRefused(await post(app, url, { payload }), 400, 'the body is not valid JSON');
@@ -178,19 +178,19 @@ for (const url of ['/bill/stats', '/bill/excel']) {
   test(`${url}: more records than allowed is 400 and a failing store is 503, both before the answer begins`, async () => {
     assertRefused(await post(createApp({ rowsMax: 1 }), url), 400, /more than 1 records/);
     const failing = await post(createApp({ store: { queryStatistics: () => Promise.reject(new Error('secret detail')) } }), url);
-    assertRefused(failing, 503, 'the statistics are not available at the moment; try again');
+    assertRefused(failing, 503, 'the statistics are not available at the moment; retry');
     assert.equal(failing.headers['retry-after'], '1');
     const broken: Answers = { timeZone: 'UTC', open: () => Promise.reject(new Error('secret detail')) };
     assertRefused(await post(createApp({ answers: broken }), url), 500, 'internal error');
   });
 
-  test(`${url}: a store that never answers is 503 after the limit, and gives its place back`, async () => {
-    let asked = 0;
+  test(`${url}: a store that never answers is 503 after the limit, and its slot is free again`, async () => {
+    let queries = 0;
     const memory = createMemoryStatisticsStore(calls);
     const store: StatisticsStore = {
       queryStatistics: (query) => {
-        asked += 1;
-        return asked === 1 ? new Promise(() => {}) : memory.queryStatistics(query);
+        queries += 1;
+        return queries === 1 ? new Promise(() => {}) : memory.queryStatistics(query);
       },
     };
     const app = createApp({ store, limits: { queryMsMax: 20, answersMax: 1 } });
@@ -198,12 +198,12 @@ for (const url of ['/bill/stats', '/bill/excel']) {
     assert.equal((await post(app, url)).statusCode, 200);
   });
 
-  test(`${url}: a thousand requests at once wait for each other and all are answered`, async () => {
+  test(`${url}: a thousand concurrent requests wait for each other, and all are answered`, async () => {
     const app = createApp({ limits: { answersMax: 2 } });
     const count = url === '/bill/stats' ? 1000 : 50;
     const answers = await Promise.all(Array.from({ length: count }, () => post(app, url)));
     assert.ok(answers.every((answer) => answer.statusCode === 200));
-    // Nobody's time is over before the line is full: the two that have room are answered when the store is.
+    // No request times out before the line is full: the two that have a slot are answered when the store answers.
     const { promise: down, reject } = Promise.withResolvers<never>();
     const full = createApp({ store: { queryStatistics: () => down }, limits: { answersMax: 1, waitingMax: 1 } });
     const refusals = [post(full, url), post(full, url), post(full, url)];
@@ -213,22 +213,22 @@ for (const url of ['/bill/stats', '/bill/excel']) {
   });
 }
 
-test('unknown paths are 404 and known paths name the method they take, whatever the body', async () => {
+test('an unknown path is 404, and a known path names its methods, whatever the body', async () => {
   const app = createApp();
-  assertRefused(await post(app, '/bill/other'), 404, /nothing here/);
-  assertRefused(await post(app, '/bill/stats/'), 404, /nothing here/);
+  assertRefused(await post(app, '/bill/other'), 404, /unknown path/);
+  assertRefused(await post(app, '/bill/stats/'), 404, /unknown path/);
   const odd = { headers: { 'content-type': 'text/csv' }, payload: 'x' };
-  assertRefused(await app.inject({ method: 'PUT', url: '/nowhere', ...odd }), 404, /nothing here/);
+  assertRefused(await app.inject({ method: 'PUT', url: '/nowhere', ...odd }), 404, /unknown path/);
   for (const method of ['GET', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'] as const) {
     const response = await app.inject({ method, url: '/bill/excel?x=1', ...odd });
-    assertRefused(response, 405, `/bill/excel does not take ${method}; it takes POST`);
+    assertRefused(response, 405, `/bill/excel does not accept ${method}; use POST`);
     assert.equal(response.headers['allow'], 'POST');
   }
-  assertRefused(await app.inject({ method: 'POST', url: '/health' }), 405, '/health does not take POST; it takes GET, HEAD');
+  assertRefused(await app.inject({ method: 'POST', url: '/health' }), 405, '/health does not accept POST; use GET, HEAD');
   assertRefused(await app.inject({ method: 'GET', url: '/%ff' }), 400, 'the path is malformed');
 });
 
-test('health answers without a token and tells why it is not well, in the words of the gateway', async () => {
+test('/health needs no token and reports the reasons in the format of the gateway', async () => {
   const check = compileSchema('Health');
   for (const url of ['/health', '/health/ready']) {
     const well = await createApp().inject({ url });
@@ -246,19 +246,19 @@ test('health answers without a token and tells why it is not well, in the words 
   }
 });
 
-test('a process whose store hangs is alive', async () => {
+test('a process whose store hangs is live', async () => {
   const app = createApp({ health: () => new Promise(() => {}), limits: { healthMsMax: 60_000 } });
   const alive = await app.inject({ url: '/health/live' });
   assert.deepEqual([alive.statusCode, alive.body], [200, '{"live":true}']);
   assert.ok(compileSchema('Liveness')(alive.json()));
-  assertRefused(await app.inject({ method: 'POST', url: '/health/live' }), 405, '/health/live does not take POST; it takes GET, HEAD');
+  assertRefused(await app.inject({ method: 'POST', url: '/health/live' }), 405, '/health/live does not accept POST; use GET, HEAD');
 });
 
-test('a flood of health probes is one question to the store, and the next probe asks anew', async () => {
-  let asked = 0;
+test('concurrent health probes share one query to the store, and the next probe queries again', async () => {
+  let queries = 0;
   const app = createApp({
     health: async () => {
-      asked += 1;
+      queries += 1;
       await new Promise((resolve) => setImmediate(resolve));
       return [];
     },
@@ -266,10 +266,10 @@ test('a flood of health probes is one question to the store, and the next probe 
   await app.ready();
   const answers = await Promise.all(Array.from({ length: 100 }, () => app.inject({ url: '/health' })));
   assert.ok(answers.every((answer) => answer.statusCode === 200));
-  assert.ok(asked < 10, `${asked}`);
-  const before = asked;
+  assert.ok(queries < 10, `${queries}`);
+  const before = queries;
   await app.inject({ url: '/health/ready' });
-  assert.equal(asked, before + 1);
+  assert.equal(queries, before + 1);
 });
 
 test('the workbook has the contract’s type, a name by dates and granularity, and the same records', async () => {
@@ -313,36 +313,36 @@ function rawPost(url: string): string {
 }
 
 for (const url of ['/bill/stats', '/bill/excel']) {
-  test(`${url}: a reader who stops reading holds its place until it leaves or is thrown out, and the next one is served`, async () => {
-    for (const leaves of url === '/bill/stats' ? [true, false] : [true]) {
-      let asked = 0;
-      const store: StatisticsStore = { queryStatistics: (query) => manyRows((asked += 1) === 1 ? 200_000 : 1).queryStatistics(query) };
+  test(`${url}: a client that stops reading occupies its slot until it disconnects or times out, and the next one is served`, async () => {
+    for (const disconnects of url === '/bill/stats' ? [true, false] : [true]) {
+      let queries = 0;
+      const store: StatisticsStore = { queryStatistics: (query) => manyRows((queries += 1) === 1 ? 200_000 : 1).queryStatistics(query) };
       const app = createApp({ store, limits: { answersMax: 1, idleMsMax: 50_000 } });
       await withServer(app, async (port) => {
         const connected = once(app.server, 'connection');
         const stalled = connect(port, '127.0.0.1');
         stalled.on('error', () => {
-          // Being thrown out may look like a reset from this side.
+          // A connection that the server closes may look like a reset from this side.
         });
         stalled.write(rawPost(url));
         await once(stalled, 'readable');
         stalled.pause();
         const second = post(app, url);
-        assert.equal(asked, 1);
+        assert.equal(queries, 1);
         const [held] = (await connected) as [Socket];
         assert.equal(held.timeout, 50_000);
-        // Its time is over only now, so that a machine that stands still ends nobody else's.
-        if (leaves) stalled.destroy();
+        // The time-out comes only now, so that a stalled machine ends no other request.
+        if (disconnects) stalled.destroy();
         else held.setTimeout(1);
         assert.equal((await second).statusCode, 200);
-        assert.equal(asked, 2);
+        assert.equal(queries, 2);
         stalled.destroy();
       });
     }
   });
 }
 
-test('an answer that takes too long to send is broken off, not ended', async () => {
+test('an answer that takes too long to send is interrupted, and never looks complete', async () => {
   const app = createApp({ store: manyRows(1_000_000), limits: { answerMsMax: 30 } });
   await withServer(app, async (port) => {
     const socket = connect(port, '127.0.0.1');
@@ -355,7 +355,7 @@ test('an answer that takes too long to send is broken off, not ended', async () 
   });
 });
 
-test('a body read in full before a slow query is no reason to give up', async () => {
+test('a request whose body was read before a slow query is still answered', async () => {
   const memory = createMemoryStatisticsStore(calls);
   const store: StatisticsStore = {
     queryStatistics: async (query) => {
@@ -372,15 +372,15 @@ test('a body read in full before a slow query is no reason to give up', async ()
   });
 });
 
-test('two different token headers on the wire are 401, and bytes that are no HTTP are answered in the envelope', async () => {
+test('two different token headers on the wire are 401, and bytes that are not HTTP are answered in the envelope', async () => {
   await withServer(createApp(), async (port) => {
-    const assertAnswer = async (bytes: string, wanted: RegExp): Promise<void> => {
+    const assertAnswer = async (bytes: string, expected: RegExp): Promise<void> => {
       const socket = connect(port, '127.0.0.1');
       socket.write(bytes);
       let answer = '';
-      // It may come in pieces, and a connection that is kept has no end.
-      for await (const piece of socket) if (wanted.test((answer += String(piece)))) break;
-      assert.match(answer, wanted);
+      // The answer may arrive in pieces, and a kept-alive connection has no end.
+      for await (const piece of socket) if (expected.test((answer += String(piece)))) break;
+      assert.match(answer, expected);
     };
     const ambiguous = rawPost('/bill/stats').replace('token: admin', 'token: admin\r\nToken: alice');
     await assertAnswer(ambiguous, /^HTTP\/1\.1 401 .*two different/s);
@@ -390,11 +390,11 @@ test('two different token headers on the wire are 401, and bytes that are no HTT
   });
 });
 
-test('a client that leaves before its answer is no failure in the log', async () => {
+test('a client that disconnects before its answer is not logged as a failure', async () => {
   const logged: unknown[] = [];
   const logger = { ...silentLogger, error: (...parts: unknown[]) => void logged.push(parts) };
   let begin = (): void => undefined;
-  const begun = new Promise<void>((resolve) => (begin = resolve));
+  const started = new Promise<void>((resolve) => (begin = resolve));
   const store: StatisticsStore = { queryStatistics: () => (begin(), new Promise(() => {})) };
   const app = createApp({ logger, store });
   let end = (): void => undefined;
@@ -403,14 +403,14 @@ test('a client that leaves before its answer is no failure in the log', async ()
   await withServer(app, async (port) => {
     const socket = connect(port, '127.0.0.1');
     socket.write(rawPost('/bill/stats'));
-    await begun;
+    await started;
     socket.destroy();
     await refused;
   });
   assert.deepEqual(logged, []);
 });
 
-test('neither a refusal nor the log shows a token', async () => {
+test('no refusal and no log line contains a token', async () => {
   const logged: unknown[] = [];
   const logger = { ...silentLogger, error: (...parts: unknown[]) => void logged.push(parts) };
   const app = createApp({ logger, store: { queryStatistics: () => Promise.reject(new Error('down')) } });
@@ -421,15 +421,15 @@ test('neither a refusal nor the log shows a token', async () => {
   assert.doesNotMatch(refused.body + failed.body + JSON.stringify(logged), /canary|admin/);
 });
 
-test('closing lets running answers finish, refuses in the envelope what comes behind them, and ends with the last', async () => {
+test('closing lets running answers finish, refuses further requests in the envelope, and ends with the last answer', async () => {
   let answerQuery = (): void => undefined;
   let begin = (): void => undefined;
-  const begun = new Promise<void>((resolve) => (begin = resolve));
-  let asked = 0;
+  const started = new Promise<void>((resolve) => (begin = resolve));
+  let queries = 0;
   const store: StatisticsStore = {
     queryStatistics: (query) => {
-      asked += 1;
-      if (asked === 1) return manyRows(50_000).queryStatistics(query);
+      queries += 1;
+      if (queries === 1) return manyRows(50_000).queryStatistics(query);
       begin();
       return new Promise((resolve) => (answerQuery = () => resolve(manyRows(1).queryStatistics(query))));
     },
@@ -443,7 +443,7 @@ test('closing lets running answers finish, refuses in the envelope what comes be
   await once(streaming, 'readable');
   waiting.setEncoding('latin1').on('data', (text: string) => (received.waiting += text));
   waiting.write(rawPost('/bill/stats'));
-  await begun;
+  await started;
 
   let closed = false;
   const closing = closeMonitor(app, 60_000).then(() => (closed = true));
@@ -456,7 +456,7 @@ test('closing lets running answers finish, refuses in the envelope what comes be
   assert.match(whole, /^200 /);
   assert.ok(whole.endsWith(']}\r\n0\r\n\r\n'));
   assert.match(refusal, /^503 .*connection: close.*{"code":503,"message":"the monitor is shutting down[^"]*","data":null}$/is);
-  assert.equal(asked, 2);
+  assert.equal(queries, 2);
 
   assert.equal(closed, false);
   const answered = once(waiting, 'end');
@@ -466,25 +466,25 @@ test('closing lets running answers finish, refuses in the envelope what comes be
   assert.match(received.waiting, /^HTTP\/1\.1 200 .*connection: close.*"callCount":1/is);
 });
 
-test('closing does not wait for a connection whose answer is done', async () => {
+test('closing does not wait for an idle connection', async () => {
   const app = createApp({ store: manyRows(20_000) });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
-  const kept = connect(port, '127.0.0.1');
-  kept.write(rawPost('/bill/stats'));
-  await once(kept, 'readable');
+  const idle = connect(port, '127.0.0.1');
+  idle.write(rawPost('/bill/stats'));
+  await once(idle, 'readable');
   const closing = closeMonitor(app, 60_000);
-  kept.resume();
+  idle.resume();
   await closing;
 });
 
-test('closing breaks off an answer that nobody reads, once the grace is over', async () => {
+test('closing interrupts an unread answer after the grace period', async () => {
   const app = createApp({ store: manyRows(200_000) });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   const stalled = connect(port, '127.0.0.1');
   stalled.on('error', () => {
-    // Being thrown out may look like a reset from this side.
+    // A connection that the server closes may look like a reset from this side.
   });
   stalled.write(rawPost('/bill/stats'));
   await once(stalled, 'readable');

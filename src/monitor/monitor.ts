@@ -26,7 +26,7 @@ export const monitorLimitsDefault: MonitorLimits = {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** The paths of the statistics and the form of their answers. */
+/** The paths of the statistics and the formats of their answers. */
 const forms: Readonly<Record<string, Form>> = {
   '/bill/stats': 'stats',
   '/bill/excel': 'excel',
@@ -35,8 +35,8 @@ const forms: Readonly<Record<string, Form>> = {
 };
 
 /**
- * The monitor service (contract A 4.7, 4.8): POST /bill/stats and POST /bill/excel; the same as POST /bill/csv and /bill/jsonl; and GET /health with its parts. It reads and
- * never writes.
+ * The monitor service (contract A 4.7, 4.8): POST /bill/stats, /bill/excel, /bill/csv and /bill/jsonl, and GET /health,
+ * /health/ready and /health/live. It never writes to the store.
  */
 export function createMonitor(options: MonitorOptions): FastifyInstance {
   const limits = options.limits ?? monitorLimitsDefault;
@@ -46,7 +46,7 @@ export function createMonitor(options: MonitorOptions): FastifyInstance {
     connectionTimeout: limits.idleMsMax,
     clientErrorHandler: refuseMalformed,
     frameworkErrors: refuseBadUrl,
-    // Fastify's own answer has a body of its own shape.
+    // Fastify's own answer does not have our envelope.
     return503OnClosing: false,
   });
   app.removeAllContentTypeParsers();
@@ -68,7 +68,7 @@ function watchClosing(app: FastifyInstance): () => boolean {
   app.addHook('preClose', async () => {
     closing = true;
   });
-  // A connection that stays open keeps the server from closing.
+  // A connection that stays open would keep the server from closing.
   app.addHook('onSend', async (_request, reply) => {
     if (closing) void reply.header('connection', 'close');
   });
@@ -81,28 +81,31 @@ function refuseWhileClosing(isClosing: () => boolean): () => Promise<void> {
   };
 }
 
-/** Of the process itself, of what it needs, and of both; a probe of liveness asks the store nothing, since a restart would not mend that. */
-function addHealthRoutes(app: FastifyInstance, isClosing: () => boolean, askHealth: () => Promise<HealthReport>): void {
+/**
+ * Health of the process, of its dependencies, and of both. A liveness probe does not query the store, because a restart
+ * would not repair the store.
+ */
+function addHealthRoutes(app: FastifyInstance, isClosing: () => boolean, readHealth: () => Promise<HealthReport>): void {
   const send = (reply: FastifyReply, status: number, report: object): FastifyReply =>
     reply.code(status).type(JSON_TYPE).header('cache-control', 'no-store').send(JSON.stringify(report));
   for (const path of ['/health', '/health/ready']) {
     app.get(path, async (_request, reply) => {
-      const report: HealthReport = isClosing() ? { live: true, ready: false, reasons: ['shutting down'] } : await askHealth();
+      const report: HealthReport = isClosing() ? { live: true, ready: false, reasons: ['shutting down'] } : await readHealth();
       return await send(reply, report.ready ? 200 : 503, report);
     });
   }
   app.get('/health/live', async (_request, reply) => await send(reply, 200, { live: true }));
 }
 
-/** Before a byte of the body is read: who asks, and whether the body will be JSON. */
+/** Checks the token and the Content-Type before a byte of the body is read. */
 function createGate({ authenticate }: MonitorOptions, limits: MonitorLimits): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const token = readToken(request.raw);
     const signal = AbortSignal.timeout(limits.authenticateMsMax);
     const scope = await waitFor(authenticate(token, signal, request.ip), limits.authenticateMsMax).catch((cause: unknown) => {
-      throw unavailable('tokens cannot be checked at the moment; try again', cause);
+      throw unavailable('tokens cannot be checked at the moment; retry', cause);
     });
-    if (scope === 'unavailable') throw unavailable('tokens cannot be checked at the moment; try again');
+    if (scope === 'unavailable') throw unavailable('tokens cannot be checked at the moment; retry');
     if (scope === undefined) throw new MonitorError(401, 'invalid or missing token');
     if ('retryAfterSeconds' in scope) throw tooManyRequests(scope.message, scope.retryAfterSeconds);
     request.setDecorator<StatisticsScope>(statisticsScope, scope);

@@ -16,7 +16,7 @@ test('the description is plain JSON data', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(monitorOpenApi())), monitorOpenApi());
 });
 
-test('every reference in the description leads somewhere', () => {
+test('every reference in the description has a target', () => {
   const document = monitorOpenApi() as Document;
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map((match) => match[1] ?? '');
   assert.ok(references.length > 10);

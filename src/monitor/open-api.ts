@@ -11,20 +11,20 @@ import {
 } from './schemas.ts';
 
 const refusals: Readonly<Record<string, string>> = {
-  400: 'The body or a field of it is not valid, or it asks for more than the limits allow.',
+  400: 'The body or a field of it is not valid, or the answer would exceed the limits.',
   401: 'The token is missing or invalid, or there are two different ones.',
   413: 'The body is too large.',
   415: 'Content-Type is not application/json.',
-  429: 'The token asks too often, or too many invalid tokens come from this address. Try again after the seconds of Retry-After.',
+  429: 'Too many requests with this token, or too many invalid tokens from this address. Retry after the seconds of Retry-After.',
   500: 'The monitor failed.',
-  503: 'The store does not answer or too many requests wait. Try again after the seconds of Retry-After.',
+  503: 'The store does not answer or too many requests wait. Retry after the seconds of Retry-After.',
 };
 
 /** The OpenAPI 3.1 description of the monitor, as plain JSON data. */
 export function monitorOpenApi(): object {
   const description = {
     openapi: '3.1.0',
-    info: { title: 'Weir monitor', version: '1', description: 'Billing statistics: what was used, added up per bucket of time.' },
+    info: { title: 'Weir monitor', version: '1', description: 'Billing statistics: usage per bucket of time.' },
     paths: {
       '/bill/stats': { post: billingOperation('billStats', 'Aggregated usage statistics', 'BillingRequest', statsSuccess()) },
       '/bill/excel': { post: billingOperation('billExcel', 'The same statistics as a workbook', 'WorkbookRequest', workbookSuccess()) },
@@ -51,7 +51,7 @@ export function monitorOpenApi(): object {
       securitySchemes: { billingToken: { type: 'apiKey', in: 'header', name: 'token', description: 'A billing token.' } },
     },
   };
-  // The schemas carry hidden members for their own library; a clone does not.
+  // The schemas have hidden members for their own library; the clone does not.
   return structuredClone(description);
 }
 
@@ -72,7 +72,7 @@ function statsSuccess(): object {
 function workbookSuccess(): object {
   return {
     description:
-      'A workbook: sheet Bill with one row per record, Calls with one row per call where detail is asked for, and About, which says what was asked, the sums and what the columns mean. ' +
+      'A workbook: sheet Bill with one row per record, Calls with one row per call if detail is true, and About with the query, the totals and the meaning of the columns. ' +
       'Its file name is in Content-Disposition.',
     headers: fileName('bill_20260127_20260129_day.xlsx'),
     content: {
@@ -86,7 +86,7 @@ function workbookSuccess(): object {
 function csvSuccess(): object {
   return {
     description:
-      'CSV by RFC 4180 in UTF-8 without a byte order mark, field names first. A text that a spreadsheet program might take for a formula has an apostrophe in front.',
+      'CSV by RFC 4180 in UTF-8 without a byte order mark, field names first. A text that a spreadsheet program might read as a formula has an apostrophe in front.',
     headers: fileName('bill_20260127_20260129_day.csv'),
     content: { 'text/csv': { schema: { type: 'string' } } },
   };
@@ -110,14 +110,17 @@ function healthOperation(operationId: string): object {
     operationId,
     summary: 'Whether the monitor can answer',
     security: [],
-    responses: { 200: { description: 'It can.', content }, 503: { description: 'It cannot at the moment.', content } },
+    responses: {
+      200: { description: 'The monitor can answer.', content },
+      503: { description: 'The monitor cannot answer at the moment.', content },
+    },
   };
 }
 
 function livenessOperation(): object {
   return {
     operationId: 'healthLive',
-    summary: 'Whether the process runs, whatever else does not',
+    summary: 'Whether the process runs, whatever the state of its dependencies',
     security: [],
     responses: { 200: { description: 'It runs.', content: { 'application/json': { schema: reference('Liveness') } } } },
   };

@@ -20,23 +20,23 @@ test('the contract’s request is read, with and without filters', () => {
   });
 });
 
-test('the type may be a digit as text', () => {
+test('the type may be a digit in a string', () => {
   assert.deepEqual(readBillingRequest({ ...valid, type: '3' }, 'stats'), readBillingRequest(valid, 'stats'));
 });
 
-test('empty and null names filter nothing, and unknown fields are refused', () => {
+test('empty and null names do not filter, and unknown fields are refused', () => {
   assert.deepEqual(readBillingRequest({ ...valid, tokenName: '', modelName: null }, 'stats'), readBillingRequest(valid, 'stats'));
   assert.match(problemsOf({ ...valid, page: 7, userName: 5 }).join(), /^unknown fields "page", "userName"/);
 });
 
-test('milliseconds are recognised and the hint says so', () => {
+test('times in milliseconds are recognised and named', () => {
   assert.deepEqual(problemsOf({ ...valid, startTime: 1_769_443_200_000, endTime: 1_769_616_000_000 }), [
     'startTime must be in Unix seconds, not milliseconds',
     'endTime must be in Unix seconds, not milliseconds',
   ]);
 });
 
-test('every problem is named at once', () => {
+test('one refusal names every problem', () => {
   assert.deepEqual(problemsOf({ type: 6, startTime: '2026-01-27', tokenName: 7, modelName: ['m'] }), [
     'type must be one of 1 (minute), 2 (hour), 3 (day), 4 (week), 5 (month)',
     'startTime must be an integer of Unix seconds',
@@ -55,16 +55,16 @@ test('wrong values of each field are refused', () => {
   assert.deepEqual(problemsOf({ ...valid, tokenName: 'a\u0000b' }), ['tokenName must not contain the character U+0000']);
 });
 
-test('a start that is not before the end is refused', () => {
+test('a start at or after the end is refused', () => {
   assert.deepEqual(problemsOf({ ...valid, endTime: valid.startTime }), ['startTime must be before endTime']);
   assert.deepEqual(problemsOf({ ...valid, endTime: valid.startTime - 1 }), ['startTime must be before endTime']);
 });
 
-test('a body that is no object is refused as a whole', () => {
+test('a body that is not an object is refused as a whole', () => {
   for (const body of [undefined, null, [], 'x', 3, true]) assert.deepEqual(problemsOf(body), ['the body must be a JSON object']);
 });
 
-test('the published schema accepts exactly what is accepted, but for the order of the times', () => {
+test('the published schema and the parser accept the same bodies, except for the order of the times', () => {
   const check = new Ajv2020({ strict: false }).compile(billingRequestSchema);
   const odd = fc.constantFrom<unknown>(null, '', 'x', 0, -1, 1.5, 1e11, 1e11 + 1, true, [], {}, 'a\u0000');
   const time = fc.oneof(fc.integer({ min: 0, max: 1e11 }), odd);

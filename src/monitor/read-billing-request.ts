@@ -3,25 +3,26 @@ import { granularityNames, isGranularity } from '../billing/statistics/granulari
 import type { StatisticsRequest } from '../billing/statistics/statistics.ts';
 import type { Form } from './answers/answers.ts';
 
-/** Later than the year 5138 in seconds, and March 1973 in milliseconds: whoever sends more means milliseconds. */
+/** In seconds this is later than the year 5138, in milliseconds it is March 1973: a larger value is in milliseconds. */
 export const UNIX_SECONDS_MAX = 100_000_000_000;
 
 export type BillingRequestReading = { readonly request: StatisticsRequest } | { readonly problems: readonly string[] };
 
-/** What each body may have. */
-const questionFields = ['type', 'startTime', 'endTime', 'tokenName', 'modelName'];
+/** The fields that each body may have. */
+const queryFields = ['type', 'startTime', 'endTime', 'tokenName', 'modelName'];
 const fieldsOf: Readonly<Record<Form, readonly string[]>> = {
-  stats: questionFields,
-  excel: [...questionFields, 'detail', 'totals'],
-  csv: [...questionFields, 'detail'],
-  jsonl: [...questionFields, 'detail'],
+  stats: queryFields,
+  excel: [...queryFields, 'detail', 'totals'],
+  csv: [...queryFields, 'detail'],
+  jsonl: [...queryFields, 'detail'],
 };
-/** Names of unknown fields that a refusal repeats. */
+/** The most unknown fields that a refusal names. */
 const namedMax = 5;
 
 /**
- * Reads the body of /bill/stats and of the files (contract A 4.7). Every problem is named, unknown fields included: a caller that filters by `userName` would take the bill of all users for that of one.
- * An empty or null name filters nothing.
+ * Reads the body of /bill/stats and of the files (contract A 4.7). The refusal names every problem, unknown fields
+ * included: otherwise a caller that filters by `userName` would mistake the bill of all users for the bill of one. An
+ * empty or null name does not filter.
  */
 export function readBillingRequest(body: unknown, form: Form): BillingRequestReading {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return { problems: ['the body must be a JSON object'] };
@@ -48,16 +49,18 @@ export function readBillingRequest(body: unknown, form: Form): BillingRequestRea
 }
 
 function describeUnknown(names: readonly string[], form: Form): string[] {
-  const known = fieldsOf[form];
-  const unknown = names.filter((name) => !known.includes(name));
+  const knownFields = fieldsOf[form];
+  const unknown = names.filter((name) => !knownFields.includes(name));
   if (unknown.length === 0) return [];
   const named = unknown.slice(0, namedMax).map((name) => JSON.stringify(name.slice(0, 64)));
   const more = unknown.length > namedMax ? ` and ${unknown.length - namedMax} more` : '';
-  const hint = unknown.includes('userName') ? '; whose calls are counted is up to the token: use a token of that user' : '';
-  return [`unknown ${unknown.length === 1 ? 'field' : 'fields'} ${named.join(', ')}${more}: the body takes ${known.join(', ')}${hint}`];
+  const hint = unknown.includes('userName') ? '; the token decides whose calls are counted: use a token of that user' : '';
+  return [
+    `unknown ${unknown.length === 1 ? 'field' : 'fields'} ${named.join(', ')}${more}: known fields are ${knownFields.join(', ')}${hint}`,
+  ];
 }
 
-/** Reads what only /bill/excel, /bill/csv and /bill/jsonl take, from a body that readBillingRequest took. */
+/** Reads the options of /bill/excel, /bill/csv and /bill/jsonl from a body that readBillingRequest accepted. */
 export function readExportOptions(body: unknown): ExportOptions | { readonly problems: readonly string[] } {
   const fields = body as Readonly<Record<string, unknown>>;
   const problems: string[] = [];
@@ -82,7 +85,7 @@ function readType(value: unknown, problems: string[]): StatisticsRequest['granul
     problems.push(`type is required: one of ${typeChoices}`);
     return undefined;
   }
-  // Form-like clients send the number as text.
+  // Clients that send forms write the number as a string.
   const type = typeof value === 'string' && /^[1-5]$/.test(value) ? Number(value) : value;
   if (typeof type === 'number' && isGranularity(type)) return type;
   problems.push(`type must be one of ${typeChoices}`);
@@ -107,7 +110,7 @@ function readSeconds(field: string, value: unknown, problems: string[]): number 
 function readName(field: string, value: unknown, problems: string[]): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;
   if (typeof value !== 'string') problems.push(`${field} must be a string`);
-  // PostgreSQL has no such character in text and would fail on the query.
+  // PostgreSQL cannot store this character in text, and the query would fail.
   else if (value.includes('\u0000')) problems.push(`${field} must not contain the character U+0000`);
   else return value;
   return undefined;

@@ -7,7 +7,7 @@ import { MonitorError, type MonitorErrorStatus, encodeRefusal } from './monitor-
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
-/** What each path takes. */
+/** The methods of each path. */
 const methods: Readonly<Record<string, string>> = {
   '/bill/stats': 'POST',
   '/bill/excel': 'POST',
@@ -18,25 +18,27 @@ const methods: Readonly<Record<string, string>> = {
   '/health/ready': 'GET, HEAD',
 };
 
-/** Hook: 405 for a known path and 404 for any other, before the body of a request that nobody will read is looked at. */
+/** Hook: 405 for a known path and 404 for any other, before the body is read. */
 export async function refuseUnknownRoute(request: FastifyRequest): Promise<void> {
   if (!request.is404) return;
   const path = (request.raw.url ?? '').split('?', 1)[0] ?? '';
   const allow = Object.hasOwn(methods, path) ? methods[path] : undefined;
-  if (allow === undefined)
-    throw new MonitorError(404, `there is nothing here; ask POST /bill/stats, /bill/excel, /bill/csv or /bill/jsonl`);
-  throw new MonitorError(405, `${path} does not take ${request.method}; it takes ${allow}`, { headers: { allow } });
+  if (allow === undefined) throw new MonitorError(404, `unknown path; use POST /bill/stats, /bill/excel, /bill/csv or /bill/jsonl`);
+  throw new MonitorError(405, `${path} does not accept ${request.method}; use ${allow}`, { headers: { allow } });
 }
 
-/** Answers any error in the envelope. What is not the caller's doing is logged, and the caller learns no inner detail of it. */
+/**
+ * Answers any error in the envelope. An error that the caller did not cause is logged, and the caller gets no internal
+ * detail.
+ */
 export function createErrorHandler(logger: Logger, bodyBytesMax: number) {
   return (error: FastifyError | Error, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const refusal = error instanceof MonitorError ? error : explainFrameworkError(error, bodyBytesMax);
-    // Work that was given up because the client left is no failure.
+    // Work that ended because the client disconnected is not a failure.
     if (refusal.status >= 500 && !reply.raw.destroyed) {
       logger.error({ err: refusal.cause ?? error, status: refusal.status, method: request.method, url: request.url }, refusal.message);
     }
-    // Headers of an answer that was about to be sent describe that answer.
+    // These headers describe the answer that is replaced.
     reply.removeHeader('content-disposition');
     return reply
       .code(refusal.status)
@@ -55,12 +57,14 @@ function explainFrameworkError(error: FastifyError | Error, bodyBytesMax: number
   return new MonitorError(500, 'internal error', { cause: error });
 }
 
-/** Fastify's handler for what its router cannot read. */
+/** Fastify's handler for paths that its router cannot read. */
 export function refuseBadUrl(_error: FastifyError, _request: FastifyRequest, reply: FastifyReply): void {
   void reply.code(400).type(JSON_TYPE).send(encodeRefusal(400, 'the path is malformed'));
 }
 
-/** Node's handler for bytes that are no HTTP request, or not a whole one in time. Fastify does not see them. */
+/**
+ * Node's handler for bytes that are not an HTTP request, or are not complete in time. Fastify does not receive them.
+ */
 export function refuseMalformed(error: ConnectionError, socket: Socket): void {
   if (closeIfSilent(error, socket)) return;
   if (error.code === 'ECONNRESET' || socket.destroyed || !socket.writable) {

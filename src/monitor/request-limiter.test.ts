@@ -4,7 +4,7 @@ import { RequestLimiterFullError, createRequestLimiter } from './request-limiter
 
 const never = new AbortController().signal;
 
-test('no more are inside at once than allowed, and those who wait come in the order they came', async () => {
+test('the number of running requests stays below its limit, and waiting requests enter in order of arrival', async () => {
   const requestLimiter = createRequestLimiter({ insideMax: 2, waitingMax: 10 });
   const entered: number[] = [];
   const enter = async (name: number) => {
@@ -25,7 +25,7 @@ test('no more are inside at once than allowed, and those who wait come in the or
   assert.deepEqual(entered, [1, 2, 3, 4]);
 });
 
-test('a line that is full turns the next one away at once', async () => {
+test('a full line refuses the next request at once', async () => {
   const requestLimiter = createRequestLimiter({ insideMax: 1, waitingMax: 1 });
   const leave = await requestLimiter.enter(never);
   const waiting = requestLimiter.enter(never);
@@ -34,13 +34,13 @@ test('a line that is full turns the next one away at once', async () => {
   await waiting;
 });
 
-test('who gives up leaves the line and takes no room', async () => {
+test('a request that aborts leaves the line and never occupies a slot', async () => {
   const requestLimiter = createRequestLimiter({ insideMax: 1, waitingMax: 1 });
   const leave = await requestLimiter.enter(never);
   const impatient = new AbortController();
   const waiting = requestLimiter.enter(impatient.signal);
-  impatient.abort(new Error('gone'));
-  await assert.rejects(waiting, /gone/);
+  impatient.abort(new Error('disconnected'));
+  await assert.rejects(waiting, /disconnected/);
   const patient = requestLimiter.enter(never);
   leave();
   await patient;

@@ -1,15 +1,15 @@
-/** Lets a limited number in at once; the others wait in line. */
+/** Bounds the number of concurrent requests; further ones wait in line. */
 export type RequestLimiter = {
   /**
-   * Resolves when there is room, with a function that gives the room back; calling it again does nothing. Rejects with
-   * RequestLimiterFullError when the line is full, and with the signal's reason when it aborts first.
+   * Resolves when there is a free slot, with a function that releases it; calling it again does nothing. Rejects with
+   * RequestLimiterFullError if the line is full, and with the reason of the signal if it aborts first.
    */
   readonly enter: (signal: AbortSignal) => Promise<() => void>;
 };
 
 export class RequestLimiterFullError extends Error {
   constructor() {
-    super('Too many are waiting already.');
+    super('Too many requests are waiting already.');
     this.name = 'RequestLimiterFullError';
   }
 }

@@ -10,41 +10,41 @@ const unixSeconds = (description: string): TSchema =>
 
 const nameFilter = (description: string): TSchema => Type.Union([Type.String({ pattern: '^[^\\u0000]*$' }), Type.Null()], { description });
 
-const question = {
+const queryProperties = {
   type: Type.Union([Type.Integer({ enum: types.map(Number) }), Type.String({ enum: types })], {
     description: `Size of the buckets: ${Object.entries(granularityNames)
       .map(([type, name]) => `${type} ${name}`)
-      .join(', ')}. A digit as text is accepted too.`,
+      .join(', ')}. A digit in a string is accepted too.`,
     examples: [3],
   }),
-  startTime: unixSeconds('Start of the interval in Unix seconds. Calls accepted at this second count.'),
-  endTime: unixSeconds('End of the interval in Unix seconds. Calls accepted at this second do not count.'),
+  startTime: unixSeconds('Start of the interval in Unix seconds. Calls accepted in this second are included.'),
+  endTime: unixSeconds('End of the interval in Unix seconds. Calls accepted in this second are not included.'),
   tokenName: Type.Optional(nameFilter('Only calls made with keys of exactly this name. Empty or null: all.')),
-  modelName: Type.Optional(nameFilter('Only calls that asked for exactly this model. Empty or null: all.')),
+  modelName: Type.Optional(nameFilter('Only calls that requested exactly this model. Empty or null: all.')),
 };
 
-/** Body of /bill/stats. startTime must also be before endTime, which a schema cannot say. */
-export const billingRequestSchema = Type.Object(question, {
+/** Body of /bill/stats. startTime must also be before endTime, which a schema cannot express. */
+export const billingRequestSchema = Type.Object(queryProperties, {
   additionalProperties: false,
-  description: 'What to add up. Unknown fields are refused.',
+  description: 'The calls to add up. Unknown fields are refused.',
 });
 
 const flag = (description: string): TSchema => Type.Optional(Type.Union([Type.Boolean(), Type.Null()], { description }));
 
 /** Body of /bill/csv and /bill/jsonl. */
 export const textRequestSchema = Type.Object(
-  { ...question, detail: flag('The calls one by one in place of the sums.') },
-  { additionalProperties: false, description: 'What to add up or to list. Unknown fields are refused.' },
+  { ...queryProperties, detail: flag('Lists the calls instead of the sums.') },
+  { additionalProperties: false, description: 'The calls to add up or to list. Unknown fields are refused.' },
 );
 
 /** Body of /bill/excel. */
 export const workbookRequestSchema = Type.Object(
   {
-    ...question,
-    detail: flag('The calls one by one on sheets of their own, behind the sums.'),
-    totals: flag('Whether a last line has the sums of all lines. Null or absent: as configured.'),
+    ...queryProperties,
+    detail: flag('Lists the calls on sheets of their own, after the sums.'),
+    totals: flag('Adds a last line with the totals. Null or absent: as configured.'),
   },
-  { additionalProperties: false, description: 'What to add up. Unknown fields are refused.' },
+  { additionalProperties: false, description: 'The calls to add up. Unknown fields are refused.' },
 );
 
 const count = (description: string): TSchema => Type.Integer({ minimum: 0, description });
@@ -95,7 +95,7 @@ export const statsReplySchema = Type.Object({
   code: Type.Integer({ const: 200 }),
   message: Type.String({ const: 'success' }),
   data: Type.Array(Type.Ref('#/components/schemas/BillingRecord'), {
-    description: 'Ascending by timeGroup, userName, tokenName and modelName; groups without calls are absent.',
+    description: 'Ascending by timeGroup, userName, tokenName and modelName; groups without calls are omitted.',
   }),
 });
 
@@ -105,13 +105,15 @@ export const refusalSchema = Type.Object(
     message: Type.String({ description: 'Every problem of the request, separated by semicolons.' }),
     data: Type.Null(),
   },
-  { description: 'Every error has this body, those of /bill/excel too.' },
+  { description: 'The body of every error, also of /bill/excel.' },
 );
 
 export const healthSchema = Type.Object({
   live: Type.Boolean({ const: true, description: 'The process runs.' }),
-  ready: Type.Boolean({ description: 'It can answer.' }),
-  reasons: Type.Optional(Type.Array(Type.String(), { minItems: 1, description: 'Why it cannot answer; present only then.' })),
+  ready: Type.Boolean({ description: 'The monitor can answer.' }),
+  reasons: Type.Optional(
+    Type.Array(Type.String(), { minItems: 1, description: 'Why the monitor cannot answer. Present only if it cannot.' }),
+  ),
 });
 
 export const livenessSchema = Type.Object({ live: Type.Boolean({ const: true, description: 'The process runs.' }) });

@@ -1,2 +1,2 @@
-/** Under this name a request carries whose calls it may see. */
+/** The name of the request decorator for the calls that the token may see. */
 export const statisticsScope = 'statisticsScope';

@@ -3,12 +3,12 @@ import type { AccountsStore } from '../accounts-store.ts';
 import type { StoredApiKey, User } from '../api-key.ts';
 import { createFakeBillingTokens } from './fake-billing-tokens.ts';
 
-/** A store in memory for tests: it counts what it is asked and can be made to fail or to hang. */
+/** An in-memory store for tests. It counts its calls and can be made to fail or hang. */
 export type FakeAccountsStore = AccountsStore & {
   readonly calls: Record<string, number>;
   /** `up`: answers. `down`: every call rejects. `hanging`: no call is ever answered. */
   mode: 'up' | 'down' | 'hanging';
-  /** Called before each answer, to let something happen in the middle of a call. */
+  /** Called before each answer, so that a test can act in the middle of a call. */
   before: (method: string) => Promise<void> | void;
 };
 
@@ -29,15 +29,15 @@ export function createFakeAccountsStore(): FakeAccountsStore {
   } = {
     pepper: () => 'pepper',
     ensureUser: (user) => {
-      const known = users.find((candidate) => candidate.name === user.name);
-      if (known === undefined) users.push(user);
-      return known ?? user;
+      const existing = users.find((candidate) => candidate.name === user.name);
+      if (existing === undefined) users.push(user);
+      return existing ?? user;
     },
     listUsers: () => [...users],
     changeUserLimits: (userName, change) => {
-      const known = users.find(({ name }) => name === userName);
-      if (known === undefined) return false;
-      users = users.map((user) => (user === known ? withChangedLimits(user, change) : user));
+      const existing = users.find(({ name }) => name === userName);
+      if (existing === undefined) return false;
+      users = users.map((user) => (user === existing ? withChangedLimits(user, change) : user));
       version += 1;
       return true;
     },
@@ -68,7 +68,7 @@ export function createFakeAccountsStore(): FakeAccountsStore {
       control.calls[name] = (control.calls[name] ?? 0) + 1;
       if (control.mode === 'down') throw new Error('the store is down');
       if (control.mode === 'hanging') return new Promise(() => {});
-      const result = (method as (...given: unknown[]) => unknown)(...parameters);
+      const result = (method as (...input: unknown[]) => unknown)(...parameters);
       await control.before(name);
       return result;
     },

@@ -1,7 +1,7 @@
 import type { BillingToken } from '../api-key.ts';
 import type { BillingTokenStore } from '../billing-token-store.ts';
 
-type KeptBillingToken = BillingToken & { readonly hash: string; readonly previousHash?: string };
+type StoredBillingToken = BillingToken & { readonly hash: string; readonly previousHash?: string };
 
 type Methods = {
   readonly [Name in keyof BillingTokenStore]: (
@@ -9,10 +9,10 @@ type Methods = {
   ) => Awaited<ReturnType<BillingTokenStore[Name]>>;
 };
 
-/** The billing tokens of a store in memory, for tests. */
+/** The billing tokens of an in-memory store, for tests. */
 export function createFakeBillingTokens(): Methods {
-  let tokens: KeptBillingToken[] = [];
-  const change = (tokenId: string, changed: (token: KeptBillingToken) => KeptBillingToken): void => {
+  let tokens: StoredBillingToken[] = [];
+  const change = (tokenId: string, changed: (token: StoredBillingToken) => StoredBillingToken): void => {
     tokens = tokens.map((token) => (token.id === tokenId ? changed(token) : token));
   };
   return {
@@ -43,6 +43,6 @@ export function createFakeBillingTokens(): Methods {
   };
 }
 
-function withoutHashes({ hash: _hash, previousHash: _previous, ...token }: KeptBillingToken): BillingToken {
+function withoutHashes({ hash: _hash, previousHash: _previous, ...token }: StoredBillingToken): BillingToken {
   return token;
 }

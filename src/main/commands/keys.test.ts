@@ -106,22 +106,22 @@ test('F15: a limit that makes no sense is refused, named with its value and what
   const run = setUp(context);
   await run('create', '--user', 'alice', '--name', 'ci');
   for (const [option, value, words] of [
-    ['--rpm', '0', /^rpm: "0" is not right; give a whole number from 1 to 1000000, or none\.$/],
-    ['--tpm', '1.5', /^tpm: "1\.5"/],
-    ['--concurrency', '-1', /^concurrency: "-1"/],
-    ['--models', 'a,,b', /^models: "a,,b".*separated by commas/],
-    ['--models', 'a*b', /^models:/],
-    ['--addresses', '10.0.0.0/40', /^addresses: "10\.0\.0\.0\/40".*10\.0\.0\.0\/8/],
-    ['--media-days', '0', /^media-days: "0"/],
-    ['--media-bytes', '5GB', /^media-bytes: "5GB".*500MiB/],
-    ['--media-bytes', '1025TiB', /^media-bytes:/],
-    ['--spend-per-day', '-1', /^spend-per-day: "-1" is not right; give an amount in USD/],
-    ['--spend-per-month', '1e3', /^spend-per-month:/],
-    ['--spend-total', '0.0000000001', /^spend-total:.*at most nine places/],
-    ['--spend-total', 'NaN', /^spend-total:/],
-    ['--expires', '2001-01-01', /^expires: "2001-01-01".*a time to come/],
-    ['--expires', '2999-02-31', /^expires:/],
-    ['--expires', 'soon', /^expires: "soon"/],
+    ['--rpm', '0', /^rpm must be an integer from 1 to 1000000, or none; got "0"\.$/],
+    ['--tpm', '1.5', /^tpm must be .*"1\.5"/],
+    ['--concurrency', '-1', /^concurrency must be .*"-1"/],
+    ['--models', 'a,,b', /^models must be .*separated by commas.*"a,,b"/],
+    ['--models', 'a*b', /^models must be/],
+    ['--addresses', '10.0.0.0/40', /^addresses must be .*10\.0\.0\.0\/8.*"10\.0\.0\.0\/40"/],
+    ['--media-days', '0', /^media-days must be .*"0"/],
+    ['--media-bytes', '5GB', /^media-bytes must be .*500MiB.*"5GB"/],
+    ['--media-bytes', '1025TiB', /^media-bytes must be/],
+    ['--spend-per-day', '-1', /^spend-per-day must be an amount in USD.*"-1"/],
+    ['--spend-per-month', '1e3', /^spend-per-month must be/],
+    ['--spend-total', '0.0000000001', /^spend-total must be.*at most nine places/],
+    ['--spend-total', 'NaN', /^spend-total must be/],
+    ['--expires', '2001-01-01', /^expires must be a time in the future.*"2001-01-01"/],
+    ['--expires', '2999-02-31', /^expires must be/],
+    ['--expires', 'soon', /^expires must be .*"soon"/],
   ] as const) {
     await assert.rejects(run('update', 'alice/ci', option, value), { name: 'AccountsError', message: words }, `${option} ${value}`);
   }

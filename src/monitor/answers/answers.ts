@@ -1,10 +1,10 @@
 import type { StatisticsRequest, StatisticsScope } from '../../billing/statistics/statistics.ts';
 import type { ExportOptions } from './export-options.ts';
 
-/** What an answer looks like. */
+/** The format of an answer. */
 export type Form = 'stats' | 'excel' | 'csv' | 'jsonl';
 
-/** What is asked. It can be sent from thread to thread. */
+/** A query for an answer. It can be sent to another thread. */
 export type AnswerQuery = {
   readonly form: Form;
   readonly request: StatisticsRequest;
@@ -12,14 +12,15 @@ export type AnswerQuery = {
   readonly exportOptions: ExportOptions;
 };
 
-/** Who answers: here, or in another thread. */
+/** Makes answers, in this thread or in another. */
 export type Answers = {
   /** The time zone of the buckets. */
   readonly timeZone: string;
   /**
-   * Begins an answer, and resolves with its bytes when the first of them can be written. They are made no faster than they are taken; a reader that stops returns the iterator. A failure on
-   * the way rejects, so that no part looks like the whole. Rejects with StatisticsRefusedError, StatisticsUnavailableError, and with the signal's reason.
+   * Begins an answer, and resolves with its bytes when the first of them can be written. Bytes are made no faster than
+   * they are read; a reader that stops must return the iterator. A failure rejects, so that no part looks like the
+   * whole. Rejects with StatisticsRefusedError, StatisticsUnavailableError, and with the reason of the signal.
    * @param signal ends the answer at any time
    */
-  readonly open: (question: AnswerQuery, signal: AbortSignal) => Promise<AsyncIterator<Uint8Array<ArrayBuffer>>>;
+  readonly open: (query: AnswerQuery, signal: AbortSignal) => Promise<AsyncIterator<Uint8Array<ArrayBuffer>>>;
 };

@@ -14,38 +14,41 @@ export type AnswersOptions = {
   /** IANA name. */
   readonly timeZone: string;
   readonly limits?: StatisticsLimits;
-  /** Whether workbooks have a last line with the sums, where the request does not say. */
+  /** Whether workbooks have a last line with the totals if the request does not say. */
   readonly totalsRow?: boolean;
-  /** Calls that one answer may list one by one. */
+  /** The most calls that one answer may list. */
   readonly detailCallsMax: number;
   readonly clock: Clock;
 };
 
-/** One answer, with its first records read. */
-type Begun = {
-  readonly question: AnswerQuery;
+/** An answer after its first records were read. */
+type OpenAnswer = {
+  readonly answerQuery: AnswerQuery;
   readonly records: RecordStream;
   readonly reading: AnswerSnapshot;
   readonly signal: AbortSignal;
 };
 
-/** Answers in this thread: rows go from the store through an encoder to the reader, a batch at a time. Throws RangeError for a time zone that is unknown. */
+/**
+ * Makes answers in this thread: rows go from the store through an encoder to the reader, one batch at a time. Throws
+ * RangeError for an unknown time zone.
+ */
 export function createAnswers(options: AnswersOptions): Answers {
   const { reader, timeZone, limits } = options;
   const toQuery = createQueries({ timeZone, ...(limits === undefined ? {} : { limits }) });
   return {
     timeZone,
-    open: async (question, signal) => {
-      const query = toQuery(question.request, question.scope);
+    open: async (answerQuery, signal) => {
+      const query = toQuery(answerQuery.request, answerQuery.scope);
       const reading = reader.openReading();
       const close = (): void => void reading.close().catch(() => undefined);
       signal.addEventListener('abort', close, { once: true });
       try {
         signal.throwIfAborted();
-        if (question.exportOptions.detail) await assertFewCalls(reading, query, options);
-        const records = await openRecords(reading, query, question.scope, timeZone);
+        if (answerQuery.exportOptions.detail) await assertFewCalls(reading, query, options);
+        const records = await openRecords(reading, query, answerQuery.scope, timeZone);
         signal.throwIfAborted();
-        return writeBytes(await encode({ question, records, reading, signal }, options), close, signal);
+        return writeBytes(await encode({ answerQuery, records, reading, signal }, options), close, signal);
       } catch (error) {
         close();
         throw error;
@@ -54,15 +57,15 @@ export function createAnswers(options: AnswersOptions): Answers {
   };
 }
 
-/** The roll-ups know how many calls there are before any of them is read. */
+/** The roll-ups count the calls before any of them is read. */
 async function assertFewCalls(reading: AnswerSnapshot, query: StatisticsQuery, { detailCallsMax }: AnswersOptions): Promise<void> {
   if ((await orUnavailable(reading.countCalls(query))) <= detailCallsMax) return;
   throw new StatisticsRefusedError(
-    `the detail would have more than ${detailCallsMax} calls; ask for a shorter range, or filter by tokenName or modelName`,
+    `the detail would have more than ${detailCallsMax} calls; request a shorter range, or filter by tokenName or modelName`,
   );
 }
 
-/** The bytes of an answer. Whatever ends it gives back what it reads from. */
+/** The bytes of an answer. However it ends, it closes the snapshot that it reads from. */
 async function* writeBytes(
   pieces: AsyncIterable<string | Uint8Array>,
   close: () => void,
@@ -71,7 +74,7 @@ async function* writeBytes(
   try {
     for await (const piece of pieces) {
       signal.throwIfAborted();
-      // Memory of its own, which can be handed to another thread.
+      // A copy with a buffer of its own, which can be transferred to another thread.
       yield typeof piece === 'string' ? new TextEncoder().encode(piece) : new Uint8Array(piece);
     }
   } finally {
@@ -80,24 +83,26 @@ async function* writeBytes(
   }
 }
 
-async function encode(begun: Begun, options: AnswersOptions): Promise<AsyncIterable<string | Uint8Array>> {
-  const { question, records } = begun;
-  const { form, exportOptions } = question;
+async function encode(answer: OpenAnswer, options: AnswersOptions): Promise<AsyncIterable<string | Uint8Array>> {
+  const { answerQuery, records } = answer;
+  const { form, exportOptions } = answerQuery;
   switch (form) {
     case 'stats':
       return createStatsText(billColumns, records.batches);
     case 'csv':
-      return exportOptions.detail ? createCsvText(callColumns, readCalls(begun, options)) : createCsvText(billColumns, records.batches);
+      return exportOptions.detail ? createCsvText(callColumns, readCalls(answer, options)) : createCsvText(billColumns, records.batches);
     case 'jsonl':
-      return exportOptions.detail ? createJsonLines(callColumns, readCalls(begun, options)) : createJsonLines(billColumns, records.batches);
+      return exportOptions.detail
+        ? createJsonLines(callColumns, readCalls(answer, options))
+        : createJsonLines(billColumns, records.batches);
     case 'excel':
-      return await encodeWorkbook(begun, options);
+      return await encodeWorkbook(answer, options);
   }
 }
 
-async function encodeWorkbook(begun: Begun, options: AnswersOptions): Promise<AsyncIterable<Uint8Array>> {
-  const { question, records, reading } = begun;
-  const { request, scope, exportOptions } = question;
+async function encodeWorkbook(answer: OpenAnswer, options: AnswersOptions): Promise<AsyncIterable<Uint8Array>> {
+  const { answerQuery, records, reading } = answer;
+  const { request, scope, exportOptions } = answerQuery;
   const { timeZone, clock, totalsRow = false } = options;
   const nowMs = clock.nowMs();
   const span = { startMs: request.startSeconds * 1000, endMs: request.endSeconds * 1000 };
@@ -106,13 +111,16 @@ async function encodeWorkbook(begun: Begun, options: AnswersOptions): Promise<As
     modifiedAtMs: nowMs,
     about: { request, scope, timeZone, generatedAtMs: nowMs, priceVersions, totals: records.totals },
     ...((exportOptions.totals ?? totalsRow) ? { totals: records.totals } : {}),
-    ...(exportOptions.detail ? { calls: readCalls(begun, options) } : {}),
+    ...(exportOptions.detail ? { calls: readCalls(answer, options) } : {}),
   });
 }
 
-/** The calls behind the records, of the same filters. */
-function readCalls({ question, reading, signal }: Begun, { timeZone }: AnswersOptions): AsyncGenerator<readonly BilledCallRecord[]> {
-  const { request, scope } = question;
+/** The calls behind the records, with the same filters. */
+function readCalls(
+  { answerQuery, reading, signal }: OpenAnswer,
+  { timeZone }: AnswersOptions,
+): AsyncGenerator<readonly BilledCallRecord[]> {
+  const { request, scope } = answerQuery;
   const filter: BilledCallFilter = {
     startMs: request.startSeconds * 1000,
     endMs: request.endSeconds * 1000,

@@ -1,7 +1,7 @@
-/** What a file may have besides the records. */
+/** Optional parts of a file besides the records. */
 export type ExportOptions = {
-  /** The calls one by one: sheets of their own in a workbook, and in place of the records in a text. */
+  /** Lists the calls: on sheets of their own in a workbook, and instead of the records in CSV and JSON Lines. */
   readonly detail: boolean;
-  /** A last line with the sums, in a workbook; undefined: as configured. */
+  /** Adds a last line with the totals to a workbook; undefined: as configured. */
   readonly totals: boolean | undefined;
 };

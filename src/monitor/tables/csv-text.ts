@@ -1,13 +1,17 @@
 import { rememberTexts } from './remember-texts.ts';
 import type { Cell, Column, TableRow } from './table.ts';
 
-/** What makes spreadsheet programs take a text for a formula, as its first character or behind blanks; the full-width forms do so in some. */
+/**
+ * The starts of texts that spreadsheet programs read as formulas, also after blanks. Some programs read the full-width
+ * forms too.
+ */
 const FORMULA_START = /^[\s\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/;
 const NEEDS_QUOTES = /[",\r\n]/;
 
 /**
- * One value as a field of CSV (RFC 4180): in quotes where it holds a comma, a quote or a line end. A text that a spreadsheet program might take for a formula gets an apostrophe in front,
- * which such programs show or swallow and never calculate; numbers stay as they are.
+ * One value as a field of CSV (RFC 4180): in quotes if it has a comma, a quote or a line end. A text that a spreadsheet
+ * program might read as a formula gets an apostrophe in front, which such programs show or remove, and never calculate.
+ * Numbers stay unchanged.
  */
 export function encodeCsvCell(value: Cell): string {
   if (typeof value !== 'string') return typeof value === 'object' ? value.rawJSON : String(value);
@@ -20,7 +24,7 @@ export function encodeCsvHeader(columns: readonly { readonly field: string }[]):
   return `${columns.map(({ field }) => field).join(',')}\r\n`;
 }
 
-/** Writes lines of one table; texts that repeat are looked at once. */
+/** Writes the lines of one table. Repeated texts are encoded once. */
 export function createCsvEncoder<Row extends TableRow>(columns: readonly Column<Row>[]): (row: Row) => string {
   const fields = columns.map(({ field }) => ({ field, textOf: rememberTexts(encodeCsvCell) }));
   return (row) => {

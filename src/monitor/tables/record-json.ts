@@ -2,8 +2,9 @@ import { type CellText, rememberTexts } from './remember-texts.ts';
 import type { Cell, TableRow } from './table.ts';
 
 /**
- * Writes records of one kind as JSON, the same text as JSON.stringify in a fraction of its time: the names of the fields are written down once, and texts are quoted once.
- * @param fields of every record, in their order
+ * Writes records of one kind as JSON: the same text as JSON.stringify in a fraction of its time, because field names
+ * and repeated texts are encoded once.
+ * @param fields the fields of every record, in order
  */
 export function createJsonEncoder(fields: readonly string[]): (row: TableRow) => string {
   const columns: readonly JsonColumn[] = fields.map((field, index) => {

@@ -13,7 +13,7 @@ import { type Column, type TableRow, billColumns } from './table.ts';
 const columns = billColumns as readonly Column<never>[] as readonly Column<TableRow>[];
 const nasty = ['', '=1', 'a,b', '"', '<&>', '_x0041_', '\ud800', 'x'.repeat(201), 'é', '\n', '1', 'constructor', '__proto__'];
 
-/** Rows whose texts repeat now and then, as names do, and now and then do not. */
+/** Rows whose texts sometimes repeat, as names do. */
 const rowsOf: fc.Arbitrary<TableRow[]> = fc.array(
   fc
     .tuple(
@@ -34,7 +34,7 @@ const rowsOf: fc.Arbitrary<TableRow[]> = fc.array(
   { maxLength: 30 },
 );
 
-test('records have the text that JSON.stringify has for them, whatever stood in those before', () => {
+test('records have the text of JSON.stringify, whatever records came before', () => {
   fc.assert(
     fc.property(rowsOf, (rows) => {
       const encode = createJsonEncoder(columns.map(({ field }) => field));
@@ -43,7 +43,7 @@ test('records have the text that JSON.stringify has for them, whatever stood in 
   );
 });
 
-test('lines of CSV are what their fields are one by one, whatever stood in those before', () => {
+test('a line of CSV has the text of its single fields, whatever lines came before', () => {
   fc.assert(
     fc.property(rowsOf, (rows) => {
       const encode = createCsvEncoder(columns);
@@ -52,7 +52,7 @@ test('lines of CSV are what their fields are one by one, whatever stood in those
   );
 });
 
-test('rows of a sheet are what their cells are one by one, whatever stood in those before', async () => {
+test('a row of a sheet has the text of its single cells, whatever rows came before', async () => {
   const laidOut = placeColumns(columns);
   const options = { columns, rowsMax: 1000, printing: { orientation: 'landscape', pagesAcross: 1 }, title: '' } as const;
   await fc.assert(
@@ -69,14 +69,14 @@ test('rows of a sheet are what their cells are one by one, whatever stood in tho
   );
 });
 
-test('more texts than are remembered are all written as they are', () => {
+test('more texts than the cache holds are all written unchanged', () => {
   const encode = createJsonEncoder(['name']);
   for (let round = 0; round < 2; round += 1) {
     for (let number = 0; number < 2500; number += 1) assert.equal(encode({ name: `n-${number}` }), `{"name":"n-${number}"}`);
   }
 });
 
-test('an exact number keeps its text where JSON is written, and text that is no number is refused there', () => {
+test('an exact number keeps its text in JSON, and text that is not a number is refused', () => {
   assert.equal(JSON.stringify({ amount: exactNumber('0.000000001') }), '{"amount":0.000000001}');
   assert.throws(() => JSON.stringify(exactNumber('1, "x": 2')), SyntaxError);
 });

@@ -1,11 +1,14 @@
-/** What is written for a text of one column. */
+/** The encoded form of a text of one column. */
 export type CellText = (value: string) => string;
 
-/** Texts of one column that are remembered, and how long they may be. */
+/** The most texts of one column that are cached, and their greatest length. */
 const rememberedMax = 1000;
 const charactersMax = 200;
 
-/** Remembers what was written for the texts of a column: names repeat from record to record, and the time of a bucket stands in all of its records. */
+/**
+ * Caches the encoded texts of a column: names repeat from record to record, and all records of a bucket have the same
+ * time.
+ */
 export function rememberTexts(encode: CellText): CellText {
   const remembered = new Map<string, string>();
   let lastValue: string | undefined;

@@ -5,10 +5,10 @@ import type { Column, TableRow } from './table.ts';
 
 const CHUNK_CHARACTERS = 128 * 1024;
 
-/** Lines of a table as they come from where they are kept: many at a time, or all at once. */
+/** The rows of a table as their source returns them: many at a time, or all at once. */
 export type Batches<Row> = Iterable<readonly Row[]> | AsyncIterable<readonly Row[]>;
 
-/** A table as CSV (RFC 4180, UTF-8 without a byte order mark), its field names first, piece by piece while it is read. */
+/** A table as CSV (RFC 4180, UTF-8 without a byte order mark) with a header line, piece by piece while it is read. */
 export function createCsvText<Row extends TableRow>(columns: readonly Column<Row>[], rows: Batches<Row>): AsyncGenerator<string> {
   return joinLines(rows, { head: encodeCsvHeader(columns), encode: createCsvEncoder(columns) });
 }
@@ -20,8 +20,8 @@ export function createJsonLines<Row extends TableRow>(columns: readonly Column<R
 }
 
 /**
- * The answer of /bill/stats as JSON text, piece by piece while it is read. The closing bracket comes last, so an answer that broke off
- * never parses.
+ * The answer of /bill/stats as JSON text, piece by piece while it is read. The closing bracket comes last, so an
+ * interrupted answer is never valid JSON.
  */
 export function createStatsText<Row extends TableRow>(columns: readonly Column<Row>[], rows: Batches<Row>): AsyncGenerator<string> {
   const encode = createJsonEncoder(columns.map(({ field }) => field));
@@ -45,7 +45,7 @@ async function* joinLines<Row>(rows: Batches<Row>, { head = '', separator = '', 
       if (text.length < CHUNK_CHARACTERS) continue;
       yield text;
       text = '';
-      // A fast reader must not keep the event loop from everybody else while a million lines are written.
+      // A fast reader must not block the event loop while a million lines are written.
       await setImmediate();
     }
   }

@@ -2,22 +2,21 @@ import type { BilledCallRecord } from '../../billing/statistics/billed-call-reco
 import { type BillingRecord, billingRecordFields } from '../../billing/statistics/billing-record.ts';
 import type { ExactNumber } from '../../billing/statistics/exact-number.ts';
 
-/** What one value of a table can be. */
+/** A value of a table. */
 export type Cell = string | number | boolean | ExactNumber;
 
-/** A line of a table. */
 export type TableRow = Readonly<Record<string, Cell>>;
 
 /**
- * How a value is to be shown where there are types: `number` is one that nobody adds up, `local-time` a text `YYYY-MM-DD HH:MM:SS` that can be a
- * date where there are dates.
+ * How a typed format shows a value: `number` is not added up, and `local-time` is a text `YYYY-MM-DD HH:MM:SS` that
+ * becomes a date in formats that have dates.
  */
 export type CellKind = 'text' | 'number' | 'count' | 'amount' | 'boolean' | 'local-time';
 
 export type Column<Row> = {
   readonly field: keyof Row & string;
   readonly kind: CellKind;
-  /** One sentence or two, for those who read the column. */
+  /** One or two sentences for readers of the column. */
   readonly meaning: string;
 };
 
@@ -33,8 +32,8 @@ const bill: Described<BillingRecord> = {
   totalCompletionTokens: ['count', 'All output tokens, reasoning included.'],
   totalCacheTokens: ['count', 'Input tokens read from a cache.'],
   totalCacheCreationTokens: ['count', 'Input tokens written to a cache.'],
-  totalUseTime: ['count', 'Whole seconds that the calls took together; milliseconds are added first and the sum is rounded down.'],
-  callCount: ['count', 'Answered calls. A call counts once, however many attempts it took.'],
+  totalUseTime: ['count', 'Total duration of the calls in whole seconds: the sum of the milliseconds, rounded down.'],
+  callCount: ['count', 'Answered calls. A call counts once, however many attempts it needed.'],
   totalAmount: ['amount', 'Cost in USD: a decimal number with at most nine decimals, never in exponent form.'],
 };
 
@@ -42,7 +41,7 @@ const bill: Described<BillingRecord> = {
 export const billColumns: readonly Column<BillingRecord>[] = billingRecordFields.map((field) => createColumn(bill, field));
 
 const calls: Described<BilledCallRecord> = {
-  requestId: ['text', 'The id of the request, as its answer told it.'],
+  requestId: ['text', 'The id of the request, as in its answer.'],
   time: ['local-time', 'When the request was accepted, by the clock of the configured time zone.'],
   timeMs: ['number', 'The same moment in Unix milliseconds.'],
   userName: ['text', 'Login name of the user.'],
@@ -53,10 +52,10 @@ const calls: Described<BilledCallRecord> = {
   cacheTokens: ['count', 'Input tokens read from a cache.'],
   cacheCreationTokens: ['count', 'Input tokens written to a cache.'],
   useTimeMs: ['count', 'Milliseconds from acceptance to the end.'],
-  callCount: ['number', '1 for a call, 0 for a part of one: a further round of its tools, or what they did.'],
+  callCount: ['number', '1 for a call, 0 for a part of one: a further round of its tools, or their cost.'],
   amount: ['amount', 'Cost in USD.'],
   estimated: ['boolean', 'Whether any count is an estimate rather than what the upstream reported.'],
-  end: ['text', 'finished; client-left: the client went away; cut: the reply broke off; lost: the gateway died during the call.'],
+  end: ['text', 'finished; client-left: the client disconnected; cut: the reply was interrupted; lost: the gateway died during the call.'],
   priceVersion: ['text', 'Version of the price book that priced it.'],
 };
 
@@ -70,12 +69,12 @@ function createColumn<Row>(described: Described<Row>, field: keyof Row & string)
   return { field, kind, meaning };
 }
 
-/** What the column of the statistics means. */
+/** The description of a column of the statistics. */
 export function billMeaning(field: keyof BillingRecord): string {
   return bill[field][1];
 }
 
-/** What the column of the detail means. */
+/** The description of a column of the detail. */
 export function callMeaning(field: keyof BilledCallRecord): string {
   return calls[field][1];
 }

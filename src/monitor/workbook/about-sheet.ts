@@ -8,36 +8,36 @@ import { sheetEnd, sheetStart } from './sheet-layout.ts';
 import { encodeCell } from './sheet-xml.ts';
 import { cellStyles } from './workbook-parts.ts';
 
-/** What a workbook says of itself. */
+/** The facts that a workbook states about itself. */
 export type About = {
   readonly request: StatisticsRequest;
   readonly scope: StatisticsScope;
   readonly timeZone: string;
   readonly generatedAtMs: number;
-  /** Versions of the price books that priced the calls; undefined where nobody can say. */
+  /** Versions of the price books that priced the calls; undefined if the store cannot tell. */
   readonly priceVersions: readonly string[] | undefined;
-  /** The sums of what was written before. */
+  /** The totals of the rows that were written before. */
   readonly totals: () => BillingTotals;
 };
 
-/** What was written before the sheet that tells of it. */
+/** A sheet that was written before this one. */
 export type WrittenSheet = { readonly name: string; readonly rowCount: number };
 
-/** Of the second column, in which long texts are wrapped. */
+/** Characters per line of the second column, which wraps long texts. */
 const lineCharacters = 80;
 const lineHeight = 15;
 
-/** `title` is for the foot of each printed page. */
+/** `title` is the footer of each printed page. */
 type AboutOptions = { readonly title: string; readonly hasDetail: boolean };
 
 type Line = readonly (readonly [value: Cell, style: number, kind?: CellKind])[];
 
-/** The sheet that says what the others hold, as XML: question, time zone, sums and the meaning of each column. */
+/** The sheet that describes the others, as XML: query, time zone, totals and the meaning of each column. */
 export function* writeAboutXml(about: About, sheets: readonly WrittenSheet[], { title, hasDetail }: AboutOptions): Generator<string> {
   const lines: readonly Line[] = [
     [['Billing statistics', cellStyles.title]],
     [],
-    ...describeQuestion(about),
+    ...describeQuery(about),
     ...sheets.map(({ name, rowCount }) => labelled(`Rows on sheet ${name}`, rowCount, cellStyles.countLeft)),
     [],
     [['Totals', cellStyles.title]],
@@ -55,7 +55,7 @@ export function* writeAboutXml(about: About, sheets: readonly WrittenSheet[], { 
     const cells = line.map(([value, style, kind = 'text'], column) => encodeCell(`${column === 0 ? 'A' : 'B'}${row}`, style, value, kind));
     const longest = Math.max(0, ...line.slice(1).map(([value]) => (typeof value === 'string' ? value.length : 0)));
     const linesHigh = Math.ceil(longest / lineCharacters);
-    // Programs that print without showing the sheet first leave a row as high as it says.
+    // Programs that print without showing the sheet first use the height that the row declares.
     yield `<row r="${row}"${linesHigh > 1 ? ` ht="${linesHigh * lineHeight}" customHeight="1"` : ''}>${cells.join('')}</row>`;
   }
   yield `</sheetData>${sheetEnd({ orientation: 'portrait', pagesAcross: 1 }, title)}`;
@@ -65,7 +65,7 @@ function callMeanings(): Line[] {
   return callColumns.map(({ field, meaning }) => labelled(field, meaning, cellStyles.wrapped));
 }
 
-function describeQuestion(about: About): Line[] {
+function describeQuery(about: About): Line[] {
   const { request, scope, timeZone, generatedAtMs, priceVersions } = about;
   const at = (seconds: number): string => formatBucketTime(seconds, timeZone);
   const facts: readonly (readonly [string, string])[] = [

@@ -13,19 +13,19 @@ async function collect(archive: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-/** Texts that repeat what stood a block before, need more bytes than characters, and are cut anywhere. */
+/** Texts that repeat an earlier block, need more bytes than characters, and are cut anywhere. */
 function longText(): string {
   const plain = Array.from({ length: 30_000 }, (_, row) => `<row r="${row}"><v>${row * 7919}</v></row>`).join('');
   return `${plain}${'和é😀'.repeat(150_000)}${plain}`;
 }
 
-test('a text of many blocks comes out as it went in, however its pieces are cut, and repeats are found across blocks', async () => {
+test('a text of many blocks is restored, however its pieces are cut, and repeats across blocks are compressed', async () => {
   const text = longText();
   for (const size of [1000, 100_003, text.length]) {
     const pieces: string[] = [];
     for (let at = 0; at < text.length;) {
       const end = at + size;
-      // A pair is not cut: no encoder writes halves of one.
+      // A surrogate pair is not cut: no encoder writes halves of a pair.
       const splitsPair = (text.charCodeAt(end - 1) & 0xfc00) === 0xd800;
       pieces.push(text.slice(at, splitsPair ? end + 1 : end));
       at = splitsPair ? end + 1 : end;
@@ -42,7 +42,7 @@ test('a text of many blocks comes out as it went in, however its pieces are cut,
   }
 });
 
-test('the content of an archive that nobody reads any more is given back', async () => {
+test('the content is closed when the reader of an archive stops', async () => {
   let isOver = false;
   function* endless(): Generator<string> {
     try {
@@ -58,7 +58,7 @@ test('the content of an archive that nobody reads any more is given back', async
   assert.ok(isOver);
 });
 
-test('sizes beyond 4 GiB stand where ZIP64 has them, and smaller files beside them need no more than ZIP 2.0', () => {
+test('sizes above 4 GiB are in the ZIP64 fields, and smaller files in the archive need only ZIP 2.0', () => {
   const large = { name: 'l', modifiedAtMs, checksum: 7, compressedBytes: 100, contentBytes: 5_000_000_000, offset: 200 };
   const small = { name: 's', modifiedAtMs, checksum: 8, compressedBytes: 100, contentBytes: 300, offset: 0 };
   const descriptor = encodeDescriptor(large);

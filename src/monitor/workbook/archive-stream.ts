@@ -2,24 +2,26 @@ import { setImmediate } from 'node:timers/promises';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { type ZipEntry, encodeDescriptor, encodeDirectory, encodeFileHeader } from './zip-records.ts';
 
-/** A file of the archive. Its content is read piece by piece, once its turn comes. */
+/** A file of the archive. Its content is read piece by piece, after the files before it. */
 export type ArchiveFile = { readonly name: string; readonly content: Iterable<string> | AsyncIterable<string> };
 
-// Sheet XML repeats itself: level 3 makes it nine times smaller, and higher levels gain little for much more time.
+// Sheet XML is repetitive: level 3 makes it nine times smaller, and higher levels gain little for much more time.
 const DEFLATE_LEVEL = 3;
-/** Characters that are compressed at a time: enough for the text before them, in which matches are found, to cost little. */
+/** Characters that are compressed at a time: enough that repeating the window before them costs little. */
 const BLOCK_CHARACTERS = 256 * 1024;
-/** How far back a match may lie. */
+/** How far back a match may be. */
 const WINDOW_BYTES = 32 * 1024;
-/** A last block with nothing in it. */
+/** An empty last block. */
 const LAST_BLOCK = Buffer.from([0x03, 0x00]);
 
 /**
- * A ZIP archive, byte by byte while it is read. Only what is being compressed is in memory, and content is read no faster than the archive is. Each file is asked for when the one before it has been
- * read to its end, so that it may depend on that. A failure on the way ends the archive without its directory; who reads no further returns the iterator, which stops the reading of the content. Up
- * to 4 GiB nothing in the archive needs more than ZIP 2.0.
+ * A ZIP archive, byte by byte while it is read. Only the block that is being compressed is in memory, and content is
+ * read no faster than the archive. The next file is requested when the one before it has been read completely, so it
+ * may depend on that one. A failure ends the archive without its directory. A reader that stops must return the
+ * iterator, which closes the content. An archive of up to 4 GiB needs only ZIP 2.0.
  *
- * It is compressed in the thread that writes it, and not in the pool: an answer then takes one processor at most, and no piece waits to be handed over.
+ * Compression runs in the thread that writes and not in the pool: an answer then uses one processor at most, and no
+ * piece waits for another thread.
  */
 export async function* createArchiveStream(files: Iterable<ArchiveFile>, modifiedAtMs: number): AsyncGenerator<Buffer, undefined> {
   const entries: ZipEntry[] = [];
@@ -30,7 +32,7 @@ export async function* createArchiveStream(files: Iterable<ArchiveFile>, modifie
     const compressor = new Compressor();
     for await (const block of joinPieces(content)) {
       yield compressor.add(block);
-      // The content may be at hand as a whole, and others are waiting for the loop.
+      // The content may be available at once, and other work waits for the event loop.
       await setImmediate();
     }
     yield LAST_BLOCK;
@@ -57,13 +59,13 @@ async function* joinPieces(content: ArchiveFile['content']): AsyncGenerator<stri
   if (text !== '') yield text;
 }
 
-/** Compresses one text block by block. Each block ends at a whole byte, and may repeat what stands in those before it. */
+/** Compresses one text block by block. Each block ends at a whole byte, and may refer back to earlier blocks. */
 class Compressor {
   checksum = 0;
   contentBytes = 0;
   compressedBytes = 0;
   readonly #encoder = new TextEncoder();
-  /** The end of what was compressed, and behind it the block. */
+  /** The end of the compressed text, followed by the block. */
   #memory = new Uint8Array(WINDOW_BYTES + BLOCK_CHARACTERS + BLOCK_CHARACTERS / 4);
   #windowBytes = 0;
 
@@ -84,7 +86,7 @@ class Compressor {
     return compressed;
   }
 
-  /** The text behind the window. Where most of it is no ASCII, it needs more room than it has characters. */
+  /** Writes the text after the window. Text that is mostly not ASCII needs more bytes than it has characters. */
   #write(text: string): Uint8Array {
     const { read, written } = this.#encoder.encodeInto(text, this.#memory.subarray(this.#windowBytes));
     if (read === text.length) return this.#memory.subarray(this.#windowBytes, this.#windowBytes + written);

@@ -1,14 +1,14 @@
 import type { CellKind, Column, TableRow } from '../tables/table.ts';
 import { cellStyles } from './workbook-parts.ts';
 
-/** How a sheet is printed. */
+/** The page set-up of a sheet. */
 export type PrintLayout = {
   readonly orientation: 'portrait' | 'landscape';
-  /** Pages side by side. The first column is repeated on each where there are several. */
+  /** Pages side by side. If there are several, each repeats the first column. */
   readonly pagesAcross: 1 | 2;
 };
 
-/** A column as a sheet has it. */
+/** A column with its position and styles on a sheet. */
 export type PlacedColumn = {
   readonly field: string;
   readonly kind: CellKind;
@@ -26,7 +26,7 @@ const styles: Readonly<Record<CellKind, number>> = {
   'local-time': cellStyles.time,
 };
 
-/** Headers stand over their values: over numbers on the right, over text on the left. */
+/** Headers align with their values: right over numbers, left over text. */
 const headerStyles: Readonly<Record<CellKind, number>> = {
   text: cellStyles.header,
   number: cellStyles.headerRight,
@@ -36,11 +36,11 @@ const headerStyles: Readonly<Record<CellKind, number>> = {
   'local-time': cellStyles.headerRight,
 };
 
-/** The least width of a column, in characters of the standard font. */
+/** The minimum width of a column, in characters of the standard font. */
 const widthsMin: Readonly<Record<CellKind, number>> = { text: 8, number: 10, count: 13, amount: 16, boolean: 9, 'local-time': 20 };
 /** A longer text is wrapped. */
 const textWidthMax = 38;
-/** Around a value: an indent on its left or some room on its right. */
+/** Space around a value: an indent on its left or a margin on its right. */
 const room = 3;
 
 export function placeColumns(columns: readonly Column<never>[]): readonly PlacedColumn[] {
@@ -55,11 +55,11 @@ export function placeColumns(columns: readonly Column<never>[]): readonly Placed
 
 /**
  * The widths of the columns: wide enough for their headers, and for the texts and plain numbers of the first rows.
- * @param firstRows rows that are there before the sheet begins
+ * @param firstRows rows that are known before the sheet begins
  */
 export function encodeColumns(columns: readonly PlacedColumn[], firstRows: readonly TableRow[]): string {
   const cols = columns.map(({ field, kind }, index) => {
-    // Bold letters are wider than the digits that widths are counted in.
+    // Bold letters are wider than the digits that are the unit of widths.
     const header = Math.ceil(field.length * 1.05) + 2;
     const longest = kind === 'text' || kind === 'number' ? Math.min(textWidthMax, longestText(firstRows, field) + room) : 0;
     return `<col min="${index + 1}" max="${index + 1}" width="${Math.max(header, longest, widthsMin[kind])}" customWidth="1"/>`;
@@ -77,7 +77,7 @@ function longestText(rows: readonly TableRow[], field: string): number {
   return longest;
 }
 
-/** How every sheet begins, up to its columns. */
+/** The start of every sheet, up to its columns. */
 export function sheetStart(pane: string): string {
   return (
     '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n' +
@@ -87,15 +87,16 @@ export function sheetStart(pane: string): string {
   );
 }
 
-/** A4, which is 9 among the sizes of the format. */
+/** A4 has number 9 in the format. */
 const paperSize = 9;
 
 /**
- * How every sheet ends, after its rows: as many pages long as it takes, with what it is and the number of the page at the foot.
- * @param title for the foot of each page
+ * The end of every sheet, after its rows: page set-up with as many pages as needed, and a footer with title and page
+ * number.
+ * @param title shown in the footer of each page
  */
 export function sheetEnd({ orientation, pagesAcross }: PrintLayout, title: string): string {
-  // In foots an ampersand begins a command, unless it is doubled; XML has its own word for it.
+  // In footers an ampersand begins a command unless it is doubled; in XML it must be escaped too.
   const text = title.replaceAll('&', '&&').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   return (
     '<pageMargins left="0.4" right="0.4" top="0.5" bottom="0.65" header="0.3" footer="0.3"/>' +

@@ -11,40 +11,40 @@ const CHUNK_CHARACTERS = 256 * 1024;
 const DAYS_TO_1970 = 25_569;
 const DAY_MS = 86_400_000;
 
-/** What a sheet has written when it is over. */
+/** The result of writing a sheet. */
 export type SheetEnd = {
-  /** Its lines, without the header and the totals. */
+  /** Its rows, without the header and the totals. */
   readonly rowCount: number;
-  /** The cells of header and lines, for example `A1:L8`. */
+  /** The cells of header and rows, for example `A1:L8`. */
   readonly range: string;
-  /** Whether the lines have all been written. */
+  /** Whether this sheet has the last row of the table. */
   readonly isLast: boolean;
 };
 
-/** The lines of a table as the sheets share them: every line is written once. */
+/** The rows of a table, shared by its sheets: every row is written once. */
 export type RowSource<Row> = {
   readonly next: () => IteratorResult<Row> | Promise<IteratorResult<Row>>;
   readonly isOver: () => Promise<boolean>;
-  /** Some of the next lines, which stay where they are. */
+  /** Some of the next rows, without consuming them. */
   readonly peek: () => Promise<readonly Row[]>;
 };
 
-/** Lines to be written, one of them ahead, so that a sheet that is full knows whether another follows. */
+/** Reads rows one ahead, so that a full sheet knows whether another one follows. */
 export function createRowSource<Row>(rows: Batches<Row>): RowSource<Row> {
   const batches: { readonly next: () => IteratorResult<readonly Row[]> | Promise<IteratorResult<readonly Row[]>> } =
     Symbol.iterator in rows ? rows[Symbol.iterator]() : rows[Symbol.asyncIterator]();
   let batch: readonly Row[] = [];
-  let taken = 0;
+  let consumed = 0;
   let ahead: IteratorResult<Row> | undefined;
   const takeNext = (): IteratorResult<Row> | Promise<IteratorResult<Row>> => {
-    if (taken === batch.length) return takeBatch();
-    taken += 1;
-    return { done: false, value: batch[taken - 1] as Row };
+    if (consumed === batch.length) return takeBatch();
+    consumed += 1;
+    return { done: false, value: batch[consumed - 1] as Row };
   };
   const takeBatch = async (): Promise<IteratorResult<Row>> => {
     const next = await batches.next();
     if (next.done === true) return { done: true, value: undefined };
-    [batch, taken] = [next.value, 0];
+    [batch, consumed] = [next.value, 0];
     return await takeNext();
   };
   return {
@@ -56,25 +56,25 @@ export function createRowSource<Row>(rows: Batches<Row>): RowSource<Row> {
     isOver: async () => (ahead ??= await takeNext()).done === true,
     peek: async () => {
       ahead ??= await takeNext();
-      return ahead.done === true ? [] : [ahead.value, ...batch.slice(taken)];
+      return ahead.done === true ? [] : [ahead.value, ...batch.slice(consumed)];
     },
   };
 }
 
 export type SheetOptions<Row> = {
   readonly columns: readonly Column<Row>[];
-  /** Lines at most; what remains is for the next sheet. */
+  /** The most rows of this sheet; the others go to the next sheet. */
   readonly rowsMax: number;
   readonly printing: PrintLayout;
-  /** For the foot of each printed page. */
+  /** Shown in the footer of each printed page. */
   readonly title: string;
-  /** Values for a last line in bold, written on the sheet that writes the last line of the table. */
+  /** Values for a last row in bold, written on the sheet that has the last row of the table. */
   readonly totals?: () => TableRow;
 };
 
 /**
- * One worksheet as XML, in pieces. The header row is frozen and has filters, which leave the totals out.
- * @param onEnd told once what was written
+ * One worksheet as XML, in pieces. The header row is frozen and has filters, which exclude the totals.
+ * @param onEnd called once with the result
  */
 export async function* writeSheetXml<Row extends TableRow>(
   source: RowSource<Row>,
@@ -87,9 +87,9 @@ export async function* writeSheetXml<Row extends TableRow>(
   let text = sheetHead(laidOut, await source.peek());
   let row = 1;
   while (row <= rowsMax) {
-    const taken = source.next();
-    // Lines that are at hand are not waited for: a turn of the loop for each would take longer than writing it.
-    const next = taken instanceof Promise ? await taken : taken;
+    const upcoming = source.next();
+    // Rows in memory are not awaited: a turn of the event loop for each would take longer than writing it.
+    const next = upcoming instanceof Promise ? await upcoming : upcoming;
     if (next.done === true) break;
     row += 1;
     text += encodeRow(next.value, row);
@@ -110,12 +110,12 @@ function sheetHead(columns: readonly PlacedColumn[], firstRows: readonly TableRo
   return (
     sheetStart('<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>') +
     encodeColumns(columns, firstRows) +
-    // High enough for the buttons of the filters to stand under the names.
+    // High enough for the buttons of the filters below the names.
     `<sheetData><row r="1" ht="32" customHeight="1">${headers.join('')}</row>`
   );
 }
 
-/** Writes rows as encodeCell writes their cells, in a fraction of the time: what does not change from row to row is put together once. */
+/** Writes the same text as encodeCell for each cell, in a fraction of the time: constant parts are built once. */
 function createRowEncoder(columns: readonly PlacedColumn[]): (values: TableRow, row: number) => string {
   const cells: readonly SheetColumn[] = columns.map(({ field, kind, letter, style }) => ({
     field,
@@ -141,9 +141,9 @@ function createRowEncoder(columns: readonly PlacedColumn[]): (values: TableRow, 
 type SheetColumn = {
   readonly field: string;
   readonly kind: CellKind;
-  /** Up to the number of the row. */
+  /** The text up to the number of the row. */
   readonly start: string;
-  /** From there to the number in the cell. */
+  /** The text from there to the number in the cell. */
   readonly numberStart: string;
   readonly textEnd: CellText;
   readonly style: number;
@@ -153,14 +153,14 @@ function totalsRow(columns: readonly PlacedColumn[], totals: TableRow, row: numb
   const cells = columns.map(({ field, kind, letter }, index) => {
     if (index === 0) return textCell(`${letter}${row}`, cellStyles.textTotal, 'TOTAL');
     const value = totals[field];
-    // The line above the sums goes all the way across.
+    // The border above the totals crosses all columns.
     if (value === undefined) return `<c r="${letter}${row}" s="${cellStyles.textTotal}"/>`;
     return encodeCell(`${letter}${row}`, kind === 'amount' ? cellStyles.amountTotal : cellStyles.countTotal, value, kind);
   });
   return `<row r="${row}" ht="20" customHeight="1">${cells.join('')}</row>`;
 }
 
-/** A cell of the type that its value has; none where there is no value. */
+/** A cell of the type of its value; empty without a value. */
 export function encodeCell(reference: string, style: number, value: Cell | undefined, kind: CellKind): string {
   return value === undefined ? '' : `<c r="${reference}${cellEnd(style, value, kind)}`;
 }
@@ -170,12 +170,12 @@ function cellEnd(style: number, value: Cell, kind: CellKind): string {
     if (kind === 'local-time') return `" s="${style}"><v>${spreadsheetDays(value)}</v></c>`;
     return textEnd(style, value);
   }
-  // A word, which every program shows and prints as it is.
+  // A text, which every program shows and prints unchanged.
   if (typeof value === 'boolean') return textEnd(style, value ? 'yes' : 'no');
   return `" s="${style}"><v>${typeof value === 'number' ? value : value.rawJSON}</v></c>`;
 }
 
-/** A local time `YYYY-MM-DD HH:MM:SS` as spreadsheets count: days and a fraction. */
+/** A local time `YYYY-MM-DD HH:MM:SS` as a number of days with a fraction, as spreadsheets count. */
 function spreadsheetDays(time: string): number {
   return Date.parse(`${time.replace(' ', 'T')}Z`) / DAY_MS + DAYS_TO_1970;
 }
@@ -184,7 +184,7 @@ function textCell(reference: string, style: number, text: string): string {
   return `<c r="${reference}${textEnd(style, text)}`;
 }
 
-/** Always an inline string: a program never takes it for a formula or a number, whatever its first character is. */
+/** Always an inline string: no program reads it as a formula or a number, whatever its first character. */
 function textEnd(style: number, text: string): string {
   return `" s="${style}" t="inlineStr"><is><t xml:space="preserve">${encodeCellText(text)}</t></is></c>`;
 }

@@ -1,13 +1,13 @@
 /** A sheet of the workbook. */
 export type SheetPart = {
   readonly name: string;
-  /** The cells that it filters, for example `A1:L8`; none where it filters nothing. */
+  /** The cells with filters, for example `A1:L8`; undefined if there are none. */
   readonly range?: string;
-  /** What is repeated on each printed page: `rows` the header, `both` the first column too. */
+  /** Repeated on each printed page: with `rows` the header, with `both` also the first column. */
   readonly titles?: 'rows' | 'both';
 };
 
-/** Positions in the style sheet below. */
+/** Indexes into the style sheet below. */
 export const cellStyles = {
   header: 1,
   text: 2,
@@ -56,7 +56,7 @@ export function encodePackageRelationships(): string {
   );
 }
 
-/** What the file says of itself: its title, who made it and when. */
+/** The document properties: title, creator and time of creation. */
 export function encodeCoreProperties(title: string, createdAtMs: number): string {
   const text = title.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   const at = `${new Date(createdAtMs).toISOString().slice(0, 19)}Z`;
@@ -74,7 +74,7 @@ export function encodeAppProperties(): string {
 
 export function encodeWorkbook(sheets: readonly SheetPart[]): string {
   const list = sheets.map(({ name }, index) => `<sheet name="${name}" sheetId="${index + 1}" r:id="rId${index + 1}"/>`);
-  // Spreadsheet programs keep the filtered area under this hidden name too, and some show no filter without it.
+  // Spreadsheet programs keep the filtered area also under this hidden name, and some show no filter without it.
   const filters = sheets.map(({ name, range }, index) => {
     if (range === undefined) return '';
     const area = range.replace(/([A-Z]+)(\d+)/g, '$$$1$$$2');
@@ -101,12 +101,12 @@ export function encodeWorkbookRelationships(sheetCount: number): string {
   );
 }
 
-/** Numbers of a font, a fill and a border below, and the alignment in the words of the format. */
+/** Indexes of a font, a fill and a border below, and the alignment as the format spells it. */
 type CellStyle = { readonly font?: number; readonly fill?: number; readonly border?: number; readonly alignment?: string };
 
 /**
- * Text cells have the format `@`, so that a name like `=1+1` stays text even when somebody edits the cell. Amounts are dollars, show six
- * decimals and keep all of theirs; negative ones, which corrections may be, are red.
+ * Text cells have the format `@`, so that a name like `=1+1` stays text even if a user edits the cell. Amounts are
+ * dollars, show six decimals and keep all of theirs; negative amounts, such as corrections, are red.
  */
 export function encodeStyles(): string {
   const cell = (format: number, { font = 0, fill = 0, border = 0, alignment = '' }: CellStyle = {}): string =>
@@ -117,7 +117,7 @@ export function encodeStyles(): string {
     { font: 1, fill: 2, border: 1 },
     { font: 1, border: 2 },
   ];
-  // In the order of cellStyles. The indent keeps a text apart from a number that ends at its left.
+  // In the order of cellStyles. The indent separates a text from a number that ends at its left.
   const cells = [
     '<xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>',
     cell(49, { ...header, alignment: 'horizontal="left" vertical="top" wrapText="1" indent="1"' }),

@@ -25,11 +25,13 @@ async function makeWorkbook(rows: readonly StatisticsRow[], recordsPerSheet?: nu
   return Buffer.concat(pieces);
 }
 
-/** Reads the archive by its directory and checks every length and checksum on the way, and that no part of it needs more than ZIP 2.0. */
+/**
+ * Reads the archive by its directory. Checks every length and checksum, and that no part of it needs more than ZIP 2.0.
+ */
 function unzip(archive: Buffer): Map<string, string> {
   const end = archive.length - 22;
   assert.equal(archive.readUInt32LE(end), 0x06054b50);
-  assert.notEqual(archive.readUInt32LE(end - 20), 0x07064b50, 'there is a ZIP64 directory');
+  assert.notEqual(archive.readUInt32LE(end - 20), 0x07064b50, 'the archive has a ZIP64 directory');
   const files = new Map<string, string>();
   let at = archive.readUInt32LE(end + 16);
   for (let index = 0; index < archive.readUInt16LE(end + 10); index += 1) {
@@ -56,7 +58,7 @@ function unzip(archive: Buffer): Map<string, string> {
   return files;
 }
 
-/** A strict small reader: balanced tags, quoted attributes, known entities and legal characters only. */
+/** A small strict reader: balanced tags, quoted attributes, known entities and legal characters only. */
 function assertWellFormed(xml: string, name: string): void {
   // oxlint-disable-next-line no-control-regex -- these characters are what the check is about
   assert.doesNotMatch(xml, /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/, name);
@@ -75,7 +77,7 @@ function assertWellFormed(xml: string, name: string): void {
   assert.deepEqual(open, [], name);
 }
 
-/** What a spreadsheet program makes of `_xHHHH_`. */
+/** Decodes `_xHHHH_` as a spreadsheet program does. */
 function decodeEscapes(text: string): string {
   return text.replace(/_x([0-9A-F]{4})_/g, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
@@ -98,12 +100,12 @@ test('headers are the contract’s field names, numbers are numbers and the amou
   ]);
 });
 
-test('no records make a header and nothing else', async () => {
+test('a workbook without records has only the header', async () => {
   const sheets = await readSheets(await makeWorkbook([]));
   assert.deepEqual(sheets, [{ sheet: 'Bill', data: [[...billingRecordFields]] }]);
 });
 
-test('the header is frozen and filtered, and amounts are dollars with six decimals', async () => {
+test('the header is frozen and filtered, and amounts show dollars with six decimals', async () => {
   const files = unzip(await makeWorkbook([fakeRow()]));
   const sheet = files.get('xl/worksheets/sheet1.xml') ?? '';
   assert.match(sheet, /<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"\/>/);
@@ -113,7 +115,7 @@ test('the header is frozen and filtered, and amounts are dollars with six decima
   assert.match(files.get('xl/styles.xml') ?? '', /numFmtId="164" formatCode="\[\$\$-409\]#,##0\.000000;/);
 });
 
-test('a full sheet continues on the next, and no record is lost or doubled', async () => {
+test('records continue on the next sheet when one is full, and none is lost or doubled', async () => {
   const rows = Array.from({ length: 7 }, (_, index) => fakeRow({ callCount: index + 1 }));
   const archive = await makeWorkbook(rows, 3);
   const sheets = await readSheets(archive);
@@ -168,12 +170,12 @@ function hostileNames(): string[] {
   return [...nasty, ...random];
 }
 
-/** What survives of a name: everything but what neither XML nor UTF-8 can say. */
+/** The part of a name that a workbook can hold: every character that XML and UTF-8 can express. */
 function shown(name: string): string {
   return name.toWellFormed().replace(/[\ufffe\uffff]/g, '\ufffd');
 }
 
-test('S8, F94: ten thousand hostile names stay text, in well-formed XML without a single formula', async () => {
+test('S8, F94: ten thousand hostile names stay text, in well-formed XML without any formula', async () => {
   const names = hostileNames();
   const archive = await makeWorkbook(names.map((name) => fakeRow({ userName: name, tokenName: name, modelName: name })));
   const files = unzip(archive);
@@ -188,7 +190,7 @@ test('S8, F94: ten thousand hostile names stay text, in well-formed XML without 
   }
 });
 
-test('a second reader sees hostile names as strings too', async () => {
+test('a second reader library reads hostile names as strings too', async () => {
   const names = nasty.filter((name) => name.trim() !== '');
   const [sheet] = await readSheets(await makeWorkbook(names.map((name) => fakeRow({ userName: name }))));
   const read = sheet?.data.slice(1).map((cells) => cells[2]) ?? [];
@@ -198,7 +200,7 @@ test('a second reader sees hostile names as strings too', async () => {
   );
 });
 
-test('a name longer than a cell is cut between characters, since Excel would call the workbook damaged', async () => {
+test('a name longer than a cell is cut between characters, so that Excel accepts the workbook', async () => {
   for (const name of ['x'.repeat(40_000), `${'x'.repeat(32_765)}😀${'y'.repeat(100)}`]) {
     const [sheet] = await readSheets(await makeWorkbook([fakeRow({ userName: name })]));
     const text = sheet?.data[1]?.[2];
@@ -207,7 +209,7 @@ test('a name longer than a cell is cut between characters, since Excel would cal
 });
 
 test('records are read no faster than the archive', async () => {
-  let taken = 0;
+  let read = 0;
   const inner = encodeBillingRecords(
     Array.from({ length: 50_000 }, () => fakeRow()),
     'UTC',
@@ -215,7 +217,7 @@ test('records are read no faster than the archive', async () => {
   const records: Records = {
     *[Symbol.iterator]() {
       for (const record of inner) {
-        taken += 1;
+        read += 1;
         yield [record];
       }
     },
@@ -223,14 +225,14 @@ test('records are read no faster than the archive', async () => {
   const stream = createWorkbookStream(records, { modifiedAtMs });
   for (let count = 0; count < 17; count += 1) await stream.next();
   for (let turns = 0; turns < 200; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-  assert.ok(taken > 0 && taken < 20_000, `${taken} records were taken for the first pieces`);
+  assert.ok(read > 0 && read < 20_000, `${read} records were read for the first pieces`);
   await stream.return(undefined);
-  const takenInAll = taken;
+  const readInAll = read;
   for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve));
-  assert.equal(taken, takenInAll, 'records were read for a reader who left');
+  assert.equal(read, readInAll, 'records were read after the reader stopped');
 });
 
-test('a failure on the way breaks the archive off, whatever was sent before', async () => {
+test('a failure interrupts the archive, whatever was sent before', async () => {
   const inner = encodeBillingRecords(
     Array.from({ length: 25_000 }, (_, index) => fakeRow({ callCount: index + 1 })),
     'UTC',
@@ -251,7 +253,7 @@ test('a failure on the way breaks the archive off, whatever was sent before', as
     await assert.rejects(async () => {
       for await (const piece of stream) pieces.push(piece);
     }, /the records broke/);
-    assert.equal(Buffer.concat(pieces).indexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06])), -1, 'a part looks like the whole');
+    assert.equal(Buffer.concat(pieces).indexOf(Buffer.from([0x50, 0x4b, 0x05, 0x06])), -1, 'the interrupted archive has a directory');
   }
 });
 
@@ -263,7 +265,7 @@ const about = {
   priceVersions: ['book-1'],
 } as const;
 
-/** A workbook with every sheet that there is. */
+/** A workbook with every kind of sheet. */
 async function makeWhole(rows: readonly StatisticsRow[], calls: readonly BilledCallRecord[]): Promise<Buffer> {
   const records = encodeBillingRecords(rows, 'Asia/Shanghai');
   const { totals } = records;
@@ -292,7 +294,7 @@ const callRecord: BilledCallRecord = {
   priceVersion: 'book-1',
 };
 
-test('printed, each page has the header row, its number and what it is, and is as wide as can be read', async () => {
+test('each printed page has the header row, its title and number, and readable columns', async () => {
   const files = unzip(await makeWhole([fakeRow()], [callRecord, { ...callRecord, estimated: false }]));
   for (const [name, xml] of files) assertWellFormed(xml, name);
   const workbook = files.get('xl/workbook.xml') ?? '';
@@ -307,7 +309,7 @@ test('printed, each page has the header row, its number and what it is, and is a
   for (const sheet of [bill, calls, last]) assert.ok(sheet.includes(`<oddFooter>${foot}</oddFooter>`));
 });
 
-test('headers stand over their values, texts keep apart from numbers, and truth is a word', async () => {
+test('headers align with their values, texts are separated from numbers, and booleans are words', async () => {
   const files = unzip(await makeWhole([fakeRow()], [callRecord, { ...callRecord, estimated: false }]));
   const alignments = Array.from(
     (files.get('xl/styles.xml') ?? '').replace(/^.*<cellXfs/s, '').matchAll(/<xf [^>]*?(?:\/>|>(.*?)<\/xf>)/g),
@@ -323,13 +325,13 @@ test('headers stand over their values, texts keep apart from numbers, and truth 
   const calls = files.get('xl/worksheets/sheet2.xml') ?? '';
   assert.match(calls, /<c r="N2" [^>]*t="inlineStr"><is><t [^>]*>yes</);
   assert.match(calls, /<c r="N3" [^>]*t="inlineStr"><is><t [^>]*>no</);
-  // A number that is wider than its column is shown as ###.
+  // A spreadsheet shows a number that is wider than its column as ###.
   const widths = Array.from(calls.matchAll(/<col [^>]*width="(\d+)"/g), ([, width]) => Number(width));
   assert.ok((widths[2] ?? 0) >= String(callRecord.timeMs).length + 2, `${widths[2]}`);
   assert.ok((widths[0] ?? 0) >= callRecord.requestId.length + 2, `${widths[0]}`);
 });
 
-test('the file has a title and the moment at which it was made in its properties', async () => {
+test('the document properties have a title and the time of creation', async () => {
   const files = unzip(await makeWhole([fakeRow()], []));
   const core = files.get('docProps/core.xml') ?? '';
   assert.match(core, /<dc:title>Billing statistics by day, 2026-01-27 to 2026-01-29 \(Asia\/Shanghai\)<\/dc:title>/);
@@ -344,7 +346,7 @@ function findOffice(): string | undefined {
       execFileSync(program, ['--version'], { stdio: 'ignore', timeout: 30_000 });
       return program;
     } catch {
-      // Not installed: the test below says so.
+      // LibreOffice is not installed; the tests below are skipped.
     }
   }
   return undefined;

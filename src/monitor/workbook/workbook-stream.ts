@@ -20,36 +20,36 @@ import {
   sheetPath,
 } from './workbook-parts.ts';
 
-/** Rows of one sheet in the .xlsx format, less the header. */
+/** The most rows of a sheet in the .xlsx format, without the header. */
 const RECORDS_PER_SHEET = 1_048_576 - 1;
 
 export type WorkbookOptions = {
-  /** Recorded in the archive. */
+  /** The time of modification in the archive. */
   readonly modifiedAtMs: number;
   readonly recordsPerSheet?: number;
-  /** What a last sheet says of the others; without it there is none. */
+  /** Facts for a last sheet that describes the others; undefined: no such sheet. */
   readonly about?: About;
-  /** Gives the sums for a last line under the records, once they are written. */
+  /** Returns the totals for a last line, called after the records were written. */
   readonly totals?: () => BillingTotals;
-  /** One line per call, for sheets behind those of the records. */
+  /** Single calls, for sheets after those of the records. */
   readonly calls?: Batches<BilledCallRecord>;
 };
 
 /**
- * Billing records as an .xlsx workbook, byte by byte while it is read: sheet `Bill` with one column per field and the field names on top,
- * then `Bill 2` and so on when one sheet is full; after them, where they are wanted, the calls one by one on `Calls`, `Calls 2` and so on, and `About`. Without records there is the header
- * alone. No cell holds a formula.
+ * Billing records as an .xlsx workbook, byte by byte while it is read: sheet `Bill` with one column per field, then
+ * `Bill 2` and so on when a sheet is full. On request, the single calls follow on `Calls`, `Calls 2` and so on, and
+ * then `About`. Without records there is only the header. No cell has a formula.
  */
 export function createWorkbookStream(records: Batches<BillingRecord>, options: WorkbookOptions): AsyncGenerator<Buffer, undefined> {
   return createArchiveStream(listFiles(records, options), options.modifiedAtMs);
 }
 
-/** The files in the order in which they can be known: what lists the sheets comes when there are no more of them. */
+/** The files in the order in which their content is known: the lists of sheets come after the last sheet. */
 function* listFiles(records: Batches<BillingRecord>, options: WorkbookOptions): Generator<ArchiveFile> {
   const { about, calls, totals, recordsPerSheet = RECORDS_PER_SHEET } = options;
   const written: (SheetPart & WrittenSheet)[] = [];
   const title = about === undefined ? 'Billing statistics' : titleOf(about);
-  // The totals take a line of the last sheet.
+  // The totals need a row of the last sheet.
   const rowsMax = totals === undefined ? recordsPerSheet : recordsPerSheet - 1;
   const bill = { name: 'Bill', columns: billColumns, rows: records, rowsMax, title, printing: billPrinting };
   yield* listTable({ ...bill, ...(totals === undefined ? {} : { totals }) }, written);
@@ -70,11 +70,11 @@ function* listFiles(records: Batches<BillingRecord>, options: WorkbookOptions): 
   yield { name: '[Content_Types].xml', content: [encodeContentTypes(written.length)] };
 }
 
-/** The records fit on one page across; the calls have too many columns for letters that can be read. */
+/** The records fit on one page across; the calls have too many columns for readable letters. */
 const billPrinting: PrintLayout = { orientation: 'landscape', pagesAcross: 1 };
 const callsPrinting: PrintLayout = { orientation: 'landscape', pagesAcross: 2 };
 
-/** `Billing statistics by day, 2026-01-27 to 2026-01-29 (UTC)`: the end is not included. */
+/** `Billing statistics by day, 2026-01-27 to 2026-01-29 (UTC)`; the end is exclusive. */
 function titleOf({ request, timeZone }: About): string {
   const at = (seconds: number): string => formatBucketTime(seconds, timeZone).replace(/ 00:00:00$/, '');
   return `Billing statistics by ${granularityNames[request.granularity]}, ${at(request.startSeconds)} to ${at(request.endSeconds)} (${timeZone})`;
@@ -97,7 +97,7 @@ function* listTable<Row extends TableRow>(table: Table<Row>, written: (SheetPart
   for (let number = 1; ; number += 1) {
     let end: SheetEnd | undefined;
     yield { name: sheetPath(written.length + 1), content: writeSheetXml(source, options, (ended) => (end = ended)) };
-    if (end === undefined) throw new Error('The next sheet was asked for before this one was over.');
+    if (end === undefined) throw new Error('The next sheet was requested before the end of this one.');
     const titles = options.printing.pagesAcross > 1 ? 'both' : 'rows';
     written.push({ name: number === 1 ? name : `${name} ${number}`, range: end.range, rowCount: end.rowCount, titles });
     if (end.isLast) return;

@@ -1,27 +1,27 @@
-/** A file of an archive as its records tell of it. */
+/** A file of an archive, as its records describe it. */
 export type ZipEntry = {
   readonly name: string;
   readonly modifiedAtMs: number;
   readonly checksum: number;
   readonly compressedBytes: number;
   readonly contentBytes: number;
-  /** Where its header begins in the archive. */
+  /** Offset of its header in the archive. */
   readonly offset: number;
 };
 
 /** 3: Unix, 63: version 6.3 of the specification (APPNOTE.TXT). */
 const madeBy = (3 << 8) | 63;
 const versionPlain = 20;
-/** Excel refuses archives that ask for it, so only those do that cannot do without. */
+/** Excel refuses archives that declare this version, so only entries that need it declare it. */
 const versionZip64 = 45;
-/** The name is UTF-8, and the sizes come behind the content. */
+/** The name is UTF-8, and the sizes follow the content. */
 const flags = (1 << 11) | (1 << 3);
 const deflated = 8;
-/** A file that its owner and group may write. */
+/** File mode: owner and group may write. */
 const attributes = (0o100664 << 16) >>> 0;
 const max32 = 0xffffffff;
 
-/** What stands before the content. Its sizes are not known there. */
+/** The record before the content. The sizes are not known yet. */
 export function encodeFileHeader({ name, modifiedAtMs }: Pick<ZipEntry, 'name' | 'modifiedAtMs'>): Buffer {
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
@@ -33,7 +33,7 @@ export function encodeFileHeader({ name, modifiedAtMs }: Pick<ZipEntry, 'name' |
   return Buffer.concat([header, Buffer.from(name)]);
 }
 
-/** What stands behind the content: its checksum and its sizes. */
+/** The record after the content, with its checksum and sizes. */
 export function encodeDescriptor(entry: ZipEntry): Buffer {
   const wide = needsZip64(entry);
   const descriptor = Buffer.alloc(wide ? 24 : 16);
@@ -51,7 +51,7 @@ export function encodeDescriptor(entry: ZipEntry): Buffer {
 
 /**
  * The directory at the end of the archive.
- * @param offset where it begins
+ * @param offset where the directory begins
  */
 export function encodeDirectory(entries: readonly ZipEntry[], offset: number): Buffer {
   const records = Buffer.concat(entries.map(encodeDirectoryRecord));
@@ -85,7 +85,7 @@ function encodeDirectoryRecord(entry: ZipEntry): Buffer {
   return Buffer.concat([record, Buffer.from(entry.name), extra]);
 }
 
-/** Sizes beyond 32 bits, which the fields for them only point to. */
+/** Sizes above 32 bits; the normal fields only refer to them. */
 function encodeWideSizes({ contentBytes, compressedBytes, offset }: ZipEntry): Buffer {
   const extra = Buffer.alloc(28);
   extra.writeUInt16LE(1, 0);
@@ -96,7 +96,7 @@ function encodeWideSizes({ contentBytes, compressedBytes, offset }: ZipEntry): B
   return extra;
 }
 
-/** The end of a directory that lies beyond 4 GiB, and where that end is. */
+/** The end of a directory that is beyond 4 GiB, and the position of that end. */
 function encodeWideEnd(count: number, directoryBytes: number, offset: number): Buffer {
   const end = Buffer.alloc(56 + 20);
   end.writeUInt32LE(0x06064b50, 0);
@@ -113,13 +113,13 @@ function encodeWideEnd(count: number, directoryBytes: number, offset: number): B
   return end;
 }
 
-/** The moment in UTC, for programs that know better than the local time of DOS. */
+/** The moment in UTC, for programs that do not need the local time of DOS. */
 function encodeModifiedAt(modifiedAtMs: number): Buffer {
   const extra = Buffer.alloc(9);
   extra.writeUInt16LE(0x5455, 0);
   extra.writeUInt16LE(5, 2);
   extra.writeUInt8(3, 4);
-  // A signed number, whose bits these are.
+  // The field is a signed number, written as its bits.
   extra.writeUInt32LE(Math.min(0x7fffffff, Math.max(0, Math.floor(modifiedAtMs / 1000))), 5);
   return extra;
 }
@@ -128,7 +128,7 @@ function needsZip64({ compressedBytes, contentBytes, offset }: ZipEntry): boolea
   return Math.max(compressedBytes, contentBytes, offset) >= max32;
 }
 
-/** Date and time as DOS writes them: by the local clock, in steps of two seconds, from 1980 to 2107. */
+/** Date and time in the format of DOS: local clock, steps of two seconds, from 1980 to 2107. */
 function dosTime(ms: number): number {
   const at = new Date(Math.min(new Date(2107, 11, 31, 23, 59, 58).getTime(), Math.max(new Date(1980, 0, 1).getTime(), ms)));
   const date = ((at.getFullYear() - 1980) << 9) | ((at.getMonth() + 1) << 5) | at.getDate();
