@@ -111,7 +111,7 @@ describe('generate-content on models that make images and nothing else', () => {
       ask([{ parts: [{ inlineData: { mimeType: 'application/pdf', data: 'AAAA' } }, { text: 'x' }] }], pictures),
       isRefusal(400, /input other than text and images/),
     );
-    await assert.rejects(ask('x', {}), isRefusal(400, /makes pictures/));
+    await assert.rejects(ask('x', {}), isRefusal(400, /makes images/));
     assert.equal(running.simulator.records().length, before);
   });
 

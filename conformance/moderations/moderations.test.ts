@@ -93,7 +93,7 @@ describe('moderations', () => {
       [{ input: [] }, 400, /input/],
       [{ input: ['a', { type: 'text', text: 'b' }] }, 400, /either strings/],
       [{ model: 'no-such-model', input: 'x' }, 404, /no-such-model/],
-      [{ model: 'none', input: 'x' }, 400, /judges content/],
+      [{ model: 'none', input: 'x' }, 400, /moderates content/],
       [{ model: 'gpt-4.1', input: 'x' }, 400, /writes texts/],
     ] as const) {
       const refused = await send(body);
@@ -234,7 +234,7 @@ describe('moderations by a chat model that stands in', () => {
     const send = (body: object): Promise<Answer> => post(`${bench.weir.gatewayUrl}/v1/moderations`, body, by(bench.weir.apiKey).headers);
     for (const [body, status, words] of [
       [{ model: 'no-such-model', input: 'x' }, 404, /no-such-model/],
-      [{ model: 'google', input: 'x' }, 400, /judges content/],
+      [{ model: 'google', input: 'x' }, 400, /moderates content/],
       [{ input: Array.from({ length: 17 }, () => 'x') }, 400, /at most 16 inputs/],
     ] as const) {
       const refused = await send(body);

@@ -9,7 +9,7 @@ const fieldNames = { turns: 'messages' } as FieldNames;
 const strict: TurnRules = { alternate: true, startsWithUser: true, systemTurns: 'as-user' };
 const loose: TurnRules = { alternate: false, startsWithUser: false, systemTurns: 'keep' };
 
-const said = (text: string): Part => ({ kind: 'text', text });
+const text = (content: string): Part => ({ kind: 'text', text: content });
 const user = (...parts: Part[]): Turn => ({ role: 'user', parts });
 const assistant = (...parts: Part[]): Turn => ({ role: 'assistant', parts });
 const call = (id: string, name = 'look'): Part => ({ kind: 'tool-call', id, name, arguments: '{}', path: `calls.${id}` });
@@ -21,7 +21,7 @@ const result = (callId: string, text = callId): Part => ({
   path: `results.${callId}`,
 });
 
-/** A conversation in short: `user: text; result(a)`. */
+/** Arranges a conversation and writes it in short: `user: text; result(a)`. */
 function arrange(turns: readonly Turn[], rules: TurnRules = strict) {
   const notes = createTranslationNotes(fieldNames, false);
   const arranged = arrangeTurns(turns, rules, notes).map((turn) => {
@@ -35,13 +35,13 @@ function arrange(turns: readonly Turn[], rules: TurnRules = strict) {
   return { arranged, notes: notes.list().map(({ kind, field }) => `${kind} ${field}`) };
 }
 
-describe('the order that strict vendors demand', () => {
+describe('turns are put into the order that strict vendors require', () => {
   const cases: readonly (readonly [name: string, turns: readonly Turn[], arranged: readonly string[], notes?: readonly string[]])[] = [
-    ['a plain conversation stays as it is', [user(said('a')), assistant(said('b'))], ['user: a', 'assistant: b']],
+    ['a plain conversation stays as it is', [user(text('a')), assistant(text('b'))], ['user: a', 'assistant: b']],
     [
-      'calls of one turn with one id are told apart, and so are their results',
+      'calls of one turn with one id get different ids, and so do their results',
       [
-        user(said('a')),
+        user(text('a')),
         assistant(call('c'), call('c_2'), call('c'), call('c')),
         user(result('c', '1'), result('c_2'), result('c', '2'), result('c', '3')),
       ],
@@ -51,57 +51,57 @@ describe('the order that strict vendors demand', () => {
         'user: result(c,look); result(c_2,look); result(c_3,look); result(c_4,look)',
       ],
     ],
-    ['neighbours of one role become one turn', [user(said('a')), user(said('b'))], ['user: a; b']],
+    ['neighbours of one role become one turn', [user(text('a')), user(text('b'))], ['user: a; b']],
     [
       'an assistant first gets a neutral user turn before it',
-      [assistant(said('a')), user(said('b'))],
+      [assistant(text('a')), user(text('b'))],
       ['user: .', 'assistant: a', 'user: b'],
       ['adapted messages'],
     ],
-    ['empty text is left out (anthropics/claude-code#50082, vercel/eve#2753)', [user(said(''), said('a'))], ['user: a']],
-    ['a turn that is empty without it is left out', [user(said('a')), assistant(said('')), user(said('b'))], ['user: a; b']],
+    ['empty text is left out (anthropics/claude-code#50082, vercel/eve#2753)', [user(text(''), text('a'))], ['user: a']],
+    ['a turn that is empty without it is left out', [user(text('a')), assistant(text('')), user(text('b'))], ['user: a; b']],
     [
-      'system text in mid-conversation is said by the user, marked',
-      [user(said('a')), { role: 'system', parts: [said('now French')] }],
+      'system text in mid-conversation becomes a marked user turn',
+      [user(text('a')), { role: 'system', parts: [text('now French')] }],
       ['user: a; <system>now French</system>'],
       ['adapted messages'],
     ],
     [
       'results of parallel calls are one user turn in the order of the calls, and what the user says comes after',
-      [user(said('q')), assistant(call('a'), call('b')), user(result('b')), user(result('a'), said('and?'))],
+      [user(text('q')), assistant(call('a'), call('b')), user(result('b')), user(result('a'), text('and?'))],
       ['user: q', 'assistant: call(a); call(b)', 'user: result(a,look); result(b,look); and?'],
     ],
     [
       'results written as several turns become one (MoonshotAI/kosong#45, Portkey-AI/gateway#980)',
-      [user(said('q')), assistant(call('a'), call('b')), user(result('a')), user(result('b'))],
+      [user(text('q')), assistant(call('a'), call('b')), user(result('a')), user(result('b'))],
       ['user: q', 'assistant: call(a); call(b)', 'user: result(a,look); result(b,look)'],
     ],
     [
       'a call without a result gets one that says so',
-      [user(said('q')), assistant(call('a')), user(said('never mind'))],
+      [user(text('q')), assistant(call('a')), user(text('never mind'))],
       ['user: q', 'assistant: call(a)', 'user: failed(a,look); never mind'],
       ['adapted calls.a'],
     ],
     [
-      'a result that comes late goes to its call, before what was said meanwhile (gptme/gptme#3847)',
-      [user(said('q')), assistant(call('a')), user(said('wait')), assistant(said('ok')), user(result('a'))],
+      'a result that comes late goes to its call, before the text in between (gptme/gptme#3847)',
+      [user(text('q')), assistant(call('a')), user(text('wait')), assistant(text('ok')), user(result('a'))],
       ['user: q', 'assistant: call(a)', 'user: result(a,look); wait', 'assistant: ok'],
     ],
   ];
   for (const [name, turns, arranged, notes] of cases) {
     test(name, () => {
-      const seen = arrange(turns);
-      assert.deepEqual(seen.arranged, arranged);
-      assert.deepEqual(seen.notes, notes ?? []);
+      const outcome = arrange(turns);
+      assert.deepEqual(outcome.arranged, arranged);
+      assert.deepEqual(outcome.notes, notes ?? []);
     });
   }
 
-  test('a result without a call is refused by its place', () => {
+  test('a result without a call is refused, and the refusal names its path', () => {
     assert.throws(() => arrange([user(result('x'))]), { code: 'untranslatable_field', param: 'results.x' });
   });
 
-  test('an id that a later turn uses again is answered in order', () => {
-    const turns = [user(said('q')), assistant(call('a')), user(result('a', 'one')), assistant(call('a')), user(result('a', 'two'))];
+  test('an id that a later turn uses again is matched in order', () => {
+    const turns = [user(text('q')), assistant(call('a')), user(result('a', 'one')), assistant(call('a')), user(result('a', 'two'))];
     const notes = createTranslationNotes(fieldNames, false);
     const results = arrangeTurns(turns, strict, notes).flatMap((turn) => turn.parts.filter((part) => part.kind === 'tool-result'));
     assert.deepEqual(
@@ -111,7 +111,7 @@ describe('the order that strict vendors demand', () => {
   });
 });
 
-test('where turns need not alternate, speakers are kept apart and system text stays', () => {
-  const turns: readonly Turn[] = [assistant(said('a')), user(said('b')), user(said('c')), { role: 'system', parts: [said('s')] }];
+test('if turns need not alternate, speakers are kept apart and system text stays in place', () => {
+  const turns: readonly Turn[] = [assistant(text('a')), user(text('b')), user(text('c')), { role: 'system', parts: [text('s')] }];
   assert.deepEqual(arrange(turns, loose), { arranged: ['assistant: a', 'user: b', 'user: c', 'system: s'], notes: [] });
 });

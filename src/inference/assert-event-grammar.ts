@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import type { InferenceEvent } from './inference-event.ts';
 
 type GrammarOptions = {
-  /** Whether the stream must have finished, or must not have. Left out, both may be. */
+  /** Whether the stream must be finished (true) or unfinished (false). Absent: both are right. */
   readonly isWhole?: boolean;
-  /** Whether blocks may be open side by side, as decoders may have them. */
+  /** Whether several blocks may be open at a time. Decoders may do that. */
   readonly overlaps?: boolean;
 };
 

@@ -36,7 +36,7 @@ const reply: fc.Arbitrary<InferenceReply> = record({
   stopReason: fc.constantFrom('end' as const, 'tool-calls' as const, 'output-limit' as const),
 });
 
-/** Blocks of a stream dealt out as a server does that writes several at once. */
+/** Interleaves the blocks of a stream, as a server does that writes several at once. */
 function interleave(events: readonly InferenceEvent[], picks: readonly number[]): readonly InferenceEvent[] {
   const head = events.filter((event) => event.type === 'started');
   const tail = events.filter((event) => !('index' in event) && event.type !== 'started');
@@ -59,11 +59,11 @@ function interleave(events: readonly InferenceEvent[], picks: readonly number[])
   return [...head, ...dealt, ...tail];
 }
 
-test('a reply that is replayed as a stream and added up again is the same reply', () => {
+test('a reply that is replayed as a stream and folded again is the same reply', () => {
   fc.assert(fc.property(reply, (whole) => assert.deepEqual(foldEvents(replayReply(whole)), whole)));
 });
 
-test('overlapping blocks are put in line: one is open at a time, none loses a letter', () => {
+test('overlapping blocks become consecutive ones, and no letter is lost', () => {
   fc.assert(
     fc.property(reply, fc.array(fc.nat(7), { minLength: 1 }), (whole, picks) => {
       const passed = run(serializeBlocks(), interleave(replayReply(whole), picks));
@@ -87,15 +87,15 @@ const say = (...texts: string[]): readonly InferenceEvent[] => [
   { type: 'finished', stopReason: 'end' },
 ];
 
-describe('stop sequences of upstreams that have none', () => {
+describe('stop sequences for upstreams that have none', () => {
   const cases: readonly (readonly [
     name: string,
     stops: readonly string[],
-    said: readonly string[],
+    pieces: readonly string[],
     left: string,
     hit: string | undefined,
   ])[] = [
-    ['none in the text', ['END'], ['all is said'], 'all is said', undefined],
+    ['none in the text', ['END'], ['all is written'], 'all is written', undefined],
     ['in one piece', ['END'], ['one END two'], 'one ', 'END'],
     ['split over pieces', ['END'], ['one E', 'N', 'D two'], 'one ', 'END'],
     ['a beginning that comes to nothing', ['END'], ['one EN', 'TER'], 'one ENTER', undefined],
@@ -105,15 +105,15 @@ describe('stop sequences of upstreams that have none', () => {
     ['an empty sequence watches for nothing', [''], ['all'], 'all', undefined],
     ['overlapping beginnings', ['aab'], ['aa', 'ab rest'], 'a', 'aab'],
   ];
-  for (const [name, stops, said, left, hit] of cases) {
+  for (const [name, stops, pieces, left, hit] of cases) {
     test(name, () => {
-      const { parts, stopReason, stopSequence } = foldEvents(run(cutAtSequences(stops), say(...said)));
+      const { parts, stopReason, stopSequence } = foldEvents(run(cutAtSequences(stops), say(...pieces)));
       assert.deepEqual(parts, [{ kind: 'text', text: left }]);
       assert.deepEqual([stopReason, stopSequence], hit === undefined ? ['end', undefined] : ['stop-sequence', hit]);
     });
   }
 
-  test('however the text is cut into pieces, the same is left of it', () => {
+  test('the cut does not depend on how the text is split into pieces', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 20 });
     fc.assert(
       fc.property(
@@ -128,7 +128,7 @@ describe('stop sequences of upstreams that have none', () => {
     );
   });
 
-  test('arguments of calls and thoughts are not watched', () => {
+  test('arguments of calls and thoughts are not searched for sequences', () => {
     const events: readonly InferenceEvent[] = [
       { type: 'block-started', index: 0, block: { kind: 'tool-call', id: 'c', name: 'f' } },
       { type: 'delta', index: 0, text: '{"a":"END"}' },
@@ -139,7 +139,7 @@ describe('stop sequences of upstreams that have none', () => {
   });
 });
 
-describe('tools that were changed on the way to the upstream', () => {
+describe('tools that were changed for the upstream', () => {
   const call = (name: string, index = 0): readonly InferenceEvent[] => [
     { type: 'block-started', index, block: { kind: 'tool-call', id: 'c', name } },
     { type: 'delta', index, text: '{"a":1}' },
@@ -147,7 +147,7 @@ describe('tools that were changed on the way to the upstream', () => {
   ];
   const finished: InferenceEvent = { type: 'finished', stopReason: 'tool-calls' };
 
-  test('a renamed function has its name again, others keep theirs', () => {
+  test('a renamed function gets its name back, others keep theirs', () => {
     const restored = foldEvents(
       run(restoreTools({ toolNames: new Map([['a_b', 'a/b']]) }), [...call('a_b'), ...call('other', 1), finished]),
     );
@@ -158,7 +158,7 @@ describe('tools that were changed on the way to the upstream', () => {
     assert.equal(restored.stopReason, 'tool-calls');
   });
 
-  test('the call that stands in for structured output is text, and text beside it is left out', () => {
+  test('the call of the answer tool becomes text, and text beside it is left out', () => {
     const beside: readonly InferenceEvent[] = [
       { type: 'block-started', index: 0, block: { kind: 'text' } },
       { type: 'delta', index: 0, text: 'Here is the JSON:' },
@@ -168,7 +168,7 @@ describe('tools that were changed on the way to the upstream', () => {
     assert.deepEqual([restored.parts, restored.stopReason], [[{ kind: 'text', text: '{"a":1}' }], 'end']);
   });
 
-  test('a model that answers twice at once is heard once: two objects behind each other are no JSON', () => {
+  test('a second answer is left out, because two consecutive objects are not JSON', () => {
     const restored = foldEvents(run(restoreTools({ answerTool: 'answer' }), [...call('answer', 0), ...call('answer', 1), finished]));
     assert.deepEqual([restored.parts, restored.stopReason], [[{ kind: 'text', text: '{"a":1}' }], 'end']);
   });

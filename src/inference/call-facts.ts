@@ -1,28 +1,31 @@
 import type { BuiltInToolKind } from './inference-request.ts';
 
-/** What the gateway needs to know of a validated request to route, admit and price it, whatever its dialect. */
+/** The facts of a validated request by which it is routed, admitted and priced, in any dialect. */
 export type CallFacts = {
-  /** The model name exactly as the client asked for it. */
+  /** The model name exactly as the client wrote it. */
   readonly requestedModel: string;
   /** Whether the reply is a stream. */
   readonly stream: boolean;
-  /** Upper bound on output tokens as sent; absent when the client set none. */
+  /** The client's bound on output tokens. Absent: the client set none. */
   readonly outputTokensMax?: number;
-  /** Replies that are asked for at once; absent: one. A bound on output tokens is that of all of them together. */
+  /** How many replies the client requests. Absent: one. A bound on output tokens applies to all of them together. */
   readonly replies?: number;
-  /** Characters of text in the request (inline media left out): what input is estimated from when no upstream count arrives. */
+  /**
+   * Characters of text in the request, without inline media. Input is estimated from them if the upstream reports no
+   * count.
+   */
   readonly inputCharacters: number;
-  /** Names of tools that need a particular upstream ability, for example `thread`. */
+  /** Names of tools that need an ability of the upstream, for example `thread`. */
   readonly needs: readonly CallNeed[];
-  /** Built-in tools that the request offers the model, each kind once; absent where it offers none. */
+  /** Built-in tools that the request offers to the model, each kind once. Absent: none. */
   readonly builtInTools?: readonly BuiltInToolKind[];
-  /** Whether the conversation is to be compacted rather than continued. Absent: no. */
+  /** Whether the conversation is compacted rather than continued. Absent: no. */
   readonly compacts?: boolean;
-  /** Whether the reply has to fit a JSON schema to the letter, or has to be JSON. Absent: no. */
+  /** Whether the reply must be JSON or match a JSON schema exactly. Absent: no. */
   readonly strictSchema?: boolean;
-  /** The stored reply that this call continues, kept by the upstream. It must be the caller's own. */
+  /** The stored reply that this call continues; the upstream has it. It must belong to the caller. */
   readonly continues?: { readonly replyId: string; readonly param: string };
-  /** Whether the upstream keeps the reply, so that a later call may continue it by its id. */
+  /** Whether the upstream stores the reply, so that a later call can continue it by its id. */
   readonly keepsReply?: boolean;
 };
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Fits a call's id to what an upstream allows. An id that fits stays as it is; another becomes a digest of itself, which is the same for
- * the call and for its result and in every later request, so that nothing has to be remembered.
+ * Fits the id of a call to the rules of an upstream. An id that fits is unchanged. Any other is replaced by its digest,
+ * which is the same for the call, for its result and in every later request, so that nothing has to be stored.
  */
 export function fitCallId(id: string, rules: { readonly pattern: RegExp; readonly charactersMax: number }): string {
   if (id.length > 0 && id.length <= rules.charactersMax && rules.pattern.test(id)) return id;

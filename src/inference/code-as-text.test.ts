@@ -13,20 +13,20 @@ const run: ServerToolPart = {
   wire: [],
 };
 
-test('code and its output are told as text that a model can read', () => {
+test('code and its output become text that a model can read', () => {
   assert.equal(codeAsText(run)?.text, '[Code that was run]\n```\nprint(40 + 2)\n```\n[Its output]\n```\n42\n```');
 });
 
-test('code that failed says so, and code without output invents none', () => {
+test('failed code is marked as failed, and code without output gets none', () => {
   assert.equal(
     codeAsText({ ...run, results: [{ text: '' }], failed: true })?.text,
     '[Code that was run]\n```\nprint(40 + 2)\n```\n[It failed.]',
   );
 });
 
-test('a huge output is cut', () => {
-  const told = codeAsText({ ...run, results: [{ text: 'x'.repeat(1_000_000) }] });
-  assert.ok((told?.text.length ?? 0) < 21_000);
+test('a very long output is cut', () => {
+  const text = codeAsText({ ...run, results: [{ text: 'x'.repeat(1_000_000) }] });
+  assert.ok((text?.text.length ?? 0) < 21_000);
 });
 
 test('other tools and empty runs are nothing', () => {

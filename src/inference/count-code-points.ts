@@ -1,4 +1,4 @@
-/** The Unicode code points of a text, in which citations count: a pair of surrogates is one. */
+/** Counts the Unicode code points of a text, the unit of citations. A surrogate pair is one code point. */
 export function countCodePoints(text: string): number {
   let count = text.length;
   for (let at = 0; at < text.length - 1; at++) {

@@ -1,14 +1,18 @@
-/** Reads usage counts out of a vendor's report, tolerating whatever a server may send. */
+/** Reads usage counts from a vendor's report, and tolerates any value in it. */
 export type CountReader = {
-  /** The count, or undefined when it is absent or null. A malformed one is undefined too, and makes the report untrustworthy. */
+  /**
+   * Returns the count. Undefined if it is absent, null or malformed; a malformed count makes the report untrustworthy.
+   */
   readonly read: (value: unknown) => number | undefined;
   readonly trustworthy: () => boolean;
 };
 
-/** More tokens than any call can have: a count beyond it is an upstream's mistake, and pricing it would overflow the books. */
+/**
+ * More tokens than any call can have. A higher count is an upstream's mistake, and its price would overflow the books.
+ */
 const countMax = 10_000_000_000;
 
-/** A reader for one report: it remembers whether any count was a string, negative, fractional or absurd. */
+/** Creates a reader for one report. It remembers whether a count was a string, negative, fractional or too high. */
 export function createCountReader(): CountReader {
   let trustworthy = true;
   return {

@@ -1,4 +1,4 @@
-/** Members whose strings are media or proofs and not prompt text. */
+/** Members whose strings are media or proofs, and not text of the prompt. */
 const opaqueMembers = new Set([
   'data',
   'file_data',
@@ -13,8 +13,8 @@ const opaqueMembers = new Set([
 ]);
 
 /**
- * Counts the characters of text in a parsed request body, leaving out inline media and opaque proofs. It is the basis of the input
- * estimate for calls whose upstream never reports a count. The walk is bounded by the structural guard that every body passes first.
+ * Counts the characters of text in a parsed request body, without inline media and opaque proofs. Input is estimated
+ * from this number if the upstream reports no count. The structural scan that every body passes first bounds the walk.
  */
 export function countTextCharacters(value: unknown): number {
   if (typeof value === 'string') return value.length;
@@ -33,10 +33,10 @@ export function countTextCharacters(value: unknown): number {
   return total;
 }
 
-/** Characters per token that estimates assume. English prose measures about 4 with current tokenizers. */
+/** Characters per token, for estimates. English prose has about 4 with current tokenizers. */
 const charactersPerToken = 4;
 
-/** Tokens that a number of characters is estimated to be. */
+/** Estimates the tokens of a number of characters. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }

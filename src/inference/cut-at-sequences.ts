@@ -1,17 +1,20 @@
 import type { EventStep, InferenceEvent } from './inference-event.ts';
 
 /**
- * How many stop sequences the gateway watches for in one reply, and of how many characters together: each of them is compared with every
- * character of the reply.
+ * How many stop sequences the gateway searches for in one reply, and their total length. Each of them is compared with
+ * every character of the reply.
  */
 export const watchedSequencesMax = { count: 32, characters: 8192 } as const;
 
-/** Watches one text for one sequence, however the text is cut into pieces. Every character is looked at once (Knuth, Morris and Pratt). */
+/**
+ * Searches a text for one sequence, however the text is split into pieces. It reads every character once (Knuth, Morris
+ * and Pratt).
+ */
 class SequenceWatch {
   readonly sequence: string;
-  /** For each beginning of the sequence, how long a shorter beginning it ends with. */
+  /** For each prefix of the sequence, the length of the longest shorter prefix that it ends with. */
   readonly #fallbacks: Int32Array;
-  /** How many characters at the end of the text are a beginning of the sequence. */
+  /** How many characters at the end of the text match the beginning of the sequence. */
   matched = 0;
 
   constructor(sequence: string) {
@@ -30,12 +33,12 @@ class SequenceWatch {
     return this.sequence.charCodeAt(length) === character ? length + 1 : length;
   }
 
-  /** Reads on up to `limit` characters; returns how many of them there are up to the end of the first occurrence. */
+  /** Reads up to `limit` characters. Returns the number of characters up to the end of the first occurrence. */
   read(piece: string, limit: number): number | undefined {
     const { sequence } = this;
     for (let at = 0; at < limit; at++) {
       if (this.matched === 0 && piece.charCodeAt(at) !== sequence.charCodeAt(0)) {
-        // Most text begins nothing, and is skipped at the speed of a search.
+        // Most text matches no first character, so `indexOf` skips it quickly.
         at = piece.indexOf(sequence.charAt(0), at);
         if (at === -1 || at >= limit) return undefined;
       }
@@ -48,17 +51,17 @@ class SequenceWatch {
 
 type Found = { readonly sequence: string; readonly end: number };
 
-/** One text that is being watched. */
+/** One text that is searched for all sequences. */
 class WatchedText {
   readonly #watches: readonly SequenceWatch[];
-  /** The end of the text that may be the beginning of a sequence: it has not been passed on. */
+  /** The end of the text, which may be the beginning of a sequence and is therefore held. */
   held = '';
 
   constructor(sequences: readonly string[]) {
     this.#watches = sequences.map((sequence) => new SequenceWatch(sequence));
   }
 
-  /** What of the text so far can be passed on, and the sequence that ended it. */
+  /** Returns the text that can be passed on, and the sequence that ended it. */
   read(piece: string): { readonly passed: string; readonly found?: string } {
     const found = this.#find(piece);
     const all = this.held + piece;
@@ -66,12 +69,12 @@ class WatchedText {
       const end = this.held.length + found.end;
       return { passed: all.slice(0, end - found.sequence.length), found: found.sequence };
     }
-    const kept = this.#watches.reduce((most, { matched }) => Math.max(most, matched), 0);
-    this.held = all.slice(all.length - kept);
-    return { passed: all.slice(0, all.length - kept) };
+    const heldCharacters = this.#watches.reduce((most, { matched }) => Math.max(most, matched), 0);
+    this.held = all.slice(all.length - heldCharacters);
+    return { passed: all.slice(0, all.length - heldCharacters) };
   }
 
-  /** The sequence that is complete first; of two that end together, the one that begins earlier. */
+  /** Finds the sequence that is complete first. If two end at the same character, the earlier start wins. */
   #find(piece: string): Found | undefined {
     let found: Found | undefined;
     for (const watch of this.#watches) {
@@ -85,9 +88,10 @@ class WatchedText {
 }
 
 /**
- * Stop sequences for upstreams that have none: visible text passes up to the first sequence, and there the reply ends. What might be the
- * beginning of a sequence is held back until it is known. After `finished` nothing more comes, and the upstream can be stopped. The cost is
- * that of the text times the number of sequences, which the caller bounds by `watchedSequencesMax`.
+ * Applies stop sequences for upstreams that do not support them. Visible text passes up to the first sequence, where
+ * the reply ends. Text that may be the beginning of a sequence is held until that is known. No event follows
+ * `finished`, and the upstream can be stopped. The cost is the length of the text times the number of sequences, which
+ * the caller bounds by `watchedSequencesMax`.
  */
 export function cutAtSequences(sequences: readonly string[]): EventStep {
   const watched = [...new Set(sequences)].filter((sequence) => sequence !== '');
@@ -106,7 +110,7 @@ export function cutAtSequences(sequences: readonly string[]): EventStep {
   };
 
   return (event) => {
-    // Probabilities would tell what was cut off.
+    // Probabilities would reveal the text that was cut off.
     if (hasEnded || event.type === 'logprobs') return [];
     if (event.type === 'block-started' && event.block.kind === 'text') texts.set(event.index, new WatchedText(watched));
     const text = 'index' in event ? texts.get(event.index) : undefined;

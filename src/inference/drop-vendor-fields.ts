@@ -4,12 +4,12 @@ import type { TranslationNotes } from './translation-notes.ts';
 const noField = 'the interface of this model has no such field';
 const noHint = 'a hint for its own vendor, which means nothing to the upstream of this model';
 
-/** The path without places in lists: fields that stand in every message or tool are named once. */
+/** Removes positions in lists from a path, so that a field that occurs in every message or tool is named once. */
 const placeless = (path: string): string => path.replaceAll(/\[\d+\]|\.\d+(?=\.|$)/g, '');
 
 /**
- * Notes fields that have no neutral name, and with them no place in another dialect. What changes the answer comes before hints, so that a
- * header that is cut short keeps it.
+ * Notes fields that have no neutral name and therefore no place in another dialect. Fields that change the answer come
+ * before hints, so that a truncated header still names them.
  */
 export function dropVendorFields(fields: readonly VendorField[], notes: TranslationNotes, reason = noField): void {
   const alike = new Map<string, VendorField[]>();
@@ -26,7 +26,7 @@ export function dropVendorFields(fields: readonly VendorField[], notes: Translat
     const [first, ...others] = group;
     if (first === undefined) continue;
     const why = first.weight === 'hint' && reason === noField ? noHint : reason;
-    const more = others.length === 0 ? '' : `; it stands in ${others.length} more ${others.length === 1 ? 'place' : 'places'}`;
+    const more = others.length === 0 ? '' : `; it also occurs in ${others.length} other ${others.length === 1 ? 'place' : 'places'}`;
     notes.dropped({ path: first.field, otherwise: 'turns' }, why + more);
   }
 }

@@ -20,15 +20,15 @@ describe('proofs in the fields of other dialects', () => {
     { origin: fc.string(), blob: fc.string({ unit: 'grapheme' }), hidden: fc.constant(true) },
     { requiredKeys: ['origin', 'blob'], noNullPrototype: true },
   );
-  test('come back byte for byte', () => {
-    fc.assert(fc.property(proof, (made) => assert.deepEqual(unwrapProof(wrapProof(made)), made)));
+  test('a proof in a field of another dialect is restored byte for byte', () => {
+    fc.assert(fc.property(proof, (any) => assert.deepEqual(unwrapProof(wrapProof(any)), any)));
   });
-  test('a native proof travels as it is, a foreign one wrapped', () => {
+  test('a native proof is sent as it is, a foreign one is wrapped', () => {
     assert.equal(writeProof({ origin: 'here', blob: 'abc' }, 'here'), 'abc');
     assert.deepEqual(readProof('abc', 'here'), { origin: 'here', blob: 'abc' });
     assert.deepEqual(readProof(writeProof({ origin: 'there', blob: 'abc' }, 'here'), 'here'), { origin: 'there', blob: 'abc' });
   });
-  test('a damaged one is none of ours', () => {
+  test('a damaged proof is not recognised as ours', () => {
     for (const text of ['gw1.', 'gw1.!!!', `gw1.${Buffer.from('{}').toString('base64url')}`, 'gw1', ''])
       assert.equal(unwrapProof(text), undefined);
   });
@@ -36,28 +36,28 @@ describe('proofs in the fields of other dialects', () => {
 
 describe('names of functions', () => {
   const rules = { pattern: /[a-zA-Z0-9_-]/, firstPattern: /[a-zA-Z_]/, charactersMax: 64 };
-  test('that fit stay as they are', () => {
+  test('names of functions that fit are unchanged', () => {
     const fitted = fitToolNames(['look_up', 'Read-File'], rules);
     assert.equal(fitted.toWireName('look_up'), 'look_up');
     assert.equal(fitted.renamed.size, 0);
   });
-  test('that do not fit are mapped to different names and back', () => {
+  test('names of functions that do not fit are mapped to different names and back', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 90, unit: 'grapheme' }), { maxLength: 8 }), (given) => {
-        const { toWireName, renamed } = fitToolNames(given, rules);
-        const sent = given.map(toWireName);
+      fc.property(fc.uniqueArray(fc.string({ minLength: 1, maxLength: 90, unit: 'grapheme' }), { maxLength: 8 }), (names) => {
+        const { toWireName, renamed } = fitToolNames(names, rules);
+        const sent = names.map(toWireName);
         for (const name of sent) assert.match(name, /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/);
-        assert.equal(new Set(sent).size, given.length);
+        assert.equal(new Set(sent).size, names.length);
         assert.deepEqual(
           sent.map((name) => renamed.get(name) ?? name),
-          given,
+          names,
         );
       }),
     );
   });
 });
 
-test('ids of calls that fit stay; others become the same digest every time', () => {
+test('ids of calls that fit are unchanged; others become the same digest every time', () => {
   const rules = { pattern: /^[a-zA-Z0-9_-]+$/, charactersMax: 64 };
   assert.equal(fitCallId('toolu_1', rules), 'toolu_1');
   const fitted = fitCallId('functions.look:0', rules);
@@ -67,13 +67,13 @@ test('ids of calls that fit stay; others become the same digest every time', () 
 });
 
 describe('arguments of calls', () => {
-  test('are an object, never a string (hass-agent-llm#42)', () => {
+  test('arguments of calls are an object, never a string (hass-agent-llm#42)', () => {
     assert.deepEqual(parseToolArguments(''), {});
     assert.deepEqual(parseToolArguments('{"a":1}'), { a: 1 });
     assert.deepEqual(parseToolArguments('"{\\"a\\":1}"'), { a: 1 });
     for (const text of ['[1]', '3', '"x"', '{"a":', 'null']) assert.equal(parseToolArguments(text), undefined, text);
   });
-  test('that an upstream broke keep their text', () => assert.deepEqual(repairToolArguments('{"a":'), { _raw: '{"a":' }));
+  test('arguments that an upstream broke keep their text', () => assert.deepEqual(repairToolArguments('{"a":'), { _raw: '{"a":' }));
 });
 
 describe('results of calls', () => {
@@ -83,23 +83,23 @@ describe('results of calls', () => {
     content: [{ kind: 'text' as const, text }],
     isError,
   });
-  test('as objects: JSON objects as they are, everything else under result, errors under error', () => {
+  test('results become objects: JSON objects as they are, other text under result, errors under error', () => {
     assert.deepEqual(resultObject(result('{"a":1}')), { a: 1 });
     assert.deepEqual(resultObject(result('[1,2]')), { result: [1, 2] });
     assert.deepEqual(resultObject(result('007')), { result: '007' });
     assert.deepEqual(resultObject(result('{broken')), { result: '{broken' });
     assert.deepEqual(resultObject(result('no', true)), { error: 'no' });
   });
-  test('and back', () => {
+  test('result objects become the same text again', () => {
     assert.equal(contentFromObject({ result: 'plain' }), 'plain');
     assert.equal(contentFromObject({ output: [1] }), '[1]');
     assert.equal(contentFromObject({ result: 1, more: 2 }), '{"result":1,"more":2}');
   });
-  test('as text: an error says that it is one', () => assert.equal(resultText(result('no', true)), 'Error: no'));
+  test('an error result becomes text that says it is an error', () => assert.equal(resultText(result('no', true)), 'Error: no'));
 });
 
 describe('effort against budget', () => {
-  type Row = readonly [asked: ReasoningRequest | undefined, traits: TraitDifferences, fitted: FittedReasoning, notes?: readonly string[]];
+  type Row = readonly [request: ReasoningRequest | undefined, traits: TraitDifferences, fitted: FittedReasoning, notes?: readonly string[]];
   const rows: readonly Row[] = [
     [undefined, {}, { kind: 'default' }],
     [{ mode: 'on', budgetTokens: 5000 }, {}, { kind: 'budget', tokens: 5000 }],
@@ -129,10 +129,10 @@ describe('effort against budget', () => {
     [{ mode: 'on', effort: 'low' }, { reasoning: 'none' }, { kind: 'default' }, ['dropped thinking']],
     [{ mode: 'off' }, { reasoning: 'none' }, { kind: 'default' }],
   ];
-  for (const [asked, traits, fitted, noted] of rows) {
-    test(`${JSON.stringify(asked)} for ${JSON.stringify(traits)}`, () => {
+  for (const [request, traits, fitted, noted] of rows) {
+    test(`${JSON.stringify(request)} for ${JSON.stringify(traits)}`, () => {
       const notes = createTranslationNotes(names, false);
-      assert.deepEqual(fitReasoning(asked, createFakeTraits({ reasoning: 'budget' }, traits), notes), fitted);
+      assert.deepEqual(fitReasoning(request, createFakeTraits({ reasoning: 'budget' }, traits), notes), fitted);
       assert.deepEqual(
         notes.list().map(({ kind, field }) => `${kind} ${field}`),
         noted ?? [],
@@ -142,7 +142,7 @@ describe('effort against budget', () => {
 });
 
 describe('notes', () => {
-  test('name the field as the client spells it, once', () => {
+  test('notes name the field as the client spells it, once', () => {
     const notes = createTranslationNotes(names, false);
     notes.dropped('topK', 'none there');
     notes.dropped('topK', 'none there');
@@ -152,12 +152,12 @@ describe('notes', () => {
       { kind: 'adapted', field: 'messages.1', reason: 'moved' },
     ]);
   });
-  test('strict: a drop is a 400 that names the field, an adaptation is not', () => {
+  test('in strict translation, a drop is a 400 that names the field, and an adaptation is not', () => {
     const notes = createTranslationNotes(names, true);
     notes.adapted('topK', 'clamped');
     assert.throws(() => notes.dropped('topK', 'none there'), { code: 'untranslatable_field', status: 400, param: 'top_k' });
   });
-  test('are bounded', () => {
+  test('the number of notes is bounded', () => {
     const notes = createTranslationNotes(names, false);
     for (let at = 0; at < 1000; at++) notes.dropped({ path: `messages.${at}`, otherwise: 'turns' }, 'lost');
     assert.equal(notes.list().length, 32);

@@ -40,8 +40,8 @@ function closeBlock(block: OpenBlock): ReplyPart {
 }
 
 /**
- * Adds a stream up to the whole reply that says the same, its parts in the order in which their blocks began. A stream without `finished`
- * folds to a reply that failed.
+ * Folds a stream into the whole reply with the same content. Its parts are in the order in which their blocks began. A
+ * stream without `finished` becomes a reply that failed.
  */
 export function foldEvents(events: Iterable<InferenceEvent>): InferenceReply {
   const open = new Map<number, OpenBlock>();
@@ -78,8 +78,8 @@ export function foldEvents(events: Iterable<InferenceEvent>): InferenceReply {
 }
 
 function withoutType(event: Extract<InferenceEvent, { type: 'started' | 'finished' }>): Partial<InferenceReply> {
-  const { type: _type, ...said } = event;
-  return said;
+  const { type: _type, ...block } = event;
+  return block;
 }
 
 type BlockEvent = Extract<InferenceEvent, { type: 'delta' | 'paragraph' | 'proof' | 'citation' | 'tool-outcome' | 'block-ended' }>;

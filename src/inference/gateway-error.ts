@@ -1,6 +1,7 @@
 /**
- * The closed set of errors that Weir itself can answer with. A code is stable, is never reused, and belongs to one class; the class decides
- * the HTTP status, and each dialect words its own vendor's body from it. docs/reference/errors.md is checked against this table.
+ * All errors that Weir itself can return. A code is stable, is never reused and belongs to one class. The class decides
+ * the HTTP status, and each dialect writes its vendor's error body from it. A test compares docs/reference/errors.md
+ * with this table.
  */
 export const errorCodes = {
   invalid_json: { status: 400, class: 'invalid_request' },
@@ -75,36 +76,41 @@ export const errorCodes = {
 export type ErrorCode = keyof typeof errorCodes;
 export type ErrorClass = (typeof errorCodes)[ErrorCode]['class'];
 
-/** A limit of the gateway's own that a call would exceed: whose it is, of what, and how much it allows. */
+/** A limit of the gateway that a call would exceed: its owner, what it counts, and its amount. */
 export type ExceededLimit = {
   readonly scope: 'key' | 'user' | 'model';
   readonly of: 'requests' | 'tokens' | 'concurrency';
   readonly limit: number;
 };
 
-/** A limit of spending that a call would exceed: whose it is, of what time, and how much it allows, in USD as a decimal string. */
+/** A spend limit that a call would exceed: its owner, its period, and its amount in USD as a decimal string. */
 export type ExceededSpend = { readonly scope: 'key' | 'user'; readonly period: 'day' | 'month' | 'total'; readonly limitUsd: string };
 
 export type GatewayErrorOptions = {
-  /** The request field the error is about, spelled as the client's dialect spells paths: `messages.0.content`, `input[1].role`. */
+  /** The request field with the error, as the client's dialect spells paths: `messages.0.content`, `input[1].role`. */
   readonly param?: string;
-  /** For the operator's log only; never sent to a client. Must not hold secrets or prompt text. */
+  /** Only for the operator's log, never sent to a client. It must not contain secrets or text of prompts. */
   readonly internal?: string;
-  /** Extra members of the error body that a client program reads, by dialect (for example Messages `error.details`). */
+  /**
+   * Additional members of the error body that client programs read, by dialect (for example Messages `error.details`).
+   */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Whole seconds after which a retry makes sense; sent as `retry-after`. */
+  /** Whole seconds until a retry can succeed; sent as `retry-after`. */
   readonly retryAfterSeconds?: number;
-  /** Overrides the status of the code, for example when an upstream named its own inside a 200. */
+  /** Replaces the status of the code, for example if an upstream names another status inside a 200. */
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** For `rate_limited`: dialects word it in their own way. */
+  /** For `rate_limited`. Each dialect formats it as its vendor does. */
   readonly exceededLimit?: ExceededLimit;
   /** For `spend_limit_reached`. */
   readonly exceededSpend?: ExceededSpend;
   readonly cause?: unknown;
 };
 
-/** An error with a message for the client (`message`) and one for the log (`internal`). Only a dialect turns it into a body. */
+/**
+ * An error with a message for the client (`message`) and a message for the log (`internal`). Only a dialect turns it
+ * into a body.
+ */
 export class GatewayError extends Error {
   readonly code: ErrorCode;
   readonly class: ErrorClass;

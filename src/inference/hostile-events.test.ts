@@ -18,7 +18,7 @@ const event: fc.Arbitrary<InferenceEvent> = fc.oneof(
   fc.constant<InferenceEvent>({ type: 'finished', stopReason: 'end' }),
 );
 
-test('whatever goes in: one block is open at a time, indices count up, nothing stands outside of a block or after the end', () => {
+test('for any input, one block is open at a time, indices count up, and nothing is outside of a block or after the end', () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 30 }), (events) => {
       const step = serializeBlocks();
@@ -50,7 +50,7 @@ test('whatever goes in: one block is open at a time, indices count up, nothing s
   );
 });
 
-test('blocks that never ended keep their text when the end comes', () => {
+test('blocks without an end keep their text when the stream finishes', () => {
   const step = serializeBlocks();
   const events: readonly InferenceEvent[] = [
     { type: 'block-started', index: 5, block: { kind: 'text' } },
@@ -64,7 +64,7 @@ test('blocks that never ended keep their text when the end comes', () => {
   );
 });
 
-/** What is left of a text, found by trying every place. */
+/** Finds the remaining text by comparing at every position. */
 function cutSlowly(text: string, stops: readonly string[]): string {
   for (let end = 1; end <= text.length; end++) {
     const ending = stops
@@ -75,17 +75,17 @@ function cutSlowly(text: string, stops: readonly string[]): string {
   return text;
 }
 
-test('a text is cut where the first sequence is complete, whatever the sequences and the pieces', () => {
+test('for any sequences and pieces, a text is cut where the first sequence is complete', () => {
   const letters = (maxLength: number) => fc.string({ unit: fc.constantFrom('a', 'b'), maxLength });
   fc.assert(
     fc.property(fc.array(letters(6), { maxLength: 8 }), fc.array(letters(4), { maxLength: 4 }), (pieces, stops) => {
       const step = cutAtSequences(stops);
-      const said: readonly InferenceEvent[] = [
+      const events: readonly InferenceEvent[] = [
         { type: 'block-started', index: 0, block: { kind: 'text' } },
         ...pieces.map((text): InferenceEvent => ({ type: 'delta', index: 0, text })),
         { type: 'block-ended', index: 0 },
       ];
-      const left = said.flatMap((one) => step(one)).flatMap((passed) => (passed.type === 'delta' ? [passed.text] : []));
+      const left = events.flatMap((one) => step(one)).flatMap((passed) => (passed.type === 'delta' ? [passed.text] : []));
       assert.equal(left.join(''), cutSlowly(pieces.join(''), stops));
     }),
     { numRuns: 500 },

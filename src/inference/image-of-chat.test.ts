@@ -20,7 +20,7 @@ const chat = (more: Partial<InferenceRequest> = {}): InferenceRequest => ({
 });
 const notesOf = (strict = false) => createTranslationNotes(names, strict);
 
-test('words alone make a image, and nothing is noted', () => {
+test('text alone becomes an image request without notes', () => {
   const notes = notesOf();
   const { prompt, operation, delivery } = imageOfChat(chat(), { count: 1 }, notes);
   assert.deepEqual([prompt, operation, delivery, notes.list()], ['a coast', 'generate', 'base64', []]);
@@ -29,7 +29,7 @@ test('words alone make a image, and nothing is noted', () => {
 test('the prompt is the text of all turns in order, and the sources are their images', () => {
   const notes = notesOf();
   const thought: Part = { kind: 'reasoning', text: ['hm'] };
-  const asked = imageOfChat(
+  const request = imageOfChat(
     chat({
       instructions: [{ kind: 'text', text: 'In oil.' }],
       turns: [
@@ -41,10 +41,10 @@ test('the prompt is the text of all turns in order, and the sources are their im
     { count: 2, aspectRatio: '3:2' },
     notes,
   );
-  assert.equal(asked.prompt, 'In oil.\n\na coast\n\nat night');
-  assert.deepEqual([asked.operation, asked.count, asked.aspectRatio], ['edit', 2, '3:2']);
+  assert.equal(request.prompt, 'In oil.\n\na coast\n\nat night');
+  assert.deepEqual([request.operation, request.count, request.aspectRatio], ['edit', 2, '3:2']);
   assert.deepEqual(
-    asked.sources.map((source) => source.kind === 'inline' && source.data),
+    request.sources.map((source) => source.kind === 'inline' && source.data),
     ['one', 'two'],
   );
   assert.deepEqual(
@@ -54,21 +54,21 @@ test('the prompt is the text of all turns in order, and the sources are their im
 });
 
 test('unsupported settings are noted, and refused in strict translation', () => {
-  const asked = chat({
+  const request = chat({
     sampling: { temperature: 1 },
     tools: [{ kind: 'function', name: 'f' }],
     vendorFields: [
       { field: 'own', value: 1, weight: 'matters' },
-      { field: 'said anyway', value: 1, weight: 'harmless' },
+      { field: 'harmless_field', value: 1, weight: 'harmless' },
     ],
   });
   const notes = notesOf();
-  imageOfChat(asked, { count: 1 }, notes);
+  imageOfChat(request, { count: 1 }, notes);
   assert.deepEqual(
     notes.list().map(({ kind, field }) => `${kind} ${field}`),
     ['dropped temperature', 'dropped tools', 'dropped own'],
   );
-  assert.throws(() => imageOfChat(asked, { count: 1 }, notesOf(true)), { code: 'untranslatable_field', param: 'temperature' });
+  assert.throws(() => imageOfChat(request, { count: 1 }, notesOf(true)), { code: 'untranslatable_field', param: 'temperature' });
 });
 
 const sound: Part = {
@@ -77,14 +77,14 @@ const sound: Part = {
   source: { kind: 'inline', mediaType: 'audio/wav', data: 'x' },
   path: 'messages.0.content.0',
 };
-const kept: Part = { kind: 'media', media: 'image', source: { kind: 'vendor-file', id: 'f' }, path: 'messages.0.content.0' };
+const vendorFile: Part = { kind: 'media', media: 'image', source: { kind: 'vendor-file', id: 'f' }, path: 'messages.0.content.0' };
 for (const [what, parts, param] of [
   ['no words', [picture('one')], 'messages'],
   ['a sound', [sound], 'messages.0.content.0'],
-  ['a file of another vendor', [kept], 'messages.0.content.0'],
+  ['a file of another vendor', [vendorFile], 'messages.0.content.0'],
   ['seventeen pictures', Array.from({ length: 17 }, () => picture('one')).concat({ kind: 'text', text: 'x' }), 'messages'],
 ] as const)
-  test(`a chat with ${what} is refused with its field`, () => {
+  test(`a chat with ${what} is refused, and the refusal names its field`, () => {
     assert.throws(
       () => imageOfChat(chat({ turns: [{ role: 'user', parts }] }), { count: 1 }, notesOf()),
       (error) => error instanceof GatewayError && error.code === 'untranslatable_field' && error.param === param,

@@ -3,7 +3,7 @@ import type { InferenceRequest, Part } from './inference-request.ts';
 import type { TranslationNotes } from './translation-notes.ts';
 
 /** Image settings beside the text of a chat. */
-type Wanted = Pick<ImageRequest, 'count' | 'aspectRatio' | 'resolution'>;
+type RequestedSettings = Pick<ImageRequest, 'count' | 'aspectRatio' | 'resolution'>;
 
 const sourcesMax = 16;
 
@@ -12,7 +12,7 @@ const sourcesMax = 16;
  * Adds a translation note for every setting that image models do not support.
  * @throws GatewayError untranslatable_field
  */
-export function imageOfChat(chat: InferenceRequest, wanted: Wanted, notes: TranslationNotes): ImageRequest {
+export function imageOfChat(chat: InferenceRequest, settings: RequestedSettings, notes: TranslationNotes): ImageRequest {
   const { instructions, turns, model, endUser } = chat;
   if (instructions.length > 0) notes.adapted('instructions', 'the model takes one prompt: the instructions are its first paragraphs');
   if (turns.length > 1) notes.adapted('turns', 'the model takes one prompt: the text of all turns is joined');
@@ -31,7 +31,7 @@ export function imageOfChat(chat: InferenceRequest, wanted: Wanted, notes: Trans
     operation: sources.length > 0 ? 'edit' : 'generate',
     requestedModel: model,
     prompt,
-    ...wanted,
+    ...settings,
     delivery: 'base64',
     stream: false,
     partialImages: 0,

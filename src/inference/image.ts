@@ -6,24 +6,27 @@ export type ImageFormat = 'png' | 'jpeg' | 'webp';
 
 export type ImageSize = { readonly width: number; readonly height: number };
 
-/** A picture that a request brings: its bytes as base64, its address, an id of the vendor's, or a file of a form that is read when it is sent. */
+/**
+ * An image in a request: its bytes as base64, its address, a vendor's file id, or an uploaded file, which is read while
+ * it is sent.
+ */
 export type ImageInput =
   | { readonly kind: 'inline'; readonly mediaType: string; readonly data: string }
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'file'; readonly fileId: string }
   | { readonly kind: 'upload'; readonly filename: string; readonly mediaType: string; readonly content: StreamedBody };
 
-/** What pictures are asked for, in no vendor's words. An absent member is the upstream's to choose. */
+/** A request for images, independent of vendors. If a member is absent, the upstream chooses. */
 export type ImageRequest = {
   readonly operation: 'generate' | 'edit';
   readonly requestedModel: string;
   readonly prompt: string;
   readonly count: number;
-  /** In pixels; absent for `auto`. */
+  /** In pixels. Absent for `auto`. */
   readonly size?: ImageSize;
-  /** `16:9`, where the client names a shape and no size. */
+  /** For example `16:9`, if the client names a ratio and no size. */
   readonly aspectRatio?: string;
-  /** The class of the size: `1k`, `2k`, `4k`. */
+  /** The size class: `1k`, `2k`, `4k`. */
   readonly resolution?: string;
   readonly quality?: 'low' | 'medium' | 'high' | 'standard' | 'hd';
   readonly background?: 'transparent' | 'opaque';
@@ -35,18 +38,17 @@ export type ImageRequest = {
   readonly inputFidelity?: 'high' | 'low';
   readonly delivery?: 'url' | 'base64';
   readonly stream: boolean;
-  /** Unfinished pictures that a stream shows first. */
+  /** How many unfinished images a stream sends first. */
   readonly partialImages: number;
-  /** What an edit starts from. */
+  /** The images that an edit begins with. */
   readonly sources: readonly ImageInput[];
-  /** Where its first source may be changed. */
+  /** Where the first source may be changed. */
   readonly mask?: ImageInput;
   readonly endUser?: string;
   /** Fields without a neutral name, as the client wrote them. */
   readonly otherFields: Readonly<Record<string, JsonValue>>;
 };
 
-/** A picture that was made. */
 export type GeneratedImage = {
   readonly content:
     | { readonly kind: 'inline'; readonly mediaType: string | undefined; readonly data: string }
@@ -54,7 +56,7 @@ export type GeneratedImage = {
   readonly revisedPrompt?: string;
 };
 
-/** How pictures were made, as far as the upstream says. */
+/** Settings of the generated images, as far as the upstream reports them. */
 export type ImageSettings = {
   readonly createdAtSeconds?: number;
   readonly size?: string;
@@ -66,14 +68,14 @@ export type ImageSettings = {
 export type ImageReply = {
   readonly images: readonly GeneratedImage[];
   readonly settings: ImageSettings;
-  /** Tokens by kind where the upstream counts them, else pictures by the piece. */
+  /** Tokens by kind if the upstream counts them, otherwise the number of images. */
   readonly usage: UsageReport;
   readonly servedModel?: string;
-  /** Why pictures that were asked for are not here, one for each reason that was given. */
+  /** Why requested images are missing, once for each reason. */
   readonly withheld: readonly string[];
 };
 
-/** What a stream of pictures says. */
+/** An event of a stream of images. */
 export type ImageEvent =
   | { readonly kind: 'partial'; readonly index: number; readonly image: GeneratedImage; readonly settings: ImageSettings }
   | { readonly kind: 'completed'; readonly image: GeneratedImage; readonly settings: ImageSettings; readonly usage?: UsageReport };

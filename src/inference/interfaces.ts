@@ -1,20 +1,20 @@
 type KindFacts = {
-  /** What a model of the kind does, as messages say it. */
+  /** What a model of this kind does, for messages. */
   readonly does: string;
-  /** Where it is asked for. */
+  /** The endpoint that serves it, for messages. */
   readonly askedAt: string;
 };
 
-/** What models are made for. Where clients name a model, the endpoint says of which kind it has to be. */
+/** The kinds of models. Each endpoint states the kind of the model that a client names there. */
 export const modelKinds = {
   chat: { does: 'writes texts', askedAt: 'POST /v1/messages, /v1/responses, /v1/chat/completions or /v1beta/models/*' },
   embeddings: { does: 'makes embeddings', askedAt: 'POST /v1/embeddings' },
-  image: { does: 'makes pictures', askedAt: 'POST /v1/images/generations, or with responseModalities at POST /v1beta/models/*' },
-  speech: { does: 'reads texts out', askedAt: 'POST /v1/audio/speech' },
-  transcription: { does: 'writes speech down', askedAt: 'POST /v1/audio/transcriptions' },
+  image: { does: 'makes images', askedAt: 'POST /v1/images/generations, or with responseModalities at POST /v1beta/models/*' },
+  speech: { does: 'turns text into speech', askedAt: 'POST /v1/audio/speech' },
+  transcription: { does: 'transcribes speech', askedAt: 'POST /v1/audio/transcriptions' },
   video: { does: 'makes videos', askedAt: 'POST /v1/videos' },
   rerank: { does: 'ranks documents', askedAt: 'POST /v1/rerank' },
-  moderation: { does: 'judges content', askedAt: 'POST /v1/moderations' },
+  moderation: { does: 'moderates content', askedAt: 'POST /v1/moderations' },
 } as const satisfies Readonly<Record<string, KindFacts>>;
 
 export type ModelKind = keyof typeof modelKinds;
@@ -23,18 +23,19 @@ export type ModelKind = keyof typeof modelKinds;
 export const modelKindNames = Object.keys(modelKinds) as readonly ModelKind[];
 
 type InterfaceFacts = {
-  /** As what vendors account for its calls. Calls of chats are `completions`. */
+  /** The name under which vendors account for its calls. Calls of chats are `completions`. */
   readonly account: string;
   /**
-   * What it does, in the words of OpenTelemetry's conventions for generative AI: `generate_content` is theirs for content of any kind. Where they have none,
-   * one of one's own is allowed.
+   * The operation, as OpenTelemetry's conventions for generative AI name it. Their name for content of any kind is
+   * `generate_content`. Where they have no name, the conventions allow an own name.
    */
   readonly operation: string;
 };
 
 /**
- * Interfaces that are no chats, by the name that logs, metrics and the books have for them: those of clients, and those that an upstream is spoken to in. Chats are
- * those of `dialects/registry.ts`. A request for a video is `video-tasks` in logs whatever its form, which is only known when its body is read; its row names the form.
+ * Interfaces that are not chats, under the name that logs, metrics and the books use. Clients or upstreams speak them.
+ * The interfaces of chats are in `dialects/registry.ts`. Logs call every request for a video `video-tasks`, because its
+ * form is only known after its body was read; the form is in its row.
  */
 export const interfaces = {
   'openai-embeddings': { account: 'embeddings', operation: 'embeddings' },
@@ -56,10 +57,10 @@ export const interfaces = {
 
 export type InterfaceId = keyof typeof interfaces;
 
-/** Kinds of calls, as far as vendors account for them apart. */
+/** Kinds of calls that vendors account for separately. */
 export type AccountKind = (typeof interfaces)[InterfaceId]['account'] | 'completions';
 
-/** As what vendors account for the calls of an interface: what is none of the table is a chat. */
+/** Returns the account of the calls of an interface. An interface that is not in the table is a chat. */
 export function accountKindOf(name: string): AccountKind {
   return isInterface(name) ? interfaces[name].account : 'completions';
 }

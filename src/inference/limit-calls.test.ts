@@ -24,13 +24,13 @@ function limited(limits: CallLimits, events: readonly InferenceEvent[]) {
 }
 
 describe('surplus calls of a reply', () => {
-  test('are left out whole where one call at a time is wanted, and nothing else is', () => {
+  test('if one call at a time is allowed, surplus calls are left out whole, and nothing else is', () => {
     const { passed, surplus } = limited({ oneCall: true }, [...text(0), ...call(1, 'look'), ...call(2, 'go'), ...text(3), end]);
     assert.deepEqual(passed, [...text(0), ...call(1, 'look'), ...text(3), end]);
     assert.deepEqual(surplus, ['go']);
   });
 
-  test('of the screen are left out, and calls of other tools stay', () => {
+  test('surplus calls of the screen are left out, and calls of other tools stay', () => {
     const events = [...call(0, 'computer'), ...call(1, 'bash'), ...call(2, 'computer'), end];
     const { passed, surplus } = limited({ oneCall: false, calledOnce: 'computer' }, events);
     assert.deepEqual(passed, [...call(0, 'computer'), ...call(1, 'bash'), end]);

@@ -2,14 +2,15 @@ import type { EventStep } from './inference-event.ts';
 
 /** How many calls one reply may make. */
 export type CallLimits = {
-  /** Whether it may make one call only, of whatever tool. */
+  /** Whether the reply may make only one call in total. */
   readonly oneCall: boolean;
-  /** A tool that is called once at most; others may be called beside it. */
+  /** A tool that may be called only once; other tools may be called beside it. */
   readonly calledOnce?: string | undefined;
 };
 
 /**
- * Leaves out the calls of a reply that its client did not want. Nothing is lost: the model sees which calls were answered, and asks again for the others.
+ * Leaves out the surplus calls of a reply. Nothing is lost: the model sees which calls have results and repeats the
+ * others.
  * @param onSurplus called with the name of each tool whose call is left out
  */
 export function limitCalls({ oneCall, calledOnce }: CallLimits, onSurplus: (name: string) => void): EventStep {

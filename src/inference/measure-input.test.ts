@@ -17,7 +17,7 @@ const pictures: readonly [string, unknown][] = [
 ];
 
 for (const [name, part] of pictures)
-  test(`a picture is one, and not its bytes: ${name}`, () => {
+  test(`an image counts as one, and its bytes do not count: ${name}`, () => {
     const { textBytes, images, files, fileBytes } = measureInput({ content: [part, part] });
     assert.deepEqual([images, files, fileBytes], [2, 0, 0]);
     assert.ok(textBytes < 1000, String(textBytes));
@@ -32,7 +32,7 @@ const documents: readonly [string, unknown][] = [
 ];
 
 for (const [name, part] of documents)
-  test(`the bytes of a document are counted beside the text: ${name}`, () => {
+  test(`the bytes of a document count in addition to the text: ${name}`, () => {
     const { textBytes, images, files, fileBytes } = measureInput({ content: [part] });
     assert.deepEqual([images, files, fileBytes], [0, 1, base64.length]);
     assert.ok(textBytes < 1000, String(textBytes));
@@ -56,16 +56,16 @@ const texts: readonly [string, unknown][] = [
 ];
 
 for (const [name, part] of texts)
-  test(`no byte of text is lost: ${name}`, () => {
+  test(`every byte of text counts: ${name}`, () => {
     const { textBytes, fileBytes } = measureInput([part]);
     assert.ok(textBytes + fileBytes >= base64.length);
   });
 
-test('a tool that makes pictures is no picture', () => {
+test('a tool that makes images is not an image', () => {
   assert.equal(measureInput({ tools: [{ type: 'image_generation', size: '1024x1024' }] }).images, 0);
 });
 
-test('text comes to no fewer bytes than it has, in whatever it is nested', () => {
+test('the count of bytes never falls below the bytes of a text, at any depth', () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 6 }), fc.string({ unit: 'grapheme' }), (around, text) => {
       const { textBytes } = measureInput({ around, content: [{ type: 'text', text }] });

@@ -1,23 +1,23 @@
-/** How large the parts of a request are that a model reads. */
+/** The size of those parts of a request that a model reads. */
 export type InputMeasure = {
-  /** Bytes of text in UTF-8, names of members and proofs included, and with them whatever is no medium. */
+  /** Bytes of UTF-8 text, including names of members, proofs, and everything that is not a medium. */
   readonly textBytes: number;
-  /** Pictures, inline or by address. Their bytes count nowhere: no vendor prices a picture by them. */
+  /** Images, inline or by address. Their bytes are not counted, because no vendor prices an image by its bytes. */
   readonly images: number;
-  /** Documents, sound and video, inline, by address or by id. */
+  /** Documents, audio and video, inline, by address or by id. */
   readonly files: number;
-  /** Bytes of those that are inline, as they stand in the request. */
+  /** Bytes of the inline files, as the request contains them. */
   readonly fileBytes: number;
-  /** Whether tools are offered: vendors explain them to the model in words of their own. */
+  /** Whether tools are offered. Vendors describe them to the model in additional text. */
   readonly offersTools: boolean;
-  /** The most uses that the request allows one of them; absent where it names no number. */
+  /** The maximum of uses that the request allows for one of them. Absent: the request names no number. */
   readonly toolUses?: number;
 };
 
-/** `text`: what looks like a medium there is read by the model as it is written. */
+/** `text`: a value that looks like a medium there is ordinary text for the model. */
 type Medium = 'image' | 'file' | 'text' | undefined;
 
-/** Members that hold a medium or say where it lies. */
+/** Members that contain a medium or its address. */
 const mediumMembers = new Set(['data', 'file_data', 'image_url', 'url', 'file_url', 'file_id', 'fileUri', 'file_uri', 'result']);
 const mimeMembers = ['mimeType', 'mime_type', 'media_type'] as const;
 const fileTypes = new Set([
@@ -34,11 +34,14 @@ const fileTypes = new Set([
 ]);
 const fileMembers = new Set(['inlineData', 'inline_data', 'fileData', 'video_url', 'audio_url']);
 const toolMembers = new Set(['tools', 'functions']);
-/** Members with JSON of the client's own making: definitions and schemas, what a tool was called with, and what it answered. */
+/** Members with the client's own JSON: definitions, schemas, and the arguments and results of tools. */
 const freeMembers = new Set([...toolMembers, 'args', 'response', 'schema', 'responseSchema', 'responseJsonSchema', 'response_format']);
 const toolUseTypes = new Set(['tool_use', 'server_tool_use', 'mcp_tool_use']);
 const usesMembers = new Set(['max_uses', 'max_tool_calls']);
-/** What a small number, a punctuation mark or a word like `true` may come to in tokens; and any other number, as it is written when it was read. */
+/**
+ * How many tokens a small number, a punctuation mark or a word like `true` may be. Any other number counts as it was
+ * written.
+ */
 const scalarBytes = 8;
 const numberBytes = 25;
 const smallNumberMax = 9_999_999;
@@ -46,8 +49,9 @@ const smallNumberMax = 9_999_999;
 type Sums = { -readonly [Member in keyof InputMeasure]: InputMeasure[Member] };
 
 /**
- * Measures a parsed request body, whatever its dialect. A token is at least one byte of text, so that `textBytes` bounds what text can come to. Only to be used on what the
- * structural guard has passed: the walk goes as deep as the body.
+ * Measures a parsed request body in any dialect. A token is at least one byte of text, so `textBytes` is an upper bound
+ * for the tokens of the text. The walk is as deep as the body, so use it only for bodies that passed the structural
+ * scan.
  */
 export function measureInput(value: unknown): InputMeasure {
   const sums: Sums = { textBytes: 0, images: 0, files: 0, fileBytes: 0, offersTools: false };
@@ -87,7 +91,7 @@ function addText(sums: Sums, text: string, member: string | undefined, within: M
   else if (within === 'file') sums.fileBytes += Buffer.byteLength(text);
 }
 
-/** What kind of medium an object is, by its type, by the type of its contents and by the member that it stands in. */
+/** Finds the kind of medium of an object from its type, the type of its contents and the member that contains it. */
 function mediumOf(members: Readonly<Record<string, unknown>>, member: string | undefined): Medium {
   const { type } = members;
   // A document of plain text is text.
@@ -102,7 +106,7 @@ function mediumOf(members: Readonly<Record<string, unknown>>, member: string | u
   return member !== undefined && fileMembers.has(member) ? 'file' : undefined;
 }
 
-/** Tools that make pictures have types with that word as well. */
+/** Tools that make images also have this word in their type. */
 function hasMedium(members: Readonly<Record<string, unknown>>): boolean {
   return 'source' in members || Object.keys(members).some((name) => mediumMembers.has(name));
 }

@@ -1,50 +1,60 @@
-/** A column of the statistics, as the contract of the monitor names them: the first two are all input and all output, the others are parts of the first. */
+/**
+ * A column of the statistics, as the monitor's contract names it. The first two are all input and all output, the
+ * others are parts of the first.
+ */
 export type StatisticsColumn = 'promptTokens' | 'completionTokens' | 'cacheTokens' | 'cacheCreationTokens';
 
-/** What is the same of every meter: what follows from it is nobody's to remember. */
+/** Facts that every meter has. The gateway derives the rest from them. */
 type Facts = {
-  /** In price expressions, receipts and commands. */
+  /** The name in price expressions, receipts and commands. */
   readonly name: string;
-  /** Which line of a charge it makes. */
+  /** The line of a charge that it makes. */
   readonly line: string;
-  /** Where the statistics count it. What stands under the prompt or the completion counts towards token limits too. */
+  /**
+   * The columns in which statistics count it. Meters that count as prompt or completion also count towards token
+   * limits.
+   */
   readonly statistics: readonly StatisticsColumn[];
 };
 
 type TokenFacts = Facts & {
   readonly unit: 'token';
   readonly side: 'input' | 'output';
-  /** The count that it is a part of; undefined for those that are added up. */
+  /** The count that contains it. Undefined for counts that are summed. */
   readonly partOf: string | undefined;
-  /** Member of the token prices, and the one that holds where a list does not have it. Where it has neither, the price of the side holds. */
+  /**
+   * The member of the token prices, and the member that applies if a price list does not have it. If both are missing,
+   * the price of the side applies.
+   */
   readonly price: string;
   readonly priceElse: string | undefined;
-  /** The `type` of `weir_tokens_total`; undefined where it is counted within its whole only. */
+  /** The `type` of `weir_tokens_total`. Undefined if only its whole is counted. */
   readonly metric: string | undefined;
 };
 
 type MediaFacts = Facts & {
   readonly unit: 'character' | 'ms' | 'picture' | 'search';
-  /** Member of the media prices, and what so much is the price for. */
+  /** The member of the media prices, and the quantity that the price is for. */
   readonly price: string;
   readonly pricedBy: 'piece' | 'million' | 'started second of a minute' | 'second';
-  /** What has that price, in words: after `USD per …`, and after `has no price for …`. */
+  /** The quantity in words: after `USD per …`, and after `has no price for …`. */
   readonly priced: string;
   readonly unpriced: string;
-  /** Whether a call that has it is billed by it in place of tokens: then nothing is made up to tokens. */
+  /** Whether it replaces tokens in the bill of a call that has it. Such a call needs no estimate of its tokens. */
   readonly standalone: boolean;
 };
 
 /** Uses of tools that the vendor ran. */
 type UseFacts = Facts & {
   readonly unit: 'use';
-  /** Member of the fees. */
+  /** The member of the fees. */
   readonly price: string;
 };
 
 /**
- * Everything that is counted of a call, and what each consumer of counts needs to know of it. A meter is added here; wherever it cannot be derived what a new one means, the
- * compiler asks. The order is that of the lines of a charge (parts follow their whole there), and the order in which parts are taken off their whole.
+ * Everything that is counted for a call, with the facts that each consumer of counts needs. Add a meter here; the
+ * compiler asks for everything that cannot be derived. The order is the order of the lines of a charge (parts follow
+ * their whole there), and the order in which parts are subtracted from their whole.
  */
 export const meters = {
   /** Input tokens that were neither read from nor written to a cache. */
@@ -70,7 +80,7 @@ export const meters = {
     metric: 'cache_read',
     statistics: ['promptTokens', 'cacheTokens'],
   },
-  /** Cache writes that live for five minutes, and those of vendors that name no lifetime. */
+  /** Cache writes that live for five minutes, and cache writes of vendors that state no lifetime. */
   cacheWrite5mTokens: {
     name: 'cache_write_5m_tokens',
     unit: 'token',
@@ -105,7 +115,7 @@ export const meters = {
     metric: 'output',
     statistics: ['completionTokens'],
   },
-  /** The part of inputTokens that was audio, where the vendor says so. */
+  /** The part of inputTokens that was audio, if the vendor reports it. */
   inputAudioTokens: {
     name: 'input_audio_tokens',
     unit: 'token',
@@ -141,7 +151,7 @@ export const meters = {
     metric: undefined,
     statistics: [],
   },
-  /** The part of inputTokens that was pictures, where the vendor says so. */
+  /** The part of inputTokens that was images, if the vendor reports it. */
   inputImageTokens: {
     name: 'input_image_tokens',
     unit: 'token',
@@ -153,7 +163,7 @@ export const meters = {
     metric: undefined,
     statistics: [],
   },
-  /** The part of cacheReadTokens that was pictures. */
+  /** The part of cacheReadTokens that was images. */
   cacheReadImageTokens: {
     name: 'cache_read_image_tokens',
     unit: 'token',
@@ -165,7 +175,7 @@ export const meters = {
     metric: undefined,
     statistics: [],
   },
-  /** The part of outputTokens that was pictures. */
+  /** The part of outputTokens that was images. */
   outputImageTokens: {
     name: 'output_image_tokens',
     unit: 'token',
@@ -189,7 +199,7 @@ export const meters = {
     metric: 'reasoning',
     statistics: [],
   },
-  /** Code points of text that was read out, where speech is billed by them. For a speech model they are the prompt. */
+  /** Code points of text that became speech, if speech is billed by them. They are the prompt of a speech model. */
   inputCharacters: {
     name: 'input_characters',
     unit: 'character',
@@ -201,31 +211,34 @@ export const meters = {
     standalone: true,
     statistics: ['promptTokens'],
   },
-  /** Milliseconds of sound that were transcribed or translated, where they are billed. */
+  /** Milliseconds of audio that were transcribed or translated, if they are billed. */
   inputAudioMs: {
     name: 'input_audio_ms',
     unit: 'ms',
     price: 'audioMinute',
     pricedBy: 'started second of a minute',
-    priced: 'minute of sound that is transcribed or translated',
-    unpriced: 'minutes of sound',
+    priced: 'minute of audio that is transcribed or translated',
+    unpriced: 'minutes of audio',
     line: 'audio_second',
     standalone: true,
     statistics: [],
   },
-  /** Milliseconds of sound that were made, where they are billed. */
+  /** Milliseconds of audio that were generated, if they are billed. */
   outputAudioMs: {
     name: 'output_audio_ms',
     unit: 'ms',
     price: 'outputAudioMinute',
     pricedBy: 'started second of a minute',
-    priced: 'minute of sound that is made',
-    unpriced: 'minutes of sound that is made',
+    priced: 'minute of audio that is generated',
+    unpriced: 'minutes of audio that is generated',
     line: 'output_audio_second',
     standalone: true,
     statistics: [],
   },
-  /** Milliseconds of video that were made. What a second costs depends on the resolution, which is a pricing parameter and no count. */
+  /**
+   * Milliseconds of video that were generated. The price of a second depends on the resolution, which is a pricing
+   * parameter and not a count.
+   */
   outputVideoMs: {
     name: 'output_video_ms',
     unit: 'ms',
@@ -237,31 +250,31 @@ export const meters = {
     standalone: true,
     statistics: [],
   },
-  /** Pictures that something was made from. */
+  /** Images that were input of images or videos. */
   inputImages: {
     name: 'input_images',
     unit: 'picture',
     price: 'inputImage',
     pricedBy: 'piece',
-    priced: 'picture that something is made from',
-    unpriced: 'pictures that something is made from',
+    priced: 'image of the input',
+    unpriced: 'images of the input',
     line: 'input_image',
     standalone: false,
     statistics: [],
   },
-  /** Pictures that were made, where they are billed by the piece. */
+  /** Images that were generated, if they are billed per image. */
   outputImages: {
     name: 'output_images',
     unit: 'picture',
     price: 'outputImage',
     pricedBy: 'piece',
-    priced: 'picture that is made',
+    priced: 'image that is generated',
     unpriced: 'pictures',
     line: 'output_image',
     standalone: true,
     statistics: [],
   },
-  /** Units in which a ranking of documents is billed: one for each query with up to so many documents. */
+  /** The units in which rankings of documents are billed: one for each query with a limited number of documents. */
   searchUnits: {
     name: 'search_units',
     unit: 'search',
@@ -273,7 +286,7 @@ export const meters = {
     standalone: true,
     statistics: [],
   },
-  /** Web searches (or search queries, as the vendor counts them) that the vendor ran and bills. */
+  /** Web searches (or queries, as the vendor counts them) that the vendor ran and bills. */
   webSearches: { name: 'web_searches', unit: 'use', price: 'web_search', line: 'web_search', statistics: [] },
   /** Pages that the vendor read. */
   webFetches: { name: 'web_fetches', unit: 'use', price: 'web_fetch', line: 'web_fetch', statistics: [] },
@@ -290,7 +303,7 @@ type NamesWith<Wanted> = { [Name in keyof Table]: Table[Name] extends Wanted ? N
 
 export type Meter = keyof Table;
 export type TokenMeter = NamesWith<{ readonly unit: 'token' }>;
-/** Counts of tokens that are added up: all input is the sum of those of its side. */
+/** Counts of tokens that are summed: all input is the sum of the input counts. */
 export type SummableMeter = NamesWith<{ readonly partOf: undefined }>;
 export type MediaMeter = NamesWith<{ readonly unit: MediaFacts['unit'] }>;
 export type UseMeter = NamesWith<{ readonly unit: 'use' }>;
@@ -300,9 +313,9 @@ export type TokenPrice = Table[TokenMeter]['price'];
 export type MediaPrice = Table[MediaMeter]['price'];
 export type UsePrice = Table[UseMeter]['price'];
 
-/** All meters, or those that a test takes, in the order of the table. */
+/** The meters that a test selects, in the order of the table. */
 function listMeters<Name extends Meter>(isOne: (facts: TokenFacts | MediaFacts | UseFacts) => boolean): readonly Name[] {
-  // The test and the type say the same of each row.
+  // The test and the type select the same rows.
   return (Object.keys(meters) as Name[]).filter((name) => isOne(meters[name]));
 }
 
@@ -313,41 +326,41 @@ export const mediaMeters = listMeters<MediaMeter>(({ unit }) => unit !== 'token'
 export const useMeters = listMeters<UseMeter>(({ unit }) => unit === 'use');
 export const standaloneMeters = listMeters<StandaloneMeter>((facts) => 'standalone' in facts && facts.standalone);
 
-/** All counts of tokens of a side, parts of others among them. */
+/** All counts of tokens of a side, including parts of other counts. */
 export const tokensOfSide: Readonly<Record<'input' | 'output', readonly TokenMeter[]>> = {
   input: tokenMeters.filter((name) => meters[name].side === 'input'),
   output: tokenMeters.filter((name) => meters[name].side === 'output'),
 };
 
-/** Those that are added up to all input. */
+/** The counts whose sum is all input. */
 export const inputMeters: readonly SummableMeter[] = summableMeters.filter((name) => meters[name].side === 'input');
 
-/** The parts of a count that may have a price of their own, in the order in which they are taken off it. */
+/** The parts of a count that may have a price of their own, in the order in which they are subtracted from it. */
 export function partsOf(whole: SummableMeter): readonly TokenMeter[] {
   return tokenMeters.filter((name) => meters[name].partOf === whole);
 }
 
-/** Counts by meter. One that nobody reported is absent; a reported zero is 0. */
+/** Counts by meter. Absent: nobody reported it. A reported zero is 0. */
 type Counts = { readonly [Name in Meter]?: number };
 
-/** All input, cache included. Beyond 2^53 it is not exact, and still above every bound. */
+/** All input, cache included. Above 2^53 it is not exact, but still above every limit. */
 export function countInput(counts: Counts): number {
   let sum = 0;
   for (const name of inputMeters) sum += counts[name] ?? 0;
   return sum;
 }
 
-/** The first meter that a call is billed by in place of tokens; undefined for one in tokens. */
+/** Finds the first meter by which a call is billed in place of tokens. Undefined if the call is billed by tokens. */
 export function findStandalone(counts: Counts): StandaloneMeter | undefined {
   return standaloneMeters.find((name) => counts[name] !== undefined);
 }
 
-/** What the tools did that the gateway runs itself, each with a price of its own. */
+/** Uses of the tools that the gateway runs. Each has a price. */
 export const toolMeters = {
   webSearches: { name: 'web_searches', price: 'webSearch', line: 'gateway_web_search' },
   fileSearches: { name: 'file_searches', price: 'fileSearch', line: 'gateway_file_search' },
   codeExecutions: { name: 'code_executions', price: 'codeExecution', line: 'gateway_code_execution' },
-  /** Pages that were read because the model named them. */
+  /** Pages that were read because the model requested them. */
   pagesRead: { name: 'pages_read', price: 'pageRead', line: 'gateway_page_read' },
 } as const satisfies Readonly<Record<string, { readonly name: string; readonly price: string; readonly line: string }>>;
 

@@ -1,25 +1,28 @@
 import type { ReasoningEffort } from './inference-request.ts';
 
 /**
- * What must be known of a model and its server to write a request that it accepts. Vendors' folders hold the facts of their models; an
- * operator's quirk flags set them for a server. Passthrough asks for none of this.
+ * The facts about a model and its server that decide which requests it accepts. The folders of vendors contain the
+ * facts of their models, and an operator sets quirk flags for a server. Passthrough needs none of them.
  */
 export type ModelTraits = {
-  /** The most output tokens it accepts in one reply: the default where a dialect demands a limit and the client set none. */
+  /**
+   * The highest number of output tokens in one reply. It is the default if a dialect requires a limit and the client
+   * set none.
+   */
   readonly outputTokensMax?: number;
-  /** How its thinking is steered: not at all, by a budget of tokens, or by an effort. */
+  /** How its thinking is controlled: not at all, by a budget of tokens, or by an effort. */
   readonly reasoning: 'none' | 'budget' | 'effort';
-  /** The efforts it knows, least first, where it does not know them all. */
+  /** The efforts that it supports, lowest first. Absent: all. */
   readonly efforts?: readonly ReasoningEffort[];
-  /** True when it thinks whatever is asked; `off` then becomes the least effort or budget. */
+  /** True if it cannot stop thinking; `off` then becomes the lowest effort or budget. */
   readonly alwaysReasons: boolean;
-  /** True when it refuses temperature, top-p and the like. */
+  /** True if it refuses temperature, top-p and similar settings. */
   readonly fixedSampling: boolean;
-  /** True when it takes a JSON schema for its answer; otherwise a forced tool stands in. */
+  /** True if it accepts a JSON schema for its answer. Otherwise a forced tool replaces the schema. */
   readonly structuredOutput: boolean;
-  /** True when functions' parameters may be any JSON Schema; otherwise only the vendor's subset. */
+  /** True if parameters of functions may be any JSON Schema. Otherwise only the vendor's subset is accepted. */
   readonly jsonSchemaTools: boolean;
-  /** Whether images and documents may be given as an address that the vendor fetches. Otherwise the gateway fetches and inlines them. */
+  /** Whether the vendor fetches images and documents from addresses. Otherwise the gateway fetches and inlines them. */
   readonly fetchesUrls: boolean;
   readonly imagesInToolResults: boolean;
   /** Whether the conversation may end with an assistant turn that the reply continues. */
@@ -28,17 +31,17 @@ export type ModelTraits = {
   readonly codeExecution: boolean;
   /** Whether the vendor reads pages that the conversation names. Absent: no. */
   readonly urlContext?: boolean;
-  /** Whether the vendor searches files that it keeps itself. Absent: no. */
+  /** Whether the vendor searches files that it stores. Absent: no. */
   readonly fileSearch?: boolean;
-  /** The type of the vendor's own tool with which this model steers a screen. Absent: it is offered a function. */
+  /** The type of the vendor's own tool for controlling a screen. Absent: the model gets a function. */
   readonly screenTool?: string;
-  /** Tokens that a request and its reply may have together. Absent: not known. */
+  /** Maximum of tokens of a request and its reply together. Absent: not known. */
   readonly contextTokensMax?: number;
-  /** Whether tools of the vendor and structured output may be asked for in one request with functions. */
+  /** Whether one request may combine tools of the vendor or structured output with functions. */
   readonly mixesTools: boolean;
-  /** Whether every call in the history must come with the proof its vendor made, or is refused. */
+  /** Whether every call in the history must have the proof that its vendor made. */
   readonly requiresProofs: boolean;
-  /** Departures of servers that imitate chat completions. */
+  /** Differences of servers that imitate chat completions. */
   readonly chat: ChatTraits;
 };
 
@@ -50,12 +53,15 @@ export type ChatTraits = {
   readonly parallelToolCallsField: boolean;
   /** Whether `tool_choice` may be `required` or name a function. */
   readonly forcedToolChoice: boolean;
-  /** How thinking is switched: `reasoning_effort`; OpenRouter's `reasoning` object; `chat_template_kwargs.enable_thinking`; `think`. */
+  /**
+   * The field that switches thinking: `reasoning_effort`; OpenRouter's `reasoning` object;
+   * `chat_template_kwargs.enable_thinking`; `think`.
+   */
   readonly reasoningField: 'reasoning_effort' | 'reasoning' | 'enable_thinking' | 'think';
-  /** The field in which earlier thoughts go back to servers that want them within a tool loop. Absent: they are left out. */
+  /** The field that returns earlier thoughts to servers that expect them in a tool loop. Absent: they are left out. */
   readonly reasoningHistoryField?: 'reasoning_content' | 'reasoning';
-  /** Sampling fields beyond the vendor's own that it accepts. */
+  /** Sampling fields that it accepts in addition to the vendor's own. */
   readonly acceptsTopK: boolean;
-  /** Whether it tells how likely its tokens were when `logprobs` asks for it. */
+  /** Whether it reports probabilities of its tokens when `logprobs` requests them. */
   readonly acceptsLogprobs: boolean;
 };

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../platform/json/
 import type { VendorField } from './inference-request.ts';
 
 /**
- * Puts fields without a neutral name back into a body of the dialect that they were read from: those at the top, and those in an object at
- * the top. What stands deeper belongs to a tool or a part (see collectMembers).
+ * Puts fields without a neutral name back into a body of their own dialect: fields at the top, and fields of an object
+ * at the top. Deeper fields belong to a tool or a part (see collectMembers).
  */
 export function putBackFields(body: JsonObject, fields: readonly VendorField[]): JsonObject {
   const added: Record<string, JsonValue> = {};
@@ -12,17 +12,20 @@ export function putBackFields(body: JsonObject, fields: readonly VendorField[]):
     if (deeper.length > 0 || name.includes('[')) continue;
     if (member === undefined) added[name] = value;
     else if (/^[a-z_]+$/i.test(member)) {
-      const known = added[name] ?? body[name];
-      added[name] = { ...(isJsonObject(known) ? known : {}), [member]: value };
+      const existing = added[name] ?? body[name];
+      added[name] = { ...(isJsonObject(existing) ? existing : {}), [member]: value };
     }
   }
   return { ...body, ...added };
 }
 
-/** Members of tools and parts that have no neutral name, by the path of the tool or part. It knows which were asked for. */
+/**
+ * Members of tools and parts that have no neutral name, by the path of the tool or part. It remembers which of them
+ * were read.
+ */
 export class OwnMembers {
   readonly #members = new Map<string, JsonObject>();
-  readonly #taken = new Set<string>();
+  readonly #readPaths = new Set<string>();
 
   constructor(fields: readonly VendorField[]) {
     for (const { field, value } of fields) {
@@ -37,14 +40,14 @@ export class OwnMembers {
 
   take(path: string | undefined): JsonObject | undefined {
     if (path === undefined || !this.#members.has(path)) return undefined;
-    this.#taken.add(path);
+    this.#readPaths.add(path);
     return this.#members.get(path);
   }
 
-  /** Whether a field has been put where it stood. */
-  hasTaken({ field }: VendorField): boolean {
+  /** Whether a field is back in its place. */
+  hasRead({ field }: VendorField): boolean {
     const holder = holderOf(field);
-    return holder !== undefined && this.#taken.has(holder);
+    return holder !== undefined && this.#readPaths.has(holder);
   }
 }
 

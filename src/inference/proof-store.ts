@@ -1,20 +1,20 @@
-/** A vaulted turn as the store keeps it: neither name nor content is in clear. */
+/** A stored turn of the proof vault. Neither its name nor its content is readable in the store. */
 export type SealedProof = {
-  /** Whose and which call's it is, as a keyed hash: letters and digits, at most 64. */
+  /** A keyed hash of the caller and the call: at most 64 letters and digits. */
   readonly lookup: string;
   /** The sealed content as base64. */
   readonly sealed: string;
-  /** Unix milliseconds from which on it is gone. */
+  /** Unix milliseconds at which it expires. */
   readonly expiresAtMs: number;
 };
 
-/** What the proof vault needs of a store. Every method is one transaction. Nothing kept here is ever needed for the books. */
+/** The operations of a store for the proof vault. Every method is one transaction. The books never need these rows. */
 export type ProofStore = {
-  /** Writes all of them. A row of the same lookup is replaced. */
+  /** Writes all of them. A row with the same lookup is replaced. */
   readonly putProofs: (proofs: readonly SealedProof[]) => Promise<void>;
   /**
-   * Those of the lookups that are there and expire after `nowMs`, in the order asked for. Reading stops after the row with which the sealed
-   * texts exceed `bytesMax`.
+   * Finds the rows of the lookups that expire after `nowMs`, in the requested order. Reading stops after the row with
+   * which the sealed texts exceed `bytesMax`.
    */
   readonly findProofs: (query: {
     readonly lookups: readonly string[];
@@ -22,8 +22,9 @@ export type ProofStore = {
     readonly bytesMax: number;
   }) => Promise<readonly SealedProof[]>;
   /**
-   * Deletes what has expired at `nowMs`, and, while the sealed texts exceed `bytesMax` together, what expires next; at most `rowsMax` rows.
-   * Returns how many: as many as `rowsMax` means that there may be more.
+   * Deletes rows that have expired at `nowMs`. While the sealed texts together exceed `bytesMax`, it also deletes the
+   * rows that expire next. It deletes at most `rowsMax` rows and returns their number; if that is `rowsMax`, there may
+   * be more.
    */
   readonly sweepProofs: (limits: { readonly nowMs: number; readonly bytesMax: number; readonly rowsMax: number }) => Promise<number>;
 };

@@ -1,11 +1,11 @@
 /** How much of one limit is left. */
 export type LimitState = {
   readonly limit: number;
-  /** What may still be used, this call already taken off. */
+  /** The rest of the limit after this call. */
   readonly remaining: number;
-  /** Whole milliseconds until nothing of it is used any more, if nothing more is used. */
+  /** Whole milliseconds until the limit is completely free, if no further call uses it. */
   readonly resetMs: number;
 };
 
-/** Where a caller stands with the limits of the last minute. What is not limited is absent. */
+/** The state of a caller's limits in the last minute. Absent: there is no such limit. */
 export type RateLimitState = { readonly requests?: LimitState; readonly tokens?: LimitState };

@@ -4,7 +4,7 @@ import type { TranslationNotes } from './translation-notes.ts';
 
 const efforts: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'];
 
-/** Tokens of thought that an effort stands for where a model is steered by a budget. */
+/** The budget of thought tokens for an effort, if a model is controlled by a budget. */
 const budgetByEffort: Readonly<Record<ReasoningEffort, number>> = {
   none: 0,
   minimal: 1024,
@@ -15,7 +15,10 @@ const budgetByEffort: Readonly<Record<ReasoningEffort, number>> = {
   max: 65_536,
 };
 
-/** Below it a budget asks for hardly any thought: it is the least that Messages takes, and its clients mean little thought by it, not none. */
+/**
+ * A lower budget means very little thought. It is the lowest budget that Messages accepts, and its clients mean little
+ * thought by it, not none.
+ */
 const lowBudgetMin = 1024;
 
 function effortOfBudget(tokens: number): ReasoningEffort {
@@ -24,16 +27,16 @@ function effortOfBudget(tokens: number): ReasoningEffort {
   return efforts.find((effort) => effort !== 'minimal' && budgetByEffort[effort] >= tokens) ?? 'max';
 }
 
-/** The nearest effort that the model knows; of two that are equally near, the lesser. */
-function nearestEffort(effort: ReasoningEffort, known: readonly ReasoningEffort[]): ReasoningEffort {
+/** Finds the nearest effort that the model supports; of two equally near ones, the lower. */
+function nearestEffort(effort: ReasoningEffort, supported: readonly ReasoningEffort[]): ReasoningEffort {
   const rank = efforts.indexOf(effort);
   const distance = (candidate: ReasoningEffort): number => Math.abs(efforts.indexOf(candidate) - rank);
   let nearest: ReasoningEffort | undefined;
-  for (const candidate of known) if (nearest === undefined || distance(candidate) < distance(nearest)) nearest = candidate;
+  for (const candidate of supported) if (nearest === undefined || distance(candidate) < distance(nearest)) nearest = candidate;
   return nearest ?? effort;
 }
 
-/** What to say to the model of thinking. `default` is to say nothing. */
+/** The settings of thinking for the model. `default` sends nothing. */
 export type FittedReasoning =
   | { readonly kind: 'default' | 'off' }
   | { readonly kind: 'effort'; readonly effort: ReasoningEffort }
@@ -45,25 +48,25 @@ const placeOf = ({ path }: ReasoningRequest): Place => (path === undefined ? 're
 
 function switchOff(place: Place, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
   if (!traits.alwaysReasons) return { kind: 'off' };
-  notes.adapted(place, 'this model cannot be kept from thinking; it is asked to think as little as it can');
+  notes.adapted(place, 'the model cannot stop thinking, so the lowest setting is sent');
   if (traits.reasoning === 'budget') return { kind: 'budget', tokens: budgetByEffort.minimal };
-  const known = (traits.efforts ?? efforts).filter((effort) => effort !== 'none');
-  return { kind: 'effort', effort: nearestEffort('none', known) };
+  const supported = (traits.efforts ?? efforts).filter((effort) => effort !== 'none');
+  return { kind: 'effort', effort: nearestEffort('none', supported) };
 }
 
 function fitEffort(effort: ReasoningEffort, place: Place, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
-  const known = traits.efforts ?? efforts;
+  const supported = traits.efforts ?? efforts;
   const nearest = nearestEffort(
     effort,
-    known.filter((candidate) => candidate !== 'none'),
+    supported.filter((candidate) => candidate !== 'none'),
   );
-  if (nearest !== effort) notes.adapted(place, `effort ${effort} is not known to this model; ${nearest} is sent`);
+  if (nearest !== effort) notes.adapted(place, `the model does not support the effort ${effort}, so ${nearest} is sent`);
   return { kind: 'effort', effort: nearest };
 }
 
 /**
- * Fits what a client asked of thinking to what a model can be told: effort and budget are mapped to each other, unknown efforts to the
- * nearest known, and what cannot be told is noted.
+ * Fits the client's request for thinking to the settings of a model. Effort and budget are mapped to each other,
+ * unsupported efforts to the nearest supported one, and lost settings are noted.
  */
 export function fitReasoning(request: ReasoningRequest | undefined, traits: ModelTraits, notes: TranslationNotes): FittedReasoning {
   if (request === undefined) return { kind: 'default' };
@@ -71,7 +74,8 @@ export function fitReasoning(request: ReasoningRequest | undefined, traits: Mode
   const off = request.mode === 'off' || request.effort === 'none' || request.budgetTokens === 0;
   if (traits.reasoning === 'none') {
     const isAsked = request.mode === 'on' || request.effort !== undefined || request.budgetTokens !== undefined;
-    if (!off && (isAsked || request.visible === true)) notes.dropped(place, 'this model does not think, or cannot be told how much');
+    if (!off && (isAsked || request.visible === true))
+      notes.dropped(place, 'the model does not think, or its thinking cannot be controlled');
     return { kind: 'default' };
   }
   if (off) return switchOff(place, traits, notes);
@@ -79,7 +83,7 @@ export function fitReasoning(request: ReasoningRequest | undefined, traits: Mode
     const { effort, budgetTokens } = request;
     if (effort !== undefined) return fitEffort(effort, place, traits, notes);
     if (budgetTokens !== undefined) return fitEffort(effortOfBudget(budgetTokens), place, traits, notes);
-    // Thinking that is asked for without a measure: the model's own measure, unless it would otherwise not think at all.
+    // The client requests thinking without an amount: use the model's default, unless it would not think by default.
     return request.mode === 'on' ? fitEffort('medium', place, traits, notes) : { kind: 'default' };
   }
   if (request.budgetTokens !== undefined) return { kind: 'budget', tokens: request.budgetTokens };

@@ -22,7 +22,7 @@ function replayPart(part: ReplyPart, index: number): readonly InferenceEvent[] {
       const { id, name, wire } = part;
       return [
         { type: 'block-started', index, block: { kind: 'tool-call', id, name, ...(wire === undefined ? {} : { wire }) } },
-        // First, so that a dialect which can only say it beside the call says it before the call.
+        // The proof comes first, so that a dialect that writes it beside the call can write it before the call.
         ...proof,
         ...delta(part.arguments),
         end,
@@ -31,7 +31,10 @@ function replayPart(part: ReplyPart, index: number): readonly InferenceEvent[] {
   }
 }
 
-/** Says a whole reply as a stream, for clients that asked for one and upstreams that answered at once. The way back from `foldEvents`. */
+/**
+ * Turns a whole reply into a stream, for clients that requested a stream from an upstream that answered at once. It is
+ * the inverse of `foldEvents`.
+ */
 export function replayReply(reply: InferenceReply): readonly InferenceEvent[] {
   const { replyId, servedModel, parts, logprobs, usageReport, ...end } = reply;
   return [

@@ -1,28 +1,28 @@
 import type { JsonObject } from '../platform/json/json-value.ts';
 import type { UsageReport } from './usage.ts';
 
-/** A document as the model reads it, and as the client wrote it. */
+/** A document as text for the model, and as the client wrote it. */
 export type RerankDocument = { readonly text: string; readonly original: string | JsonObject };
 
-/** What is to be ranked, in no vendor's words. */
+/** A request for a ranking, independent of vendors. */
 export type RerankRequest = {
   readonly requestedModel: string;
   readonly query: string;
   readonly documents: readonly RerankDocument[];
-  /** How many results are wanted; all where absent. */
+  /** The maximum of results. Absent: all. */
   readonly resultsMax?: number;
-  /** Whether results bring their documents. */
+  /** Whether results contain their documents. */
   readonly returnsDocuments: boolean;
-  /** Where documents are cut, if the client says so. */
+  /** The length at which documents are truncated. Absent: the upstream decides. */
   readonly tokensPerDocumentMax?: number;
-  /** False where a document that is too long is to be refused and not cut. */
+  /** False if a document that is too long is refused and not truncated. */
   readonly truncates?: boolean;
 };
 
-/** The place of a document in the request, and how well it fits the query. */
+/** The index of a document in the request, and how well it matches the query. */
 export type RerankResult = { readonly index: number; readonly score: number };
 
-/** What an upstream found, best first. */
+/** The results of an upstream, best first. */
 export type RerankReply = {
   readonly results: readonly RerankResult[];
   readonly usage?: UsageReport;

@@ -1,17 +1,17 @@
 import type { EventStep, InferenceEvent } from './inference-event.ts';
 import type { StopReason } from './inference-reply.ts';
 
-/** What had to be changed about tools on the way to the upstream. */
+/** The changes of a request's tools that were necessary for the upstream. */
 export type ChangedTools = {
-  /** Functions that were renamed: the name that was sent, and the client's. */
+  /** Renamed functions: the name that was sent, and the client's name. */
   readonly toolNames?: ReadonlyMap<string, string>;
-  /** A tool that stands in for structured output. */
+  /** The tool that replaces structured output. */
   readonly answerTool?: string;
 };
 
 /**
- * Gives calls the names that the client knows, and turns the call of the tool that stands in for structured output into the text that it
- * is. Text beside such an answer is left out: the client reads the whole text as JSON.
+ * Gives calls the client's names, and turns the call of the answer tool into the text of the structured output. Text
+ * beside such an answer is left out, because the client reads the whole text as JSON.
  */
 export function restoreTools({ toolNames, answerTool }: ChangedTools): EventStep {
   const answers = new Set<number>();
@@ -25,7 +25,7 @@ export function restoreTools({ toolNames, answerTool }: ChangedTools): EventStep
     }
     if (block.kind !== 'tool-call') return [event];
     if (block.name === answerTool) {
-      // A second answer behind the first would make of both what is no JSON.
+      // A second answer after the first would make the text invalid JSON.
       if (answers.size > 0) {
         hidden.add(index);
         return [];

@@ -1,11 +1,11 @@
 import type { JsonObject } from '../platform/json/json-value.ts';
 
-/** The name under which the tool that steers a screen is carried. It is the one that the Messages interface prescribes. */
+/** The name of the tool that controls a screen in the neutral form. The Messages interface prescribes this name. */
 export const screenToolName = 'computer';
 
 /**
- * What a model may do with a screen, as arguments of a function: the words of the Messages interface's own tool, since a flat object is
- * what any model can be offered. Dialects with other words translate to and from these.
+ * The actions of a model on a screen, as arguments of a function. They are those of the Messages interface's own tool,
+ * because any model accepts a flat object. Other dialects translate to and from them.
  */
 export const screenToolParameters: JsonObject = {
   type: 'object',
@@ -27,11 +27,11 @@ export const screenToolParameters: JsonObject = {
         'wait',
       ],
     },
-    coordinate: { type: 'array', items: { type: 'integer' }, description: 'Where, as [x, y] in pixels from the top left.' },
-    start_coordinate: { type: 'array', items: { type: 'integer' }, description: 'Where a drag begins, as [x, y].' },
-    text: { type: 'string', description: 'What to type, or the keys to press: "ctrl+c".' },
+    coordinate: { type: 'array', items: { type: 'integer' }, description: 'The position, as [x, y] in pixels from the top left.' },
+    start_coordinate: { type: 'array', items: { type: 'integer' }, description: 'The start of a drag, as [x, y].' },
+    text: { type: 'string', description: 'The text to type, or the keys to press: "ctrl+c".' },
     scroll_direction: { type: 'string', enum: ['up', 'down', 'left', 'right'] },
-    scroll_amount: { type: 'integer', description: 'How many clicks of the wheel.' },
+    scroll_amount: { type: 'integer', description: 'The number of clicks of the wheel.' },
     duration: { type: 'number', description: 'Seconds to wait.' },
   },
   required: ['action'],

@@ -2,10 +2,13 @@ import type { EventStep, InferenceEvent } from './inference-event.ts';
 
 type BlockEvent = Extract<InferenceEvent, { index: number }>;
 
-/** A block that has begun and not ended. Its events wait while another one is open. */
+/** A block that has begun and not ended. Its events wait while another block is open. */
 type Block = { readonly index: number; readonly held: BlockEvent[] };
 
-/** Deltas that wait are joined up to about this many characters, so that a long wait holds text and not thousands of events. */
+/**
+ * Waiting deltas are joined up to about this number of characters, so that a long wait stores text and not thousands of
+ * events.
+ */
 const joinedCharactersMax = 65_536;
 
 function hold({ held }: Block, event: BlockEvent): void {
@@ -16,16 +19,17 @@ function hold({ held }: Block, event: BlockEvent): void {
 }
 
 /**
- * Puts overlapping blocks in line: one block is open at a time, the others wait until it has ended, and indices count up without gaps.
- * Events of the open block pass at once. A call that another call interrupts has not ended: it is only known to be complete when the
- * upstream says so, so what the others say is held back until then. Merging the two would corrupt the arguments of both.
+ * Puts overlapping blocks in order: one block is open at a time, the others wait for its end, and indices count up
+ * without gaps. Events of the open block pass at once. A call that another call interrupts has not ended: only the
+ * upstream knows when it is complete, so the events of others are held until then. Merging them would corrupt the
+ * arguments of both calls.
  *
- * What comes out keeps to the grammar whatever goes in: events of blocks that have not begun or have ended are left out, and `finished`
- * ends what is still open. How much may wait is limited for the reply as a whole, by who reads it.
+ * The output follows the grammar for any input: events of blocks that have not begun or have ended are left out, and
+ * `finished` ends all open blocks. The reader of the events limits how much of a reply may wait.
  */
 export function serializeBlocks(): EventStep {
   const blocks = new Map<number, Block>();
-  /** Blocks in the order in which they began, from `next` on those that wait. */
+  /** Blocks in the order in which they began. Those from `next` on are waiting. */
   const line: Block[] = [];
   let next = 0;
   let open: Block | undefined;
@@ -43,7 +47,7 @@ export function serializeBlocks(): EventStep {
     else into.push({ ...event, index: outIndex });
   };
 
-  /** Blocks that wait come out, up to the first that has not ended: it is open then. */
+  /** Releases waiting blocks up to the first that has not ended, which becomes the open block. */
   const release = (into: InferenceEvent[]): void => {
     while (open === undefined && next < line.length) {
       const block = line[next++];

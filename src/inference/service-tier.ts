@@ -1,7 +1,7 @@
-/** A tier of service under the name that is the same everywhere. */
+/** A service tier, under one name for all vendors. */
 export type UsedTier = 'standard' | 'flex' | 'priority' | 'scale' | 'batch';
 
-/** The words in which vendors tell the tier that a call used. */
+/** The names of vendors for the tier of a call. */
 const tiers = new Map<string, UsedTier>([
   ['standard', 'standard'],
   ['default', 'standard'],
@@ -12,7 +12,7 @@ const tiers = new Map<string, UsedTier>([
   ['batch', 'batch'],
 ]);
 
-/** Reads the tier that a reply says was used; undefined where it says none, or one that is not known. */
+/** Reads the tier in a reply. Undefined if the reply names none, or an unknown one. */
 export function readUsedTier(word: string | undefined): UsedTier | undefined {
   return word === undefined ? undefined : tiers.get(word.toLowerCase());
 }

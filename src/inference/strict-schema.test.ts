@@ -17,12 +17,12 @@ const list: JsonObject = { type: 'array', items: closed({ city }), minItems: 1 }
 const of = (schema: JsonObject, dialect: string | undefined, strict?: boolean): boolean | undefined =>
   strictOf({ kind: 'json-schema', schema, ...(strict === undefined ? {} : { strict }) }, dialect === undefined ? {} : { dialect });
 
-test('a schema that is meant to the letter, and can be compiled as it is, is sent as strict', () => {
+test('an exact schema that can be compiled unchanged is sent as strict', () => {
   for (const schema of [closed({ city }), closed({ list }), closed({ size: { anyOf: [{ enum: ['S', 'M'] }, { type: 'null' }] } })])
     assert.equal(of(schema, 'gemini-generate-content'), true, JSON.stringify(schema));
 });
 
-test('one that the vendor would refuse as strict is not', () => {
+test('a schema that the vendor would refuse as strict is not sent as strict', () => {
   const deep = Array.from({ length: 10 }).reduce<JsonObject>((inner) => closed({ inner }), city);
   const wide = closed(Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`p${at}`, city])));
   const open = { ...closed({ city }), additionalProperties: true };
@@ -31,7 +31,7 @@ test('one that the vendor would refuse as strict is not', () => {
     assert.equal(of(schema, 'anthropic-messages'), undefined, JSON.stringify(schema).slice(0, 80));
 });
 
-test('a client whose interface has a word for it is taken at its word', () => {
+test('a client whose interface has the field `strict` decides itself', () => {
   assert.equal(of(closed({ city }), 'openai-chat'), undefined);
   assert.equal(of(closed({ city }), undefined), undefined);
   assert.equal(of(closed({ city }), 'openai-responses', false), false);

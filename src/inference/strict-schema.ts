@@ -3,18 +3,24 @@ import type { InferenceRequest, OutputFormat } from './inference-request.ts';
 
 type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 
-/** What vendors compile into their sampling where a schema is sent as strict. Source: OpenAI's guide to structured outputs, supported schemas. */
+/**
+ * The keywords that vendors compile for strict schemas. Source: OpenAI's guide to structured outputs, supported
+ * schemas.
+ */
 const keywords: ReadonlySet<string> = new Set(
   'type properties required additionalProperties items enum const anyOf description title minimum maximum exclusiveMinimum exclusiveMaximum multipleOf pattern minItems maxItems'.split(
     ' ',
   ),
 );
 
-/** Less than the vendor's own bounds. */
+/** Lower than the vendor's own limits. */
 const depthMax = 5;
 const nodesMax = 100;
 
-/** Whether a schema may be sent as strict as it is: every object closed, every property required, and nothing in it that is not compiled. */
+/**
+ * Whether a schema can be sent as strict unchanged: every object is closed, every property is required, and every
+ * keyword is compiled.
+ */
 function isStrictSchema(schema: JsonObject): boolean {
   let nodes = 0;
   const isStrict = (value: JsonValue | undefined, depth: number): boolean => {
@@ -38,12 +44,12 @@ function isStrictSchema(schema: JsonObject): boolean {
   return schema.type === 'object' && isStrict(schema, 0);
 }
 
-/** The interfaces in which a client says itself whether its schema is strict; in the others it always is. */
+/** The interfaces whose clients state whether a schema is strict. In all others it always is. */
 const sayThemselves: ReadonlySet<string | undefined> = new Set(['openai-responses', 'openai-chat', undefined]);
 
 /**
- * What an interface that has a word for it is told of a schema: what the client said, and `true` where its own interface means every schema to the letter and
- * this one can be compiled as it is.
+ * Decides the value of `strict` for an interface that has this field. The client's value applies if its interface has
+ * the field. Otherwise it is `true` if the schema can be compiled unchanged.
  */
 export function strictOf({ strict, schema }: SchemaFormat, { dialect }: Pick<InferenceRequest, 'dialect'>): boolean | undefined {
   if (strict !== undefined || sayThemselves.has(dialect)) return strict;

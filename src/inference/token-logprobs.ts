@@ -3,22 +3,25 @@ import type { InferenceRequest } from './inference-request.ts';
 import type { ModelTraits } from './model-traits.ts';
 import type { TranslationNotes } from './translation-notes.ts';
 
-/** The request without the fields that ask for probabilities of tokens: `fitLogprobs` carries them, or names them as lost. */
+/**
+ * The request without the fields that ask for probabilities of tokens. `fitLogprobs` carries them, or notes that they
+ * are lost.
+ */
 export function withoutLogprobFields(request: InferenceRequest): InferenceRequest {
   const { tokenLogprobs, vendorFields } = request;
   if (tokenLogprobs === undefined) return request;
   return { ...request, vendorFields: vendorFields.filter(({ field }) => !tokenLogprobs.fields.includes(field)) };
 }
 
-/** Vendors of all dialects that tell probabilities take so many. */
+/** The maximum of vendors in all dialects that report probabilities. */
 const alternativesMax = 20;
 
-/** What is asked for, with the number of alternatives; undefined where nothing is. */
+/** The requested probabilities, with the number of alternatives. Undefined: none are requested. */
 type FittedLogprobs = { readonly alternatives?: number };
 
 /**
- * Fits what a client asks of probabilities to an upstream, and names what is lost.
- * @param obstacle why the upstream cannot tell them, or not those of the text that the client gets
+ * Fits the requested probabilities to an upstream, and notes what is lost.
+ * @param obstacle why the upstream cannot report them, or not for the text that the client receives
  */
 export function fitLogprobs(
   { tokenLogprobs, vendorFields }: InferenceRequest,
@@ -37,18 +40,20 @@ export function fitLogprobs(
   }
   if (alternatives === undefined) return {};
   const count = Math.min(alternatives, alternativesMax);
-  if (count < alternatives) notes.adapted({ path: fields.at(-1), otherwise: 'turns' }, `the upstream tells at most ${alternativesMax}`);
+  if (count < alternatives)
+    notes.adapted({ path: fields.at(-1), otherwise: 'turns' }, `the upstream reports at most ${alternativesMax} alternatives`);
   return { alternatives: count };
 }
 
-/** Why probabilities of a reply that the gateway changes are not told. */
+/** The reason why no probabilities are sent if the gateway changes the reply. */
 export const rewrittenReply = 'the gateway changes the text of this reply, and the tokens would be those of another text';
 
 /**
- * Why a model behind one of OpenAI's interfaces does not tell how likely the tokens are that the client gets; undefined where it does.
- * @param isRewritten whether the client gets another text than the one that the upstream writes
+ * Finds the reason why a model behind one of OpenAI's interfaces does not report the probabilities of the client's
+ * tokens. Undefined if it reports them.
+ * @param isRewritten whether the client receives another text than the upstream writes
  */
 export function findLogprobsObstacle({ fixedSampling, chat }: ModelTraits, isRewritten: boolean): string | undefined {
-  if (fixedSampling || !chat.acceptsLogprobs) return 'the upstream of this model does not tell how likely its tokens are';
+  if (fixedSampling || !chat.acceptsLogprobs) return 'the upstream of this model does not report probabilities of tokens';
   return isRewritten ? rewrittenReply : undefined;
 }

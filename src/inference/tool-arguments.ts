@@ -4,7 +4,9 @@ import { parseJson } from '../platform/json/parse-json.ts';
 import type { ToolCallPart } from './inference-request.ts';
 import type { TranslationNotes } from './translation-notes.ts';
 
-/** Deeper arguments are taken for no JSON: no function has such, and writing them would exhaust the stack. */
+/**
+ * Deeper arguments are not accepted as JSON: no function has such arguments, and writing them would exhaust the stack.
+ */
 const depthMax = 256;
 
 function parsed(text: string): JsonValue | undefined {
@@ -15,7 +17,9 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-/** The arguments of a call as an object. Blank text means no arguments; undefined when it is no JSON object. */
+/**
+ * Parses the arguments of a call as an object. A blank text means no arguments. Undefined if it is not a JSON object.
+ */
 export function parseToolArguments(text: string): JsonObject | undefined {
   if (text.trim() === '') return {};
   const value = parsed(text);
@@ -25,19 +29,19 @@ export function parseToolArguments(text: string): JsonObject | undefined {
 }
 
 /**
- * The arguments of a call in the request's history. Refuses, naming the call, what is no JSON object: the upstream would refuse it
- * namelessly.
+ * Reads the arguments of a call in the request's history. If they are not a JSON object, it refuses the request and
+ * names the call, because the upstream's refusal would not.
  */
 export function readToolArguments(part: ToolCallPart, notes: TranslationNotes): JsonObject {
   return (
     parseToolArguments(part.arguments) ??
-    notes.refuse({ path: part.path, otherwise: 'turns' }, `the arguments of the call ${part.id} are no JSON object`)
+    notes.refuse({ path: part.path, otherwise: 'turns' }, `the arguments of the call ${part.id} are not a JSON object`)
   );
 }
 
 /**
- * The arguments of a call that an upstream's model made. What is no JSON object is kept as text under `_raw`: it is never lost and never a
- * string.
+ * Reads the arguments of a call that an upstream's model made. A text that is not a JSON object is stored under `_raw`,
+ * so that it is never lost and never a string.
  */
 export function repairToolArguments(text: string): JsonObject {
   return parseToolArguments(text) ?? { _raw: text };

@@ -2,16 +2,16 @@ import { createHash } from 'node:crypto';
 import type { InferenceRequest } from './inference-request.ts';
 
 export type ToolNameRules = {
-  /** A character that may stand in a name. */
+  /** A character that a name may contain. */
   readonly pattern: RegExp;
-  /** A character that may begin one, where that is narrower. */
+  /** A character that may begin a name, if fewer are allowed there. */
   readonly firstPattern?: RegExp;
   readonly charactersMax: number;
 };
 
 /**
- * Every function's name that a request holds: of those that are offered or chosen, and of past calls, which may be of functions that are
- * offered no longer.
+ * Lists the names of all functions in a request: offered ones, chosen ones, and those of past calls, which may no
+ * longer be offered.
  */
 export function listToolNames({ tools, toolChoice, turns }: InferenceRequest): ReadonlySet<string> {
   const offered = tools.flatMap((tool) => (tool.kind === 'function' ? [tool.name] : []));
@@ -27,15 +27,15 @@ function digest(text: string): string {
 function fitName(name: string, rules: ToolNameRules): string {
   const { pattern, firstPattern, charactersMax } = rules;
   const fitted = Array.from(name, (character) => (pattern.test(character) ? character : '_')).join('');
-  const begun = fitted === '' || (firstPattern !== undefined && !firstPattern.test(fitted.charAt(0))) ? `_${fitted}` : fitted;
-  if (begun === name && name.length <= charactersMax) return name;
-  // The digest of the whole name keeps names apart that fit to the same letters, and is the same in every request.
-  return `${begun.slice(0, charactersMax - 9)}_${digest(name)}`;
+  const prefixed = fitted === '' || (firstPattern !== undefined && !firstPattern.test(fitted.charAt(0))) ? `_${fitted}` : fitted;
+  if (prefixed === name && name.length <= charactersMax) return name;
+  // The digest of the whole name separates names that become the same letters, and is the same in every request.
+  return `${prefixed.slice(0, charactersMax - 9)}_${digest(name)}`;
 }
 
 /**
- * Fits functions' names to what an upstream allows: letter for letter where they fit, otherwise by a mapping that replies are mapped back
- * with.
+ * Fits names of functions to the rules of an upstream. Names that fit are unchanged; the others get a mapping, with
+ * which replies are mapped back.
  */
 export function fitToolNames(
   names: Iterable<string>,

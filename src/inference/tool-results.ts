@@ -7,15 +7,15 @@ function joinTexts(part: ToolResultPart): string {
   return part.content.flatMap((piece) => (piece.kind === 'text' ? [piece.text] : [])).join('\n');
 }
 
-/** The text of a result, for dialects without a mark for errors. Media are left to the caller. */
+/** The text of a result, for dialects that cannot mark errors. The caller handles media. */
 export function resultText(part: ToolResultPart): string {
   const text = joinTexts(part);
   return part.isError ? `Error: ${text}` : text;
 }
 
 /**
- * The text of a result as the object that generate-content demands: JSON objects as they are, everything else under `result`, errors under
- * `error`.
+ * The text of a result as the object that generate-content requires: JSON objects unchanged, other text under `result`,
+ * errors under `error`.
  */
 export function resultObject(part: ToolResultPart): JsonObject {
   const text = joinTexts(part);
@@ -24,11 +24,11 @@ export function resultObject(part: ToolResultPart): JsonObject {
   return isJsonObject(value) ? value : { result: value };
 }
 
-/** Deeper results stay the text they were: writing them as values would exhaust the stack. */
+/** Deeper results stay text, because writing them as values would exhaust the stack. */
 const depthMax = 256;
 
 function parseIfJson(text: string): JsonValue {
-  // Numbers and words stay the text they were: 007 and 1e999 would not survive.
+  // Numbers and words stay text: 007 and 1e999 would change.
   if (!/^\s*[[{]/.test(text) || isNestedDeeper(text, depthMax)) return text;
   try {
     return parseJson(text);
@@ -37,7 +37,9 @@ function parseIfJson(text: string): JsonValue {
   }
 }
 
-/** The way back from `resultObject`: what stands alone under `result` or `output` is the content, everything else is JSON text. */
+/**
+ * The inverse of `resultObject`: a single member `result` or `output` is the content, any other object is JSON text.
+ */
 export function contentFromObject(object: JsonObject): string {
   const [only, ...others] = Object.keys(object);
   const value = others.length === 0 && (only === 'result' || only === 'output') ? object[only] : object;

@@ -1,6 +1,6 @@
 import { GatewayError } from './gateway-error.ts';
 
-/** A setting of a request that has a neutral name; each dialect says how its clients spell it. */
+/** A setting of a request that has a neutral name. Each dialect has its own spelling for it. */
 type NeutralField =
   | 'instructions'
   | 'tools'
@@ -21,12 +21,12 @@ type NeutralField =
   | 'verbosity'
   | 'turns';
 
-/** How a dialect's clients spell the neutral fields; undefined where they have no such field. */
+/** How a dialect spells the neutral fields. Undefined: it has no such field. */
 export type FieldNames = Readonly<Record<NeutralField, string | undefined>>;
 
 /**
- * `adapted`: carried with another value or in another place than the client wrote; `emulated`: the gateway does it because the upstream
- * cannot; `dropped`: left out; `unchecked`: nobody has checked that the reply keeps to it.
+ * `adapted`: sent with another value or in another place. `emulated`: the gateway does it because the upstream cannot.
+ * `dropped`: left out. `unchecked`: nobody has checked that the reply follows it.
  */
 export type TranslationNote = {
   readonly kind: 'adapted' | 'emulated' | 'dropped' | 'unchecked';
@@ -37,26 +37,26 @@ export type TranslationNote = {
 type Notes<Field> = {
   readonly adapted: (field: Field, reason: string) => void;
   readonly emulated: (field: Field, reason: string) => void;
-  /** Throws `untranslatable_field` where the client asked for strict translation. */
+  /** Throws `untranslatable_field` if the client requested strict translation. */
   readonly dropped: (field: Field, reason: string) => void;
-  /** For what cannot be left out either. Always throws `untranslatable_field`. */
+  /** For content that must not be left out. Always throws `untranslatable_field`. */
   readonly refuse: (field: Field, reason: string) => never;
   readonly list: () => readonly TranslationNote[];
 };
 
-/** Collects what a translation did besides carrying everything over. The client is told, and the call's record keeps it. */
+/** Collects the changes of a translation. The client receives them, and the record of the call contains them. */
 export type TranslationNotes = Notes<NotedField>;
 
-/** The same for an interface that is no chat: fields are named as its clients write them. */
+/** The same for an interface that is not a chat: fields have the names of its clients. */
 export type FieldNotes = Notes<string>;
 
-/** A neutral field, or the path of a part or a vendor's field as the client wrote it. */
+/** A neutral field, or the path of a part or of a vendor's field as the client wrote it. */
 type NotedField = NeutralField | { readonly path: string | undefined; readonly otherwise: NeutralField };
 
-/** More notes than this are counted and not kept: a long history may repeat one loss a thousand times. */
+/** Further notes are counted and not stored, because a long history may repeat a loss a thousand times. */
 const notesMax = 32;
 
-/** Notes of one call. `strict` refuses every drop. Each field is named once per kind. */
+/** Collects the notes of one call. `strict` refuses every drop. Each field is named once per kind. */
 export function createTranslationNotes(fieldNames: FieldNames, strict: boolean): TranslationNotes {
   return collectNotes((field) => {
     if (typeof field === 'string') return fieldNames[field] ?? field;
@@ -64,7 +64,7 @@ export function createTranslationNotes(fieldNames: FieldNames, strict: boolean):
   }, strict);
 }
 
-/** Notes of one call of an interface that is no chat. */
+/** Collects the notes of one call of an interface that is not a chat. */
 export function createFieldNotes(strict: boolean): FieldNotes {
   return collectNotes((field) => field, strict);
 }
@@ -84,7 +84,8 @@ function collectNotes<Field>(name: (field: Field) => string, strict: boolean): N
     adapted: (field, reason) => note('adapted', field, reason),
     emulated: (field, reason) => note('emulated', field, reason),
     dropped: (field, reason) => {
-      if (strict) refuse(field, `${reason}, and strict translation was asked for: leave it out, or choose a model whose vendor has it`);
+      if (strict)
+        refuse(field, `${reason}, and strict translation was requested: leave it out, or choose a model whose vendor supports it`);
       note('dropped', field, reason);
     },
     refuse,

@@ -1,50 +1,55 @@
-/** How a video is made: from words, from a first picture, from pictures of what is to be in it, or by changing or lengthening another video. */
+/**
+ * How a video is made: from text, from a first image, from reference images, or by changing or extending another video.
+ */
 export type VideoMode = 'text' | 'image' | 'references' | 'remix' | 'extension';
 
-/** Where a video stands, as clients are told (contract A, section 3). */
+/** The status of a video for clients (contract A, section 3). */
 export type VideoStatus = 'queued' | 'in_progress' | 'completed' | 'failed';
 
-/** A picture or video that a request brings: by its address, as it is, or as a video that the gateway made before. */
+/** An image or video in a request: an address, inline data, or a video that the gateway made before. */
 export type VideoInput =
   | { readonly kind: 'url'; readonly url: string }
   | { readonly kind: 'data'; readonly mediaType: string; readonly base64: string }
   | { readonly kind: 'task'; readonly taskId: string };
 
-/** The interface through which a task came: its object is written in the same one. */
+/** The interface of the request that created a task. The task's object is written in the same interface. */
 export type VideoForm = 'video-generations' | 'openai-videos' | 'xai-videos';
 
-/** What a client asked for, whatever interface it spoke. Fields that it left out are absent, so that the upstream's protocol decides on its own defaults. */
+/**
+ * A client's request, in any interface. Absent: the client left the field out, and the upstream's protocol applies its
+ * own default.
+ */
 export type VideoRequest = {
   readonly form: VideoForm;
   readonly mode: VideoMode;
   readonly requestedModel: string;
   readonly prompt: string;
-  /** Whole seconds. Absent in remixes, whose length is that of their input. */
+  /** Whole seconds. Absent in remixes, which are as long as their input. */
   readonly durationSeconds?: number;
-  /** The first picture in mode `image`, the references in mode `references`; empty otherwise. */
+  /** The first image in mode `image`, the references in mode `references`; empty otherwise. */
   readonly images: readonly VideoInput[];
-  /** The video that is changed or lengthened. */
+  /** The video that is changed or extended. */
   readonly video?: VideoInput;
-  /** `480p`, `720p` or another that the model has. */
+  /** `480p`, `720p` or another resolution of the model. */
   readonly resolution?: string;
-  /** `16:9` and the like. */
+  /** For example `16:9`. */
   readonly aspectRatio?: string;
   readonly user?: string;
   /**
-   * The object `metadata` as its client wrote it, digit by digit: a JSON text, `{}` where there was none. It is forwarded from this text and returned from it, never from a
-   * parsed copy.
+   * The object `metadata` exactly as the client wrote it: a JSON text, `{}` if there was none. It is forwarded and
+   * returned from this text, never from a parsed copy.
    */
   readonly metadata: string;
   /**
-   * Members of the request that its form does not name, as a JSON text like `metadata`. They go to upstreams of the same interface only, and are named to the client where they
-   * cannot go. Absent where there are none.
+   * Members that the form of the request does not define, as a JSON text like `metadata`. They are sent only to
+   * upstreams of the same interface; notes name them to the client otherwise. Absent: there are none.
    */
   readonly furtherFields?: string;
-  /** Where the client wants to be told of the end. */
+  /** The address that receives the callback at the end. */
   readonly callbackUrl?: string;
 };
 
-/** Why a video failed, in words that clients may look at (`error.code` of the task). */
+/** The reason of a failed video, for clients (`error.code` of the task). */
 type VideoErrorCode =
   | 'content_moderated'
   | 'upstream_rejected'

@@ -1,6 +1,6 @@
 import type { ChatTraits, ModelTraits } from '../model-traits.ts';
 
-/** How a model of a test differs from one that can do everything. */
+/** Differences of a test's model from a model that supports everything. */
 export type TraitDifferences = Partial<Omit<ModelTraits, 'chat'>> & { readonly chat?: Partial<ChatTraits> };
 
 const ableChat: ChatTraits = {
@@ -30,7 +30,10 @@ const ableTraits: ModelTraits = {
   chat: ableChat,
 };
 
-/** A model for tests: it can do everything and is steered by an effort, but for the differences; later ones count. */
+/**
+ * A model for tests: it supports everything and is controlled by an effort, except for the differences. Later
+ * differences override earlier ones.
+ */
 export function createFakeTraits(...differences: readonly TraitDifferences[]): ModelTraits {
   return differences.reduce<ModelTraits>(
     (traits, { chat, ...differing }) => ({ ...traits, ...differing, chat: { ...traits.chat, ...chat } }),

@@ -22,7 +22,7 @@ const ownPrices = Type.Object(
       Type.Enum(['free', 'refuse'], {
         default: 'free',
         description:
-          'What becomes of calls whose model has no price, or none for what the call is charged by (tokens, characters, minutes of sound, seconds of video). free: they are booked at 0, and weir usage and the metric weir_unpriced_calls_total name them; refuse: they are answered with model_not_priced.',
+          'What becomes of calls whose model has no price, or none for what the call is charged by (tokens, characters, minutes of audio, seconds of video). free: they are booked at 0, and weir usage and the metric weir_unpriced_calls_total name them; refuse: they are answered with model_not_priced.',
       }),
     ),
     users: Type.Optional(

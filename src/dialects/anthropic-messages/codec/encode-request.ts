@@ -60,7 +60,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
 
 /** Fields of this dialect that go back where they stood: those of the body, of tools, and those that were taken for their block. */
 const isRestored = (field: VendorField, own: OwnMembers): boolean =>
-  isPutBack(field) || field.field.startsWith('tools.') || own.hasTaken(field);
+  isPutBack(field) || field.field.startsWith('tools.') || own.hasRead(field);
 
 function noteLosses(request: InferenceRequest, fit: RequestFit, own: OwnMembers | undefined): void {
   const { notes, proofOrigin } = fit;

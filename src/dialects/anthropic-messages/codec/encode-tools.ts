@@ -155,7 +155,8 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict, own 
     fit.notes.adapted(place, 'the vendor takes no alternatives at the top of a schema; their properties were put together');
   }
   const isStrict = strict === true && keepsStrict;
-  if (strict === true && !isStrict) fit.notes.adapted(place, 'the arguments of this function are not held to its schema here');
+  if (strict === true && !isStrict)
+    fit.notes.adapted(place, 'the upstream does not guarantee that the arguments of this function match its schema');
   return {
     name: toWireName(name),
     ...(description === undefined || description === '' ? {} : { description }),

@@ -137,7 +137,7 @@ test('B15: where calls without a price are refused, what a call is charged by ha
   const ask = (vendor: VendorId, model: string, uses: object) => () =>
     readPrices(priceBook, { target: target(vendor, model), requestedModel: model, acceptedAtMs: Date.UTC(2030, 0, 1), uses }, undefined);
   for (const [vendor, model, uses, words] of [
-    ['openai', 'tts-1', { inputAudioMs: 1 }, /for minutes of sound/],
+    ['openai', 'tts-1', { inputAudioMs: 1 }, /for minutes of audio/],
     ['openai', 'gpt-4.1', { outputVideoMs: 1 }, /for seconds of video/],
     ['openai', 'whisper-1', { inputCharacters: 1 }, /for characters that are read out/],
     ['openai', 'whisper-1', {}, /for tokens/],
