@@ -10,13 +10,14 @@ import type { AccountServices } from './account-services.ts';
 /** What is done with callbacks over HTTP. */
 export type CallbackAction = 'list' | 'send-again' | 'rotate-secret';
 
-type Asked = { readonly userName: string; readonly id: string; readonly query: URLSearchParams };
+type QuoteTarget = { readonly userName: string; readonly id: string; readonly query: URLSearchParams };
 
 const limitDefault = 20;
 const limitMax = 100;
 
 /**
- * Serves the callbacks of the caller's user: what was sent and what became of it, sending again, and a new secret, which is told this once.
+ * Serves the callbacks of the caller's user: what was sent and what became of it, sending again, and a new secret,
+ * which is told this once.
  * @throws GatewayError `object_not_found` for an event that is not there and for another's, in the same words
  */
 export async function serveCallbacks(gateway: AccountServices, action: CallbackAction, http: EndpointRequest, id: string): Promise<void> {
@@ -32,7 +33,7 @@ export async function serveCallbacks(gateway: AccountServices, action: CallbackA
   writeJson(http, 200, answer, { 'cache-control': 'no-store' });
 }
 
-async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query }: Asked): Promise<object> {
+async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query }: QuoteTarget): Promise<object> {
   switch (action) {
     case 'list': {
       const limit = readLimit(query);

@@ -13,17 +13,17 @@ import { estimateAudioMs } from './measure-sound.ts';
 import { createSpeechJob } from './speech-job.ts';
 import { boundTranscript } from './transcription-job.ts';
 import { fitTargets } from '../shared/quoting/fit-targets.ts';
-import type { Asked, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
 import { rankRouted } from '../shared/quoting/rank-routed.ts';
 
 const dialect = 'openai-audio';
 
 /** Reads a request for sound as a call of it would be read. @throws GatewayError */
-export function quoteSound(asked: Asked<AudioServices>, operation: AudioOperation): QuotedCall {
+export function quoteSound(asked: QuoteTarget<AudioServices>, operation: AudioOperation): QuotedCall {
   return operation === 'speech' ? quoteSpeech(asked) : quoteTranscription(asked, operation);
 }
 
-function quoteSpeech(asked: Asked<AudioServices>): QuotedCall {
+function quoteSpeech(asked: QuoteTarget<AudioServices>): QuotedCall {
   const { body, bytes, headers, settings } = asked;
   const job = createSpeechJob({ facts: readSpeechRequest(body, settings.validation), body, bytes, headers });
   const targets = fitTargets(rankRouted(asked, job.facts, soundWanted('speech')), (target) => ({
@@ -34,7 +34,7 @@ function quoteSpeech(asked: Asked<AudioServices>): QuotedCall {
 }
 
 /** The form of an upload, written as JSON: its fields, and under `file` how long or how large the recording is. */
-function quoteTranscription(asked: Asked<AudioServices>, operation: Exclude<AudioOperation, 'speech'>): QuotedCall {
+function quoteTranscription(asked: QuoteTarget<AudioServices>, operation: Exclude<AudioOperation, 'speech'>): QuotedCall {
   const { file, ...fields } = asked.body;
   const task = operation === 'translations' ? 'translate' : 'transcribe';
   const facts = readTranscriptionForm(Object.entries(fields).flatMap(toFields), task, asked.settings.validation);

@@ -71,13 +71,13 @@ async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: C
   return routeFilled(gateway, { ...read, request, bytes, facts }, read.request);
 }
 
-/** @param asked the request as the client wrote it, which is the one that is stored */
-function routeFilled(gateway: ChatServices, read: FilledCall, asked: WireRequest): RoutedCall | Promise<RoutedCall> {
+/** @param original the request as the client wrote it, which is the one that is stored */
+function routeFilled(gateway: ChatServices, read: FilledCall, original: WireRequest): RoutedCall | Promise<RoutedCall> {
   const { call, settings, request, bytes, facts } = read;
   const route = settings.routing.routeOf(facts.requestedModel);
   const chosen = ((): ChosenTargets | Promise<ChosenTargets> => {
     if (call.dialect.id !== 'openai-responses') return chooseTargets(gateway, read, { request, facts, turn: undefined });
-    const opening = openTurn({ ...read, asked, gateway, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
+    const opening = openTurn({ ...read, original, gateway, state: route?.responseState ?? 'auto', targets: route?.targets ?? [] });
     if (opening !== undefined) return routeTurn(gateway, read, opening);
     if (read.isBackground) throw neverStored();
     return chooseTargets(gateway, read, { request, facts, turn: undefined });

@@ -1,11 +1,11 @@
 import type { EmbeddingServices } from './embedding-services.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';
 import { readEmbeddings } from './read-embeddings.ts';
-import type { Asked, QuotedCall } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall } from '../shared/quoting/quoted-call.ts';
 import { rankRouted } from '../shared/quoting/rank-routed.ts';
 
 /** Reads a request for embeddings as a call of it would be read. @throws GatewayError */
-export function quoteEmbeddings(asked: Asked<EmbeddingServices>): QuotedCall {
+export function quoteEmbeddings(asked: QuoteTarget<EmbeddingServices>): QuotedCall {
   const { requestedModel, inputCharacters } = readEmbeddings(asked.body);
   const facts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
   const targets = rankRouted(asked, facts, { kind: 'embeddings' });

@@ -3,7 +3,7 @@ import type { AttemptServices } from '../../attempts/services.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
 import type { PictureOrder } from '../shared/picture-maker.ts';
 import { fitTargets } from '../shared/quoting/fit-targets.ts';
-import type { Asked, QuotedCall } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall } from '../shared/quoting/quoted-call.ts';
 import { rankRouted } from '../shared/quoting/rank-routed.ts';
 import { boundImages } from './bound-images.ts';
 import { imageFacts } from './image-call.ts';
@@ -13,13 +13,17 @@ import { type ImageRoute, readImages } from './read-images.ts';
 import { writeForTarget } from './write-for-target.ts';
 
 /** Reads a request for pictures as a call of it would be read; of an edit, the form in JSON. @throws GatewayError */
-export function quoteImages(asked: Asked<ImageServices>, route: ImageRoute): QuotedCall {
+export function quoteImages(asked: QuoteTarget<ImageServices>, route: ImageRoute): QuotedCall {
   const request = readImages(asked.body, route, asked.settings.validation);
   return quoteOrder(asked, { asked: request, notes: [], client: imagesClient(request) }, asked.gateway.pictures !== undefined);
 }
 
-/** What a request for pictures would cost, whoever's interface it came in. @param keepsFiles whether addresses can be given. @throws GatewayError */
-export function quoteOrder(asked: Asked<Pick<AttemptServices, 'clock'>>, order: PictureOrder, keepsFiles: boolean): QuotedCall {
+/**
+ * What a request for pictures would cost, whoever's interface it came in.
+ * @param keepsFiles whether addresses can be given.
+ * @throws GatewayError
+ */
+export function quoteOrder(asked: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: PictureOrder, keepsFiles: boolean): QuotedCall {
   const { asked: request, notes: clientNotes, client } = order;
   const ranked = rankRouted(asked, imageFacts(request), { kind: 'image' });
   const targets = fitTargets(ranked, (target) => {

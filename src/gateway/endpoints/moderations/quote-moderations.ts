@@ -1,12 +1,12 @@
 import type { PlainServices } from '../shared/plain-call.ts';
-import type { Asked, QuotedCall } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall } from '../shared/quoting/quoted-call.ts';
 import { rankRouted } from '../shared/quoting/rank-routed.ts';
 import { boundsOfJudgement, factsOfJudgement } from './judge-job.ts';
 import { readModeration } from './read-moderation.ts';
 import { findStandIn } from './stand-in.ts';
 
 /** Reads a request as a call of it would be read. @throws GatewayError */
-export function quoteModerations(asked: Asked<PlainServices>): QuotedCall {
+export function quoteModerations(asked: QuoteTarget<PlainServices>): QuotedCall {
   const moderation = readModeration(asked.body, asked.settings);
   const judged = findStandIn(asked.settings, moderation);
   const facts = judged === undefined ? moderation.facts : factsOfJudgement(judged);

@@ -5,7 +5,7 @@ import type { CostBounds, PriceBook } from '../../../billing/rating/rating.ts';
 import { writeLine } from '../../../billing/receipts/build-receipt.ts';
 import type { PricingParameters } from '../../../inference/usage.ts';
 import { readPrices } from '../../attempts/books/read-prices.ts';
-import type { Asked, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
 
 /** What a quoted call costs at each of its targets, and over all. */
 export type PricedQuote = {
@@ -25,7 +25,7 @@ type PricedTarget = {
 
 /** Prices a call by the very functions that would hold and charge it. */
 export function priceQuote(
-  { settings, caller, nowMs }: Asked,
+  { settings, caller, nowMs }: QuoteTarget,
   { requestedModel, targets, roundsMax, toolsMost = [], serviceTier }: QuotedCall,
 ): PricedQuote {
   const { priceBook } = settings.routing;
@@ -68,7 +68,10 @@ export function priceQuote(
 const leastOf = (amounts: readonly bigint[]): bigint => amounts.reduce((least, other) => (other < least ? other : least));
 const mostOf = (amounts: readonly bigint[]): bigint => amounts.reduce((most, other) => (other > most ? other : most), 0n);
 
-/** Whether there is money for it at this moment. `unlimited`: nothing limits what the caller spends, and nothing is held. */
+/**
+ * Whether there is money for it at this moment. `unlimited`: nothing limits what the caller spends, and nothing is
+ * held.
+ */
 export type Affordable =
   | { readonly kind: 'unlimited' }
   | { readonly kind: 'covered' }
@@ -78,7 +81,7 @@ type WriteMoney = ReturnType<typeof createMoneyWriter>;
 
 /** The answer to a question for a price. */
 export function describeQuote(
-  { path, settings, nowMs }: Pick<Asked, 'settings' | 'nowMs'> & { readonly path: string },
+  { path, settings, nowMs }: Pick<QuoteTarget, 'settings' | 'nowMs'> & { readonly path: string },
   call: QuotedCall,
   { bounds, heldNanoUsd, targets }: PricedQuote,
   affordable: Affordable,

@@ -9,7 +9,7 @@ import { enter } from '../../admission/enter.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
-import type { Asked } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget } from '../shared/quoting/quoted-call.ts';
 import type { RequestHeaders, Wording } from '../shared/wording.ts';
 import { writeJson } from '../shared/write-json.ts';
 import { findQuoted, type FindRoute } from './find-quoted.ts';
@@ -26,15 +26,16 @@ export type QuotedEndpoints<Services> = {
 };
 
 /** What is asked: `{path, body}`, the body as it would be posted to the path. */
-type Question = { readonly path: string } & Pick<Asked, 'bytes' | 'body'>;
+type Question = { readonly path: string } & Pick<QuoteTarget, 'bytes' | 'body'>;
 
 const pathCharactersMax = 2048;
 /** A question need not say which version of an interface the call itself will name. */
 const assumedHeaders = { 'anthropic-version': '2023-06-01' };
 
 /**
- * Serves `POST /v1/quote`: what a request would cost at least, by the best estimate and at most, without sending it anywhere. What is wrong with the request is answered as its
- * path would answer it. A question costs nothing, counts as a request in the limits, and is no call.
+ * Serves `POST /v1/quote`: what a request would cost at least, by the best estimate and at most, without sending it
+ * anywhere. What is wrong with the request is answered as its path would answer it. A question costs nothing, counts as
+ * a request in the limits, and is no call.
  * @throws GatewayError for what is wrong with the question
  */
 export async function serveQuote<Services extends QuoteServices>(
@@ -53,8 +54,8 @@ export async function serveQuote<Services extends QuoteServices>(
   admission.holdBytes(read.bytes.length);
   const { path, ...body } = readQuestion(read);
   const quote = findQuoted(findRoute, path);
-  const headers = { ...assumedHeaders, ...(request.headers as Asked['headers']) };
-  const asked: Asked<Services> = { gateway, settings, caller, headers, nowMs, ...body };
+  const headers = { ...assumedHeaders, ...(request.headers as QuoteTarget['headers']) };
+  const asked: QuoteTarget<Services> = { gateway, settings, caller, headers, nowMs, ...body };
   try {
     const call = await quote(asked);
     const priced = priceQuote(asked, call);
@@ -69,7 +70,7 @@ export async function serveQuote<Services extends QuoteServices>(
 }
 
 /** Takes one request of the caller's limits, and no tokens. @throws GatewayError `rate_limited` */
-async function countRequest({ limiter, clock, settings }: QuoteServices, caller: Asked['caller']): Promise<TakenLimits | undefined> {
+async function countRequest({ limiter, clock, settings }: QuoteServices, caller: QuoteTarget['caller']): Promise<TakenLimits | undefined> {
   const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
   const { voice } = chatDialects['openai-chat'];
   const taken = await reserveCall({ limiter, clock, voice, caller, perKey: settings().perKey, facts, model: undefined });
@@ -93,7 +94,7 @@ function readQuestion({ bytes, body: question }: ReadRequest): Question {
 /** Asks for what would be held and gives it back at once, so that the answer is the very one that a call would get. */
 async function lookForMoney(
   { credits, clock }: Pick<QuoteServices, 'clock' | 'credits'>,
-  { caller }: Asked,
+  { caller }: QuoteTarget,
   nanoUsd: bigint,
 ): Promise<Affordable> {
   const answer = await credits?.hold(caller, nanoUsd, clock.nowMs());

@@ -1,13 +1,13 @@
 import { chooseRerankForm } from '../../../dialects/rerank/rerank-form.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
-import type { Asked, QuotedCall } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall } from '../shared/quoting/quoted-call.ts';
 import { rankRouted } from '../shared/quoting/rank-routed.ts';
 import type { PlainServices } from '../shared/plain-call.ts';
 import { boundsOfRanking } from './ranking-bounds.ts';
 import { readRanking } from './read-ranking.ts';
 
 /** Reads a request for a ranking as a call of it would be read. @throws GatewayError */
-export function quoteRerank(asked: Asked<PlainServices>, path: string): QuotedCall {
+export function quoteRerank(asked: QuoteTarget<PlainServices>, path: string): QuotedCall {
   const { body, settings, caller } = asked;
   const ranking = readRanking(body, chooseRerankForm(path, body), settings.validation, asksForStrict(caller, asked.headers));
   const targets = rankRouted(asked, ranking.facts, { kind: 'rerank' });

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestTarget } from '../../admission/request-target.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
-import type { Asked, QuotedCall } from './quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall } from './quoting/quoted-call.ts';
 import type { RequestHeaders, Wording } from './wording.ts';
 
 /** A request that has come to a route, and what becomes of it. */
@@ -35,11 +35,14 @@ export type PathMatch = {
   readonly params: Readonly<Record<string, string | undefined>>;
 };
 
-/** What tells two requests with the same `Idempotency-Key` apart: the path alone, or the body as well, which the route then reads before it does anything. */
+/**
+ * What tells two requests with the same `Idempotency-Key` apart: the path alone, or the body as well, which the route
+ * then reads before it does anything.
+ */
 export type RequestIdentity = 'body' | 'path';
 
 /** Finds what a request would cost. @throws GatewayError as the request itself would be refused */
-export type Quote<Services> = (asked: Asked<Services>) => QuotedCall | Promise<QuotedCall>;
+export type Quote<Services> = (asked: QuoteTarget<Services>) => QuotedCall | Promise<QuotedCall>;
 
 /** How a route stands in the OpenAPI document. */
 type RouteDescription =
@@ -61,7 +64,10 @@ export type EndpointRoute<Services> = {
   readonly takes?: (path: string) => boolean;
   /** Whether a client that used another method is told of this one. Absent: always. */
   readonly isNamedFor?: (path: string) => boolean;
-  /** A request with an `Idempotency-Key` is made once, and its answer is kept. Absent where a key is of no effect, or is the endpoint's own concern. */
+  /**
+   * A request with an `Idempotency-Key` is made once, and its answer is kept. Absent where a key is of no effect, or is
+   * the endpoint's own concern.
+   */
   readonly identifiedBy?: RequestIdentity;
   /** Finds how a request to it is priced; undefined where it costs nothing. */
   readonly quote?: (match: PathMatch, target: RequestTarget) => Quote<Services> | undefined;
@@ -73,7 +79,10 @@ export type EndpointRoute<Services> = {
   readonly serve: (services: Services, http: EndpointRequest, match: PathMatch) => Promise<void> | undefined;
 };
 
-/** One interface of the gateway: its routes, how its errors are worded, and how it is described. `registry.ts` lists them. */
+/**
+ * One interface of the gateway: its routes, how its errors are worded, and how it is described. `registry.ts` lists
+ * them.
+ */
 export type Endpoint<Services> = {
   readonly name: string;
   readonly routes: readonly EndpointRoute<Services>[];

@@ -7,7 +7,7 @@ import type { Admission } from '../../admission/overload/fair-gate.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { CallLabel } from '../../telemetry/call-report.ts';
 import type { EnteredCall } from './plain-call.ts';
-import type { Asked, QuotedCall } from './quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall } from './quoting/quoted-call.ts';
 
 /** The client interface that an image reply is written for. */
 export type PictureClient = {
@@ -43,5 +43,5 @@ export type PictureMaker = {
    */
   readonly make: (call: PictureCall, order: PictureOrder) => Promise<void>;
   /** Estimates the cost of a call. @throws GatewayError if the call would be refused */
-  readonly quote: (asked: Asked<Pick<AttemptServices, 'clock'>>, order: PictureOrder) => QuotedCall;
+  readonly quote: (asked: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: PictureOrder) => QuotedCall;
 };

@@ -12,9 +12,12 @@ import { type CreationPath, formOf } from './create/read-creation.ts';
 import { isKept, mediaOf } from './create/video-source.ts';
 import { unknownVideo } from './video-context.ts';
 import { fitTargets } from '../shared/quoting/fit-targets.ts';
-import type { Asked, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
 
-/** What stands for a file of ours that would be sent within the request: what a video costs does not depend on its bytes. */
+/**
+ * What stands for a file of ours that would be sent within the request: what a video costs does not depend on its
+ * bytes.
+ */
 const standIn = 'https://video.invalid/';
 
 /**
@@ -22,7 +25,7 @@ const standIn = 'https://video.invalid/';
  * @param remixed the video in the path of a remix
  * @throws GatewayError
  */
-export async function quoteVideo(asked: Asked<VideoServices>, path: CreationPath, remixed: string | undefined): Promise<QuotedCall> {
+export async function quoteVideo(asked: QuoteTarget<VideoServices>, path: CreationPath, remixed: string | undefined): Promise<QuotedCall> {
   const { gateway, settings, caller, bytes, body } = asked;
   const { videos } = gateway;
   if (videos === undefined) throw new GatewayError('route_not_found', 'videos are not made by this gateway');
@@ -48,7 +51,7 @@ export async function quoteVideo(asked: Asked<VideoServices>, path: CreationPath
   };
 }
 
-async function findTask({ caller }: Asked, { tasks }: VideoService, id: string): Promise<VideoTask> {
+async function findTask({ caller }: QuoteTarget, { tasks }: VideoService, id: string): Promise<VideoTask> {
   const task = await tasks.find(caller.userName, id);
   if (task === undefined) throw unknownVideo(id);
   return task;
@@ -63,7 +66,10 @@ function quoteTarget({ protocols }: VideoService, target: Target, request: Video
   return { target, usage: { expected: usage, most: usage }, pricingParameters: parameters, sent: body };
 }
 
-/** The request as a target is told of a video of ours: by its id where the target keeps it, and as long and large as that is; else by the file. */
+/**
+ * The request as a target is told of a video of ours: by its id where the target keeps it, and as long and large as
+ * that is; else by the file.
+ */
 function withSource(request: VideoRequest, task: VideoTask | undefined, { upstream }: Target): VideoRequest {
   if (task === undefined) return request;
   if (!isKept(task, upstream.id, upstream.services.videos)) return { ...request, video: { kind: 'url', url: standIn } };

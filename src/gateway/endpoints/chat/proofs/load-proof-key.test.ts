@@ -15,13 +15,13 @@ function createPath(context: TestContext): string {
   return join(directory, 'proof-vault.key');
 }
 
-test('the key is made once, of 32 random bytes, for its owner alone, and found again', (context) => {
+test('the key is created once, from 32 random bytes, readable only by its owner, and is found again', (context) => {
   const path = createPath(context);
   const key = loadProofKey({ path });
   assert.equal(key.length, 32);
   assert.deepEqual(loadProofKey({ path }), key);
   assert.equal(statSync(path).mode & 0o777, 0o600);
-  assert.deepEqual(readdirSync(join(path, '..')), ['proof-vault.key'], 'no draft is left');
+  assert.deepEqual(readdirSync(join(path, '..')), ['proof-vault.key'], 'no draft remains');
   const other = createPath(context);
   assert.notDeepEqual(loadProofKey({ path: other }), key);
 });
@@ -36,7 +36,7 @@ test('processes that start at the same moment agree on one key', async (context)
   assert.deepEqual(new Set(outputs.map(({ stdout }) => stdout)), new Set([readFileSync(path, 'utf8').trim()]));
 });
 
-test('a given key is used in either spelling, and no file is made', (context) => {
+test('a configured key is accepted in either spelling, and no file is created', (context) => {
   const path = createPath(context);
   const key = Buffer.from(Array.from({ length: 32 }, (_, index) => 255 - index));
   const spellings = [
@@ -50,7 +50,7 @@ test('a given key is used in either spelling, and no file is made', (context) =>
   assert.deepEqual(readdirSync(join(path, '..')), []);
 });
 
-test('a given key that is none is refused by its name, and not repeated', (context) => {
+test('an invalid configured key is refused by its name and not repeated', (context) => {
   const path = createPath(context);
   for (const text of ['secret', 'a'.repeat(63), 'a'.repeat(65), '!'.repeat(43), `${'a'.repeat(43)}==`, 'a'.repeat(42)]) {
     assert.throws(
@@ -60,7 +60,7 @@ test('a given key that is none is refused by its name, and not repeated', (conte
   }
 });
 
-test('a damaged file is refused and not replaced: what was sealed under it may still be wanted', (context) => {
+test('a damaged file is refused and not replaced, because data sealed with its key may still be needed', (context) => {
   const path = createPath(context);
   for (const content of ['', 'abc', 'f'.repeat(63)]) {
     writeFileSync(path, content);
@@ -77,7 +77,7 @@ test('a file that others can read is closed to them', (context) => {
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test('a folder that is not there is named', (context) => {
+test('a missing folder is named', (context) => {
   const path = join(createPath(context), 'missing', 'proof-vault.key');
   assert.throws(() => loadProofKey({ path }), { name: 'ProofKeyError', message: /missing/ });
 });

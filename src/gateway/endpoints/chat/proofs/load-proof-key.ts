@@ -3,7 +3,7 @@ import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readFileSync, rena
 
 import { secretKeyBytes } from '../../../../platform/seal/sealer.ts';
 
-/** The key cannot be used. The message is for the operator and holds nothing of the key. */
+/** The key cannot be used. The message is for the operator and contains nothing of the key. */
 export class ProofKeyError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -12,10 +12,10 @@ export class ProofKeyError extends Error {
 }
 
 /**
- * The key of the proof vault: the one that the operator gave, which is what lets several machines read one store, else the one in the file, which is
- * created with 32 random bytes, for its owner's eyes only, where there is none.
- * @param given.text 64 hexadecimal digits or 44 characters of base64 (43 without the sign at the end)
- * @param given.name what the operator calls it, for the message
+ * Loads the key of the proof vault: the configured one, which lets several machines use one store, otherwise the one in
+ * the file. A missing file is created with 32 random bytes and is readable only by its owner.
+ * @param given.text 64 hexadecimal digits or 44 characters of base64 (43 without the padding)
+ * @param given.name the name of the setting, for the message
  * @throws ProofKeyError
  */
 export function loadProofKey(options: {
@@ -26,7 +26,7 @@ export function loadProofKey(options: {
   if (given !== undefined) {
     const key = parseKey(given.text);
     if (key !== undefined) return key;
-    throw new ProofKeyError(`${given.name} is no key: give ${secretKeyBytes} random bytes as 64 hexadecimal digits or as base64`);
+    throw new ProofKeyError(`${given.name} is not a key; it must be ${secretKeyBytes} random bytes as 64 hexadecimal digits or as base64`);
   }
   try {
     return readKey(path) ?? createKey(path);
@@ -41,7 +41,7 @@ function parseKey(text: string): Buffer | undefined {
   return /^(?:[A-Za-z0-9+/]{43}=?|[\w-]{43}=?)$/.test(text) ? Buffer.from(text, 'base64') : undefined;
 }
 
-/** Undefined when there is no such file. */
+/** Undefined if there is no such file. */
 function readKey(path: string): Buffer | undefined {
   let text: string;
   try {
@@ -53,14 +53,14 @@ function readKey(path: string): Buffer | undefined {
   const key = parseKey(text.trim());
   if (key === undefined) {
     throw new ProofKeyError(
-      `the key file ${path} is damaged; restore it, or delete it: what was kept under it, reasoning proofs and stored responses, is then lost`,
+      `the key file ${path} is damaged; restore it. If you delete it, the reasoning proofs and stored responses that it sealed are lost`,
     );
   }
   tighten(path);
   return key;
 }
 
-/** A volume that was mounted or restored may have opened the file to others. One that belongs to somebody else stays as it is. */
+/** A mounted or restored volume may have made the file readable for others. A file of another owner stays as it is. */
 function tighten(path: string): void {
   try {
     if ((statSync(path).mode & 0o077) !== 0) chmodSync(path, 0o600);
@@ -69,7 +69,7 @@ function tighten(path: string): void {
   }
 }
 
-/** Writes the file whole or not at all. Of several processes that do so at once, one wins and all use its key. */
+/** Writes the file completely or not at all. If several processes do so at once, one wins and all use its key. */
 function createKey(path: string): Buffer {
   const key = randomBytes(secretKeyBytes);
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
@@ -85,7 +85,8 @@ function createKey(path: string): Buffer {
     return key;
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return readKey(path) ?? key;
-    // A file system without hard links: whoever is last to get here wins, which matters only to processes that start at the same moment.
+    // A file system without hard links: the last process wins. That matters only to processes that start at the same
+    // moment.
     renameSync(draft, path);
     return key;
   } finally {

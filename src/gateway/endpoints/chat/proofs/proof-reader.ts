@@ -7,12 +7,15 @@ import type { StoreHealth } from './store-health.ts';
 import { decodeRecord } from './vaulted-turn.ts';
 import type { VaultedRecord, VaultedTurn } from './vaulted-turn.ts';
 
-/** A turn out of the store, and for how much longer it is kept. */
+/** A turn from the store, and how much longer it is stored. */
 export type FoundTurn = { readonly turn: VaultedTurn; readonly leftMs: number };
 
 /** Reads turns from the store. */
 export type ProofReader = {
-  /** The turns of a user's calls by call id; what matters most comes first. Undefined when the store does not answer. Never rejects. */
+  /**
+   * The turns of a user's calls by call id; the most important id comes first. Undefined if the store fails. Never
+   * rejects.
+   */
   readonly read: (userName: string, callIds: readonly string[]) => Promise<ReadonlyMap<string, FoundTurn> | undefined>;
 };
 
@@ -52,7 +55,7 @@ export function createProofReader(options: {
     const found = new Map<string, FoundTurn>();
     for (const [callId, { record, leftMs }] of records) {
       const owner = 'turn' in record ? record : (records.get(record.firstCallId) ?? others?.get(record.firstCallId))?.record;
-      // The first call's row may have been taken over by a later turn, which this call is no part of.
+      // A later turn may have replaced the first call's row, and this call is not part of that turn.
       if (owner !== undefined && 'turn' in owner && owner.turn.callIds.includes(callId)) found.set(callId, { turn: owner.turn, leftMs });
     }
     return found;

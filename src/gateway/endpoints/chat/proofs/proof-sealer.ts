@@ -2,17 +2,20 @@ import { createHmac } from 'node:crypto';
 
 import { createSealer, deriveKey } from '../../../../platform/seal/sealer.ts';
 
-/** Names and seals what the vault writes into the store. */
+/** Computes the names and seals the content of the vault's rows. */
 export type ProofSealer = {
   /** The name of a user's call in the store: an HMAC-SHA-256, as 64 hexadecimal digits. */
   readonly lookup: (userName: string, callId: string) => string;
-  /** Seals a text for this user's call with AES-256-GCM. Another text each time; base64. */
+  /** Seals a text for this user's call with AES-256-GCM. The result differs each time; base64. */
   readonly seal: (userName: string, callId: string, text: string) => string;
-  /** What was sealed for exactly this user's call. Undefined for anything else: another key, user or call, damage, a newer program. */
+  /**
+   * Opens a text that was sealed for this user's call. Undefined for another key, user or call, damage, or a newer
+   * program.
+   */
   readonly open: (userName: string, callId: string, sealed: string) => string | undefined;
 };
 
-/** @param key 32 random bytes. Each purpose has a key derived from it. Throws RangeError for another length. */
+/** @param key 32 random bytes, from which a key for each purpose is derived. Throws RangeError for another length. */
 export function createProofSealer(key: Uint8Array): ProofSealer {
   const lookupKey = deriveKey(key, 'weir reasoning proofs: lookup');
   const sealer = createSealer(deriveKey(key, 'weir reasoning proofs: sealing'));
@@ -23,7 +26,9 @@ export function createProofSealer(key: Uint8Array): ProofSealer {
   };
 }
 
-/** One name for one pair: the length keeps "a" + "bc" and "ab" + "c" apart, and UTF-16 keeps half surrogate pairs apart. */
+/**
+ * An unambiguous name of the pair: the length separates "a" + "bc" from "ab" + "c", and UTF-16 keeps lone surrogates.
+ */
 function nameCall(userName: string, callId: string): Buffer {
   return Buffer.from(`${userName.length}:${userName}${callId}`, 'utf16le');
 }

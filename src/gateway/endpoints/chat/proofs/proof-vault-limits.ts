@@ -1,23 +1,23 @@
-/** Bytes are those of the kept text; memory and disk need up to twice as many. */
+/** Bytes are those of the stored text. Memory and disk need up to twice as many. */
 export type ProofVaultLimits = {
   /** How long a turn is kept after its last use. */
   readonly keptMs: number;
   /** A larger turn is not kept. */
   readonly turnBytesMax: number;
-  /** Turns in memory; the ones used longest ago make room. */
+  /** Turns in memory. The least recently used are dropped first. */
   readonly memoryBytesMax: number;
-  /** Turns that wait for the store; the oldest make room. */
+  /** Turns that wait for the store. The oldest are dropped first. */
   readonly queueBytesMax: number;
-  /** Turns in the store; those that expire first make room. */
+  /** Turns in the store. Those that expire first are deleted first. */
   readonly storeBytesMax: number;
   /** Turns that one recall reads from the store, newest first. */
   readonly recalledBytesMax: number;
   readonly recalledIdsMax: number;
-  /** How long an id that the store does not know is not asked for again; another gateway may be about to write it. */
+  /** How long an id that is not in the store is not queried again. Another gateway may be about to write it. */
   readonly absentMs: number;
-  /** How long a turn waits for others to be written with it. */
+  /** How long a turn waits for others of the same batch. */
   readonly writeDelayMs: number;
-  /** How long the store is left alone after a failure. */
+  /** How long the store is not used after a failure. */
   readonly retryMs: number;
   /** How long a call waits for the store's answer. */
   readonly storeTimeoutMs: number;

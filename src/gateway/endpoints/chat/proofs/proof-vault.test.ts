@@ -20,10 +20,10 @@ test('a remembered turn is recalled at once by any of its calls, without the sto
       ['call_1', turn],
     ]),
   );
-  assert.deepEqual(store.calls, { put: 0, find: 0, sweep: 0 }, 'nothing was waited for');
+  assert.deepEqual(store.calls, { put: 0, find: 0, sweep: 0 }, 'the store was not used');
 });
 
-test('restart: what was written comes back whole from the store, also by a call that is not the first', async (context) => {
+test('restart: a written turn is recalled whole from the store, also by a later call', async (context) => {
   const { vault, open, pass } = setUpVault(context);
   const turn = createTurn(['call_1', 'call_2', 'call_3']);
   vault.remember('alice', turn);
@@ -32,9 +32,9 @@ test('restart: what was written comes back whole from the store, also by a call 
   assert.deepEqual((await open().recall('alice', ['call_1', 'call_2', 'unknown'])).size, 2);
 });
 
-test('any texts, proofs and ids come back as they were, from memory and from the store', async (context) => {
+test('all texts, proofs and ids are recalled unchanged, from memory and from the store', async (context) => {
   const { vault, open } = setUpVault(context);
-  // Any UTF-16 code unit, half surrogate pairs too. The library's own "binary" takes a second to set up.
+  // Any UTF-16 code unit, lone surrogates too. The library's own "binary" takes a second to set up.
   const unit = fc.nat(0xffff).map((code) => String.fromCharCode(code));
   const text = fc.oneof(fc.string({ unit, maxLength: 40 }), fc.constantFrom('\ud800', '\0', '"\\\u2028', ''));
   const proof: fc.Arbitrary<Proof> = fc.record(
@@ -66,7 +66,7 @@ test('any texts, proofs and ids come back as they were, from memory and from the
   await vault.close();
 });
 
-test('another tenant: nobody recalls a turn of someone else, from memory or from the store', async (context) => {
+test('another tenant: nobody recalls a turn of another user, from memory or from the store', async (context) => {
   const { vault, open, pass } = setUpVault(context);
   vault.remember('alice', createTurn(['call_1']));
   vault.remember('ab', createTurn(['c']));
@@ -79,12 +79,12 @@ test('another tenant: nobody recalls a turn of someone else, from memory or from
     ['a', 'bc'],
     ['abc', ''],
   ] as const;
-  for (const asked of [vault, open()]) {
-    for (const [userName, callId] of others) assert.equal((await asked.recall(userName, [callId])).size, 0, `${userName} ${callId}`);
+  for (const each of [vault, open()]) {
+    for (const [userName, callId] of others) assert.equal((await each.recall(userName, [callId])).size, 0, `${userName} ${callId}`);
   }
 });
 
-test('swapped rows: a row that someone moved under another name in the database is not accepted', async (context) => {
+test('swapped rows: a row that was moved under another name in the database is not accepted', async (context) => {
   const { vault, store, open, pass } = setUpVault(context);
   vault.remember('alice', createTurn(['call_1']));
   vault.remember('mallory', createTurn(['call_9'], 'bWFsbG9yeQ=='));
@@ -97,7 +97,7 @@ test('swapped rows: a row that someone moved under another name in the database 
   assert.equal((await open().recall('alice', ['call_1'])).size, 0);
 });
 
-test('another key finds nothing, and nothing of a turn is in clear in the store', async (context) => {
+test('another key finds nothing, and the store has nothing of a turn in clear', async (context) => {
   const { vault, store, open, pass } = setUpVault(context);
   vault.remember('alice-the-user', createTurn(['call_secret_id'], 'secret-blob'));
   await pass(20);
@@ -109,7 +109,7 @@ test('another key finds nothing, and nothing of a turn is in clear in the store'
   assert.equal((await open({ key: randomBytes(32) }).recall('alice-the-user', ['call_secret_id'])).size, 0);
 });
 
-test('a turn is kept for its time after its last use, in memory and in the store, and then swept away', async (context) => {
+test('a turn is kept for its time after its last use, in memory and in the store, and is then deleted', async (context) => {
   const { vault, store, open, pass } = setUpVault(context, { keptMs: 24 * hourMs });
   vault.remember('alice', createTurn(['call_1']));
   vault.remember('alice', createTurn(['unused']));
@@ -117,25 +117,25 @@ test('a turn is kept for its time after its last use, in memory and in the store
   assert.equal((await vault.recall('alice', ['call_1'])).size, 1);
   await pass(13 * hourMs);
   assert.equal((await open().recall('alice', ['call_1'])).size, 1, 'its use renewed it in the store');
-  for (const asked of [vault, open()]) assert.equal((await asked.recall('alice', ['unused'])).size, 0);
-  assert.equal(store.rows.size, 1, 'the unused one was swept');
+  for (const each of [vault, open()]) assert.equal((await each.recall('alice', ['unused'])).size, 0);
+  assert.equal(store.rows.size, 1, 'the unused turn was deleted');
   await pass(25 * hourMs);
   assert.equal((await vault.recall('alice', ['call_1'])).size, 0);
   assert.equal(store.rows.size, 0);
 });
 
-test('reused ids: the later turn wins, in memory and in the store', async (context) => {
+test('reused ids: the later turn replaces the earlier one, in memory and in the store', async (context) => {
   const { vault, open, pass } = setUpVault(context);
   vault.remember('alice', createTurn(['call_0', 'call_1'], 'b2xk'));
   await pass(20);
   const later = createTurn(['call_0'], 'bmV3');
   vault.remember('alice', later);
   await pass(20);
-  for (const asked of [vault, open()]) assert.deepEqual((await asked.recall('alice', ['call_0'])).get('call_0'), later);
-  assert.equal((await open().recall('alice', ['call_1'])).size, 0, 'a call is not given a turn that it is no part of');
+  for (const each of [vault, open()]) assert.deepEqual((await each.recall('alice', ['call_0'])).get('call_0'), later);
+  assert.equal((await open().recall('alice', ['call_1'])).size, 0, 'a call does not get a turn of which it is not part');
 });
 
-test('without any proof there is nothing to keep, and the store is not asked for it', async (context) => {
+test('a turn without any proof is not stored, and the store is not queried for it', async (context) => {
   const { vault, store, pass } = setUpVault(context);
   vault.remember('alice', { callIds: ['call_1'], reasoning: [{ kind: 'reasoning', text: ['thought'] }], callProofs: new Map() });
   await pass(20);
@@ -143,17 +143,17 @@ test('without any proof there is nothing to keep, and the store is not asked for
   assert.deepEqual(store.calls, { put: 0, find: 0, sweep: 0 });
 });
 
-test('an id that the store does not know is asked for again only after a while', async (context) => {
+test('an id that is not in the store is queried again only after a while', async (context) => {
   const { vault, store, open, pass } = setUpVault(context, { absentMs: 5000 });
   await vault.recall('alice', ['call_1']);
   await vault.recall('alice', ['call_1']);
   assert.equal(store.calls.find, 1);
   open().remember('alice', createTurn(['call_1']));
   await pass(5000);
-  assert.equal((await vault.recall('alice', ['call_1'])).size, 1, 'what another gateway wrote is found');
+  assert.equal((await vault.recall('alice', ['call_1'])).size, 1, 'the turn that another gateway wrote is found');
 });
 
-test('a turn that is remembered while the store is asked is not lost to the store’s older answer', async (context) => {
+test('a turn that is remembered during a query is not replaced by the older answer', async (context) => {
   const { vault, store } = setUpVault(context);
   const turn = createTurn(['call_1']);
   store.beforeFound = () => vault.remember('alice', turn);
@@ -161,7 +161,7 @@ test('a turn that is remembered while the store is asked is not lost to the stor
   assert.deepEqual((await vault.recall('alice', ['call_1'])).get('call_1'), turn);
 });
 
-test('a long history: only its last calls are looked for, newest first', async (context) => {
+test('a long history: only its last calls are queried, newest first', async (context) => {
   const { vault, open, pass } = setUpVault(context, { recalledIdsMax: 3, recalledBytesMax: 1 });
   const ids = ['1', '2', '3', '4'];
   for (const id of ids) vault.remember('alice', createTurn([id]));

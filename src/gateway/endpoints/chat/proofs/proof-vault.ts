@@ -15,26 +15,29 @@ import { hasProof, sizeOfTurn } from './vaulted-turn.ts';
 import type { VaultedTurn } from './vaulted-turn.ts';
 
 /**
- * Keeps the reasoning proofs of assistant turns with tool calls, so that a vendor gets back exactly what it made even when the client drops what it does
- * not know. What is kept belongs to the user whose call made it and is found by them alone.
+ * Stores the reasoning proofs of assistant turns with tool calls, so that a vendor gets back exactly what it made even
+ * if the client drops unknown fields. A turn belongs to the user whose call made it, and only that user can recall it.
  */
 export type ProofVault = {
-  /** Keeps a turn: in memory now, in the store soon. A later turn with the same call id wins. Without any proof there is nothing to keep. Never throws. */
+  /**
+   * Keeps a turn that has a proof: in memory now, in the store soon. A later turn with the same call id replaces it.
+   * Never throws.
+   */
   readonly remember: (userName: string, turn: VaultedTurn) => void;
   /**
-   * The kept turns by call id, out of memory or the store; ids without one are missing. Of a longer list only the last `recalledIdsMax` ids are looked
-   * for. Never rejects: while the store does not answer, what is not in memory is missing.
+   * The kept turns by call id, from memory or the store; ids without a turn are missing. Of a longer list only the last
+   * `recalledIdsMax` ids are queried. Never rejects: while the store does not answer, only turns in memory are found.
    */
   readonly recall: (userName: string, callIds: readonly string[]) => Promise<ReadonlyMap<string, VaultedTurn>>;
-  /** Writes what waits for the store now, for another process that looks for it there. Never rejects. */
+  /** Writes the turns that wait for the store now, for another process that reads them there. Never rejects. */
   readonly flush: () => Promise<void>;
-  /** Writes what still waits, within `closeTimeoutMs`, and stops. */
+  /** Writes the turns that still wait, within `closeTimeoutMs`, and stops. */
   readonly close: () => Promise<void>;
 };
 
 export type ProofVaultOptions = {
   readonly store: ProofStore;
-  /** 32 random bytes (see loadProofKey). What was sealed under another key is not found. */
+  /** 32 random bytes (see loadProofKey). Turns that were sealed with another key are not found. */
   readonly key: Uint8Array;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -55,19 +58,19 @@ export function createProofVault(options: ProofVaultOptions): ProofVault {
   function keep(userName: string, turn: VaultedTurn): void {
     const bytes = sizeOfTurn(turn);
     if (bytes > limits.turnBytesMax) {
-      logger.warn({ bytes, bytesMax: limits.turnBytesMax }, 'the reasoning proofs of a turn are too large to be kept');
+      logger.warn({ bytes, bytesMax: limits.turnBytesMax }, 'reasoning proofs discarded because of their size');
       return;
     }
     memory.put(userName, turn.callIds, turn, limits.keptMs);
     writer.add({ userName, turn, bytes });
   }
 
-  /** A conversation that goes on keeps its turns: one that is past half of its time begins anew. */
+  /** Turns of an active conversation are kept: a turn past half of its time starts again. */
   function renew(userName: string, { turn, leftMs }: FoundTurn): void {
     if (leftMs < limits.keptMs / 2) keep(userName, turn);
   }
 
-  /** Looks every id up in memory; `unknown` are those of which it cannot tell. */
+  /** Looks up every id in memory. `unknown` are the ids about which memory has no information. */
   function lookUp(userName: string, callIds: readonly string[]) {
     const found = new Map<string, VaultedTurn>();
     const unknown: string[] = [];
@@ -89,7 +92,7 @@ export function createProofVault(options: ProofVaultOptions): ProofVault {
     if (read === undefined) return found;
     for (const callId of unknown) {
       const stored = read.get(callId);
-      // What was remembered while the store was asked is newer than its answer.
+      // A turn that was remembered during the query is newer than its answer.
       const held = memory.get(userName, callId);
       const turn = held === undefined ? stored?.turn : held.turn;
       if (turn !== undefined) found.set(callId, turn);
@@ -110,13 +113,13 @@ export function createProofVault(options: ProofVaultOptions): ProofVault {
     close: async () => {
       stopSweeping();
       await waitFor(writer.close(), limits.closeTimeoutMs).catch((error: unknown) => {
-        logger.warn({ err: error }, 'some reasoning proofs were not written before the end');
+        logger.warn({ err: error }, 'writing reasoning proofs at shutdown failed');
       });
     },
   };
 }
 
-/** Deletes expired turns in the store from time to time, in steps that leave room for other work there. Returns what ends it. */
+/** Deletes expired turns in the store at intervals, in small steps. Returns a function that stops it. */
 function startSweeping(options: {
   readonly store: ProofStore;
   readonly health: StoreHealth;

@@ -5,16 +5,16 @@ import type { ProofSealer } from './proof-sealer.ts';
 import type { ProofVaultLimits } from './proof-vault-limits.ts';
 import type { StoreHealth } from './store-health.ts';
 import { encodeRecord } from './vaulted-turn.ts';
-import { createWaitingTurns } from './waiting-turns.ts';
-import type { WaitingTurn } from './waiting-turns.ts';
+import { createPendingProofs } from './pending-proofs.ts';
+import type { WaitingTurn } from './pending-proofs.ts';
 
-/** Writes turns behind the calls that made them: one batch at a time, again after a failure. */
+/** Writes turns asynchronously, one batch at a time, and again after a failure. */
 export type ProofWriter = {
-  /** Never throws and does no work of its own beyond a queue. */
+  /** Only adds to a queue. Never throws. */
   readonly add: (turn: Omit<WaitingTurn, 'expiresAtMs'>) => void;
-  /** Writes what waits now. Never rejects. */
+  /** Writes the waiting turns now. Never rejects. */
   readonly flush: () => Promise<void>;
-  /** Tries once more to write everything, and stops. Never rejects. */
+  /** Attempts once more to write everything, and stops. Never rejects. */
   readonly close: () => Promise<void>;
 };
 
@@ -27,7 +27,7 @@ export function createProofWriter(options: {
   readonly limits: Pick<ProofVaultLimits, 'keptMs' | 'queueBytesMax' | 'writeDelayMs' | 'retryMs'>;
 }): ProofWriter {
   const { store, sealer, health, clock, logger, limits } = options;
-  const waiting = createWaitingTurns(limits.queueBytesMax);
+  const waiting = createPendingProofs(limits.queueBytesMax);
   let overflowing = false;
   let timer: NodeJS.Timeout | undefined;
   let running: Promise<void> | undefined;
@@ -35,7 +35,7 @@ export function createProofWriter(options: {
 
   function schedule(delayMs: number): void {
     if (timer !== undefined || running !== undefined || closed) return;
-    // What is lost when the process ends without closing can be lost at any moment: no reason to stay alive.
+    // The timer must not keep the process alive: a crash could lose these turns at any moment anyway.
     timer = setTimeout(() => {
       timer = undefined;
       void run();
@@ -50,7 +50,7 @@ export function createProofWriter(options: {
     return running;
   }
 
-  /** False when the store failed; the turns then wait on. */
+  /** False if the store failed; the turns then continue to wait. */
   async function writeAll(): Promise<boolean> {
     while (!waiting.isEmpty()) {
       const batch = waiting.take();
@@ -72,7 +72,7 @@ export function createProofWriter(options: {
       if (closed) return;
       const dropped = waiting.add({ ...turn, expiresAtMs: clock.nowMs() + limits.keptMs });
       if (dropped > 0 && !overflowing) {
-        logger.error({ bytesMax: limits.queueBytesMax }, 'too many reasoning proofs wait for the store: the oldest are not stored');
+        logger.error({ bytesMax: limits.queueBytesMax }, 'reasoning proofs discarded because of a full queue');
       }
       overflowing ||= dropped > 0;
       schedule(limits.writeDelayMs);

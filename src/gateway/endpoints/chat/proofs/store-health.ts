@@ -1,11 +1,11 @@
 import type { Clock } from '../../../../platform/clock.ts';
 import type { Logger } from '../../../../platform/log.ts';
 
-/** Whether the store answers. An outage is logged once, and so is its end. */
+/** Whether the store answers. The beginning and the end of an outage are each logged once. */
 export type StoreHealth = {
   readonly failed: (error: unknown) => void;
   readonly worked: () => void;
-  /** False for a moment after a failure, so that calls do not wait one after another for a store that is down. */
+  /** False for a moment after a failure, so that calls do not wait one after another for a failed store. */
   readonly mayAsk: () => boolean;
 };
 
@@ -15,12 +15,12 @@ export function createStoreHealth(options: { readonly clock: Clock; readonly log
   return {
     failed: (error) => {
       if (askAgainAtMs === undefined) {
-        logger.error({ err: error }, 'reasoning proofs cannot be stored or read: those in memory go on working, others are missing');
+        logger.error({ err: error }, 'reasoning proof store failed');
       }
       askAgainAtMs = clock.monotonicMs() + retryMs;
     },
     worked: () => {
-      if (askAgainAtMs !== undefined) logger.info({}, 'reasoning proofs are stored and read again');
+      if (askAgainAtMs !== undefined) logger.info({}, 'reasoning proof store recovered');
       askAgainAtMs = undefined;
     },
     mayAsk: () => askAgainAtMs === undefined || clock.monotonicMs() >= askAgainAtMs,

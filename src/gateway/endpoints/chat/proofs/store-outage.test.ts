@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { createTurn, setUpVault } from './testing/fake-vault.ts';
 
-test('store-down: calls notice nothing, the outage is logged once, and what waited is written when it ends', async (context) => {
+test('store-down: calls are not affected, the outage is logged once, and waiting turns are written when it ends', async (context) => {
   const { vault, store, logged, open, pass } = setUpVault(context);
   store.mode = 'down';
   for (const id of ['1', '2', '3']) {
@@ -13,29 +13,29 @@ test('store-down: calls notice nothing, the outage is logged once, and what wait
     assert.equal((await vault.recall('alice', ['not in memory'])).size, 0);
   }
   assert.deepEqual(logged.length, 1);
-  assert.match(logged[0] ?? '', /^error: reasoning proofs cannot be stored/);
+  assert.match(logged[0] ?? '', /^error: reasoning proof store failed/);
   store.mode = 'up';
   await pass(1000);
-  assert.deepEqual(logged.slice(1), ['info: reasoning proofs are stored and read again']);
+  assert.deepEqual(logged.slice(1), ['info: reasoning proof store recovered']);
   assert.equal((await open().recall('alice', ['1', '2', '3'])).size, 3);
 });
 
-test('store-hanging: a call waits for its time and no longer, and those after it not at all', async (context) => {
+test('store-hanging: the first call waits for its limit, and the next ones do not wait at all', async (context) => {
   const { vault, store, pass } = setUpVault(context, { storeTimeoutMs: 1000, retryMs: 1000 });
   store.mode = 'hanging';
   const waiting = vault.recall('alice', ['call_1']);
   await pass(1000);
   assert.equal((await waiting).size, 0);
-  const asked = store.calls.find;
+  const queries = store.calls.find;
   assert.equal((await vault.recall('alice', ['call_1'])).size, 0);
-  assert.equal(store.calls.find, asked);
+  assert.equal(store.calls.find, queries);
   store.mode = 'up';
   await pass(1000);
   await vault.recall('alice', ['call_1']);
-  assert.equal(store.calls.find, asked + 1, 'after a while it is asked again');
+  assert.equal(store.calls.find, queries + 1, 'after a while it is queried again');
 });
 
-test('queue-full: the oldest turns are not stored, which is said once, and the newest are', async (context) => {
+test('queue-full: the oldest turns are dropped, which is logged once, and the newest are stored', async (context) => {
   const { vault, store, logged, open, pass } = setUpVault(context, { queueBytesMax: 5000 });
   store.mode = 'down';
   const ids = Array.from({ length: 50 }, (_, index) => `call_${index}`);
@@ -46,16 +46,16 @@ test('queue-full: the oldest turns are not stored, which is said once, and the n
   const stored = [...(await open().recall('alice', ids)).keys()];
   assert.ok(stored.length > 2 && stored.length < 12, `${stored.length} fit`);
   assert.deepEqual(stored, ids.slice(-stored.length));
-  assert.equal(logged.filter((line) => line.includes('too many reasoning proofs wait')).length, 1);
+  assert.equal(logged.filter((line) => line.includes('reasoning proofs discarded because of a full queue')).length, 1);
   assert.equal((await vault.recall('alice', ids)).size, 50, 'memory has them all');
 });
 
-test('memory-full: turns used longest ago leave memory and come back from the store', async (context) => {
+test('memory-full: the least recently used turns leave memory and are read from the store', async (context) => {
   const { vault, store, pass } = setUpVault(context, { memoryBytesMax: 5000 });
   const ids = Array.from({ length: 50 }, (_, index) => `call_${index}`);
   for (const id of ids) {
     vault.remember('alice', createTurn([id]));
-    assert.equal((await vault.recall('alice', ['call_0'])).size, 1, 'what is in use stays');
+    assert.equal((await vault.recall('alice', ['call_0'])).size, 1, 'a turn in use stays');
   }
   assert.equal(store.calls.find, 0);
   await pass(20);
@@ -63,16 +63,16 @@ test('memory-full: turns used longest ago leave memory and come back from the st
   assert.equal(store.calls.find, 1);
 });
 
-test('too large a turn is not kept, which is said', async (context) => {
+test('a turn that is too large is not kept, which is logged', async (context) => {
   const { vault, store, logged, pass } = setUpVault(context, { turnBytesMax: 1000 });
   vault.remember('alice', createTurn(['call_1'], 'x'.repeat(1000)));
   await pass(20);
   assert.equal((await vault.recall('alice', ['call_1'])).size, 0);
   assert.equal(store.rows.size, 0);
-  assert.deepEqual(logged, ['warn: the reasoning proofs of a turn are too large to be kept']);
+  assert.deepEqual(logged, ['warn: reasoning proofs discarded because of their size']);
 });
 
-test('many turns at once are written in few batches, each call once and a turn once', async (context) => {
+test('many turns at once are written in few batches, each call once and the proofs of a turn once', async (context) => {
   const { vault, store, pass } = setUpVault(context);
   const blob = 'x'.repeat(10_000);
   for (let turn = 0; turn < 100; turn += 1) {
@@ -91,7 +91,7 @@ test('many turns at once are written in few batches, each call once and a turn o
   assert.ok(bytes < 100 * 4 * 10_000, `${bytes} bytes: the calls of a turn share its proofs`);
 });
 
-test('closing writes what waits, gives a hanging store up, and leaves nothing to do', async (context) => {
+test('closing writes the waiting turns, stops waiting for a hanging store, and leaves no timer', async (context) => {
   const { vault, store, logged, open, pass } = setUpVault(context, { closeTimeoutMs: 5000 });
   vault.remember('alice', createTurn(['call_1']));
   await vault.close();
@@ -106,5 +106,5 @@ test('closing writes what waits, gives a hanging store up, and leaves nothing to
   const closing = stuck.close();
   await pass(5000);
   await closing;
-  assert.match(logged.at(-1) ?? '', /^warn: some reasoning proofs were not written/);
+  assert.match(logged.at(-1) ?? '', /^warn: writing reasoning proofs at shutdown failed/);
 });

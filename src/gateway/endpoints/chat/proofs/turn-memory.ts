@@ -2,17 +2,17 @@ import type { Clock } from '../../../../platform/clock.ts';
 import { sizeOfTurn } from './vaulted-turn.ts';
 import type { VaultedTurn } from './vaulted-turn.ts';
 
-/** What memory knows of a call: its turn, or (`turn` undefined) that there is none; and for how much longer that holds. */
+/** The state of a call in memory: its turn, or (`turn` undefined) that it has none, and for how long that is valid. */
 type HeldTurn = { readonly turn: VaultedTurn | undefined; readonly leftMs: number };
 
-/** Turns by user and call id. Those used longest ago make room. */
+/** Turns by user and call id. The least recently used are dropped first. */
 export type TurnMemory = {
   readonly put: (userName: string, callIds: readonly string[], turn: VaultedTurn | undefined, keptMs: number) => void;
-  /** Undefined when nothing is known of the call. */
+  /** Undefined if memory has no information about the call. */
   readonly get: (userName: string, callId: string) => HeldTurn | undefined;
 };
 
-/** What an entry and each of its names take besides their texts, roughly. */
+/** The approximate size of an entry and of each of its names, besides their texts. */
 const entryBytes = 300;
 const nameBytes = 150;
 
@@ -21,7 +21,7 @@ type Entry = {
   readonly turn: VaultedTurn | undefined;
   readonly bytes: number;
   readonly untilMs: number;
-  /** How many of the names no later entry has taken over. */
+  /** The number of names that no later entry has taken over. */
   ownNames: number;
 };
 
@@ -35,7 +35,7 @@ export function createTurnMemory(options: { readonly bytesMax: number; readonly 
   function remove(entry: Entry): void {
     if (!entries.delete(entry)) return;
     bytes -= entry.bytes;
-    // A name that a later turn took over is the later turn's.
+    // A name that a later turn took over belongs to that turn.
     for (const name of entry.names) if (entriesByName.get(name) === entry) entriesByName.delete(name);
   }
 
@@ -79,7 +79,7 @@ export function createTurnMemory(options: { readonly bytesMax: number; readonly 
   };
 }
 
-/** The length keeps "a" + "bc" and "ab" + "c" apart. */
+/** The length separates "a" + "bc" from "ab" + "c". */
 function nameCall(userName: string, callId: string): string {
   return `${userName.length}:${userName}${callId}`;
 }

@@ -1,22 +1,22 @@
 import type { ReasoningPart } from '../../../../inference/inference-request.ts';
 import type { Proof } from '../../../../inference/proof.ts';
 
-/** What an assistant turn with tool calls needs to go back to the vendor that made it, exactly as it came. */
+/** The parts of an assistant turn with tool calls that must go back to its vendor unchanged. */
 export type VaultedTurn = {
-  /** The calls of the turn in their order, as the client knows them. */
+  /** The calls of the turn in order, with the ids that the client has. */
   readonly callIds: readonly string[];
-  /** The turn's reasoning in its order. */
+  /** The turn's reasoning in order. */
   readonly reasoning: readonly ReasoningPart[];
-  /** Proofs that stand on the calls themselves, by call id. */
+  /** Proofs of the calls themselves, by call id. */
   readonly callProofs: ReadonlyMap<string, Proof>;
 };
 
-/** Whether the turn holds anything that only its vendor could make again. */
+/** Whether the turn has anything that only its vendor could make again. */
 export function hasProof(turn: VaultedTurn): boolean {
   return turn.callProofs.size > 0 || turn.reasoning.some((part) => part.proof !== undefined);
 }
 
-/** Bytes of the turn's texts, about what its JSON comes to. */
+/** Bytes of the turn's texts, roughly the size of its JSON. */
 export function sizeOfTurn(turn: VaultedTurn): number {
   let bytes = 0;
   for (const id of turn.callIds) bytes += Buffer.byteLength(id);
@@ -33,24 +33,24 @@ function sizeOfProof(proof: Proof | undefined): number {
 }
 
 /**
- * What stands under one call id: the turn under the first of its calls, and under every other the id of that first, so that a turn with many calls
- * is written once.
+ * The content of one call id's row. The first call has the turn, and the others have the id of the first, so that a
+ * turn with many calls is written once.
  */
 export type VaultedRecord = { readonly turn: VaultedTurn } | { readonly firstCallId: string };
 
-/** The JSON that is sealed. Half surrogate pairs come back as they were. */
+/** The JSON that is sealed. Lone surrogates survive it. */
 export function encodeRecord(record: VaultedRecord): string {
   if ('firstCallId' in record) return JSON.stringify({ firstCallId: record.firstCallId });
   const { callIds, reasoning, callProofs } = record.turn;
   return JSON.stringify({
     callIds,
-    // `path` says where a request had the part; it means nothing in the next one.
+    // `path` is the position in one request. It means nothing in the next one.
     reasoning: reasoning.map(({ path: _path, ...part }) => part),
     callProofs: [...callProofs],
   });
 }
 
-/** Reads what encodeRecord wrote. The text was authenticated, so that it can be nothing else. */
+/** Reads the text of encodeRecord. It was authenticated, so it cannot be anything else. */
 export function decodeRecord(text: string): VaultedRecord {
   type Written = { callIds: string[]; reasoning: ReasoningPart[]; callProofs: [string, Proof][] } | { firstCallId: string };
   const written = JSON.parse(text) as Written;

@@ -4,13 +4,13 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
 import type { ChatServices } from '../chat-services.ts';
 import { notFound } from '../../shared/not-found.ts';
-import type { Asked } from '../../shared/quoting/quoted-call.ts';
+import type { QuoteTarget } from '../../shared/quoting/quoted-call.ts';
 
-/** What a chat goes on from: what is kept here of it, or which upstream keeps it. */
+/** The history of a chat: its stored items, or the upstream that stores them. */
 export type History = {
   readonly items: readonly JsonObject[];
   readonly characters: number;
-  /** Without `continues` where the gateway has the whole of it. */
+  /** Without `continues` if the gateway has the whole history. */
   readonly facts: CallFacts;
   readonly keptAt?: string;
 };
@@ -21,28 +21,28 @@ const idOf = (value: JsonValue | undefined): string | undefined => {
 };
 
 /**
- * Reads what a request goes on from, without changing or locking anything.
- * @throws GatewayError for what is not there and for what is another user's, in the same words
+ * Reads the history of a request without changing or locking anything.
+ * @throws GatewayError with the same message for a missing object and for another user's
  */
-export async function readHistory({ gateway, caller, body }: Asked<ChatServices>, facts: CallFacts): Promise<History> {
-  const kept = await readKept({ gateway, caller, body }).catch((cause: unknown) => {
+export async function readHistory({ gateway, caller, body }: QuoteTarget<ChatServices>, facts: CallFacts): Promise<History> {
+  const items = await readStored({ gateway, caller, body }).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;
-    throw new GatewayError('responses_unavailable', 'what the request goes on from cannot be read at the moment; try again', {
+    throw new GatewayError('responses_unavailable', 'the history of the request cannot be read at the moment; try again', {
       retryAfterSeconds: 1,
       cause,
     });
   });
   const { continues, ...plain } = facts;
-  if (kept !== undefined) return { items: kept, characters: countTextCharacters(kept), facts: plain };
+  if (items !== undefined) return { items, characters: countTextCharacters(items), facts: plain };
   if (continues === undefined) return { items: [], characters: 0, facts };
   return { items: [], characters: 0, facts, keptAt: await gateway.replyOwners.check(continues, caller.userName) };
 }
 
-async function readKept({
+async function readStored({
   gateway,
   caller,
   body,
-}: Pick<Asked<ChatServices>, 'gateway' | 'caller' | 'body'>): Promise<readonly JsonObject[] | undefined> {
+}: Pick<QuoteTarget<ChatServices>, 'gateway' | 'caller' | 'body'>): Promise<readonly JsonObject[] | undefined> {
   const { conversations } = gateway;
   const conversation = idOf(body['conversation']);
   if (conversation !== undefined) {

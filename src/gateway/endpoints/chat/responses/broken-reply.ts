@@ -5,42 +5,45 @@ import type { StreamEvent } from '../../../../platform/frames.ts';
 import { objectOf, objectsOf, textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 
-/** What is kept unread of a stream, in characters. Most replies are short, end well, and are never read a second time. */
-const unreadMax = 65_536;
+/**
+ * Characters of a stream that are kept unparsed. Most replies are short, end well, and are never parsed a second time.
+ */
+const unparsedMax = 65_536;
 
-/** What a stream has told its client of the output: asked only when it breaks. */
-export class ToldOutput {
+/** The output that a stream has delivered to its client. It is needed only if the stream breaks. */
+export class DeliveredOutput {
   readonly #output = new OutputSoFar();
-  #unread: StreamEvent[] = [];
+  #unparsed: StreamEvent[] = [];
   #characters = 0;
 
   add(events: readonly StreamEvent[]): void {
     for (const event of events) {
-      this.#unread.push(event);
+      this.#unparsed.push(event);
       this.#characters += event.data.length;
     }
-    if (this.#characters > unreadMax) this.#read();
+    if (this.#characters > unparsedMax) this.#parse();
   }
 
-  #read(): void {
-    for (const event of this.#unread) {
+  #parse(): void {
+    for (const event of this.#unparsed) {
       const object = event.object();
       const type = textOf(object?.type);
       if (object !== undefined && type !== undefined) this.#output.read(type, object);
     }
-    this.#unread = [];
+    this.#unparsed = [];
     this.#characters = 0;
   }
 
   items(): readonly JsonObject[] {
-    this.#read();
+    this.#parse();
     return this.#output.items();
   }
 }
 
 /**
- * A response that broke after its client had seen it begin, as its client was told of it: failed, with the error, and with what it had said.
- * @param begun the response as far as its stream had introduced it
+ * A response whose stream broke after the client had received its beginning: failed, with the error and the output so
+ * far.
+ * @param begun the response as its stream had introduced it
  */
 export function describeBroken(begun: JsonObject, output: readonly JsonObject[], error: GatewayError): JsonObject {
   if (begun.status === 'failed') return objectsOf(begun.output).length > 0 ? begun : { ...begun, output };
@@ -48,7 +51,7 @@ export function describeBroken(begun: JsonObject, output: readonly JsonObject[],
   return { ...begun, status: 'failed', ...lastResponse(ending), output };
 }
 
-/** The response in the last of some events, where that tells one. */
+/** The response in the last of some events, if that event has one. */
 export function lastResponse(events: readonly StreamEvent[]): JsonObject | undefined {
   return objectOf(events.at(-1)?.object()?.response);
 }

@@ -20,16 +20,21 @@ function requestDeletion({ client, vendor, basePath, apiKey }: Upstream, id: str
 }
 
 /**
- * Deletes a response at the upstream that keeps it too. An upstream that is configured no longer, or says that it has no such response, has nothing to delete.
- * @throws GatewayError `upstream_error` where it could not be deleted there: then it is to stay here as well, so that deleting it can be tried again
+ * Also deletes a response at the upstream that stores it. An upstream that is no longer configured, or that does not
+ * have the response, has nothing to delete.
+ * @throws GatewayError `upstream_error` if the upstream did not delete it; it then stays here too, so that the deletion
+ * can
+ *   be repeated
  */
 export async function deleteAtKeeper(routing: Pick<RoutingTable, 'upstreams'>, keeper: ResponseKeeper, id: string): Promise<void> {
-  const upstream = routing.upstreams.find((one) => one.id === keeper.upstream && one.credentialId === keeper.credential);
+  const upstream = routing.upstreams.find(
+    ({ id: upstreamId, credentialId }) => upstreamId === keeper.upstream && credentialId === keeper.credential,
+  );
   if (upstream === undefined) return;
-  const refuse = (cause: unknown, what: string): never => {
+  const refuse = (cause: unknown, reason: string): never => {
     throw new GatewayError(
       'upstream_error',
-      `the model service that keeps this response did not delete it (${what}); nothing was deleted, try again`,
+      `the model service that stores this response did not delete it (${reason}); nothing was deleted, try again`,
       {
         internal: upstream.id,
         cause,

@@ -6,12 +6,12 @@ import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-
 const call = { id: 'fc_1', type: 'function_call', call_id: 'call_1', name: 'f', arguments: '{}' };
 const output = { type: 'function_call_output', call_id: 'call_1', output: '1' };
 
-test('a text is one message of the user', () => {
+test('a text becomes one message of the user', () => {
   assert.deepEqual(listInputItems('hi'), [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] }]);
   assert.deepEqual(listInputItems(undefined), []);
 });
 
-test('kept items have a type, parts and an id; an id that is there stays', () => {
+test('stored items have a type, parts and an id; an existing id stays', () => {
   let count = 0;
   const named = nameItems([{ role: 'assistant', content: 'hi' }, call, output], (prefix) => `${prefix}_${++count}`);
   assert.deepEqual(named, [
@@ -28,12 +28,12 @@ test('kept items have a type, parts and an id; an id that is there stays', () =>
 });
 
 describe('open calls of the history', () => {
-  test('are answered by the input, or by the history itself', () => {
+  test('open calls are answered by the input, or by the history itself', () => {
     requireOutputs([call], [output]);
     requireOutputs([call, output], [{ role: 'user', content: 'hi' }]);
   });
 
-  test('are refused without their output, in the vendor’s words', () => {
+  test('an open call without its output is refused with the vendor’s message', () => {
     assert.throws(() => requireOutputs([call, { ...call, call_id: 'call_2' }], [output]), {
       message: 'No tool output found for function call call_2.',
       param: 'input',
@@ -41,7 +41,7 @@ describe('open calls of the history', () => {
     });
   });
 
-  test('of tools that the service runs need none', () => {
+  test('calls of tools that the service runs need no output', () => {
     requireOutputs([{ id: 'ws_1', type: 'web_search_call', status: 'completed' }], []);
   });
 });

@@ -2,18 +2,18 @@ import { onlyObjects, toStoredItem } from '../../../../conversations/to-stored-i
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject, JsonValue } from '../../../../platform/json/json-value.ts';
 
-/** The items of a request's `input`: a text is one message of the user. */
+/** The items of a request's `input`. A text is one message of the user. */
 export function listInputItems(input: JsonValue | undefined): readonly JsonObject[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }];
   return onlyObjects(input);
 }
 
-/** Items as they are kept: each with a type and an id, by which it can be listed and referred to. */
+/** Items as they are stored: each with a type and an id by which it can be listed and referred to. */
 export function nameItems(items: readonly JsonObject[], newId: (prefix: string) => string): readonly JsonObject[] {
   return items.map((item) => toStoredItem(item, newId));
 }
 
-/** Types of items that ask a client for something, and what their answer's type ends in. */
+/** Types of items that require an answer of the client, and the suffix of the answer's type. */
 const outputSuffix = '_output';
 const clientCalls: ReadonlySet<string> = new Set([
   'function_call',
@@ -25,8 +25,9 @@ const clientCalls: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a conversation in which a call of a stored response is left without its output: the vendor does, because a model that meets such a gap makes up the rest.
- * @throws GatewayError `invalid_value`, in the vendor's words
+ * Refuses a conversation in which a call of a stored response has no output. The vendor does so too, because a model
+ * invents a missing output.
+ * @throws GatewayError `invalid_value`, with the vendor's message
  */
 export function requireOutputs(history: readonly JsonObject[], input: readonly JsonObject[]): void {
   const answered = new Set<JsonValue | undefined>();
@@ -37,15 +38,15 @@ export function requireOutputs(history: readonly JsonObject[], input: readonly J
   }
   for (const { type, call_id: callId } of history) {
     if (typeof type !== 'string' || !clientCalls.has(type) || answered.has(callId)) continue;
-    const word = type.replace(/_call$/, '').replaceAll('_', ' ');
-    throw new GatewayError('invalid_value', `No tool output found for ${word} call ${typeof callId === 'string' ? callId : '?'}.`, {
+    const kind = type.replace(/_call$/, '').replaceAll('_', ' ');
+    throw new GatewayError('invalid_value', `No tool output found for ${kind} call ${typeof callId === 'string' ? callId : '?'}.`, {
       param: 'input',
       details: { openai_code: 'missing_tool_output' },
     });
   }
 }
 
-/** The request with its whole conversation in `input`, and nothing that names a history kept elsewhere. */
+/** The request with its whole conversation in `input` and without names of a history. */
 export function expandBody(body: JsonObject, items: readonly JsonObject[]): JsonObject {
   const { previous_response_id: _previous, conversation: _conversation, ...rest } = body;
   return { ...rest, input: items };

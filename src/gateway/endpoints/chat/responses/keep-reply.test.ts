@@ -26,10 +26,10 @@ const closing = event('response.completed', { sequence_number: 2, response: resp
 
 function start(framing: 'sse' | undefined) {
   const fake = createFakeExchange({ dialect, framing });
-  const kept: JsonObject[] = [];
+  const stored: JsonObject[] = [];
   const storing = Promise.withResolvers<void>();
   const keep = (reply: JsonObject): Promise<void> => {
-    kept.push(reply);
+    stored.push(reply);
     return storing.promise;
   };
   const { passing, eventsOf } = form;
@@ -37,13 +37,13 @@ function start(framing: 'sse' | undefined) {
   const sink = createEventSink({ callId: 'req_1', response: fake.response as unknown as ClientReply, voice: dialect.voice, framing });
   const context = { ...fake.context, sink, relay: keepReplies(relay, { keep, eventsOf, isPassthrough: true }) };
   const flow = { pause: () => {}, resume: () => {}, stop: () => {} };
-  return { ...fake, context, flow, kept, stored: storing.resolve };
+  return { ...fake, context, flow, stored, finishStoring: storing.resolve };
 }
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe('a stream that is kept', () => {
-  test('its end waits until it is stored, and what came before does not', async () => {
+describe('a stream that is stored', () => {
+  test('the end of a stream waits until the reply is stored, and earlier events do not', async () => {
     const call = start('sse');
     const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
     reply.data(Buffer.from(opening + delta));
@@ -52,50 +52,50 @@ describe('a stream that is kept', () => {
     await settle();
     assert.equal(call.response.text(), opening + delta);
     assert.equal(call.response.writableEnded, false);
-    assert.deepEqual(call.kept, [response('completed', [message])]);
+    assert.deepEqual(call.stored, [response('completed', [message])]);
     assert.equal(call.outcomes[0]?.end, 'finished');
-    call.stored();
+    call.finishStoring();
     await settle();
     assert.equal(call.response.text(), opening + delta + closing);
     assert.equal(call.response.writableEnded, true);
   });
 
-  test('a stream that comes in one piece ends in the same way', async () => {
+  test('a stream that arrives in one piece ends in the same way', async () => {
     const call = start('sse');
     const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
     reply.data(Buffer.from(opening + delta + closing));
     reply.end();
     assert.equal(call.response.chunks.length, 0);
-    call.stored();
+    call.finishStoring();
     await settle();
     assert.equal(call.response.text(), opening + delta + closing);
   });
 
-  test('a stream that breaks is kept as failed, with what it had said, and nobody waits for that', () => {
+  test('a stream that breaks is stored as failed with its output so far, and nothing waits for that', () => {
     const call = start('sse');
     const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
     reply.data(Buffer.from(opening + delta));
     reply.end();
     assert.equal(call.response.writableEnded, true);
-    const [{ status, error, id } = {}] = call.kept;
-    assert.deepEqual([call.kept.length, id, status], [1, 'resp_1', 'failed']);
+    const [{ status, error, id } = {}] = call.stored;
+    assert.deepEqual([call.stored.length, id, status], [1, 'resp_1', 'failed']);
     assert.match(JSON.stringify(error), /terminated early/);
   });
 
-  test('a stream that breaks before its client saw anything leaves nothing', () => {
+  test('a stream that breaks before the client received anything is not stored', () => {
     const call = start('sse');
     const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
     reply.data(Buffer.from(opening));
     reply.end();
-    assert.deepEqual(call.kept, []);
+    assert.deepEqual(call.stored, []);
   });
 
-  test('a client that leaves in the middle leaves nothing', () => {
+  test('a stream whose client disconnects in the middle is not stored', () => {
     const call = start('sse');
     const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
     reply.data(Buffer.from(opening + delta));
     reply.clientLeft();
-    assert.deepEqual(call.kept, []);
+    assert.deepEqual(call.stored, []);
   });
 
   test('a connection that breaks behind the last event breaks nothing', async () => {
@@ -103,7 +103,7 @@ describe('a stream that is kept', () => {
     const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
     reply.data(Buffer.from(opening + delta + closing));
     reply.fail(new GatewayError('upstream_connection_error', 'it broke'));
-    call.stored();
+    call.finishStoring();
     await settle();
     assert.equal(call.response.status, 200);
     assert.equal(call.response.text(), opening + delta + closing);
@@ -111,27 +111,27 @@ describe('a stream that is kept', () => {
     assert.equal(call.outcomes[0]?.end, 'finished');
   });
 
-  test('a client that leaves while it is stored has left, and it is stored all the same', async () => {
+  test('a reply is stored even if the client disconnects meanwhile', async () => {
     const call = start('sse');
     const reply = new StreamReply(call.context, call.flow, { 'content-type': 'text/event-stream' }, 'sse');
     reply.data(Buffer.from(opening + delta + closing));
     call.response.close();
-    call.stored();
+    call.finishStoring();
     await settle();
-    assert.equal(call.kept.length, 1);
+    assert.equal(call.stored.length, 1);
     assert.equal(call.response.chunks.length, 0);
   });
 });
 
-test('a whole reply that is kept is answered when it is stored', async () => {
+test('a whole reply is answered when it is stored', async () => {
   const call = start(undefined);
   const sink = createWholeReply(call.context, call.flow, { 'content-type': 'application/json' }, true);
   sink.data(Buffer.from(JSON.stringify(response('completed', [message]))));
   sink.end();
   await settle();
   assert.equal(call.response.headersSent, false);
-  assert.deepEqual(call.kept, [response('completed', [message])]);
-  call.stored();
+  assert.deepEqual(call.stored, [response('completed', [message])]);
+  call.finishStoring();
   await settle();
   assert.equal(call.response.status, 200);
 });

@@ -2,28 +2,28 @@ import { isJsonObject, type JsonObject } from '../../../../platform/json/json-va
 import type { StreamEvent } from '../../../../platform/frames.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import type { ReplyRelay, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
-import { describeBroken, lastResponse, ToldOutput } from './broken-reply.ts';
+import { describeBroken, lastResponse, DeliveredOutput } from './broken-reply.ts';
 
-/** Keeps a reply that has ended. Resolves when it can be gone on from. */
+/** Stores a reply that has ended. Resolves when it can be continued. */
 export type KeepReply = (response: JsonObject) => Promise<void>;
 
-export type KeptRelay<Piece> = {
+export type StoredReplyRelay<Piece> = {
   readonly keep: KeepReply;
-  /** The events in pieces of a stream; absent where there are no streams. */
+  /** The events in pieces of a stream. Undefined: there are no streams. */
   readonly eventsOf: ((pieces: readonly Piece[]) => readonly StreamEvent[]) | undefined;
   readonly isPassthrough: boolean;
 };
 
-/** A relay whose replies are kept before the client learns that they have ended: who goes on from one at once finds it. */
-export function keepReplies<Piece>(relay: ReplyRelay<Piece>, kept: KeptRelay<Piece>): ReplyRelay<Piece> {
-  const { keep, isPassthrough } = kept;
+/** A relay that stores replies before the client receives their end, so that the client can continue them at once. */
+export function keepReplies<Piece>(relay: ReplyRelay<Piece>, options: StoredReplyRelay<Piece>): ReplyRelay<Piece> {
+  const { keep, isPassthrough } = options;
   let written: JsonObject | undefined;
   return {
     ...relay,
     writeReply: (reply, bytes, charged) => {
-      const made = relay.writeReply(reply, bytes, charged);
-      written = relay.wholeReply?.() ?? (isPassthrough && isJsonObject(reply) ? reply : parseJsonObject(made.toString()));
-      return made;
+      const bytesOut = relay.writeReply(reply, bytes, charged);
+      written = relay.wholeReply?.() ?? (isPassthrough && isJsonObject(reply) ? reply : parseJsonObject(bytesOut.toString()));
+      return bytesOut;
     },
     replay:
       relay.replay &&
@@ -33,20 +33,20 @@ export function keepReplies<Piece>(relay: ReplyRelay<Piece>, kept: KeptRelay<Pie
         return pieces;
       }),
     kept: () => (written === undefined ? undefined : keep(written)),
-    openStream: (limits, mayBeCut, charged) => keepStream(relay.openStream(limits, mayBeCut, charged), kept),
+    openStream: (limits, mayBeCut, charged) => keepStream(relay.openStream(limits, mayBeCut, charged), options),
   };
 }
 
 const noEvents = (): readonly StreamEvent[] => [];
 
-function keepStream<Piece>(stream: StreamRelay<Piece>, { keep, eventsOf = noEvents }: KeptRelay<Piece>): StreamRelay<Piece> {
-  const told = new ToldOutput();
+function keepStream<Piece>(stream: StreamRelay<Piece>, { keep, eventsOf = noEvents }: StoredReplyRelay<Piece>): StreamRelay<Piece> {
+  const delivered = new DeliveredOutput();
   let cutShort: JsonObject | undefined;
   return {
     ...stream,
     read: (frame) => {
       const pieces = stream.read(frame);
-      told.add(eventsOf(pieces));
+      delivered.add(eventsOf(pieces));
       return pieces;
     },
     cut: (usage) => {
@@ -60,8 +60,8 @@ function keepStream<Piece>(stream: StreamRelay<Piece>, { keep, eventsOf = noEven
     },
     broke: (error) => {
       const { partialResponse } = stream.position();
-      // Nobody waits for it: its client has an error, and nothing can go on from it.
-      if (partialResponse !== undefined) void keep(describeBroken(partialResponse, told.items(), error));
+      // Nothing waits for this: the client has an error, and the response cannot be continued.
+      if (partialResponse !== undefined) void keep(describeBroken(partialResponse, delivered.items(), error));
     },
   };
 }

@@ -15,27 +15,29 @@ import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-
 import { createRecorder, type Recorder } from './record-response.ts';
 import type { ResponseTurn, TurnRequest } from './response-turn.ts';
 
-/** What a request goes on from. */
-type Continued = {
+/** The history and the input of a request. */
+type ContinuedHistory = {
   readonly previous: StoredResponse | undefined;
   readonly conversationId: string | undefined;
-  /** Its own input, with the items in place of references to them. */
+  /** The request's own input, with items in place of references. */
   readonly input: readonly JsonObject[];
   readonly hasReferences: boolean;
 };
 
 /**
- * Opens the turn of a call of the response-style interface. Undefined where nothing kept here concerns it: it goes its way as any other call.
- * @throws GatewayError `reply_not_found`, `object_not_found`, `conversation_locked`, `invalid_value` and `responses_unavailable`
+ * Opens the turn of a call of the Responses interface. Undefined if the call neither continues nor stores anything
+ * here.
+ * @throws GatewayError `reply_not_found`, `object_not_found`, `conversation_locked`, `invalid_value` and
+ * `responses_unavailable`
  */
-export function openTurn(asked: OpenTurn): Promise<ResponseTurn> | undefined {
-  const open: OpenTurn = asked.isBackground ? { ...asked, state: 'gateway' } : asked;
+export function openTurn(options: OpenTurn): Promise<ResponseTurn> | undefined {
+  const open: OpenTurn = options.isBackground ? { ...options, state: 'gateway' } : options;
   const { request, state, call } = open;
   if (call.dialect.id !== 'openai-responses' || state === 'upstream') return undefined;
   const { body } = request;
   const continues = isPresent(body.previous_response_id) || isPresent(body.conversation);
-  if (!continues && !keepsReply(open) && !hasReference(body.input)) return undefined;
-  return openKnown(open);
+  if (!continues && !storesReply(open) && !hasReference(body.input)) return undefined;
+  return openRelevant(open);
 }
 
 const isPresent = (value: JsonValue | undefined): boolean => value !== undefined && value !== null;
@@ -44,8 +46,8 @@ function hasReference(input: JsonValue | undefined): boolean {
   return Array.isArray(input) && input.some((item) => isJsonObject(item) && isItemReference(item));
 }
 
-/** Whose answers are never kept has a retention of nothing. */
-function keepsReply({ request, caller, settings }: OpenTurn): boolean {
+/** A retention of 0 days means that replies are never stored. */
+function storesReply({ request, caller, settings }: OpenTurn): boolean {
   return (
     request.operation === 'generate' &&
     request.body.store !== false &&
@@ -53,10 +55,10 @@ function keepsReply({ request, caller, settings }: OpenTurn): boolean {
   );
 }
 
-async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
+async function openRelevant(open: OpenTurn): Promise<ResponseTurn> {
   const { gateway } = open;
-  const continued = await findContinued(open);
-  // Its call is found by it, and has its receipt.
+  const continued = await findHistory(open);
+  // The id is derived from the call's, so that the call and its receipt can be found by it.
   const replyId = siblingId(open.call.callId, 'resp') ?? gateway.newId('resp');
   const isReply = open.request.operation === 'generate';
   const recorder = createRecorder(open, isReply ? continued : { ...continued, conversationId: undefined }, replyId);
@@ -68,10 +70,14 @@ async function openKnown(open: OpenTurn): Promise<ResponseTurn> {
   }
 }
 
-async function createTurn(open: OpenTurn, continued: Continued, recorder: Recorder & Pick<ResponseTurn, 'replyId'>): Promise<ResponseTurn> {
+async function createTurn(
+  open: OpenTurn,
+  continued: ContinuedHistory,
+  recorder: Recorder & Pick<ResponseTurn, 'replyId'>,
+): Promise<ResponseTurn> {
   const { gateway, request, facts, call, caller } = open;
   const keeper = chooseKeeper(open, continued);
-  let knowing = keeper;
+  let currentKeeper = keeper;
   const { continues: _continues, ...plainFacts } = facts;
   const isExpanded = continued.previous !== undefined || continued.conversationId !== undefined || continued.hasReferences;
   let expanded: Promise<WireRequest> | undefined;
@@ -83,19 +89,19 @@ async function createTurn(open: OpenTurn, continued: Continued, recorder: Record
   };
   const ranked = isExpanded && keeper === undefined ? await expand() : request;
   const whole = (): WireRequest | Promise<WireRequest> => (ranked === request && isExpanded ? (expanded ??= expand()) : ranked);
-  const isStored = keepsReply(open);
+  const isStored = storesReply(open);
   return {
     ...recorder,
     request: ranked,
     facts: ranked === request ? plainFacts : withoutContinued(call, ranked),
     keeper,
     forgetKeeper: (target) => {
-      const knew = isKeeper(target, knowing);
-      if (knew) knowing = undefined;
-      return knew;
+      const wasKeeper = isKeeper(target, currentKeeper);
+      if (wasKeeper) currentKeeper = undefined;
+      return wasKeeper;
     },
     whole,
-    requestFor: (target) => requestFor(target, { open, keeper: knowing, isExpanded, whole }),
+    requestFor: (target) => requestFor(target, { open, keeper: currentKeeper, isExpanded, whole }),
     isStored,
     keeps: isStored && !open.isBackground,
   };
@@ -128,8 +134,8 @@ function requestFor(
   return writeWhole(whole());
 }
 
-async function writeWhole(asked: WireRequest | Promise<WireRequest>): Promise<TurnRequest> {
-  const request = await asked;
+async function writeWhole(expanding: WireRequest | Promise<WireRequest>): Promise<TurnRequest> {
+  const request = await expanding;
   return { request, bytes: await writeJson(request.body), translate: true };
 }
 
@@ -137,30 +143,32 @@ function isKeeper({ upstream }: Target, keeper: ResponseKeeper | undefined): boo
   return keeper !== undefined && upstream.id === keeper.upstream && upstream.credentialId === keeper.credential;
 }
 
-/** The upstream that can go on from the response by its id alone: the one that made it, where the model still goes there. */
-function chooseKeeper({ state, targets, call }: OpenTurn, { previous, hasReferences }: Continued): ResponseKeeper | undefined {
+/** The upstream that can continue the response by its id alone: the one that made it, if the model still goes there. */
+function chooseKeeper({ state, targets, call }: OpenTurn, { previous, hasReferences }: ContinuedHistory): ResponseKeeper | undefined {
   const keeper = previous?.keeper;
   if (keeper === undefined || state !== 'auto' || hasReferences) return undefined;
-  const isThere = targets.some((target) => isKeeper(target, keeper) && target.upstream.dialects.includes(call.dialect.id));
-  return isThere ? keeper : undefined;
+  const isTarget = targets.some((target) => isKeeper(target, keeper) && target.upstream.dialects.includes(call.dialect.id));
+  return isTarget ? keeper : undefined;
 }
 
-/** The request's own files are in it already: what cannot be found now is named by what it goes on from. */
+/**
+ * The request's own files are already inlined. A file that is missing now belongs to the history, and errors name that.
+ */
 function namesHistory(body: JsonObject): string {
   if (isPresent(body.conversation)) return 'conversation';
   return isPresent(body.previous_response_id) ? 'previous_response_id' : 'input';
 }
 
-async function findContinued(open: OpenTurn): Promise<Continued> {
-  const { gateway, asked: request, caller } = open;
+async function findHistory(open: OpenTurn): Promise<ContinuedHistory> {
+  const { gateway, original: request, caller } = open;
   const { body } = request;
   const previousId = body.previous_response_id;
   const previous = typeof previousId === 'string' ? await findPrevious(gateway.conversations, caller.userName, previousId) : undefined;
   const conversationId = readConversationId(body.conversation);
   const items = listInputItems(body.input);
   const resolved = await resolveReferences(gateway.conversations, caller.userName, items);
-  // Only a reply adds to it.
-  if (conversationId !== undefined && request.operation === 'generate') await takeConversation(open, conversationId);
+  // Only a reply adds to the conversation, so only a reply locks it.
+  if (conversationId !== undefined && request.operation === 'generate') await lockConversation(open, conversationId);
   return { previous, conversationId, input: nameItems(resolved, gateway.newId), hasReferences: resolved !== items };
 }
 
@@ -169,20 +177,20 @@ function readConversationId(value: JsonValue | undefined): string | undefined {
   return typeof id === 'string' ? id : undefined;
 }
 
-/** Only what has ended has something to go on from. */
+/** Only a response that has ended can be continued. */
 async function findPrevious(conversations: Conversations, userName: string, id: string): Promise<StoredResponse> {
   const param = 'previous_response_id';
-  const found = await asked(conversations.findResponse(userName, id));
+  const found = await fromStore(conversations.findResponse(userName, id));
   if (found === undefined) throw describeUnknownReply({ replyId: id, param });
   if (found.status === 'completed' || found.status === 'incomplete') return found;
   throw new GatewayError(
     'invalid_value',
-    `${param}: the response '${id.slice(0, 100)}' is ${found.status.replace('_', ' ')}; only one that is completed or incomplete can be continued`,
+    `${param}: the response '${id.slice(0, 100)}' is ${found.status.replace('_', ' ')}; only completed and incomplete responses can be continued`,
     { param },
   );
 }
 
-/** @returns the same list where it holds no references */
+/** @returns the same list if it has no references */
 async function resolveReferences(
   conversations: Conversations,
   userName: string,
@@ -190,7 +198,7 @@ async function resolveReferences(
 ): Promise<readonly JsonObject[]> {
   const ids = items.filter(isItemReference).map(({ id }) => id);
   if (ids.length === 0) return items;
-  const found = await asked(conversations.findItems(userName, ids));
+  const found = await fromStore(conversations.findItems(userName, ids));
   return items.map((item) => {
     if (!isItemReference(item)) return item;
     const { id } = item;
@@ -200,13 +208,13 @@ async function resolveReferences(
   });
 }
 
-/** A conversation is gone on from by one response at a time: the next one needs what this one says. */
-async function takeConversation({ gateway, call, caller, settings }: OpenTurn, id: string): Promise<void> {
+/** One response at a time continues a conversation, because the next one needs its output. */
+async function lockConversation({ gateway, call, caller, settings }: OpenTurn, id: string): Promise<void> {
   const { conversations, clock } = gateway;
   const untilMs = clock.nowMs() + settings.timeouts.totalMs;
-  const taken = await asked(conversations.lockConversation(caller.userName, id, call.callId, untilMs));
-  if (taken === true) return;
-  if (taken === undefined)
+  const locked = await fromStore(conversations.lockConversation(caller.userName, id, call.callId, untilMs));
+  if (locked === true) return;
+  if (locked === undefined)
     throw new GatewayError('object_not_found', `Conversation with id '${id.slice(0, 100)}' not found.`, { param: 'conversation' });
   throw new GatewayError(
     'conversation_locked',
@@ -218,21 +226,21 @@ async function takeConversation({ gateway, call, caller, settings }: OpenTurn, i
 async function loadHistory(
   conversations: Conversations,
   userName: string,
-  { previous, conversationId }: Continued,
+  { previous, conversationId }: ContinuedHistory,
 ): Promise<readonly JsonObject[]> {
   if (conversationId !== undefined) {
-    const items = await asked(conversations.readConversation(userName, conversationId));
+    const items = await fromStore(conversations.readConversation(userName, conversationId));
     if (items !== undefined) return items;
     throw new GatewayError('object_not_found', `Conversation with id '${conversationId}' not found.`, { param: 'conversation' });
   }
   if (previous === undefined) return [];
-  const chain = await asked(conversations.readChain(userName, previous.id));
+  const chain = await fromStore(conversations.readChain(userName, previous.id));
   if (chain !== undefined) return chain;
   throw describeUnknownReply({ replyId: previous.id, param: 'previous_response_id' });
 }
 
-/** What cannot be asked at the moment is no answer: the call is refused before anything was spent. */
-async function asked<Answer>(answer: Promise<Answer>): Promise<Answer> {
+/** A failure of the store is not a missing object: the call is refused before anything is spent. */
+async function fromStore<Answer>(answer: Promise<Answer>): Promise<Answer> {
   try {
     return await answer;
   } catch (cause) {

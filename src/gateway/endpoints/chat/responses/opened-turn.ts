@@ -13,14 +13,14 @@ export type OpenTurn = {
   readonly call: IncomingCall;
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
-  /** With the files that it names. */
+  /** The request with its files inlined. */
   readonly request: WireRequest;
   readonly bytes: Buffer;
-  /** The request as the client wrote it. That is what is kept: a file is named by its id, also later. */
-  readonly asked: WireRequest;
+  /** The request as the client wrote it. It is the one that is stored, so that files stay named by their ids. */
+  readonly original: WireRequest;
   readonly inlineFiles: InlineFiles;
   readonly facts: CallFacts;
-  /** Whether it runs in the background: then the gateway alone keeps it, and whoever runs it sees to that. */
+  /** Whether it runs in the background. Only the gateway then stores it, and the background run does so itself. */
   readonly isBackground: boolean;
   readonly state: ResponseState;
   /** All targets of the model, whatever their health. */

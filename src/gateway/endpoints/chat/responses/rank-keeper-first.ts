@@ -4,8 +4,9 @@ import { type RankedCall, rankTargets } from '../../../attempts/routing/rank-tar
 import type { Target } from '../../../attempts/routing/target.ts';
 
 /**
- * Ranks the targets of a call whose conversation one upstream keeps: that one first as long as it works, then the others, which are told the whole conversation.
- * @throws GatewayError where no target may take the call
+ * Ranks the targets of a call whose conversation one upstream stores: that one first while it works, then the others,
+ * which get the whole conversation.
+ * @throws GatewayError if no target can serve the call
  */
 export function rankKeeperFirst(
   call: Omit<RankedCall, 'facts' | 'keptAt'>,

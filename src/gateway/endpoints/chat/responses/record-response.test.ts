@@ -12,7 +12,9 @@ const response: JsonObject = { id: 'resp_1', object: 'response', status: 'comple
 const target = { upstream: { id: 'openai', credentialId: 'c', vendor: {} } } as unknown as Target;
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A recorder of a turn in a conversation, on a store that answers when `release` is called, and what it was asked to do. */
+/**
+ * A recorder of a turn in a conversation, with a store that answers when `release` is called. `steps` has its calls.
+ */
 function start() {
   const steps: string[] = [];
   const storing = Promise.withResolvers<boolean>();
@@ -35,7 +37,7 @@ function start() {
   return { recorder, steps, release: () => storing.resolve(true) };
 }
 
-test('a reply ends when it is kept and its conversation has it', async () => {
+test('a reply ends when it is stored and its conversation has it', async () => {
   const { recorder, steps, release } = start();
   const recorded = recorder.record(response, target, true);
   release();
@@ -44,7 +46,7 @@ test('a reply ends when it is kept and its conversation has it', async () => {
   assert.deepEqual(steps, ['save', 'append', 'unlock']);
 });
 
-test('a store that is held up delays the end by seconds only; the conversation stays taken until it has the reply', async () => {
+test('a slow store delays the end by a few seconds only, and the conversation stays locked until it has the reply', async () => {
   mock.timers.enable({ apis: ['setTimeout'] });
   try {
     const { recorder, steps, release } = start();
@@ -66,7 +68,7 @@ test('a store that is held up delays the end by seconds only; the conversation s
   }
 });
 
-test('a turn that never said anything gives its conversation free when it is closed', () => {
+test('a turn without output releases its conversation when it is closed', () => {
   const { recorder, steps } = start();
   recorder.close();
   recorder.close();

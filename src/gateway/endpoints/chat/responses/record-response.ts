@@ -6,8 +6,11 @@ import type { ResponseRecord, ResponseTurn } from './response-turn.ts';
 
 const dayMs = 86_400_000;
 
-/** How long the end of a reply waits until it is kept: beyond that somebody holds the database, and the client has waited enough. */
-const keepWaitMs = 3000;
+/**
+ * How long the end of a reply waits until it is stored. After that the database is blocked, and the client gets the
+ * end.
+ */
+const storeWaitMs = 3000;
 
 const statuses: readonly string[] = ['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled'] satisfies ResponseStatus[];
 
@@ -21,10 +24,10 @@ export type RecordedTurn = {
   readonly input: readonly JsonObject[];
 };
 
-/** What a turn keeps, and how. */
+/** Stores the reply of a turn, and controls the lock of its conversation. */
 export type Recorder = Pick<ResponseTurn, 'record' | 'describe' | 'conclude' | 'close'>;
 
-/** Keeps the reply of a turn, and appends it to its conversation. */
+/** Creates what stores the reply of a turn and appends it to its conversation. */
 export function createRecorder(
   { gateway, caller, settings, call }: OpenTurn,
   { previous, conversationId, input }: RecordedTurn,
@@ -34,14 +37,14 @@ export function createRecorder(
   const { userName, id: keyId } = caller;
   const retentionMs = (caller.responseRetentionDays ?? settings.responseRetentionDays) * dayMs;
   let isClosed = false;
-  let isKeeping = false;
+  let isStoring = false;
 
   const release = (): void => {
     if (conversationId === undefined || isClosed) return;
     isClosed = true;
     conversations.unlockConversation(userName, conversationId, call.callId).catch((error: unknown) => {
-      // It becomes free by itself when its time is over.
-      logger.warn({ callId: call.callId, err: error }, 'a conversation could not be released');
+      // The lock expires by itself.
+      logger.warn({ callId: call.callId, err: error }, 'releasing a conversation failed');
     });
   };
 
@@ -62,51 +65,51 @@ export function createRecorder(
   const save = async (response: JsonObject, { upstream }: Target, isNative: boolean): Promise<void> => {
     const { id, status } = response;
     if (typeof id !== 'string' || !isStatus(status)) return;
-    const isKept = isNative && upstream.vendor.keepsResponses === true && response.store !== false;
-    const keeper = isKept ? { keeper: { upstream: upstream.id, credential: upstream.credentialId } } : {};
+    const isAtUpstream = isNative && upstream.vendor.keepsResponses === true && response.store !== false;
+    const keeper = isAtUpstream ? { keeper: { upstream: upstream.id, credential: upstream.credentialId } } : {};
     await conversations.saveResponse({ ...describe(id), ...keeper, status, response });
   };
 
   const append = async ({ status, output }: JsonObject): Promise<void> => {
     if (conversationId === undefined || (status !== 'completed' && status !== 'incomplete')) return;
-    const said = Array.isArray(output) ? output.filter(isJsonObject) : [];
-    await conversations.appendItems(userName, conversationId, [...input, ...said]);
+    const items = Array.isArray(output) ? output.filter(isJsonObject) : [];
+    await conversations.appendItems(userName, conversationId, [...input, ...items]);
   };
 
-  const logged = (step: Promise<void>, what: string): Promise<void> =>
+  const logged = (step: Promise<void>, message: string): Promise<void> =>
     step.catch((error: unknown) => {
-      // The reply is there and paid for: the client gets it. That it cannot be gone on from is the operator's to know.
-      logger.error({ callId: call.callId, err: error }, what);
+      // The client gets its reply, because it is paid for. Only the operator learns that it cannot be continued.
+      logger.error({ callId: call.callId, err: error }, message);
     });
 
   const conclude = async (response: JsonObject): Promise<void> => {
-    await logged(append(response), 'a response could not be added to its conversation');
+    await logged(append(response), 'adding a response to its conversation failed');
     release();
   };
 
-  const keep = async (response: JsonObject, target: Target, isNative: boolean): Promise<void> => {
-    // What broke adds nothing to the conversation: the next response need not wait for it.
+  const store = async (response: JsonObject, target: Target, isNative: boolean): Promise<void> => {
+    // A failed response adds nothing to the conversation, so the next response need not wait for it.
     if (response.status === 'failed') release();
-    else isKeeping = true;
-    await logged(save(response, target, isNative), 'a response could not be stored');
+    else isStoring = true;
+    await logged(save(response, target, isNative), 'storing a response failed');
     await conclude(response);
   };
 
   return {
     describe,
     conclude,
-    // The next turn of a conversation needs what this one says, also where this one's client no longer waits for it.
+    // The next turn of a conversation needs the output of this one, even if the client has disconnected.
     close: () => {
-      if (!isKeeping) release();
+      if (!isStoring) release();
     },
     record: async (response, target, isNative) => {
-      if (await endsWithin(keep(response, target, isNative), keepWaitMs)) return;
-      logger.warn({ callId: call.callId }, 'a response is stored later than its client learns that it has ended');
+      if (await endsWithin(store(response, target, isNative), storeWaitMs)) return;
+      logger.warn({ callId: call.callId }, 'storing a response exceeded its time');
     },
   };
 }
 
-/** Whether a step that never rejects has ended by then; it goes on in any case. */
+/** Whether a step that never rejects ends in time; it continues in any case. */
 async function endsWithin(step: Promise<void>, limitMs: number): Promise<boolean> {
   const late = Promise.withResolvers<false>();
   const timer = setTimeout(() => late.resolve(false), limitMs);

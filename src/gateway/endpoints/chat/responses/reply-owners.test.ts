@@ -8,10 +8,10 @@ import { createReplyOwners } from './reply-owners.ts';
 const entry = (replyId: string, userName: string): CallEntry => ({ replyId, userName, upstream: 'eu' }) as CallEntry;
 const chained = (replyId: string) => ({ replyId, param: 'previous_response_id' });
 
-test("another tenant's reply is answered exactly like one that does not exist", async () => {
+test("another tenant's reply is answered exactly like a missing one", async () => {
   const owners = createReplyOwners({ store: { findReplyOwner: () => Promise.resolve(undefined) } });
   owners.remember(entry('resp_alice', 'alice'));
-  assert.equal(await owners.check(chained('resp_alice'), 'alice'), 'eu', 'the call must go to the upstream that keeps it');
+  assert.equal(await owners.check(chained('resp_alice'), 'alice'), 'eu', 'the call must go to the upstream that stores it');
   const refusals = await Promise.all(
     ['resp_alice', 'resp_other'].map((id) =>
       owners.check(chained(id), 'bob').then(
@@ -31,7 +31,7 @@ test("another tenant's reply is answered exactly like one that does not exist", 
   );
 });
 
-test('a reply that is long booked is found in the store, and memory stays bounded', async () => {
+test('a reply that was booked long ago is found in the store, and memory stays bounded', async () => {
   const owners = createReplyOwners({
     store: {
       findReplyOwner: (id) => Promise.resolve(id === 'resp_0' ? { userName: 'alice', callId: 'req_1', upstream: 'one' } : undefined),
@@ -42,7 +42,7 @@ test('a reply that is long booked is found in the store, and memory stays bounde
   await assert.rejects(owners.check(chained('resp_0'), 'bob'), { code: 'reply_not_found' });
 });
 
-test('a store that cannot be asked is a 503, never a wrong answer', async () => {
+test('a store that does not answer is a 503, never a wrong answer', async () => {
   const owners = createReplyOwners({ store: { findReplyOwner: () => Promise.reject(new Error('down')) } });
   await assert.rejects(owners.check(chained('resp_1'), 'alice'), { code: 'accounts_unavailable', status: 503 });
 });

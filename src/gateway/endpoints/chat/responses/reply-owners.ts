@@ -5,23 +5,23 @@ import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 
 /**
- * Knows whose a stored reply is. Upstreams keep replies under the operator's one credential, so they would let any
- * tenant continue any other's; here a reply belongs to the user whose call made it, and to nobody else.
+ * Knows the owners of stored replies. Upstreams store replies under the operator's one credential, so they would let
+ * any tenant continue any other's. Here a reply belongs only to the user whose call made it.
  */
 export type ReplyOwners = {
-  /** Remembers a kept reply at once, before its row is in the store. */
+  /** Remembers a stored reply at once, before its row is in the store. */
   readonly remember: (entry: CallEntry) => void;
   /**
-   * Refuses a call that continues a reply which is not the user's. Foreign and unknown replies are answered alike.
-   * Returns the id of the upstream that keeps the reply: only there can it be continued.
+   * Refuses a call that continues a reply of another user, exactly like one that continues an unknown reply. Returns
+   * the id of the upstream that stores the reply: only that one can continue it.
    * @throws GatewayError `reply_not_found` (400) or `accounts_unavailable` (503)
    */
   readonly check: (continues: NonNullable<CallFacts['continues']>, userName: string) => Promise<string>;
-  /** The kept reply of this id, whoever's it is; undefined where none is known. Rejects as the store does. */
+  /** The stored reply of this id, of any user; undefined if it is unknown. Rejects as the store does. */
   readonly find: (replyId: string) => Promise<ReplyOwner | undefined>;
 };
 
-/** Replies remembered in memory: many times what is under way between a reply and its row in the store. */
+/** The most replies in memory: many times the number of those that wait for their row in the store. */
 const rememberedMax = 20_000;
 
 export function createReplyOwners({ store }: { readonly store: Pick<LedgerStore, 'findReplyOwner'> }): ReplyOwners {

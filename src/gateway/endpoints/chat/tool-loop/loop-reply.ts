@@ -10,7 +10,7 @@ import { requestIdHeader } from '../../../replies/reply-headers.ts';
 import type { ReplySink } from '../../../replies/reply-sink.ts';
 import { addWarnings } from '../../../replies/warning-header.ts';
 import type { PieceWriter, ReplyForm } from '../forms/reply-form.ts';
-import { describeBroken, ToldOutput } from '../responses/broken-reply.ts';
+import { describeBroken, DeliveredOutput } from '../responses/broken-reply.ts';
 import { encodeWhole } from '../translate/encode-whole.ts';
 
 export type LoopReplyOptions<Piece> = {
@@ -43,7 +43,7 @@ export class LoopReply<Piece> {
   #headers: Readonly<Record<string, string>> = {};
   #lastWriteMs: number;
   /** What a client of a reply that is kept was told. */
-  readonly #told = new ToldOutput();
+  readonly #told = new DeliveredOutput();
 
   constructor(options: LoopReplyOptions<Piece>) {
     const { form, framing, writing } = options;
@@ -58,7 +58,10 @@ export class LoopReply<Piece> {
     this.#headers = headers;
   }
 
-  /** Adds to what the client is told: in the header, and where that has been sent, in a trailer. False where it is known already. */
+  /**
+   * Adds to what the client is told: in the header, and where that has been sent, in a trailer. False where it is known
+   * already.
+   */
   note(note: TranslationNote): boolean {
     if (this.#notes.some(({ kind, field }) => kind === note.kind && field === note.field)) return false;
     this.#notes.push(note);

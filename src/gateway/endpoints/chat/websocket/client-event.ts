@@ -2,15 +2,18 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 
-/** What a client asks for by one message. */
+/** The request in one message of a client. */
 export type ClientEvent = {
-  /** The body of the request that the message stands for. */
+  /** The body of the request. */
   readonly body: JsonObject;
-  /** False where the client only announces what it will go on from: nothing is generated. */
+  /** False if the client only sends context for a later request: nothing is generated. */
   readonly generate: boolean;
 };
 
-/** Reads a message of a client. @throws GatewayError for what is no `response.create`, or asks for what a WebSocket has not */
+/**
+ * Reads a message of a client.
+ * @throws GatewayError if it is not `response.create`, or uses a field that WebSockets lack
+ */
 export function readClientEvent(message: JsonObject): ClientEvent {
   const { type, generate, stream: _implied, background, stream_id, ...rest } = message;
   if (type !== 'response.create') {

@@ -1,32 +1,32 @@
 import { membersOf, objectsOf, textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 
-/** A response of this connection that nobody stores: what the next one goes on from. */
-type Remembered = {
+/** A response of this connection that is not stored, for the next request. */
+type RememberedResponse = {
   readonly id: string;
   /** The stored response before it. */
   readonly previousResponseId: string | undefined;
   readonly items: readonly JsonObject[];
 };
 
-/** A request whose history was put in. */
-export type Continued = { readonly body: JsonObject; readonly isContinued: boolean };
+/** A request with its history inserted. */
+export type ExpandedRequest = { readonly body: JsonObject; readonly isContinued: boolean };
 
 /**
- * Remembers the last response of a connection where it is stored nowhere else, so that the next request can go on from it with its new items alone. One
- * response, and no longer than the connection.
+ * Remembers the last response of a connection if it is not stored, so that the next request can continue it with only
+ * its new items. It remembers one response, and no longer than the connection lasts.
  */
 export class LastResponse {
   readonly #bytesMax: number;
-  #last: Remembered | undefined;
+  #last: RememberedResponse | undefined;
 
-  /** @param bytesMax the most that the items may take, as JSON: a request could not hold more either */
+  /** @param bytesMax the most bytes of the items as JSON: a request could not have more either */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax;
   }
 
-  /** The request with the items of the response that it goes on from, where that is the one that is remembered. */
-  continue(body: JsonObject): Continued {
+  /** Inserts the items of the response that the request continues, if that is the remembered one. */
+  continue(body: JsonObject): ExpandedRequest {
     const last = this.#last;
     if (last === undefined || body.previous_response_id !== last.id) return { body, isContinued: false };
     const input = [...last.items, ...readItems(body.input)];
@@ -35,7 +35,7 @@ export class LastResponse {
     return { body: { ...rest, ...previous, input }, isContinued: true };
   }
 
-  /** @param body the request that it answers, with its history */
+  /** @param body the request of the response, with its history */
   remember(body: JsonObject, response: JsonObject): void {
     this.#last = undefined;
     const id = textOf(response.id);
@@ -45,7 +45,7 @@ export class LastResponse {
     this.#last = { id, previousResponseId: textOf(body.previous_response_id), items };
   }
 
-  /** A response that could not be continued is forgotten: its client sends everything again. */
+  /** Forgets a response that could not be continued: the client then sends everything again. */
   forget(): void {
     this.#last = undefined;
   }
@@ -56,8 +56,8 @@ function readItems(input: unknown): readonly JsonObject[] {
 }
 
 /**
- * An item that was said, as it is said again. Upstreams that do not store it take its id for the name of something that they should know; reasoning
- * without its encrypted content cannot be said again at all.
+ * An output item as input. An upstream that does not store it would look for its id and fail. Reasoning without its
+ * encrypted content cannot be repeated at all.
  */
 function asInput(item: JsonObject): readonly JsonObject[] {
   if (item.type === 'reasoning') return textOf(item.encrypted_content) === undefined ? [] : [item];
@@ -66,7 +66,7 @@ function asInput(item: JsonObject): readonly JsonObject[] {
   return [rest];
 }
 
-/** An event as the client of a continued response expects it: it names the response that was gone on from. */
+/** An event as the client of a continued response expects it: with the id of the previous response. */
 export function namePrevious(event: JsonObject, previousResponseId: string): JsonObject {
   return event.response === undefined
     ? event

@@ -24,26 +24,26 @@ export type ResponseSocketOptions = {
   readonly gateway: ChatServices;
   readonly webSocket: WebSocket;
   readonly socket: Socket;
-  /** The request by which the connection was opened. */
+  /** The request that opened the connection. */
   readonly upgrade: IncomingMessage;
   readonly queryKeys: readonly string[];
-  /** Runs a call; what refuses it is answered as its reply. */
+  /** Runs a call, and answers its refusal as its reply. */
   readonly run: (call: IncomingCall) => void;
-  /** Whether the key may still be used, for what is answered without a call. @throws GatewayError */
+  /** Whether the key may still be used, for messages that need no call. @throws GatewayError */
   readonly checkKey: () => Promise<void>;
 };
 
-/** How long a connection lasts, as at the vendor, and how often it is looked whether its client is there. */
+/** The lifetime of a connection, as at the vendor, and the interval at which its client is checked. */
 const lifetimeMs = 60 * 60 * 1000;
 const pingMs = 30_000;
-/** Messages that may wait for the response before them. */
+/** The most messages that may wait for the current response. */
 const waitingMax = 8;
 const closeWithinMs = 1000;
 const goingAway = 1001;
 
 /**
- * One WebSocket: each message of its client is a call as any other, with the events of its stream as messages; one after the other. What a call would be
- * answered as an error of HTTP is an `error` event.
+ * One WebSocket. Each message of its client is an ordinary call, one after the other, and the events of its stream are
+ * messages. An HTTP error of a call becomes an `error` event.
  */
 export class ResponseSocket {
   readonly #options: ResponseSocketOptions;
@@ -68,11 +68,11 @@ export class ResponseSocket {
     this.#lifeTimer = setTimeout(() => this.#expire(), lifetimeMs).unref();
     webSocket.on('message', (data, isBinary) => this.#take(data, isBinary));
     webSocket.on('pong', () => (this.#isAlive = true));
-    webSocket.on('error', (error) => gateway.logger.debug({ err: error }, 'a WebSocket failed'));
+    webSocket.on('error', (error) => gateway.logger.debug({ err: error }, 'WebSocket failed'));
     webSocket.on('close', () => this.#closed());
   }
 
-  /** Closes the connection as soon as it has no response under way. */
+  /** Closes the connection as soon as no response is being generated. */
   leave(): void {
     this.#isLeaving = true;
     this.#closeIfIdle();
@@ -84,10 +84,11 @@ export class ResponseSocket {
 
   #take(data: RawData, isBinary: boolean): void {
     this.#isAlive = true;
-    if (isBinary) return this.#refuse(new GatewayError('invalid_json', 'send messages as text: JSON objects'));
+    if (isBinary)
+      return this.#refuse(new GatewayError('invalid_json', 'messages must be text frames with a JSON object; got a binary frame'));
     const bytes = Buffer.isBuffer(data) ? data : Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
     if (this.#waiting.length >= waitingMax || this.#waitingBytes + bytes.length > this.#limits().requestBytesMax) {
-      const message = 'A response is being generated on this connection, and too many requests wait for it. Wait for its end.';
+      const message = 'A response is being generated on this connection, and too many requests wait for it. Wait until it ends.';
       return this.#refuse(new GatewayError('invalid_value', message, { details: { openai_code: 'response_already_in_flight' } }));
     }
     this.#waiting.push(bytes);
@@ -108,7 +109,7 @@ export class ResponseSocket {
     this.#isBusy = true;
     this.#serve(bytes).catch((error: unknown) => {
       const { logger } = this.#options.gateway;
-      if (!(error instanceof GatewayError)) logger.error({ err: error }, 'a message of a WebSocket failed inside the gateway');
+      if (!(error instanceof GatewayError)) logger.error({ err: error }, 'WebSocket message failed inside the gateway');
       this.#refuse(error instanceof GatewayError ? error : new GatewayError('internal_error', 'the gateway failed on this message'));
       this.#over();
     });
@@ -122,7 +123,7 @@ export class ResponseSocket {
     await this.#warmUp(whole);
   }
 
-  /** Answers a client that announces what it will go on from: with a response that says nothing and costs nothing. */
+  /** Answers a client that only sends context, with an empty response that is free. */
   async #warmUp(body: JsonObject): Promise<void> {
     const { gateway, checkKey } = this.#options;
     await checkKey();
@@ -158,13 +159,13 @@ export class ResponseSocket {
     });
   }
 
-  #pass(told: StreamEvent, body: JsonObject, previousId: string | undefined): void {
-    const { event: name, data } = told;
+  #pass(received: StreamEvent, body: JsonObject, previousId: string | undefined): void {
+    const { event: name, data } = received;
     const isEnd = name === undefined || name === 'response.completed' || name === 'response.incomplete';
-    const event = isEnd || previousId !== undefined ? told.object() : undefined;
+    const event = isEnd || previousId !== undefined ? received.object() : undefined;
     const response = isEnd ? objectOf(event?.response) : undefined;
     if (response !== undefined && (event?.type === 'response.completed' || event?.type === 'response.incomplete')) {
-      // What is stored is found by everybody; only what is not has to be remembered here.
+      // Other processes find a stored response. Only a response that is not stored must be remembered here.
       if (body.store === false) this.#last.remember(body, response);
       else this.#last.forget();
     }
@@ -175,15 +176,15 @@ export class ResponseSocket {
   #passError({ status, headers, body }: WholeAnswer): void {
     this.#last.forget();
     const error = membersOf(parseJsonObject(body)?.error);
-    const told = Object.fromEntries(Object.entries(headers).filter(([name]) => !/^content-|^connection$/.test(name)));
-    this.#writer.send(JSON.stringify({ type: 'error', status, error, headers: told }));
+    const passed = Object.fromEntries(Object.entries(headers).filter(([name]) => !/^content-|^connection$/.test(name)));
+    this.#writer.send(JSON.stringify({ type: 'error', status, error, headers: passed }));
   }
 
   /** Answers a message that does not become a call. */
   #refuse(error: GatewayError): void {
     const { status, headers, body } = openaiResponses.voice.encodeError(error, this.#options.gateway.newId('req'));
-    const { error: words } = membersOf(parseJsonObject(body));
-    this.#writer.send(JSON.stringify({ type: 'error', status, error: words, headers: { ...error.headers, ...retryHeader(headers) } }));
+    const { error: encoded } = membersOf(parseJsonObject(body));
+    this.#writer.send(JSON.stringify({ type: 'error', status, error: encoded, headers: { ...error.headers, ...retryHeader(headers) } }));
   }
 
   #over(): void {
@@ -209,12 +210,12 @@ export class ResponseSocket {
     const { webSocket } = this.#options;
     this.#waiting = [];
     webSocket.close(goingAway, reason);
-    // A client that does not answer is not waited for.
+    // A client that does not answer the close must not keep the connection open.
     setTimeout(() => webSocket.terminate(), closeWithinMs).unref();
   }
 
   #ping(): void {
-    // Whoever has not read yet what was sent is the stalled reader's business.
+    // A client that has not read its data yet is handled by the limit for stalled readers.
     if (this.#options.webSocket.bufferedAmount > 0) return;
     if (!this.#isAlive) return this.terminate();
     this.#isAlive = false;

@@ -16,9 +16,9 @@ import { ResponseSocket } from './response-socket.ts';
 
 /** The WebSocket form of `/v1/responses`. */
 export type ResponseSockets = {
-  /** Opens a connection, or answers in HTTP why not. */
+  /** Opens a connection, or answers in HTTP why it cannot. */
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
-  /** Takes no more, closes what is idle, and the others when their responses have ended; after the grace, whatever is left. */
+  /** Accepts no more connections, and closes each when it is idle. After the grace period it terminates the rest. */
   readonly end: (graceMs: number) => void;
 };
 
@@ -26,11 +26,11 @@ const afterGraceMs = 1000;
 
 type VoiceOfPath = (path: string, headers: IncomingMessage['headers']) => ErrorVoice;
 
-/** @param run runs a call and answers what refuses it */
+/** @param run runs a call and answers its refusal */
 export function createResponseSockets(options: {
   readonly gateway: ChatServices;
   readonly run: (call: IncomingCall) => void;
-  /** How errors of a path are worded: any path may be asked for. */
+  /** How errors of a path are worded. Upgrades can name any path. */
   readonly voiceOfPath: VoiceOfPath;
 }): ResponseSockets {
   const { gateway, run, voiceOfPath } = options;
@@ -44,7 +44,7 @@ export function createResponseSockets(options: {
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const target = readRequestTarget(request.url ?? '/');
     if (target === undefined || !isResponsesPath(target.path) || request.headers.upgrade?.toLowerCase() !== 'websocket')
-      throw new GatewayError('upgrade_required', 'this address is served over plain HTTP; send the request as POST');
+      throw new GatewayError('upgrade_required', 'this path does not accept WebSockets; send the request over plain HTTP as POST');
     checkHost(request);
     if (isEnding) throw new GatewayError('shutting_down', 'the gateway is shutting down; connect again', { retryAfterSeconds: 1 });
     const { queryKeys } = target;
@@ -54,7 +54,7 @@ export function createResponseSockets(options: {
   };
 
   const openSocket = (upgrade: IncomingMessage, socket: Socket, head: Buffer, queryKeys: readonly string[]): void => {
-    // Frames are not compressed: that costs tens of kilobytes for each connection.
+    // Frames are not compressed, because compression costs tens of kilobytes for each connection.
     const maxPayload = gateway.settings().limits.requestBytesMax;
     const server = new WebSocketServer({ noServer: true, clientTracking: false, perMessageDeflate: false, maxPayload });
     server.on('headers', (headers) => headers.push(`${requestIdHeader}: ${gateway.newId('req')}`));
@@ -84,7 +84,7 @@ function isResponsesPath(path: string): boolean {
   return path === '/v1/responses' || path === '/v1/responses/';
 }
 
-/** Answers an attempt that fails at once, on which agent programs fall back to plain HTTP without losing time. */
+/** Answers a failed upgrade at once, so that agent programs fall back to plain HTTP without delay. */
 function refuse(
   { gateway, voiceOfPath }: { readonly gateway: ChatServices; readonly voiceOfPath: VoiceOfPath },
   request: IncomingMessage,
@@ -92,13 +92,13 @@ function refuse(
   error: unknown,
 ): void {
   const callId = gateway.newId('req');
-  const known = error instanceof GatewayError ? error : new GatewayError('internal_error', 'the gateway failed on this connection');
-  if (!(error instanceof GatewayError)) gateway.logger.error({ callId, err: error }, 'a WebSocket could not be opened');
-  gateway.telemetry.malformed(known.code);
-  if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
+  const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', 'the gateway failed on this connection');
+  if (!(error instanceof GatewayError)) gateway.logger.error({ callId, err: error }, 'opening a WebSocket failed');
+  gateway.telemetry.malformed(refusal.code);
+  if (refusal.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
   const path = readRequestTarget(request.url ?? '/')?.path ?? '/';
-  const { status, headers, body } = voiceOfPath(path, request.headers).encodeError(known, callId);
-  const all = { ...headers, ...known.headers, [requestIdHeader]: callId, 'content-length': String(body.length), connection: 'close' };
+  const { status, headers, body } = voiceOfPath(path, request.headers).encodeError(refusal, callId);
+  const all = { ...headers, ...refusal.headers, [requestIdHeader]: callId, 'content-length': String(body.length), connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(Buffer.concat([Buffer.from(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n`), body]));
 }

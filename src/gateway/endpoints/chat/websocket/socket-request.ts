@@ -1,13 +1,13 @@
 import { IncomingMessage } from 'node:http';
 
-/** What belongs to the upgrade, and not to the calls that come over it. */
+/** Headers of the upgrade that do not belong to the calls over the connection. */
 const ofTheUpgrade = /^(?:connection|upgrade|sec-websocket-.*|content-.*|transfer-encoding|accept|accept-encoding|expect)$/;
-/** Says to the gateway that a WebSocket is wanted. An upstream is spoken to over plain HTTP. */
+/** This header means that the client uses WebSockets. Upstreams are called over plain HTTP. */
 const websocketBeta = /^responses_websockets=/;
 
 /**
- * A message of a WebSocket as the request that it stands for: the body of a POST, with the headers of the upgrade. It has come whole, and never touches
- * the connection, which is the WebSocket's.
+ * A message of a WebSocket as a request: the body of a POST, with the headers of the upgrade. It is complete, and never
+ * touches the connection, which belongs to the WebSocket.
  */
 export class SocketRequest extends IncomingMessage {
   constructor(upgrade: IncomingMessage, body: Buffer) {
@@ -28,11 +28,11 @@ export class SocketRequest extends IncomingMessage {
   #copy(name: string, value: string, { headers }: IncomingMessage): void {
     const key = name.toLowerCase();
     if (ofTheUpgrade.test(key)) return;
-    const kept = key === 'openai-beta' ? withoutWebsocketBeta(value) : value;
-    if (kept === '') return;
-    this.rawHeaders.push(name, kept);
-    // Repeated headers are joined as Node joined them.
-    this.headers[key] = key === 'openai-beta' ? kept : headers[key];
+    const remaining = key === 'openai-beta' ? withoutWebsocketBeta(value) : value;
+    if (remaining === '') return;
+    this.rawHeaders.push(name, remaining);
+    // Node has joined repeated headers.
+    this.headers[key] = key === 'openai-beta' ? remaining : headers[key];
   }
 
   #set(name: string, value: string): void {

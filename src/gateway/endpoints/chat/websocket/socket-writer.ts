@@ -2,11 +2,11 @@ import type { Socket } from 'node:net';
 
 import type { WebSocket } from 'ws';
 
-/** As much may wait for a client that reads slowly before its upstream has to wait too, and at this much it goes on. */
+/** The upstream pauses when more than `fullBytes` wait for the client, and continues at `roomBytes`. */
 const fullBytes = 64 * 1024;
 const roomBytes = 16 * 1024;
 
-/** Writes messages to a WebSocket and knows what of them has left. */
+/** Writes messages to a WebSocket and knows which of them were sent. */
 export class SocketWriter {
   readonly #webSocket: WebSocket;
   readonly #socket: Socket;
@@ -25,7 +25,7 @@ export class SocketWriter {
     this.#unsent += 1;
     this.#webSocket.send(text, () => {
       this.#unsent -= 1;
-      this.#tell();
+      this.#notify();
     });
   }
 
@@ -33,23 +33,23 @@ export class SocketWriter {
     return this.#webSocket.bufferedAmount > fullBytes;
   }
 
-  /** Calls back whenever there is room again, until the next callback is set. */
+  /** Calls back each time there is room again, until the next callback is set. */
   whenRoom(callback: (() => void) | undefined): void {
     this.#onRoom = callback;
   }
 
-  /** Calls back once, when everything has left. */
+  /** Calls back once, when everything was sent. */
   whenSent(callback: () => void): void {
     this.#onSent = callback;
-    if (this.#unsent === 0) this.#tell();
+    if (this.#unsent === 0) this.#notify();
   }
 
-  /** Calls back when no byte has left for a time, until all have. */
+  /** Calls back if no byte was sent for a time, until all bytes are sent. */
   watchStall(ms: number, onTimeout: () => void): void {
     clearInterval(this.#stallTimer);
-    let last = this.#left();
+    let last = this.#sentBytes();
     this.#stallTimer = setInterval(() => {
-      const now = this.#left();
+      const now = this.#sentBytes();
       if (now === last) onTimeout();
       last = now;
     }, ms).unref();
@@ -61,11 +61,11 @@ export class SocketWriter {
     this.#onSent = undefined;
   }
 
-  #left(): number {
+  #sentBytes(): number {
     return this.#socket.bytesWritten - this.#socket.writableLength;
   }
 
-  #tell(): void {
+  #notify(): void {
     if (this.#webSocket.bufferedAmount <= roomBytes) this.#onRoom?.();
     if (this.#unsent > 0) return;
     clearInterval(this.#stallTimer);

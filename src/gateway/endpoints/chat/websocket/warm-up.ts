@@ -10,7 +10,7 @@ const noUsage = {
   total_tokens: 0,
 };
 
-/** The response to a request that generates nothing, and its events. Its id can be gone on from. */
+/** The response to a request that generates nothing, and its events. Later requests can continue it. */
 export function describeWarmUp(
   id: string,
   body: JsonObject,
@@ -19,13 +19,13 @@ export function describeWarmUp(
   const writing = { request: body, createdAtMs };
   const opened: JsonObject = { ...describeProgress({ id, model: textOf(body.model) ?? '', writing, output: [] }), ...echoRequest(writing) };
   const response = { ...opened, status: 'completed', completed_at: Math.floor(createdAtMs / 1000), usage: noUsage };
-  const told: readonly (readonly [string, JsonObject])[] = [
+  const events: readonly (readonly [string, JsonObject])[] = [
     ['response.created', opened],
     ['response.in_progress', opened],
     ['response.completed', response],
   ];
   return {
     response,
-    events: told.map(([type, each], sequence_number) => JSON.stringify({ type, sequence_number, response: each })),
+    events: events.map(([type, each], sequence_number) => JSON.stringify({ type, sequence_number, response: each })),
   };
 }

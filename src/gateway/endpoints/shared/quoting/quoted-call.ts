@@ -7,7 +7,7 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 
 /** A request whose price is asked for. It is never sent anywhere. */
-export type Asked<Services = unknown> = {
+export type QuoteTarget<Services = unknown> = {
   readonly gateway: Services;
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
@@ -28,7 +28,10 @@ export type QuotedTarget = {
   readonly pricingParameters?: PricingParameters;
   /** The body that it would be sent, where that is known: prices may depend on what stands in it. */
   readonly sent?: Buffer | undefined;
-  /** What translating the request would adapt, emulate or drop. Absent where that is not known without fetching what the request names. */
+  /**
+   * What translating the request would adapt, emulate or drop. Absent where that is not known without fetching what the
+   * request names.
+   */
   readonly notes?: readonly TranslationNote[];
 };
 

@@ -3,14 +3,14 @@ import { alwaysHealthy } from '../../../attempts/routing/always-healthy.ts';
 import { rankSuitable, type Wanted } from '../../../attempts/routing/rank-suitable.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { AttemptServices } from '../../../attempts/services.ts';
-import type { Asked } from './quoted-call.ts';
+import type { QuoteTarget } from './quoted-call.ts';
 
 /**
  * The targets of a call that is no chat, best first, however they are at the moment; never none.
  * @throws GatewayError
  */
 export function rankRouted(
-  { gateway, settings, caller, headers }: Asked<Pick<AttemptServices, 'clock'>>,
+  { gateway, settings, caller, headers }: QuoteTarget<Pick<AttemptServices, 'clock'>>,
   facts: CallFacts,
   wanted: Wanted,
 ): readonly Target[] {

@@ -1,11 +1,11 @@
 import type { ProofStore, SealedProof } from '../../../../../inference/proof-store.ts';
 
-/** A store in memory for tests: it counts its calls and can be made to fail or to hang. */
+/** A store in memory for tests. It counts its calls and can be made to fail or hang. */
 export type FakeProofStore = ProofStore & {
   readonly rows: Map<string, SealedProof>;
   readonly calls: { put: number; find: number; sweep: number };
   mode: 'up' | 'down' | 'hanging';
-  /** Called before each look-up answers, to let something happen in the middle of it. */
+  /** Called before each query is answered, to let something happen during it. */
   beforeFound: () => void;
 };
 

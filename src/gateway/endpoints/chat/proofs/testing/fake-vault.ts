@@ -8,7 +8,7 @@ import type { ProofVaultLimits } from '../proof-vault-limits.ts';
 import { createProofVault } from '../proof-vault.ts';
 import type { VaultedTurn } from '../vaulted-turn.ts';
 
-/** A vault whose timers and clock are moved by hand, on a store in memory. */
+/** A vault on a store in memory. The test moves its timers and its clock. */
 export function setUpVault(context: TestContext, limits: Partial<ProofVaultLimits> = {}) {
   context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
   const store = createFakeProofStore();
@@ -25,13 +25,13 @@ export function setUpVault(context: TestContext, limits: Partial<ProofVaultLimit
     logged,
     vault,
     open,
-    /** Moves time, and lets what it set off come to its end. */
+    /** Advances time, and runs everything that this starts. */
     pass: async (ms: number) => {
       nowMs += ms;
       context.mock.timers.tick(ms);
       for (let round = 0; round < 10; round += 1) await setImmediate();
     },
-    /** Moves the clock alone, as if no timer had run yet. */
+    /** Advances only the clock, as if no timer had fired yet. */
     age: (ms: number) => (nowMs += ms),
   };
 }

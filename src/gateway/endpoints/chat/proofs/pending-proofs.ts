@@ -4,31 +4,31 @@ import type { VaultedTurn } from './vaulted-turn.ts';
 export type WaitingTurn = {
   readonly userName: string;
   readonly turn: VaultedTurn;
-  /** What sizeOfTurn says of it. */
+  /** The result of sizeOfTurn. */
   readonly bytes: number;
   /** Unix milliseconds. */
   readonly expiresAtMs: number;
 };
 
 /** A queue of turns, bounded by their bytes. */
-export type WaitingTurns = {
-  /** Adds one at the end. Returns how many of the oldest had to make room. */
+export type PendingProofs = {
+  /** Adds a turn at the end. Returns how many of the oldest were dropped for it. */
   readonly add: (turn: WaitingTurn) => number;
-  /** Takes from the front what makes one batch. */
+  /** Takes one batch from the front. */
   readonly take: () => readonly WaitingTurn[];
   /** Puts a batch back to the front. */
   readonly putBack: (batch: readonly WaitingTurn[]) => void;
   readonly isEmpty: () => boolean;
 };
 
-/** What is sealed in one go, which holds up the thread for some milliseconds. One turn may be larger. */
+/** The most that is sealed in one go, which blocks the thread for a few milliseconds. A single turn may be larger. */
 const batchRowsMax = 64;
 const batchBytesMax = 1_048_576;
 
-/** What a turn takes in memory besides its texts, roughly. */
+/** The approximate size of a turn in memory besides its texts. */
 const overheadBytes = 500;
 
-export function createWaitingTurns(bytesMax: number): WaitingTurns {
+export function createPendingProofs(bytesMax: number): PendingProofs {
   let waiting = new Set<WaitingTurn>();
   let bytes = 0;
 
