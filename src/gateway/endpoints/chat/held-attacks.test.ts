@@ -40,12 +40,12 @@ const opus = targetOf('anthropic', 'claude-opus-5');
 const pro = targetOf('gemini', 'gemini-2.5-pro');
 const image = targetOf('gemini', 'gemini-2.5-flash-image');
 
-/** A request by which somebody tries to spend more than is held, and the most that its answer then uses. */
+/** A request that attempts to spend more than is held, and the most that its answer then uses. */
 type Attack = {
   readonly dialect: DialectId;
   readonly body: JsonObject;
   readonly targets: readonly Target[];
-  /** Who answers: the first, unless it failed. */
+  /** The target that answers: the first, unless it failed. */
   readonly answers?: Target;
   readonly usage: Usage;
   readonly serviceTier?: string;
@@ -81,13 +81,13 @@ const search = { tools: [{ type: 'web_search_20250305', name: 'web_search', max_
 const attacks: Readonly<Record<string, Attack>> = {
   'no bound, a whole reply': chat({}, { outputTokens: 32_768 }),
   'no bound, several replies': chat({ n: 5 }, { outputTokens: 5 * 32_768 }),
-  'no bound, thoughts that nobody sees': chat({}, { outputTokens: 128_000, reasoningTokens: 127_000 }, { targets: [gpt5] }),
-  'no bound, a stream with thoughts that nobody sees': chat(
+  'no bound, with hidden reasoning': chat({}, { outputTokens: 128_000, reasoningTokens: 127_000 }, { targets: [gpt5] }),
+  'no bound, a stream with hidden reasoning': chat(
     { stream: true },
     { outputTokens: 128_000, reasoningTokens: 127_000 },
     { targets: [gpt5], credits: { coversUnbounded: 'reasoning' } },
   ),
-  'no bound, translated for a vendor that wants one': chat({}, { outputTokens: 64_000 }, { targets: [sonnet] }),
+  'no bound, translated for a vendor that requires one': chat({}, { outputTokens: 64_000 }, { targets: [sonnet] }),
   'a huge bound': chat({ max_tokens: 9_007_199_254_740_991 }, { outputTokens: 32_768 }),
   'two bounds': chat({ max_completion_tokens: 1, max_tokens: 30_000 }, { outputTokens: 30_000 }),
   'several replies': chat({ max_tokens: 100, n: 128 }, { outputTokens: 12_800 }),
@@ -97,14 +97,14 @@ const attacks: Readonly<Record<string, Attack>> = {
     { outputTokens: 800 },
   ),
   'several candidates without a bound': contents({ candidateCount: 4 }, { outputTokens: 4 * 65_536 }),
-  'thoughts beside the answer': contents({ maxOutputTokens: 1000 }, { outputTokens: 1000, reasoningTokens: 990 }),
-  'a bound that thoughts raise': chat({ max_tokens: 100, reasoning_effort: 'high' }, { outputTokens: 16_000 }, { targets: [sonnet] }),
-  'a bound below what the vendor takes': messages({ max_tokens: 1 }, { outputTokens: 16 }, { targets: [gpt] }),
+  'reasoning beside the answer': contents({ maxOutputTokens: 1000 }, { outputTokens: 1000, reasoningTokens: 990 }),
+  'a bound that reasoning raises': chat({ max_tokens: 100, reasoning_effort: 'high' }, { outputTokens: 16_000 }, { targets: [sonnet] }),
+  'a bound below what the vendor accepts': messages({ max_tokens: 1 }, { outputTokens: 16 }, { targets: [gpt] }),
   'a jump to the tier of long contexts (F14)': messages(
     { messages: [{ role: 'user', content: long }] },
     { inputTokens: 0, cacheReadTokens: 100_001, cacheWrite5mTokens: 100_000 },
   ),
-  'all input written to the dearest cache': messages(
+  'all input written to the most expensive cache': messages(
     { messages: [{ role: 'user', content: [{ type: 'text', text: long, cache_control: { type: 'ephemeral', ttl: '1h' } }] }] },
     { inputTokens: 0, cacheWrite1hTokens: 190_000 },
   ),
@@ -112,17 +112,17 @@ const attacks: Readonly<Record<string, Attack>> = {
   'a tier that is left to the vendor': chat({ max_tokens: 100, service_tier: 'auto' }, { outputTokens: 100 }, { serviceTier: 'priority' }),
   'a tier that another vendor has': messages({ service_tier: 'standard_only' }, {}, { targets: [gpt], serviceTier: 'priority' }),
   'a tier in capitals': chat({ max_tokens: 100, service_tier: 'Priority' }, { outputTokens: 100 }, { serviceTier: 'priority' }),
-  'a dearer region that only the reply names': messages({}, {}, { targets: [opus], replyParameters: { inference_geo: 'us' } }),
+  'a more expensive region that only the reply names': messages({}, {}, { targets: [opus], replyParameters: { inference_geo: 'us' } }),
   'a faster mode': messages({ speed: 'fast' }, {}, { targets: [opus], replyParameters: { speed: 'fast' } }),
-  'pictures in the reply': contents({ maxOutputTokens: 4000 }, { outputTokens: 4000, outputImageTokens: 3870 }, { targets: [image] }),
-  'pictures in the reply without a bound': contents({}, { outputTokens: 32_768, outputImageTokens: 32_768 }, { targets: [image] }),
-  'a target that is dearer, after the first has failed': chat(
+  'images in the reply': contents({ maxOutputTokens: 4000 }, { outputTokens: 4000, outputImageTokens: 3870 }, { targets: [image] }),
+  'images in the reply without a bound': contents({}, { outputTokens: 32_768, outputImageTokens: 32_768 }, { targets: [image] }),
+  'a more expensive target, after the first has failed': chat(
     { max_tokens: 1000 },
     { outputTokens: 1000 },
     { targets: [targetOf('openai', 'gpt-4o-mini'), opus], answers: opus },
   ),
   'many searches': messages(search, { webSearches: 200 }),
-  'text that calls itself a picture': messages(
+  'text that claims to be an image': messages(
     {
       messages: [
         { role: 'user', content: 'hi' },
@@ -136,7 +136,7 @@ const attacks: Readonly<Record<string, Attack>> = {
     { tools: [{ name: 'f', input_schema: { type: 'object', properties: { a: { type: 'image', url: long } } } }] },
     { inputTokens: 45_000 },
   ),
-  'many pictures': messages(
+  'many images': messages(
     {
       messages: [
         {
@@ -149,7 +149,7 @@ const attacks: Readonly<Record<string, Attack>> = {
   ),
 };
 
-/** What is held for a call when its request goes out. */
+/** The amount that is held for a call when its request is sent. */
 async function holdFor({ dialect, body, targets, answers, credits }: Attack): Promise<bigint> {
   const desk = new FakeDesk(10n ** 30n);
   const codec = chatDialects[dialect];
@@ -164,23 +164,23 @@ async function holdFor({ dialect, body, targets, answers, credits }: Attack): Pr
   const target = answers ?? targets[0];
   assert.ok(credit !== undefined && target !== undefined);
   const { upstream, upstreamModel } = target;
-  const spoken = chatDialects[upstream.dialects[0] ?? 'openai-chat'];
+  const upstreamDialect = chatDialects[upstream.dialects[0] ?? 'openai-chat'];
   const fit = {
     upstreamModel,
     traits: upstream.traitsOf(upstreamModel),
     proofOrigin: upstream.proofOrigin,
     notes: createTranslationNotes(codec.codec.fieldNames, false),
   };
-  const isSpoken = upstream.dialects.includes(dialect);
-  const encoded = isSpoken ? undefined : spoken.codec.encodeRequest(codec.codec.decodeRequest(request), fit);
+  const isNative = upstream.dialects.includes(dialect);
+  const encoded = isNative ? undefined : upstreamDialect.codec.encodeRequest(codec.codec.decodeRequest(request), fit);
   const sent = Buffer.from(JSON.stringify(encoded?.body ?? body));
   const pricingParameters = readPrices(priceBook, { target, requestedModel: 'm', acceptedAtMs }, sent);
-  const plan = encoded === undefined ? {} : { translation: { upstream: spoken, encoded } };
+  const plan = encoded === undefined ? {} : { translation: { upstream: upstreamDialect, encoded } };
   assert.equal(await coverAttempt({ ...call, credit }, { target, plan, pricingParameters }), undefined);
   return BigInt(credit.describe().heldNanoUsd ?? '0');
 }
 
-describe('M6, M13: nobody spends more than is held, whatever is asked for', () => {
+describe('M6, M13: no request can spend more than is held', () => {
   for (const [name, attack] of Object.entries(attacks))
     test(name, async () => {
       const held = await holdFor(attack);
@@ -195,7 +195,7 @@ describe('M6, M13: nobody spends more than is held, whatever is asked for', () =
     });
 });
 
-describe('bounds that are none are refused before anything is held', () => {
+describe('an invalid bound is refused before anything is held', () => {
   for (const [dialect, body] of [
     ['openai-chat', { max_tokens: -1 }],
     ['openai-chat', { max_tokens: 1.5 }],

@@ -19,11 +19,11 @@ const priceBook = createPriceBook({
 });
 const input = { textBytes: 40, images: 0, files: 0, fileBytes: 0, offersTools: false };
 
-/** A call with what it may cost set aside, or undefined where that is not to be had. */
-function holdFor(known: PreparedCall, desk: FakeDesk, settings: Partial<PreparedCall['settings']> = {}): PreparedCall {
-  const upstreams = known.targets.map(({ upstream }) => upstream);
+/** A call with a hold. @throws GatewayError if the desk refuses it */
+function holdFor(call: PreparedCall, desk: FakeDesk, settings: Partial<PreparedCall['settings']> = {}): PreparedCall {
+  const upstreams = call.targets.map(({ upstream }) => upstream);
   const routing = createRoutingTable({ upstreams, models: [], priceBook, configuredAtMs: 0 });
-  const priced = { ...known, settings: { ...known.settings, routing, ...settings } };
+  const priced = { ...call, settings: { ...call.settings, routing, ...settings } };
   const held = desk.hold(undefined, boundChat(priced, { input }));
   if (held instanceof Promise || !held.admitted) throw new GatewayError('insufficient_credit', 'no');
   const credit = new CallCredit(held, systemClock);
@@ -32,15 +32,15 @@ function holdFor(known: PreparedCall, desk: FakeDesk, settings: Partial<Prepared
 }
 
 const start = (desk: FakeDesk, settings?: Partial<PreparedCall['settings']>, names: readonly string[] = ['a', 'b']) =>
-  startAttempts(names, { enrich: (known) => holdFor(known, desk, settings) });
+  startAttempts(names, { enrich: (call) => holdFor(call, desk, settings) });
 
 const words = (count: number): string => {
   const text = 'x'.repeat(count);
   return `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`;
 };
 
-/** What may become of a call, each with whether it is charged. */
-const fates: Readonly<Record<string, { readonly run: (call: StartedAttempts) => Promise<void> | void; readonly costs: boolean }>> = {
+/** How a call can end, each with whether it is charged. */
+const endings: Readonly<Record<string, { readonly run: (call: StartedAttempts) => Promise<void> | void; readonly costs: boolean }>> = {
   'it finishes': { run: succeed, costs: true },
   'it finishes at the second target': {
     run: async (call) => {
@@ -61,7 +61,7 @@ const fates: Readonly<Record<string, { readonly run: (call: StartedAttempts) => 
     costs: false,
   },
   'the upstream refuses it': { run: (call) => call.refuse(400), costs: false },
-  'the upstream breaks off before content': {
+  'the upstream fails before content': {
     run: async (call) => {
       call.answer(200);
       call.data(opening);
@@ -71,7 +71,7 @@ const fates: Readonly<Record<string, { readonly run: (call: StartedAttempts) => 
     },
     costs: false,
   },
-  'the upstream breaks off after content': {
+  'the upstream fails after content': {
     run: (call) => {
       call.answer(200);
       call.data(opening + content);
@@ -79,15 +79,15 @@ const fates: Readonly<Record<string, { readonly run: (call: StartedAttempts) => 
     },
     costs: true,
   },
-  'the client leaves before anything came': { run: (call) => call.response.destroy(), costs: false },
-  'the client leaves between two attempts': {
+  'the client disconnects before any output': { run: (call) => call.response.destroy(), costs: false },
+  'the client disconnects between two attempts': {
     run: (call) => {
       call.refuse(429, { 'retry-after': '1' });
       call.response.destroy();
     },
     costs: false,
   },
-  'the client leaves after content': {
+  'the client disconnects after content': {
     run: (call) => {
       call.answer(200);
       call.data(opening + content);
@@ -104,8 +104,8 @@ const fates: Readonly<Record<string, { readonly run: (call: StartedAttempts) => 
   },
 };
 
-describe('M5, M7: a hold ends once, whatever becomes of its call', () => {
-  for (const [name, { run, costs }] of Object.entries(fates))
+describe('M5, M7: a hold ends once, however its call ends', () => {
+  for (const [name, { run, costs }] of Object.entries(endings))
     test(name, async () => {
       const desk = new FakeDesk(10n ** 12n);
       const call = await start(desk);
@@ -118,14 +118,14 @@ describe('M5, M7: a hold ends once, whatever becomes of its call', () => {
       assert.equal(desk.chargedNanoUsd, entry.charge.amountNanoUsd);
       assert.equal(desk.chargedNanoUsd > 0n, costs);
       assert.equal(desk.availableNanoUsd, 10n ** 12n - entry.charge.amountNanoUsd);
-      assert.ok(BigInt(entry.heldNanoUsd ?? '-1') >= entry.charge.amountNanoUsd, 'it is charged no more than was held');
+      assert.ok(BigInt(entry.heldNanoUsd ?? '-1') >= entry.charge.amountNanoUsd, 'the charge is at most the hold');
       assert.equal(entry.heldPots, 1);
     });
 
-  test('F10, M7: after 10,000 calls that failed, were cancelled or finished, what is available is the limit less what was settled', async () => {
+  test('F10, M7: after 10,000 failed, cancelled or finished calls, the available amount is the limit less the settled amounts', async () => {
     const limit = 10n ** 15n;
     const desk = new FakeDesk(limit);
-    const runs = Object.values(fates);
+    const runs = Object.values(endings);
     let settled = 0n;
     for (let at = 0; at < 10_000; at += 1) {
       const call = await start(desk);
@@ -138,13 +138,13 @@ describe('M5, M7: a hold ends once, whatever becomes of its call', () => {
     await succeed(await start(desk));
   });
 
-  test('a call that cannot be written down gives back what was held for it', async () => {
+  test('a call that cannot be journalled releases its hold', async () => {
     const desk = new FakeDesk(10n ** 12n);
-    let known: PreparedCall | undefined;
-    const starting = startAttempts(['a'], { refusesOpening: () => true, enrich: (plain) => (known = holdFor(plain, desk)) });
+    let held: PreparedCall | undefined;
+    const starting = startAttempts(['a'], { refusesOpening: () => true, enrich: (plain) => (held = holdFor(plain, desk)) });
     await assert.rejects(starting, { code: 'journal_unavailable' });
-    // As the road of the call does with whatever is thrown before its exchange runs.
-    known?.credit?.end();
+    // The request path does this with every error before the exchange.
+    held?.credit?.end();
     assert.deepEqual([desk.open, desk.availableNanoUsd], [0, 10n ** 12n]);
   });
 });
@@ -156,14 +156,14 @@ describe('M6: a stream costs no more than is held for it', () => {
   // Input of 40 + 256 tokens, output of 100 at first, at 1000 USD per million: a million nano-USD for each.
   const first = 396_000_000n;
 
-  test('it takes more as it writes, and is cut properly where there is no more', async () => {
+  test('a stream extends its hold as it writes, and is cut properly if nothing is left', async () => {
     const desk = new FakeDesk(first + 100_000_000n);
     const call = await start(desk, { credits }, ['a']);
     call.answer(200);
     call.data(opening + words(90));
     assert.equal(desk.heldNanoUsd, first);
     call.data(words(20));
-    assert.ok(desk.heldNanoUsd > first, 'it has got more');
+    assert.ok(desk.heldNanoUsd > first, 'the hold was extended');
     for (let at = 0; at < 20; at += 1) call.data(words(20));
     const [entry] = call.entries;
     assert.ok(entry);
@@ -185,7 +185,7 @@ describe('M6: a stream costs no more than is held for it', () => {
     assert.match(text, usageCut);
   });
 
-  test('while the store is asked, the upstream waits', async () => {
+  test('the upstream pauses while the store is queried', async () => {
     const desk = new FakeDesk(first + 10n ** 9n);
     const call = await start(desk, { credits }, ['a']);
     call.answer(200);
@@ -199,7 +199,7 @@ describe('M6: a stream costs no more than is held for it', () => {
     assert.equal(call.entries[0]?.stopReason, 'cut: budget');
   });
 
-  test('where streams are to finish, they do, and are booked with what they cost', async () => {
+  test('streams that may exceed their hold finish, and are booked at their cost', async () => {
     const desk = new FakeDesk(first);
     const call = await start(desk, { credits: { ...credits, exhausted: 'finish' } }, ['a']);
     call.answer(200);
@@ -209,10 +209,10 @@ describe('M6: a stream costs no more than is held for it', () => {
     assert.deepEqual([call.entries[0]?.end, desk.open], ['finished', 0]);
   });
 
-  test('an upstream that keeps to the bound it was told is never cut', async () => {
+  test('an upstream that respects its limit is never cut', async () => {
     const desk = new FakeDesk(first);
-    const bounded = (known: PreparedCall): PreparedCall =>
-      holdFor({ ...known, facts: { ...known.facts, outputTokensMax: 100 } }, desk, { credits: { ...credits, outputTokensDefault: 1 } });
+    const bounded = (call: PreparedCall): PreparedCall =>
+      holdFor({ ...call, facts: { ...call.facts, outputTokensMax: 100 } }, desk, { credits: { ...credits, outputTokensDefault: 1 } });
     const call = await startAttempts(['a'], { enrich: bounded });
     call.answer(200);
     call.data(opening + words(390));

@@ -14,7 +14,7 @@ const contents: Readonly<Record<string, readonly [name: string, mediaType: strin
   word: ['d.docx', 'application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'PK'],
 };
 
-/** The files of one user, and how often one was read. */
+/** The files of one user, and the ids of those that were read. */
 function createFiles(dialect: DialectId, options: { readonly bytesMax?: number; readonly mayHold?: () => boolean } = {}) {
   const reads: string[] = [];
   const stored = (id: string): StoredFile | undefined => {
@@ -99,20 +99,20 @@ const filled: readonly (readonly [DialectId, JsonObject, JsonObject])[] = [
 ];
 
 describe('files of the user in place of their ids', () => {
-  for (const [dialect, asked, wanted] of filled)
-    test(`${dialect}: ${JSON.stringify(asked).slice(0, 90)}`, async () => {
-      const before = structuredClone(asked);
-      assert.deepEqual(await createFiles(dialect).inline(asked), wanted);
-      assert.deepEqual(asked, before, 'what the client wrote stays as it is');
+  for (const [dialect, body, expected] of filled)
+    test(`${dialect}: ${JSON.stringify(body).slice(0, 90)}`, async () => {
+      const before = structuredClone(body);
+      assert.deepEqual(await createFiles(dialect).inline(body), expected);
+      assert.deepEqual(body, before, 'the request of the client does not change');
     });
 
-  test('what names no file stays the same object, whatever else has such a member', async () => {
+  test('a body that names no file stays the same object, even if it has such a member', async () => {
     const cited = {
       input: [{ type: 'message', content: [{ type: 'output_text', annotations: [{ type: 'file_citation', file_id: 'gone' }] }] }],
     };
     assert.equal(await createFiles('openai-responses').inline(cited), cited);
-    const said = messages({ type: 'tool_use', id: 't', name: 'f', input: { source: { type: 'file', file_id: 'gone' } } });
-    assert.equal(await createFiles('anthropic-messages').inline(said), said);
+    const toolUse = messages({ type: 'tool_use', id: 't', name: 'f', input: { source: { type: 'file', file_id: 'gone' } } });
+    assert.equal(await createFiles('anthropic-messages').inline(toolUse), toolUse);
     const plain = items({ type: 'input_file', file_id: null, file_url: 'https://example.org/a.pdf' });
     assert.equal(await createFiles('openai-responses').inline(plain), plain);
   });
@@ -126,11 +126,11 @@ describe('files of the user in place of their ids', () => {
 });
 
 const error =
-  (code: string, words: RegExp, param?: string) =>
+  (code: string, message: RegExp, param?: string) =>
   (thrown: unknown): boolean => {
     assert.ok(thrown instanceof GatewayError);
     assert.equal(thrown.code, code);
-    assert.match(thrown.message, words);
+    assert.match(thrown.message, message);
     if (param !== undefined) assert.equal(thrown.param, param);
     return true;
   };
@@ -158,23 +158,23 @@ describe('ids and files that are refused', () => {
     ['anthropic-messages', (id) => messages({ type: 'container_upload', file_id: id }), 'messages[0].content[0].file_id'],
     ['openai-chat', (id) => messages({ type: 'file', file: { file_id: id } }), 'messages[0].content[0].file.file_id'],
   ];
-  for (const [dialect, asking, param] of places)
-    test(`${param}: an unknown id and another user's are answered alike`, async () => {
+  for (const [dialect, bodyWith, param] of places)
+    test(`${param}: an unknown id and another user's id get the same answer`, async () => {
       const { inline, foreign } = createFiles(dialect);
-      await assert.rejects(inline(asking('nobody')), error('object_not_found', /^No such File object: nobody$/, param));
-      await assert.rejects(foreign(asking('image')), error('object_not_found', /^No such File object: image$/, param));
+      await assert.rejects(inline(bodyWith('nobody')), error('object_not_found', /^No such File object: nobody$/, param));
+      await assert.rejects(foreign(bodyWith('image')), error('object_not_found', /^No such File object: image$/, param));
     });
 
-  test('a file of the wrong kind, or one for a container, is named', async () => {
+  test('a file of the wrong kind, or for a container, is named', async () => {
     const responses = createFiles('openai-responses').inline;
-    await assert.rejects(responses(items({ type: 'input_image', file_id: 'pdf' })), error('invalid_value', /an image is wanted/));
+    await assert.rejects(responses(items({ type: 'input_image', file_id: 'pdf' })), error('invalid_value', /requires an image/));
     const container = { tools: [{ type: 'code_interpreter', container: { file_ids: ['pdf'] } }] };
     await assert.rejects(responses(container), error('invalid_value', /container/));
     const messagesOf = createFiles('anthropic-messages').inline;
-    await assert.rejects(messagesOf(messages(fromFile('document', 'word'))), error('invalid_value', /a PDF or a text is wanted/));
+    await assert.rejects(messagesOf(messages(fromFile('document', 'word'))), error('invalid_value', /requires a PDF or a text/));
   });
 
-  test('too much is refused before anything is read', async () => {
+  test('a request that is too large is refused before any file is read', async () => {
     const small = createFiles('openai-responses', { bytesMax: 20 });
     const twice = items({ type: 'input_file', file_id: 'pdf' }, { type: 'input_file', file_id: 'pdf' });
     await assert.rejects(small.inline(twice), error('request_too_large', /20 bytes together/));
@@ -186,13 +186,13 @@ describe('ids and files that are refused', () => {
   });
 });
 
-test('a member hidden behind escapes is looked for', () => {
+test('a member whose name has escapes is found', () => {
   assert.ok(mayNameFiles(Buffer.from('{"file_id":1}')));
   assert.ok(mayNameFiles(Buffer.from('{"f\\u0069le_id":1}')));
   assert.ok(!mayNameFiles(Buffer.from('{"model":"m","input":"what is a file_id"}')));
 });
 
-test('of a large body every place is looked at', async () => {
+test('every position of a large body is searched', async () => {
   for (const name of ['"file_id"', '\\u0069']) {
     for (const at of [0, 1_048_570, 1_048_576, 2_000_000, 2_999_990]) {
       const body = Buffer.alloc(3_000_000, '\\u0');

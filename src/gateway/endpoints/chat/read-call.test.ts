@@ -16,7 +16,7 @@ function read(rest: string, query = '') {
   return { dialect: dialect.id, operation, pathModel, pathFraming };
 }
 
-test('the path says model, operation and framing', () => {
+test('the path has model, operation and framing', () => {
   const dialect = 'gemini-generate-content';
   const generate = { dialect, operation: 'generate', pathModel: 'x' };
   assert.deepEqual(read('x:generateContent', '?alt=sse'), { ...generate, pathFraming: undefined });
@@ -25,12 +25,12 @@ test('the path says model, operation and framing', () => {
   assert.deepEqual(read('x:countTokens'), { ...generate, operation: 'count-tokens', pathFraming: undefined });
 });
 
-test('an unknown method is a 404 that names those there are', () => {
+test('an unknown method is a 404 that names the known ones', () => {
   for (const rest of ['x:batchGenerateContent', 'x:generatecontent', 'x:', 'x', 'x:constructor'])
     assert.throws(() => read(rest), {
       code: 'route_not_found',
       status: 404,
-      message: /generateContent, streamGenerateContent and countTokens/,
+      message: /generateContent, streamGenerateContent or countTokens/,
     });
 });
 
@@ -39,7 +39,7 @@ test('a path without a model is a 404', () => {
     assert.throws(() => read(rest), { code: 'route_not_found', message: /does not name a model/ });
 });
 
-test('a long method name is not repeated whole', () => {
+test('a long method name is shortened in the message', () => {
   assert.throws(
     () => read(`x:${'y'.repeat(5000)}`),
     (error: Error) => error.message.length < 300,

@@ -175,7 +175,7 @@ export class BackgroundRun {
   }
 
   #replyEnded(): void {
-    if (this.#ending === undefined) this.#fail({ code: 'server_error', message: 'The reply ended before the response had.' });
+    if (this.#ending === undefined) this.#fail({ code: 'server_error', message: 'The reply ended before the response did.' });
     this.reply.finish();
   }
 

@@ -1,19 +1,21 @@
 import { createSealer, deriveKey } from '../../../../platform/seal/sealer.ts';
 
-/** Seals summaries of conversations, which clients keep and bring back, for the user whose call made them. */
+/** Seals summaries of conversations for the user whose call made them. Clients store them and send them back. */
 export type CompactionSealer = {
-  /** A text that says nothing to anybody but this gateway, and that only this user can bring back. Another one each time. */
+  /**
+   * Seals a summary. Only this gateway can read the text, and only this user can send it back. It differs each time.
+   */
   readonly seal: (userName: string, summary: string) => string;
-  /** Whether a text claims to have been sealed here. */
+  /** Whether a text has the form of a summary that was sealed here. */
   readonly isSealed: (text: string) => boolean;
-  /** What was sealed for exactly this user. Undefined for anything else: another key or user, damage, a newer program. */
+  /** Opens a summary that was sealed for this user. Undefined for another key or user, damage, or a newer program. */
   readonly open: (userName: string, sealed: string) => string | undefined;
 };
 
-/** What sealed summaries begin with: no vendor's own do. */
+/** The beginning of sealed summaries. No vendor's own summaries begin like this. */
 const prefix = 'weir-summary-1.';
 
-/** @param key 32 random bytes (see loadProofKey). Each purpose has a key derived from it. */
+/** @param key 32 random bytes (see loadProofKey), from which a key for this purpose is derived */
 export function createCompactionSealer(key: Uint8Array): CompactionSealer {
   const sealer = createSealer(deriveKey(key, 'weir compacted conversations: sealing'));
   const nameOf = (userName: string): Buffer => Buffer.from(userName, 'utf16le');

@@ -15,14 +15,14 @@ const isRefused = (error: unknown): boolean =>
   error instanceof GatewayError && error.code === 'invalid_value' && error.param === 'input[1].encrypted_content';
 
 describe('a sealed summary', () => {
-  test('is opened for its user, as words of the user and of nobody with more authority', () => {
-    const opened: any = open(sealer.seal('alice', 'What was said: ünïcödé.'));
+  test('a sealed summary is opened for its user as a user message, which has no more authority', () => {
+    const opened: any = open(sealer.seal('alice', 'The summary: ünïcödé.'));
     assert.equal(opened.input[1].role, 'user');
-    assert.match(opened.input[1].content[0].text, /What was said: ünïcödé\./);
+    assert.match(opened.input[1].content[0].text, /The summary: ünïcödé\./);
     assert.deepEqual(opened.input[0], { role: 'user', content: 'Before.' });
   });
 
-  test('says nothing, is another text each time, and does not open for another user, another gateway or after any change', () => {
+  test('a sealed summary reveals nothing, differs each time, and does not open for others or after any change', () => {
     const sealed = sealer.seal('alice', 'secret words');
     assert.doesNotMatch(sealed, /secret/);
     assert.notEqual(sealed, sealer.seal('alice', 'secret words'));
@@ -37,7 +37,7 @@ describe('a sealed summary', () => {
     assert.throws(() => open(sealed.slice(0, begin)), isRefused, 'cut off');
   });
 
-  test('of a vendor stays as it is, and so does a body without any', () => {
+  test('a vendor’s summary stays as it is, and so does a body without any', () => {
     const body = bodyWith('gAAAAA-vendor');
     assert.equal(openSummaries(body, { sealer, userName: 'alice' }), body);
     const plain = { model: 'm', input: 'Hello' };

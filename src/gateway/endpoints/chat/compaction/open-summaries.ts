@@ -4,9 +4,10 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { CompactionSealer } from './compaction-sealer.ts';
 
 /**
- * Puts the summaries that were sealed here in place of the items that hold them, so that any upstream can read them. A vendor's own compactions stay as they are.
- * @param param what an error is about, where it is not a place of this body
- * @throws GatewayError `invalid_value` for a summary of another user, and for one that was changed
+ * Replaces the items of summaries that were sealed here by the summaries, so that any upstream can read them. A
+ * vendor's own summaries stay as they are.
+ * @param param the field that errors name, if it is not in this body
+ * @throws GatewayError `invalid_value` for a summary of another user, and for a changed one
  */
 export function openSummaries(
   body: JsonObject,
@@ -24,7 +25,7 @@ export function openSummaries(
     const at = param ?? place;
     throw new GatewayError(
       'invalid_value',
-      `Invalid '${at}': the content was not sealed for this user, or has been changed. Send the item exactly as it was returned.`,
+      `Invalid '${at}': the content was not sealed for this user, or was changed. Send the item exactly as it was returned.`,
       { param: at },
     );
   });

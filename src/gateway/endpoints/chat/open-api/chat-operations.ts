@@ -31,7 +31,7 @@ export function chatOperation(dialect: DialectId, operation: Operation, streams:
   };
 }
 
-/** A route of generate-content as the document has it: a path for each of its methods. */
+/** Describes a route of generate-content for OpenAPI: one path for each of its methods. */
 export function generateContentPaths(path: string): readonly (readonly [string, object])[] {
   const model = path.replace('/*', '/{model}');
   const parameters = [{ name: 'model', in: 'path', required: true, schema: { type: 'string' } }];

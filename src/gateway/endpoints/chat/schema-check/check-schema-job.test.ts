@@ -13,26 +13,26 @@ const person = {
 };
 
 describe('a reply and its schema', () => {
-  test('that fit', () => assert.deepEqual(checkText('{"name":"Ada","age":36}', person), { kind: 'fits' }));
+  test('a reply that fits passes', () => assert.deepEqual(checkText('{"name":"Ada","age":36}', person), { kind: 'fits' }));
 
-  test('that do not fit say in words where, all of it at once', () => {
+  test('a reply that does not fit names all problems and their places', () => {
     const verdict = checkText('{"age":"old","size":"XL","more":1}', person);
     assert.equal(verdict.kind, 'fails');
     assert.ok(verdict.kind === 'fails');
-    const words = verdict.problems.join('\n');
-    assert.match(words, /\/age: must be integer/);
-    assert.match(words, /the whole: must have required property 'name'/);
-    assert.match(words, /\/size: must be equal to one of the allowed values \(\["S","M"\]\)/);
-    assert.match(words, /must NOT have additional properties \('more'\)/);
+    const problems = verdict.problems.join('\n');
+    assert.match(problems, /\/age: must be integer/);
+    assert.match(problems, /the whole: must have required property 'name'/);
+    assert.match(problems, /\/size: must be equal to one of the allowed values \(\["S","M"\]\)/);
+    assert.match(problems, /must NOT have additional properties \('more'\)/);
   });
 
   for (const text of ['', 'Sure! {"name":"Ada"}', '{"name":', '```json\n{}\n```']) {
-    test(`a reply that is no JSON: ${JSON.stringify(text)}`, () => {
-      assert.deepEqual(checkText(text, person), { kind: 'fails', problems: ['the whole: is no JSON'] });
+    test(`a reply that is not JSON fails: ${JSON.stringify(text)}`, () => {
+      assert.deepEqual(checkText(text, person), { kind: 'fails', problems: ['the whole: is not JSON'] });
     });
   }
 
-  test('definitions within the schema, recursion and an older draft are understood', () => {
+  test('definitions within the schema, recursion and an older draft are supported', () => {
     const tree = {
       $schema: 'http://json-schema.org/draft-07/schema#',
       $ref: '#/$defs/node',
@@ -44,38 +44,38 @@ describe('a reply and its schema', () => {
 });
 
 describe('a hostile schema', () => {
-  test('that refers elsewhere is not followed', () => {
+  test('a schema that refers to another address is not fetched', () => {
     assert.equal(checkText('{}', { $ref: 'https://example.org/schema.json' }).kind, 'unchecked');
   });
 
-  test('with a pattern that backtracks for ever is stopped', () => {
+  test('a pattern that backtracks forever is stopped', () => {
     const begun = performance.now();
     const verdict = checkText(JSON.stringify(`${'a'.repeat(60)}!`), { type: 'string', pattern: '^(a+)+$' });
     assert.deepEqual(verdict, { kind: 'unchecked', reason: 'checking the reply takes too long' });
     assert.ok(performance.now() - begun < 30_000);
-    // Nothing of it is left over for the next one.
+    // Nothing of it affects the next check.
     assert.deepEqual(checkText('"aaa"', { type: 'string', pattern: '^(a+)+$' }), { kind: 'fits' });
   });
 
-  test('that is no schema, or too large, leaves the reply standing', () => {
+  test('an invalid or too large schema leaves the reply unchecked', () => {
     assert.equal(checkText('{}', { type: 'nonsense' }).kind, 'unchecked');
     assert.equal(checkText('{}', { type: 'string', pattern: '(' }).kind, 'unchecked');
     const deep = Array.from({ length: 5000 }).reduce<object>((inner) => ({ not: inner }), {});
     assert.ok(['unchecked', 'fits', 'fails'].includes(checkText('{}', deep).kind));
   });
 
-  test('cannot reach what is around it', () => {
+  test('a schema cannot reach the surrounding program', () => {
     const named = { type: 'object', properties: { "x'];globalThis.reached=1;//": { type: 'string' } }, required: ['"+globalThis+"'] };
     assert.equal(checkText('{"__proto__":{"a":1}}', named).kind, 'fails');
     assert.equal('reached' in globalThis, false);
   });
 });
 
-test('a schema that is only compiled says whether a reply can be checked by it', () => {
+test('compiling a schema tells whether replies can be checked against it', () => {
   assert.deepEqual(run({ schema: JSON.stringify(person) }), { kind: 'fits' });
   assert.deepEqual(run({ schema: '{"$ref":"https://example.org/"}' }), { kind: 'unchecked', reason: 'the schema cannot be read' });
 });
 
-test('more schemas than are kept are all checked', () => {
+test('all schemas are checked, even if they are more than the cache holds', () => {
   for (let at = 0; at < 300; at++) assert.equal(checkText(String(at), { const: at }).kind, 'fits');
 });

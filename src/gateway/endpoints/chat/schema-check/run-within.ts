@@ -2,10 +2,10 @@ import { createContext, Script } from 'node:vm';
 
 import { threadMs } from '../../../../platform/thread-ms.ts';
 
-/** How many times as long an action may be waited for that was kept from working. */
+/** The largest factor by which the time of an action is extended if it got no processor. */
 const factorMax = 8;
 
-/** Runs an action that is stopped after so long, whatever it is at: a pattern that backtracks for ever included. */
+/** Runs an action with a time limit, which stops even a pattern that backtracks forever. */
 function runOnce<Result>(msMax: number, action: () => Result): Result {
   const box: { result?: { readonly value: Result } } = {};
   const run = (): void => {
@@ -16,13 +16,13 @@ function runOnce<Result>(msMax: number, action: () => Result): Result {
   return box.result.value;
 }
 
-/** The error comes from the other realm, whose `Error` is not ours. */
+/** The error comes from the other realm, so `instanceof Error` is false. */
 export const isTimeout = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
 
 /**
- * Runs an action that is stopped after so long. One that was stopped while the system ran other programs in its place has worked for less than a quarter of that: it is
- * begun anew with twice the time, three times at most.
+ * Runs an action with a time limit. If the system was so busy that a stopped action had less than a quarter of its time
+ * on the processor, it starts again with twice the limit, three times at most.
  */
 export function runWithin<Result>(msMax: number, action: () => Result): Result {
   for (let factor = 1; ; factor *= 2) {

@@ -6,28 +6,30 @@ import { writeSchema } from './write-schema.ts';
 
 export type SchemaVerdict = CheckSchemaJob.SchemaVerdict;
 
-/** Whose check it is, and who gives it up. */
+/** The tenant of a check, and the signal that cancels it. */
 type CheckOptions = { readonly tenant: string; readonly signal: AbortSignal };
 
-/** Checks replies against schemas of clients, in threads: neither a schema nor its patterns can hold up the event loop, or another tenant. */
+/**
+ * Checks replies against schemas of clients in threads, so that no schema can block the event loop or another tenant.
+ */
 export type SchemaChecker = {
-  /** Compiles a schema ahead of its check. The verdict is `unchecked` where the check is bound to be, and else `fits`. */
+  /** Compiles a schema before its check. The verdict is `unchecked` if the check would be, and otherwise `fits`. */
   readonly prepare: (schema: JsonObject, options: CheckOptions) => Promise<SchemaVerdict>;
-  /** Rejects with the signal's reason, and never otherwise. */
+  /** Rejects only with the signal's reason. */
   readonly check: (text: string, schema: JsonObject, options: CheckOptions) => Promise<SchemaVerdict>;
   readonly close: () => Promise<void>;
 };
 
 const replyCharactersMax = 5_000_000;
 
-/** A reply waits so long for its turn and its check, behind others of its tenant. */
+/** The most time that a reply waits for a thread and its check, behind others of its tenant. */
 const waitMsMax = 15_000;
 
 const checkJob = isolatedJob<typeof CheckSchemaJob>('check-schema', new URL('./check-schema-job.ts', import.meta.url));
 
 /**
- * The job itself stops a schema after less than a second of work. What it cannot stop, or what has no processor for that long, is ended after
- * `timeoutMs` together with its thread.
+ * The job itself stops a schema after less than a second of work. A job that cannot, or that has no processor for that
+ * long, is terminated with its thread after `timeoutMs`.
  */
 const defaults: JobPoolOptions = {
   name: 'schemas',
@@ -39,21 +41,21 @@ const defaults: JobPoolOptions = {
   waitingPerTenantMax: 64,
 };
 
-/** Why a check came to nothing, for a client. */
+/** The reason for an unchecked reply, for a client. */
 function describe(error: unknown): string {
-  if (!(error instanceof JobError)) return 'the check waited too long for its turn';
+  if (!(error instanceof JobError)) return 'the check waited too long for a free thread';
   switch (error.failure) {
     case 'too-long':
       return 'checking the reply takes too long';
     case 'too-much-memory':
       return 'checking the reply takes too much memory';
     case 'too-busy':
-      return 'too many replies wait to be checked';
+      return 'too many replies are waiting to be checked';
     case 'too-much-output':
     case 'threw':
     case 'crashed':
     case 'closed':
-      return 'the check was broken off';
+      return 'the check was interrupted';
   }
 }
 
@@ -67,24 +69,24 @@ async function runJob(pool: JobPool, input: CheckSchemaJob.SchemaCheckInput, { t
   }
 }
 
-/** Starts no thread before there is something to check. */
-export function createSchemaChecker(options: Partial<JobPoolOptions> = {}): SchemaChecker {
-  const pool = createJobPool({ ...defaults, ...options });
-  const writtenOf = new WeakMap<JsonObject, ReturnType<typeof writeSchema>>();
-  /** A schema is written once: it is needed ahead of the reply, for the reply, and for the repaired one. */
+/** Starts no thread before the first check. */
+export function createSchemaChecker(poolOptions: Partial<JobPoolOptions> = {}): SchemaChecker {
+  const pool = createJobPool({ ...defaults, ...poolOptions });
+  const textOf = new WeakMap<JsonObject, ReturnType<typeof writeSchema>>();
+  /** A schema is serialized once: it is needed in advance, for the reply, and for the repaired reply. */
   const write = (schema: JsonObject): string | undefined => {
-    if (!writtenOf.has(schema)) writtenOf.set(schema, writeSchema(schema));
-    return writtenOf.get(schema);
+    if (!textOf.has(schema)) textOf.set(schema, writeSchema(schema));
+    return textOf.get(schema);
   };
-  const run = async (text: string | undefined, schema: JsonObject, asked: CheckOptions): Promise<SchemaVerdict> => {
-    asked.signal.throwIfAborted();
+  const run = async (text: string | undefined, schema: JsonObject, options: CheckOptions): Promise<SchemaVerdict> => {
+    options.signal.throwIfAborted();
     if (text !== undefined && text.length > replyCharactersMax) return { kind: 'unchecked', reason: 'the reply is too long' };
     const written = write(schema);
     if (written === undefined) return { kind: 'unchecked', reason: 'the schema is too large' };
-    return await runJob(pool, { schema: written, ...(text === undefined ? {} : { text }) }, asked);
+    return await runJob(pool, { schema: written, ...(text === undefined ? {} : { text }) }, options);
   };
   return {
-    prepare: (schema, asked) => run(undefined, schema, asked),
+    prepare: (schema, options) => run(undefined, schema, options),
     check: run,
     close: pool.close,
   };

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platform/json/json-value.ts';
 
-/** Beyond this a schema is not checked. Vendors refuse less than that. */
+/** A schema beyond these limits is not checked. Vendors have lower limits. */
 const charactersMax = 200_000;
 const depthMax = 200;
 
 /**
- * A schema as JSON text for the thread that compiles it. Undefined where it is too large or too deep: it is looked at only as far as it is allowed to
- * reach, so that one of megabytes costs no more than one at the limit.
+ * A schema as JSON text for the thread that compiles it. Undefined if it is too large or too deep. It is read only up
+ * to the limit, so that a schema of megabytes costs no more than one at the limit.
  */
 export function writeSchema(schema: JsonObject): string | undefined {
   const left: { readonly value: JsonValue; readonly depth: number }[] = [{ value: schema, depth: 0 }];
