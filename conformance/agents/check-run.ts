@@ -8,7 +8,7 @@ import type { SeenCall } from './record-traffic.ts';
 import type { BoundedRun } from './run-bounded.ts';
 import { type AgentTask, noteText } from './tasks.ts';
 
-/** All that is known of one run: what the program did, what the gateway answered, what the upstream saw, and what was booked. */
+/** The facts about one run: the program's behaviour, the gateway's answers, the upstream's requests, and the ledger. */
 export type ObservedRun = {
   readonly program: AgentProgram;
   readonly upstream: AgentUpstream;
@@ -27,7 +27,7 @@ function isGeneration({ method, path }: SeenCall): boolean {
   return method === 'POST' && generation.test(path);
 }
 
-/** Everything that is wrong with a run, a sentence each. */
+/** Every problem of a run, one sentence each. */
 export async function checkRun(observed: ObservedRun): Promise<readonly string[]> {
   return [...checkProgram(observed), ...checkTraffic(observed), ...checkUpstream(observed), ...(await checkBooks(observed))];
 }
@@ -69,7 +69,7 @@ function checkUpstream({ program, upstream, task, calls, truths }: ObservedRun):
   return problems;
 }
 
-/** Where the interface is the same, bytes and betas arrive as they were sent. */
+/** If client and upstream use the same interface, bytes and betas arrive as they were sent. */
 function checkPassthrough(calls: readonly SeenCall[], truths: readonly Truth[]): readonly string[] {
   return calls.filter(isGeneration).flatMap((call) => {
     const truth = truths.find(({ requestBodySha256 }) => requestBodySha256 === hash('sha256', call.body));

@@ -8,12 +8,14 @@ type Package = Pick<AgentProgram, 'package' | 'version'>;
 
 const installWithinMs = 600_000;
 
-/** Installs what is missing of the programs, at exactly their versions, into a directory that may be used again. Throws when npm fails. */
+/**
+ * Installs the missing programs, at exactly their versions, into a directory that can be reused. Throws if npm fails.
+ */
 export function installPrograms(directory: string, programs: readonly AgentProgram[]): void {
   const missing = programs.filter((program) => installedVersion(directory, program) !== program.version);
   if (missing.length === 0) return;
   mkdirSync(directory, { recursive: true });
-  // Without a package of its own, npm would install into the next one above.
+  // Without a package.json here, npm would install into the nearest package above.
   const manifest = join(directory, 'package.json');
   if (!existsSync(manifest)) writeFileSync(manifest, '{"private":true}');
   const wanted = [...new Set(missing.map((program) => `${program.package}@${program.version}`))];

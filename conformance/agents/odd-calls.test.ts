@@ -7,11 +7,14 @@ import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../suppo
 import { agentUpstreams } from './benches.ts';
 import { claudeHeaders } from './odd-requests.ts';
 
-/** `/context` of Claude Code counts this many pieces of the context at once. */
+/** `/context` of Claude Code counts this many parts of the context at once. */
 const burst = 26;
 
-/** What programs call beside the models: probes, lists, counters and a websocket. None may fail in a way that stops or delays a program. */
-describe('calls of agent programs beside the conversation', () => {
+/**
+ * Requests of programs besides generations: probes, lists, counters and a WebSocket. A failure of one must not stop or
+ * delay a program.
+ */
+describe('calls of agent programs besides the conversation', () => {
   let running: SimulatedWeir;
   let ledger: Ledger;
   let anthropicKey: Record<string, string>;
@@ -36,7 +39,7 @@ describe('calls of agent programs beside the conversation', () => {
     await running[Symbol.asyncDispose]();
   });
 
-  test('Claude Code looks whether somebody is there, without a key', async () => {
+  test('the probe of Claude Code is answered without a key', async () => {
     for (const path of ['/api/hello', '/']) {
       const answer = await call(gateway(path), { method: 'HEAD' });
       assert.ok(answer.status === 200 || answer.status === 404, `${path}: ${answer.status}`);
@@ -44,7 +47,7 @@ describe('calls of agent programs beside the conversation', () => {
     }
   });
 
-  test('the list of models has the shape of whoever asks', async () => {
+  test('the list of models has the format of the client that requests it', async () => {
     const claude = await call(gateway('/v1/models?limit=1000'), { headers: anthropicKey });
     assert.equal(claude.status, 200);
     assert.equal(claude.json.has_more, false);
@@ -58,7 +61,7 @@ describe('calls of agent programs beside the conversation', () => {
   });
 
   for (const { name, title, dialect } of agentUpstreams) {
-    test(`${burst} counts at once on ${title} are all answered, and none is billed`, async () => {
+    test(`${burst} simultaneous counts on ${title} are all answered, and none is billed`, async () => {
       const before = await ledger.all();
       const count = (index: number): Promise<Answer> =>
         post(
@@ -81,7 +84,7 @@ describe('calls of agent programs beside the conversation', () => {
     });
   }
 
-  test('a websocket elsewhere than on Responses is told at once to come by HTTP', async () => {
+  test('a WebSocket on any path but Responses is refused at once, and the client is asked to use HTTP', async () => {
     const upgrade = [
       'GET /v1/chat/completions HTTP/1.1',
       'host: weir',
@@ -109,25 +112,25 @@ describe('calls of agent programs beside the conversation', () => {
   for (const { name, title, dialect } of agentUpstreams) {
     if (dialect === 'anthropic-messages') continue;
     for (const asked of [thread, continued]) {
-      test(`a thread to ${asked.type} on ${title} is refused so that the SDK goes on without`, async () => {
+      test(`a thread request of ${asked.type} on ${title} is refused in a form after which the SDK continues without threads`, async () => {
         const answer = await ask(`${name}-threads`, { thread: asked });
         assert.equal(answer.status, 400);
         assert.equal(answer.json.error.type, 'invalid_request_error');
-        // A thread that nobody here began is not found; on either word the SDK sends the whole conversation.
+        // The thread is unknown here and is not found. After either answer the SDK sends the whole conversation.
         const word = asked.type === 'create' ? 'thread_unsupported_request' : 'thread_not_found';
         assert.equal(answer.json.error.details.error_code, word);
       });
     }
   }
 
-  test('a thread at the vendor that keeps threads is passed on', async () => {
+  test('a thread of the vendor that stores threads is passed on', async () => {
     const created = await ask('anthropic-threads', { thread });
     assert.equal(created.status, 200, created.text);
     const again = await ask('anthropic-threads', { thread: { ...continued, previous_message_id: created.json.id } });
     assert.equal(again.status, 200, again.text);
   });
 
-  test('a model that nobody serves is a 404 in the words of the interface', async () => {
+  test('an unknown model is a 404 in the format of the interface', async () => {
     const answer = await post(
       gateway('/v1beta/models/model-of-tomorrow:generateContent'),
       { contents: [{ role: 'user', parts: [{ text: 'Hello' }] }] },

@@ -13,7 +13,7 @@ const upstreamModels: Readonly<Record<string, string>> = {
   gemini: 'gemini-2.5-flash',
 };
 
-/** How each interface's streams end. */
+/** How the streams of each interface end. */
 const terminals: Readonly<Record<string, RegExp>> = {
   'anthropic-messages': /"type":\s*"message_stop"/,
   'openai-responses': /^event: response\.(?:completed|incomplete)/m,
@@ -21,10 +21,13 @@ const terminals: Readonly<Record<string, RegExp>> = {
   'gemini-generate-content': /"finishReason"/,
 };
 
-/** Headers that mean something to one vendor only. */
+/** Headers that only one vendor understands. */
 const vendorHeaders = ['anthropic-beta', 'anthropic-version', 'x-app', 'x-claude-code-session-id', 'x-codex-beta-features', 'originator'];
 
-/** What agent programs really send, to their own vendor and to every other: it never stops them, and what is lost is named. */
+/**
+ * Recorded requests of agent programs, to their own vendor and to every other. No program is stopped, and each loss is
+ * named.
+ */
 describe('requests of agent programs', () => {
   let running: SimulatedWeir;
   before(async () => {
@@ -37,7 +40,7 @@ describe('requests of agent programs', () => {
         responses: { vendor: 'openai', baseUrl: openai, dialects: ['openai-responses'], ...own },
         chat: { vendor: 'openai-compatible', baseUrl: openai, ...own },
       }),
-      // An upstream that cannot search is offered the gateway's search instead; nobody asks for it here.
+      // The gateway's search is offered to an upstream that cannot search; no request here uses it.
       config: { tools: { webSearch: { provider: 'searxng', baseUrl: 'http://search.invalid' } } },
     });
   });
@@ -58,12 +61,12 @@ describe('requests of agent programs', () => {
           });
           assert.equal(answer.status, 200, answer.text);
           if (sent['stream'] === true || path.includes('stream')) assert.match(answer.text, terminals[request.dialect] ?? /^$/);
-          // That its reply is over is known there a moment later.
+          // The gateway learns a moment later that its reply is over.
           const truth = await eventually(
             () => running.simulator.records().find((record) => record.tag === tag),
             (record) => record?.ending !== 'open',
           );
-          assert.ok(truth, 'it reached the upstream');
+          assert.ok(truth, 'the request reached the upstream');
           assert.deepEqual([truth.status, truth.ending], [200, 'completed']);
           const isForeign = request.dialect !== upstream.dialect;
           const warning = String(answer.headers['x-gateway-warning'] ?? '');

@@ -1,19 +1,22 @@
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { findFile, patchGrammar, readFile, titleSchema, uppercaseSchema } from './tool-samples.ts';
 
-/** JSON of others. */
+/** JSON from outside, which may hold anything. */
 type Wire = Record<string, unknown>;
 
-/** A request as a program was recorded to send it, cut down to what is odd about it. */
+/** A recorded request of a program, reduced to its unusual parts. */
 export type OddRequest = {
   readonly title: string;
   readonly dialect: DialectId;
   readonly path: (model: string) => string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: (model: string) => Wire;
-  /** What the warning names, by the upstream's dialect. An upstream that is not named takes all of it. */
+  /**
+   * Terms that the warning must name, by the upstream's dialect. An upstream without an entry accepts the whole
+   * request.
+   */
   readonly warns?: Partial<Record<DialectId, RegExp>>;
-  /** What must have become of it, by the upstream's dialect: found in the body that arrived there. */
+  /** The expected translation, by the upstream's dialect: text that must be in the body that arrived there. */
   readonly arrives?: Partial<Record<DialectId, RegExp>>;
 };
 
@@ -170,7 +173,7 @@ const codexRequests: readonly OddRequest[] = [
   },
   {
     ...responses,
-    title: 'Responses: sixteen tokens are the least here, and nowhere else',
+    title: 'Responses: sixteen tokens are the minimum here, and nowhere else',
     body: (model) => ({ model, max_output_tokens: 16, input: 'Hello' }),
   },
 ];

@@ -15,13 +15,13 @@ import { runProgram } from './run-program.ts';
 import { agentTasks, type AgentTask } from './tasks.ts';
 
 /**
- * Runs real agent programs against a running Weir with simulated vendors: every program on every upstream, a plain answer and a tool loop each. It is no
- * part of `npm test`, because the programs weigh hundreds of megabytes and come from the npm registry.
+ * Runs real agent programs against a running Weir with simulated vendors: every program on every upstream, with a plain
+ * answer and with a tool loop. `npm test` does not include it, because the programs have hundreds of megabytes and come
+ * from the npm registry.
  *
- *   npm run test:agents -- --programs DIR   keeps the programs there, and uses what is there already
- *                          --only TEXT      programs whose title contains it
- *                          --upstream NAME  anthropic, responses, chat or gemini
- *                          --warnings       prints what translation told the programs
+ * npm run test:agents -- --programs DIR stores the programs there, and uses those that exist --only TEXT programs whose
+ * title contains it --upstream NAME anthropic, responses, chat or gemini --warnings prints the translation warnings
+ * that programs received
  */
 const { values: options } = parseArgs({
   options: {
@@ -32,7 +32,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Whom a first API key belongs to. */
+/** The owner of the first API key. */
 const firstUser = 'admin';
 
 type Outcome = {
@@ -60,7 +60,7 @@ async function runTasks(program: AgentProgram, { directory, upstream, running }:
       simulator.reset();
       const run = await runProgram({ directory, program, task, gatewayUrl: traffic.url, apiKey: weir.apiKey });
       const calls = traffic.take();
-      // The gateway asks servers for their models whenever it likes.
+      // The gateway may query an upstream for its models at any time.
       const truths = simulator.records().filter(({ method }) => method === 'POST');
       const problems = await checkRun({ program, upstream, task, run, calls, truths, ledger, userName: firstUser });
       const warnings = [...new Set(calls.flatMap(({ replyHeaders }) => replyHeaders['x-gateway-warning'] ?? []))].map(String);

@@ -1,17 +1,20 @@
 import type { AgentProgram } from './agent-program.ts';
 
-/** What a program is asked to do, and what it must print in the end. */
+/** The task of a program, and the text that it must print at the end. */
 export type AgentTask = {
   readonly title: 'text' | 'tool loop';
   readonly prompt: (program: AgentProgram, file: string) => string;
   readonly says: string;
-  /** Calls of tools that the model makes. */
+  /** Tool calls that the model makes. */
   readonly toolCalls: number;
 };
 
 export const noteText = 'The weir is three metres high.';
 
-/** Values of a directive are URL-encoded, and what they hold is so again. The prompt itself thus never holds what has to be said. */
+/**
+ * Values of a directive are URL-encoded, and values inside them are encoded again. So the prompt never contains the
+ * expected text itself.
+ */
 function directive(values: Readonly<Record<string, string>>): string {
   const parts = Object.entries(values).map(([name, value]) => `${name}=${encodeURIComponent(encodeURIComponent(value))}`);
   return `[[simulator ${parts.join(' ')}]]`;

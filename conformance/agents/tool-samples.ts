@@ -1,4 +1,7 @@
-/** Parameters as the programs write them: a draft of JSON Schema, bounds that fit no dialect's subset, an exclusive minimum. */
+/**
+ * Parameters as the programs write them: a draft of JSON Schema, bounds outside every dialect's subset, an exclusive
+ * minimum.
+ */
 export const readFile = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',
@@ -27,7 +30,7 @@ export const titleSchema = {
   additionalProperties: false,
 } as const;
 
-/** Gemini CLI writes the types of its own schema language into a field that takes JSON Schema. */
+/** Gemini CLI writes the types of its own schema language into a field for JSON Schema. */
 export const uppercaseSchema = {
   type: 'OBJECT',
   properties: {

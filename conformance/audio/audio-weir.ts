@@ -10,18 +10,18 @@ import { serveWeir } from '../support/serve-weir.ts';
 import { type RunningWeir, type ServedWeir, type ServeWeirOptions, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
 import { type Answer, type AudioUpstream, startAudioUpstream } from './start-audio-upstream.ts';
 
-/** A Weir with an upstream of the vendor's kind, `vendor`, and one of a server that imitates it, `server`. Both are steered by the test. */
+/** A Weir with two upstreams: `vendor`, and `server`, which imitates the vendor. The test controls both. */
 export type AudioWeir<Weir extends ServedWeir = ServedWeir> = {
   readonly weir: Weir;
   readonly upstream: AudioUpstream;
   readonly second: AudioUpstream;
   readonly client: OpenAI;
-  /** The rows of the ledger, oldest first, once there are so many. */
+  /** The rows of the ledger, oldest first, as soon as there are at least this many. */
   readonly rows: (count: number) => Promise<readonly CallEntry[]>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** The credential that the upstreams get to see. */
+/** The credential that the upstreams receive. */
 export const audioKey = 'sk-audio-upstream-0123456789';
 
 export type AudioWeirOptions = {
@@ -48,12 +48,12 @@ const models = {
   },
 };
 
-/** In this process, without the monitor. */
+/** Runs Weir in this process, without the monitor. */
 export function startAudioWeir(answer: Answer, options: AudioWeirOptions = {}): Promise<AudioWeir> {
   return startWith((config) => serveWeir({ command: 'gateway', ...options.weir, config }), answer, options);
 }
 
-/** With the Weir in processes of its own. */
+/** Runs Weir in processes of its own. */
 export function startAudioProgram(
   answer: Answer,
   options: Omit<AudioWeirOptions, 'weir'> & { readonly weir?: Omit<StartWeirOptions, 'config'> } = {},

@@ -13,7 +13,7 @@ import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { type AudioWeir, readRows, startAudioProgram } from './audio-weir.ts';
 import { makeWav, sendJson } from './start-audio-upstream.ts';
 
-/** Files that a process has open and that have no name any more. */
+/** Open files of a process that have been unlinked. */
 function namelessUploads(pid: number | undefined): number {
   const links = readdirSync(`/proc/${pid}/fd`).map((fd) => {
     try {
@@ -25,7 +25,7 @@ function namelessUploads(pid: number | undefined): number {
   return links.filter((link) => link.includes('/uploads/upload-')).length;
 }
 
-describe('calls whose upstream or reader is too slow', () => {
+describe('calls with a slow upstream or a slow client', () => {
   let running: AudioWeir<RunningWeir>;
   const speak = (options: { readonly model?: string } = {}) =>
     call(`${running.weir.gatewayUrl}/v1/audio/speech`, {
@@ -42,7 +42,7 @@ describe('calls whose upstream or reader is too slow', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('an upstream that says nothing is given up in time, and costs nothing', async () => {
+  test('a silent upstream times out, and the call is free', async () => {
     running.upstream.answer = () => {};
     const reply = await speak();
     assert.deepEqual([reply.status, reply.json.error.code], [504, 'upstream_timeout']);
@@ -50,7 +50,7 @@ describe('calls whose upstream or reader is too slow', () => {
     assert.deepEqual([row?.end, row?.charge.lines, row?.usage], ['failed', [], {}]);
   });
 
-  test('one that says its head and nothing more is a failure before anything was delivered: free, and with a status', async () => {
+  test('an upstream that sends only a head fails before anything was delivered: the call is free, and the client gets a status', async () => {
     running.upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.flushHeaders();
@@ -59,7 +59,7 @@ describe('calls whose upstream or reader is too slow', () => {
     assert.equal((await lastRow(2))?.end, 'failed');
   });
 
-  test('one that falls silent in the middle breaks the connection', async () => {
+  test("an upstream that stalls in the middle of a reply makes the gateway cut the client's connection", async () => {
     running.upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.write(Buffer.alloc(5000));
@@ -69,7 +69,7 @@ describe('calls whose upstream or reader is too slow', () => {
     assert.deepEqual([row?.end, row?.errorCode, row?.usage], ['cut', 'upstream_timeout', { inputCharacters: 5 }]);
   });
 
-  test('a reader that stalls holds the upstream back instead of memory, and is given up', async () => {
+  test('a client that stalls causes back-pressure at the upstream instead of memory growth, and is disconnected', async () => {
     let sent = 0;
     running.upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'audio/wav' });
@@ -92,12 +92,12 @@ describe('calls whose upstream or reader is too slow', () => {
     const row = await lastRow(4);
     socket.destroy();
     assert.deepEqual([row?.end, row?.usage], ['client-left', { inputCharacters: 5 }]);
-    assert.ok(sent < 60_000_000, `${sent} bytes were taken from the upstream`);
+    assert.ok(sent < 60_000_000, `${sent} bytes were read from the upstream`);
     assert.ok((residentBytes(running.weir.process.pid) ?? 0) - before < 100_000_000);
   });
 });
 
-describe('calls that go wrong', () => {
+describe('calls that fail', () => {
   let running: AudioWeir<RunningWeir>;
   const lastRow = async (count: number) => (await running.rows(count)).at(-1);
   before(async () => {
@@ -107,7 +107,7 @@ describe('calls that go wrong', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('a client that leaves while its upload is read or its transcript made leaves no file open', async () => {
+  test('a client that disconnects during the upload or the transcription leaves no open file', async () => {
     running.upstream.answer = () => {};
     const leaving = new AbortController();
     const file = await toFile(makeWav(60), 'a.wav');
@@ -127,7 +127,7 @@ describe('calls that go wrong', () => {
     );
   });
 
-  test('an upstream that breaks off in the middle of a transcript delivered nothing: an error, and free', async () => {
+  test('an upstream whose transcript is truncated delivered nothing: the client gets an error, and the call is free', async () => {
     running.upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"text":"Hel', () => response.destroy());
@@ -140,7 +140,7 @@ describe('calls that go wrong', () => {
     assert.deepEqual([(await lastRow(2))?.end, (await lastRow(2))?.usage], ['failed', {}]);
   });
 
-  test('a header that lies about the length changes nothing: the samples count', async () => {
+  test('a header with a false length changes nothing: the samples are counted', async () => {
     running.upstream.answer = (_, response) => sendJson(response, 200, { text: 'Hello.' });
     const wav = makeWav(7.2);
     wav.writeUInt32LE(0xffffffff, 40);
@@ -150,14 +150,14 @@ describe('calls that go wrong', () => {
     assert.deepEqual([row?.usage, row?.estimated], [{ inputAudioMs: 8000 }, false]);
   });
 
-  test('a file that cannot be read is charged by an estimate that says so', async () => {
+  test('a file that cannot be read is charged by an estimate, which the books mark as such', async () => {
     const broken = Buffer.concat([Buffer.from('OggS'), Buffer.alloc(80_000)]);
     await running.client.audio.transcriptions.create({ model: 'whisper-1', file: await toFile(broken, 'a.ogg') });
     const row = await lastRow(4);
     assert.deepEqual([row?.usage, row?.estimated], [{ inputAudioMs: 11_000 }, true]);
   });
 
-  test('a killed process leaves no upload, and what its upstream had answered is in the books of the next', async () => {
+  test('a killed process leaves no upload, and the next process books what the upstream had answered', async () => {
     running.upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       const timer = setInterval(() => response.write(Buffer.alloc(1000)), 20);
@@ -166,7 +166,7 @@ describe('calls that go wrong', () => {
     const reply = await running.client.audio.speech.create({ model: 'tts-1', input: 'hello', voice: 'alloy' });
     await reply.body?.getReader().read();
     const { dataDirectory } = running.weir;
-    // What was answered is written a moment after the client has begun to receive it.
+    // The answer is recorded a moment after the client begins to receive it.
     const measured = new RegExp(`"callId":"${reply.headers.get('x-weir-request-id')}",(?:"attempt":\\d+,)?"usage"`);
     await eventually(
       () => readJournal(dataDirectory),

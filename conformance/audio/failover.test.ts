@@ -14,15 +14,15 @@ const jsonError = '{"error":{"message":"the model is loading"}}';
 const usual: Answer = (seen, response) =>
   seen.path.endsWith('/speech') ? sendAs(response, 'audio/wav', makeWav(1)) : sendJson(response, 200, { text: 'Hello.' });
 
-/** What an upstream does wrong of which its client sees nothing, as long as another can be asked. */
+/** Faults of an upstream that the client never notices while another upstream is available. */
 const faults: Readonly<Record<string, Answer>> = {
   'status 500': (_, response) => sendJson(response, 500, { error: { message: 'broken' } }),
   'status 429': (_, response) => sendJson(response, 429, { error: { message: 'slow down' } }),
   'a reset before the head': (_, response) => void response.destroy(),
   'an error in JSON as 200': (_, response) => sendAs(response, 'application/json', jsonError),
-  'an error in JSON under the type of sound': (_, response) => sendAs(response, 'audio/mpeg', jsonError),
-  'a page as 200': (_, response) => sendAs(response, 'text/html', page),
-  'a page under another type': (_, response) => sendAs(response, 'application/octet-stream', page),
+  'an error in JSON with an audio content type': (_, response) => sendAs(response, 'audio/mpeg', jsonError),
+  'an HTML page as 200': (_, response) => sendAs(response, 'text/html', page),
+  'an HTML page with another content type': (_, response) => sendAs(response, 'application/octet-stream', page),
   'nothing as 200': (_, response) => sendAs(response, 'audio/mpeg', ''),
 };
 
@@ -51,7 +51,7 @@ function startBoth(config: Readonly<Record<string, unknown>> = {}) {
 
 function testFaults({ weir, nextRow }: ReturnType<typeof startBoth>, which: typeof faults): void {
   for (const [name, answer] of Object.entries(which)) {
-    test(`${name}: another reads the text out, and the call is charged once`, async () => {
+    test(`${name}: another upstream generates the speech, and the call is charged once`, async () => {
       const running = weir();
       running.upstream.answer = answer;
       const reply = await running.client.audio.speech.create({ model: 'two-voices', voice: 'alloy', input: 'hello' });
@@ -63,7 +63,7 @@ function testFaults({ weir, nextRow }: ReturnType<typeof startBoth>, which: type
       );
     });
 
-    test(`${name}: another writes the same recording down, byte for byte`, async () => {
+    test(`${name}: another upstream transcribes the same recording, byte for byte`, async () => {
       const running = weir();
       running.upstream.answer = answer;
       const wav = makeWav(12);
@@ -84,8 +84,8 @@ function testFaults({ weir, nextRow }: ReturnType<typeof startBoth>, which: type
   }
 }
 
-describe('audio when the first of two upstreams says nothing', () => {
-  // As long as the one that answers is given, too: of the other faults none takes any time, and there nobody is given so little.
+describe('audio when the first of two upstreams is silent', () => {
+  // The second upstream gets the same time-out. The other faults take no time, so their suite keeps a longer one.
   testFaults(startBoth({ timeouts: { firstByteMs: 5000, idleMs: 5000 } }), { silence: () => {} });
 });
 
@@ -103,7 +103,7 @@ describe('audio when the first of two upstreams fails', () => {
     ['srt', '', true],
     ['vtt', 'WEBVTT\n\n', true],
   ] as const)
-    test(`${format} of an upstream that says ${JSON.stringify(body.slice(0, 30))} is ${isGood ? 'delivered' : 'an error, and free'}`, async () => {
+    test(`a ${format} reply of ${JSON.stringify(body.slice(0, 30))} is ${isGood ? 'delivered' : 'an error, and free'}`, async () => {
       const running = weir();
       running.upstream.answer = (_, response) => sendAs(response, 'text/plain', body);
       const asked = running.client.audio.transcriptions.create({
@@ -117,7 +117,7 @@ describe('audio when the first of two upstreams fails', () => {
       assert.deepEqual([row?.end, row?.usage], isGood ? ['finished', { inputAudioMs: 1000 }] : ['failed', {}]);
     });
 
-  test('a reset after half the sound breaks the client’s connection, and no other upstream is asked', async () => {
+  test('a reset after half the audio breaks the client’s connection, and there is no second attempt', async () => {
     const running = weir();
     const seen = running.second.calls.length;
     let reset = (): void => {};
@@ -126,7 +126,7 @@ describe('audio when the first of two upstreams fails', () => {
       response.write(Buffer.alloc(10_000, 1));
       reset = () => void response.socket?.resetAndDestroy();
     };
-    // Not before the client has its head: a reset may overtake what was sent before it.
+    // Only after the client has its head: a reset may overtake data that was sent before it.
     const reply = await running.client.audio.speech.create({ model: 'two-voices', voice: 'alloy', input: 'hello' });
     reset();
     await assert.rejects(reply.arrayBuffer());

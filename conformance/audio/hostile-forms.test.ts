@@ -43,7 +43,7 @@ describe('hostile forms', () => {
   const many = (count: number, make: (index: number) => string): string =>
     Array.from({ length: count }, (_, index) => make(index)).join('');
   const refused: readonly (readonly [string, Buffer, number, string?])[] = [
-    ['a file of no bytes', bytesOf(filePart('filename="a.wav"', Buffer.alloc(0)), field('model', 'whisper-1'), end), 400],
+    ['an empty file', bytesOf(filePart('filename="a.wav"', Buffer.alloc(0)), field('model', 'whisper-1'), end), 400],
     [
       '10,000 fields',
       bytesOf(
@@ -53,28 +53,28 @@ describe('hostile forms', () => {
       400,
     ],
     ['10,000 files', bytesOf(...Array.from({ length: 10_000 }, () => filePart('filename="a.wav"', makeWav(0.001))), end), 400],
-    ['a header of a part of a megabyte', bytesOf(filePart(`filename="${'x'.repeat(1_000_000)}.wav"`, makeWav(1)), end), 400],
+    ['a part header of a megabyte', bytesOf(filePart(`filename="${'x'.repeat(1_000_000)}.wav"`, makeWav(1)), end), 400],
     ['100,000 headers of a part', bytesOf(`--${boundary}\r\n`, 'x: y\r\n'.repeat(100_000), '\r\n\r\n', end), 400],
     ['a boundary that never comes', Buffer.alloc(2_000_000, 'x'), 400],
-    ['a boundary that nearly comes, again and again', bytesOf(`--${boundary}`.slice(0, -1).repeat(200_000)), 400],
+    ['a boundary that almost comes, again and again', bytesOf(`--${boundary}`.slice(0, -1).repeat(200_000)), 400],
     ['a form that ends within its file', usual.subarray(0, 2000), 400],
-    ['a form of an end alone', Buffer.from(end), 400],
+    ['a form with only its end', Buffer.from(end), 400],
     ['an empty boundary', usual, 400, 'multipart/form-data; boundary='],
     ['no boundary', usual, 415, 'multipart/form-data'],
     ['a boundary of thousands of quotes', usual, 400, `multipart/form-data; boundary="${'\\"'.repeat(5000)}"`],
     [
-      'a filename of two lines',
+      'a file name with a line break',
       bytesOf(filePart("filename*=UTF-8''a%0D%0Ax-evil:%201.wav", makeWav(1)), field('model', 'whisper-1'), end),
       400,
     ],
     ['another form', usual, 415, 'application/x-www-form-urlencoded'],
   ];
   for (const [name, body, status, type] of refused)
-    test(`${name}: refused at once, and nothing is sent on`, async () => {
+    test(`${name}: refused at once, and nothing reaches the upstream`, async () => {
       const seen = running.upstream.calls.length;
       const answer = await send(body, type);
       assert.ok(answer.status === status || (answer.status === 415 && status === 400), `${answer.status}: ${answer.text.slice(-300)}`);
-      // Nothing was waited for: a body that drips is given ten seconds.
+      // The gateway did not wait: a body that arrives slowly has ten seconds.
       assert.ok(answer.ms < 9000, `it took ${answer.ms} ms`);
       assert.equal(running.upstream.calls.length, seen);
     });
@@ -83,11 +83,11 @@ describe('hostile forms', () => {
     ['quotes', 'filename="a\\"b\\".wav"', /^a.*b.*\.wav$/],
     ['NUL and a bell, percent-encoded', "filename*=UTF-8''%C3%A4%00%07.wav", /^ä\.wav$/],
     ['a path', 'filename="../../etc/passwd.wav"', /^passwd\.wav$/],
-    ['a path of Windows', 'filename="C:\\\\windows\\\\a.wav"', /^a\.wav$/],
+    ['a Windows path', 'filename="C:\\\\windows\\\\a.wav"', /^a\.wav$/],
     ['ten thousand characters', `filename="${'n'.repeat(10_000)}.wav"`, /^n{251}\.wav$/],
     ['right-to-left marks', 'filename="a\u202Evaw.wav"', /^avaw\.wav$/],
   ] as const)
-    test(`a filename with ${name} goes on without what is dangerous in it`, async () => {
+    test(`a file name with ${name} is passed on without its dangerous characters`, async () => {
       const answer = await send(bytesOf(filePart(disposition, makeWav(1)), field('model', 'whisper-1'), end));
       assert.equal(answer.status, 200, answer.text);
       const { parts, body } = running.upstream.calls.at(-1) ?? {};
@@ -113,7 +113,7 @@ describe('hostile forms', () => {
     assert.equal(parts[1]?.value, evil);
   });
 
-  test('the rest of an upload that was refused is taken for a while and no longer, and the answer can be read', async () => {
+  test('the rest of a refused upload is read for a limited time, and the client can read the answer', async () => {
     const total = 25_000_000;
     const { hostname, port } = new URL(running.weir.gatewayUrl);
     const socket: Socket = connect(Number(port), hostname);
@@ -121,7 +121,7 @@ describe('hostile forms', () => {
     let sent = 0;
     socket.on('error', () => {});
     socket.on('data', (piece: Buffer) => (text += piece.toString('latin1')));
-    // It may end with an error: what it could not send was not wanted.
+    // The upload may end with an error: the gateway did not read the rest.
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(head(total, 'text/plain'));
     const piece = Buffer.alloc(65_536);
@@ -135,17 +135,18 @@ describe('hostile forms', () => {
     const startedMs = performance.now();
     await closed;
     assert.match(text, /^HTTP\/1\.1 415 [^]*unsupported_media_type/);
-    assert.ok(sent < total, `${sent} bytes were taken`);
-    // Five seconds of reading and two for the answer to be read; a quiet connection would be kept for more than a minute.
+    assert.ok(sent < total, `${sent} bytes were read`);
+    // Five seconds of reading and two for the client to read the answer; an idle connection would stay open for over a
+    // minute.
     assert.ok(performance.now() - startedMs < 30_000);
   });
 
-  test('one that announces more than any form may have is refused before it is sent', async () => {
+  test('a form with a Content-Length above the limit is refused before it is sent', async () => {
     const text = await rawExchange(running.weir.gatewayUrl, head(1_000_000_000), { until: (seen) => seen.includes('}}') });
     assert.match(text, /^HTTP\/1\.1 413 [^]*Maximum content size limit \(26214400\) exceeded/);
   });
 
-  test('one that drips is answered with 408, and nothing of what all of these held is left', async () => {
+  test('a form that arrives slowly is answered with 408, and no hostile form leaves anything behind', async () => {
     const before = openFiles();
     const dripping = Array.from({ length: 20 }, () =>
       rawExchange(running.weir.gatewayUrl, bytesOf(head(10_000_000), usual.subarray(0, 5000), Buffer.alloc(600_000)), {

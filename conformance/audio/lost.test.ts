@@ -10,10 +10,10 @@ import { startWeir } from '../support/start-weir.ts';
 import { readRows, startAudioProgram } from './audio-weir.ts';
 import { makeWav } from './start-audio-upstream.ts';
 
-/** Answers well and never ends: the model is at work. */
+/** Replies correctly and never ends, like a model that is still working. */
 const begun = { 'content-type': 'audio/mpeg' };
 
-test('kill -9 with six calls under way: what an upstream had answered is charged by what was asked of it, and nothing else is', async () => {
+test('kill -9 with six calls in progress: a call that the upstream had answered is charged from its request, and no other call is charged', async () => {
   const running = await startAudioProgram((call, response) => {
     const asked = call.body.toString('latin1');
     if (asked.includes('silent')) return;
@@ -25,7 +25,7 @@ test('kill -9 with six calls under way: what an upstream had answered is charged
   const dropped = (asked: Promise<unknown>): void => void asked.catch(() => {});
   const speak = (model: string, input: string): void =>
     dropped(client.audio.speech.create({ model, input, voice: 'alloy' }).then((reply) => reply.arrayBuffer()));
-  // Of 44,100 samples a second: by its size alone it would be 14 seconds long.
+  // It has 44,100 samples a second: by its size alone it would count as 14 seconds.
   const write = async (model: string, prompt: string): Promise<void> =>
     dropped(client.audio.transcriptions.create({ model, prompt, file: await toFile(makeWav(4.6, 44_100), 'a.wav') }));
   speak('tts-1', 'hello 👋');
@@ -38,7 +38,7 @@ test('kill -9 with six calls under way: what an upstream had answered is charged
     () => upstream.calls.length,
     (calls) => calls === 6,
   );
-  // What is measured is written a moment after the answer began.
+  // The measurement is recorded a moment after the answer began.
   await eventually(
     () => readJournal(dataDirectory),
     (journal) =>

@@ -16,7 +16,7 @@ describe('speech', () => {
   const nextRow = async () => {
     rowsSoFar += 1;
     const rows = await running.rows(rowsSoFar);
-    assert.equal(rows.length, rowsSoFar, 'one row for a call');
+    assert.equal(rows.length, rowsSoFar, 'one row per call');
     return rows.at(-1);
   };
   const speak = (body: object) =>
@@ -35,7 +35,7 @@ describe('speech', () => {
   after(() => running[Symbol.asyncDispose]());
 
   for (const [format, type] of Object.entries(formats) as [keyof typeof formats, string][]) {
-    test(`${format}: the SDK gets the sound byte for byte, under its own type, and code points are what is counted`, async () => {
+    test(`${format}: the SDK gets the audio byte for byte with its content type, and code points are counted`, async () => {
       const reply = await running.client.audio.speech.create({ model: 'tts-1', input: 'Hi 👋', voice: 'alloy', response_format: format });
       assert.equal(reply.headers.get('content-type'), type);
       assert.ok(Buffer.from(await reply.arrayBuffer()).equals(sound));
@@ -44,7 +44,7 @@ describe('speech', () => {
     });
   }
 
-  test('what the vendor has added since goes on untouched, and the body byte for byte where the name stays', async () => {
+  test('new fields of the vendor pass unchanged, and so does the whole body if the model keeps its name', async () => {
     const body = { ...usual, voice: { id: 'voice_1' }, speed: 4.0, odd_field: { deep: [1] } };
     assert.equal((await speak(body)).status, 200);
     assert.equal(running.upstream.calls.at(-1)?.body.toString(), JSON.stringify(body));
@@ -52,7 +52,7 @@ describe('speech', () => {
     await nextRow();
   });
 
-  test('a server of its own gets its own name of the model and its own voices', async () => {
+  test('a self-hosted server gets its own model name and its own voices', async () => {
     assert.equal((await speak({ ...usual, model: 'own-voice', voice: 'af_bella+af_sky' })).status, 200);
     const seen = JSON.parse(running.second.calls.at(-1)?.body.toString() ?? '') as Record<string, unknown>;
     assert.deepEqual([seen['model'], seen['voice']], ['kokoro', 'af_bella+af_sky']);
@@ -68,30 +68,30 @@ describe('speech', () => {
     ['an empty voice', { ...usual, voice: '' }, 'voice', 'invalid_value'],
     ['an unknown format', { ...usual, response_format: 'midi' }, 'response_format', 'invalid_value'],
     ['a speed below a quarter', { ...usual, speed: 0.24 }, 'speed', 'decimal_below_min_value'],
-    ['a speed over four', { ...usual, speed: 4.01 }, 'speed', 'decimal_above_max_value'],
-    ['a speed as a text', { ...usual, speed: '1' }, 'speed', 'invalid_type'],
+    ['a speed above four', { ...usual, speed: 4.01 }, 'speed', 'decimal_above_max_value'],
+    ['a speed as a string', { ...usual, speed: '1' }, 'speed', 'invalid_type'],
     ['a speed that is null', { ...usual, speed: null }, 'speed', 'invalid_type'],
     ['a format that is null', { ...usual, response_format: null }, 'response_format', 'invalid_type'],
     ['instructions that are null', { ...usual, instructions: null }, 'instructions', 'invalid_type'],
-    ['events of a model that makes none', { ...usual, stream_format: 'sse' }, 'stream_format', 'unsupported_value'],
+    ['events of a model without events', { ...usual, stream_format: 'sse' }, 'stream_format', 'unsupported_value'],
   ] as const) {
-    test(`${name} is refused in the vendor's shape, all four members texts`, async () => {
+    test(`${name} is refused in the vendor's format with four string members`, async () => {
       const seen = running.upstream.calls.length;
       const reply = await speak(body);
       assert.equal(reply.status, 400);
       assert.equal(reply.headers['content-type'], 'application/json');
       const { error } = JSON.parse(reply.text) as { error: Record<string, string> };
       assert.deepEqual([error['param'], error['code'], error['type']], [param, code, 'invalid_request_error']);
-      assert.equal(running.upstream.calls.length, seen, 'nothing was spent');
+      assert.equal(running.upstream.calls.length, seen, 'no money was spent');
     });
   }
 
-  test('4096 characters beyond the basic plane are 4096', async () => {
+  test('4096 characters beyond the basic plane count as 4096', async () => {
     assert.equal((await speak({ ...usual, input: '👋'.repeat(4096) })).status, 200);
     assert.deepEqual((await nextRow())?.usage, { inputCharacters: 4096 });
   });
 
-  test('a model that nobody serves, a missing key and an unknown path have the same shape', async () => {
+  test('an unknown model, a missing key and an unknown path have the same error format', async () => {
     const url = `${running.weir.gatewayUrl}/v1/audio`;
     const json = { 'content-type': 'application/json' };
     const unknown = await speak({ ...usual, model: 'nobody-has-it' });
@@ -107,7 +107,7 @@ describe('speech', () => {
     }
   });
 
-  test("an upstream's refusal keeps its words, its field and its code, and costs nothing", async () => {
+  test("an upstream's refusal keeps its message, field and code, and is free", async () => {
     running.upstream.answer = (_, response) =>
       sendJson(response, 400, {
         error: { message: `bad voice, key ${audioKey}`, type: 'invalid_request_error', param: 'voice', code: 'voice_unknown' },
@@ -122,14 +122,14 @@ describe('speech', () => {
     assert.deepEqual([row?.end, row?.usage, row?.charge.lines], ['failed', {}, []]);
   });
 
-  test('sound that is cut breaks the connection, so that nobody takes it for whole; it is in the books', async () => {
+  test('a truncated reply breaks the connection, so that no client takes it for complete; it is in the books', async () => {
     let cut = (): void => {};
     running.upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
       response.write(sound.subarray(0, 10_000));
       cut = () => void response.destroy();
     };
-    // Not before the client has its head: the end of a connection may overtake what was sent before it.
+    // Only after the client has its head: the end of a connection may overtake data that was sent before it.
     const reply = await running.client.audio.speech.create({ model: 'tts-1', input: 'hello', voice: 'alloy' });
     cut();
     await assert.rejects(reply.arrayBuffer());
@@ -137,7 +137,7 @@ describe('speech', () => {
     assert.deepEqual([row?.end, row?.usage, row?.errorCode], ['cut', { inputCharacters: 5 }, 'upstream_connection_error']);
   });
 
-  test('a client that leaves in the middle of a download stops its upstream and pays in full', async () => {
+  test('a client that disconnects during a download stops the upstream and pays in full', async () => {
     const before = running.upstream.left;
     running.upstream.answer = (_, response) => {
       response.writeHead(200, { 'content-type': 'audio/mpeg' });
@@ -156,13 +156,13 @@ describe('speech', () => {
     );
   });
 
-  test('an answer that is no sound is not passed for sound', async () => {
+  test('a reply that is not audio is not delivered as audio', async () => {
     running.upstream.answer = (_, response) => sendJson(response, 200, { url: 'https://elsewhere.example/a.mp3' });
     assert.equal((await speak(usual)).status, 502);
     assert.equal((await nextRow())?.end, 'failed');
   });
 
-  test('events pass as they are, and the usage in the last one is what is counted', async () => {
+  test('events pass unchanged, and the usage of the last one is counted', async () => {
     const events = [
       { type: 'speech.audio.delta', audio: 'AAAA' },
       { type: 'speech.audio.done', usage: { input_tokens: 12, output_tokens: 340, total_tokens: 352 } },
@@ -179,7 +179,7 @@ describe('speech', () => {
     );
   });
 
-  test('events that stop before their end close with an error that SDKs throw on, and tokens are estimated', async () => {
+  test('a truncated event stream ends with an error that makes SDKs throw, and its tokens are estimated', async () => {
     running.upstream.answer = (_, response) =>
       void response.writeHead(200, { 'content-type': 'text/event-stream' }).end('data: {"type":"speech.audio.delta","audio":"AAAA"}\n\n');
     const reply = await speak({ ...usual, model: 'gpt-4o-mini-tts', stream_format: 'sse' });
@@ -189,7 +189,7 @@ describe('speech', () => {
     assert.ok((row?.usage.outputTokens ?? 0) > 0 && (row?.usage.inputTokens ?? 0) > 0);
   });
 
-  test('tokens of sound that carries no usage are estimated and said to be', async () => {
+  test('tokens of audio without usage are estimated, and the books mark the estimate', async () => {
     running.upstream.answer = (_, response) => void response.writeHead(200, { 'content-type': 'audio/mpeg' }).end(sound);
     assert.equal((await speak({ ...usual, model: 'gpt-4o-mini-tts', input: 'a'.repeat(150) })).status, 200);
     const row = await nextRow();

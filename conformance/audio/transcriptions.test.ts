@@ -38,7 +38,7 @@ function answerWhisper(seen: SeenCall, response: Parameters<AudioWeir['upstream'
   response.writeHead(200, { 'content-type': type }).end(body);
 }
 
-/** A form as text with one file, whose parts a test orders as it likes. */
+/** A form with string fields and one file, in the order that a test chooses. */
 export function writeForm(parts: readonly string[], boundary = 'b0undary'): Buffer {
   return Buffer.from(`${parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('')}--${boundary}--\r\n`, 'latin1');
 }
@@ -54,7 +54,7 @@ describe('transcriptions and translations', () => {
   const nextRow = async () => {
     rowsSoFar += 1;
     const rows = await running.rows(rowsSoFar);
-    assert.equal(rows.length, rowsSoFar, 'one row for a call');
+    assert.equal(rows.length, rowsSoFar, 'one row per call');
     return rows.at(-1);
   };
   const send = (parts: readonly string[], path = 'transcriptions', boundary = 'b0undary') =>
@@ -70,7 +70,7 @@ describe('transcriptions and translations', () => {
   after(() => running[Symbol.asyncDispose]());
 
   for (const [format, [type, body]] of Object.entries(bodies)) {
-    test(`${format}: the upstream's bytes under the right type; a length that nobody reports is measured, and rounded up`, async () => {
+    test(`${format}: the client gets the upstream's bytes with the right content type; a duration that the upstream omits is measured and rounded up`, async () => {
       const reply = await send([field('model', 'whisper-1'), field('response_format', format), field('temperature', '0.2'), file()]);
       assert.deepEqual([reply.status, reply.headers['content-type'], reply.text], [200, type, body]);
       const row = await nextRow();
@@ -79,7 +79,7 @@ describe('transcriptions and translations', () => {
     });
   }
 
-  test('the official SDK reads all five', async () => {
+  test('the official SDK reads all five formats', async () => {
     const upload = () => toFile(makeWav(2.5), 'speech.wav');
     const { transcriptions, translations } = running.client.audio;
     assert.equal((await transcriptions.create({ model: 'whisper-1', file: await upload() })).text, 'The beach.');
@@ -101,7 +101,7 @@ describe('transcriptions and translations', () => {
     await nextRow();
   });
 
-  test('a form is rebuilt field by field: the order, unknown fields, and a name that is not ASCII', async () => {
+  test('a form is rebuilt field by field: order, unknown fields and a non-ASCII file name are preserved', async () => {
     const name = Buffer.from('Gespräch 日本.wav').toString('latin1');
     const parts = [field('odd', 'kept'), file(`filename="${name}"`), field('prompt', 'Straße'), field('model', 'renamed')];
     assert.equal((await send(parts)).status, 200);
@@ -121,7 +121,7 @@ describe('transcriptions and translations', () => {
     ['without', [field('timestamp_granularities', 'word'), field('timestamp_granularities', 'segment')]],
     ['as a list in JSON', [field('timestamp_granularities', '["word","segment"]')]],
   ] as const) {
-    test(`times of words and segments, written ${name}, are asked for as SDKs write them`, async () => {
+    test(`timestamps of words and segments, written ${name}, reach the upstream as SDKs write them`, async () => {
       running.upstream.answer = (_, response) => sendJson(response, 200, { ...verbose, words });
       const reply = await send([field('model', 'whisper-1'), field('response_format', 'verbose_json'), ...parts, file()]);
       assert.deepEqual([reply.json.words, reply.json.segments], [words, [segment]]);
@@ -138,7 +138,7 @@ describe('transcriptions and translations', () => {
     });
   }
 
-  test('a file whose part declares no type at all, as Python clients send it, is taken by its content', async () => {
+  test('a file whose part has no content type, as Python clients send it, is recognised by its content', async () => {
     const reply = await send([field('model', 'whisper-1'), file(undefined, '')]);
     assert.equal(reply.status, 200, reply.text);
     await nextRow();
@@ -150,7 +150,7 @@ describe('transcriptions and translations', () => {
     ['two files', [field('model', 'whisper-1'), file(), file()], 'file'],
     ['a file without a name', [field('model', 'whisper-1'), file('x="y"')], 'file'],
     [
-      'a text that is named .wav',
+      'a text file named .wav',
       [field('model', 'whisper-1'), 'content-disposition: form-data; name="file"; filename="a.wav"\r\n\r\nhello'],
       'file',
     ],
@@ -158,24 +158,24 @@ describe('transcriptions and translations', () => {
     ['a text', [field('model', 'whisper-1'), file(undefined, '\r\ncontent-type: text/plain')], 'file'],
     ['a language that is null', [field('model', 'whisper-1'), field('language', 'null'), file()], 'language'],
     ['a temperature that is null', [field('model', 'whisper-1'), field('temperature', 'null'), file()], 'temperature'],
-    ['a declared type that contradicts it', [field('model', 'whisper-1'), file(undefined, '\r\ncontent-type: image/png')], 'file'],
-    ['an extension of no format', [field('model', 'whisper-1'), file('filename="a.exe"')], 'file'],
+    ['a declared type that contradicts the content', [field('model', 'whisper-1'), file(undefined, '\r\ncontent-type: image/png')], 'file'],
+    ['an unknown extension', [field('model', 'whisper-1'), file('filename="a.exe"')], 'file'],
     ['two models', [field('model', 'whisper-1'), field('model', 'other'), file()], 'model'],
     ['an unknown form', [field('model', 'whisper-1'), field('response_format', 'xml'), file()], 'response_format'],
-    ['a temperature over one', [field('model', 'whisper-1'), field('temperature', '1.1'), file()], 'temperature'],
-    ['a temperature that is none', [field('model', 'whisper-1'), field('temperature', 'warm'), file()], 'temperature'],
+    ['a temperature above one', [field('model', 'whisper-1'), field('temperature', '1.1'), file()], 'temperature'],
+    ['a temperature that is not a number', [field('model', 'whisper-1'), field('temperature', 'warm'), file()], 'temperature'],
     [
       'an unknown granularity',
       [field('model', 'whisper-1'), field('timestamp_granularities[]', 'letter'), file()],
       'timestamp_granularities',
     ],
     [
-      'subtitles of a model without times',
+      'subtitles of a model without timestamps',
       [field('model', 'gpt-4o-transcribe'), field('response_format', 'srt'), file()],
       'response_format',
     ],
   ] as const) {
-    test(`${name}: 400 that names the field, and nothing is spent`, async () => {
+    test(`${name}: 400 names the field, and the call is free`, async () => {
       const seen = running.upstream.calls.length;
       const reply = await send(parts);
       assert.equal(reply.status, 400, reply.text);
@@ -185,14 +185,14 @@ describe('transcriptions and translations', () => {
     });
   }
 
-  test('an undeclared type and application/octet-stream are fine', async () => {
+  test('an undeclared type and application/octet-stream are accepted', async () => {
     for (const type of ['', '\r\ncontent-type: application/octet-stream'])
       assert.equal((await send([field('model', 'whisper-1'), file(undefined, type)])).status, 200);
     rowsSoFar += 1;
     await nextRow();
   });
 
-  test('a boundary that is not that of the body is no form', async () => {
+  test('a form with a wrong boundary is refused', async () => {
     const reply = await send([field('model', 'whisper-1'), file()], 'transcriptions', 'another');
     assert.equal(reply.status, 400, reply.text);
     const json = await call(`${running.weir.gatewayUrl}/v1/audio/transcriptions`, {
@@ -203,7 +203,7 @@ describe('transcriptions and translations', () => {
     assert.equal(json.status, 415);
   });
 
-  test('a text of a model that only answers in JSON is taken out of it, with the tokens that it reports', async () => {
+  test('the text of a model that only answers in JSON is extracted, and its reported tokens are counted', async () => {
     const tokens = {
       type: 'tokens',
       input_tokens: 14,
@@ -219,7 +219,7 @@ describe('transcriptions and translations', () => {
     running.upstream.answer = answerWhisper;
   });
 
-  test('events pass as they come, the SDK reads them, and their usage is counted', async () => {
+  test('events pass as they arrive, the SDK reads them, and their usage is counted', async () => {
     const events = [
       { type: 'transcript.text.delta', delta: 'Hel' },
       { type: 'transcript.text.delta', delta: 'lo.' },

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 
 import type { AudioWeir } from './audio-weir.ts';
 
-/** What stands between the parts of the form. */
+/** The delimiter between the parts of the form. */
 export const boundary = 'b0undary';
 
 /** The head of the form's file. */
@@ -15,7 +15,7 @@ const tail = Buffer.from(`\r\n--${boundary}\r\ncontent-disposition: form-data; n
 
 type Sent = { readonly status: number; readonly json: any };
 
-/** Sends a form whose file comes before its model. */
+/** Sends a form whose file precedes its model. */
 export function upload({ weir }: AudioWeir, file: Buffer, model = 'whisper-1'): Promise<Sent> {
   const end = Buffer.from(tail.toString().replace('whisper-1', model));
   return new Promise((resolve, reject) => {

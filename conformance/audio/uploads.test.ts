@@ -20,7 +20,7 @@ describe('uploads', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('25 MiB are taken, byte for byte; one byte more is 413 in the vendor’s words, and nothing is sent on', async () => {
+  test('25 MiB are accepted, byte for byte; one more byte is a 413 in the vendor’s format, and nothing reaches the upstream', async () => {
     const wav = Buffer.concat([makeWav(1), Buffer.alloc(uploadBytesMax)]).subarray(0, uploadBytesMax);
     const taken = await upload(running, wav);
     assert.deepEqual([taken.status, taken.json.text], [200, 'Hello.']);
@@ -35,7 +35,7 @@ describe('uploads', () => {
     assert.deepEqual(spooled(), []);
   });
 
-  test('a client that leaves in the middle leaves nothing: no file, no call, no row', async () => {
+  test('a client that disconnects during the upload leaves nothing: no file, no call, no row', async () => {
     const seen = running.upstream.calls.length;
     const url = new URL(running.weir.gatewayUrl);
     const socket = connect(Number(url.port), url.hostname);
@@ -48,14 +48,14 @@ describe('uploads', () => {
     socket.destroy();
     assert.equal((await upload(running, makeWav(1))).status, 200);
     assert.equal(running.upstream.calls.length, seen + 1);
-    // That a client has left is noticed when its connection is read next.
+    // The gateway notices a disconnected client at its next read.
     await eventually(
       () => Promise.resolve(spooled()),
       ({ length }) => length === 0,
     );
   });
 
-  test('an upload waits for a second attempt: what the first target has not answered goes to the next, and is charged once', async () => {
+  test('an upload is stored for a second attempt: if the first target does not answer, the next one gets it, and the call is charged once', async () => {
     running.upstream.answer = (_, response) => sendJson(response, 500, { error: { message: 'broken' } });
     const wav = makeWav(20);
     const reply = await upload(running, wav, 'two-targets');
@@ -71,12 +71,13 @@ describe('uploads', () => {
     running.upstream.answer = (_, response) => sendJson(response, 200, { text: 'Hello.' });
   });
 
-  test('an upstream that refuses before it has read the whole form is heard, and 429 keeps its advice', async () => {
+  test('a refusal before the whole form was read is noticed, and a 429 keeps its retry-after', async () => {
     running.upstream.early = (request, response) => {
       const body = JSON.stringify({ error: { message: 'slow down', code: 'rate_limit_exceeded' } });
       const headers = { 'content-type': 'application/json', 'content-length': body.length, 'retry-after': '60', connection: 'close' };
       response.writeHead(429, headers).write(body);
-      // A server that closes with bytes unread takes back what it has said: a good one waits until its client has stopped.
+      // If a server closes a socket with unread bytes, TCP discards its answer: a correct server waits until its client
+      // has stopped.
       request.resume();
       request.on('close', () => response.end());
       return true;

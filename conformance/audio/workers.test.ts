@@ -9,10 +9,10 @@ import type { RunningWeir } from '../support/start-weir.ts';
 import { type AudioWeir, startAudioProgram } from './audio-weir.ts';
 import { makeWav } from './start-audio-upstream.ts';
 
-describe('audio of a gateway of two workers', () => {
+describe('audio of a gateway with two workers', () => {
   let running: AudioWeir<RunningWeir>;
   const auth = (key: string) => ({ authorization: `Bearer ${key}` });
-  /** Waits until both workers answer a key so: connections of their own go to both in turn. */
+  /** Waits until both workers give this answer to a key: new connections go to each worker in turn. */
   const becomes = (key: string, wanted: number) =>
     eventually(
       () =>
@@ -33,7 +33,7 @@ describe('audio of a gateway of two workers', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('requests a minute are counted before an upload is taken in, for all workers together', async () => {
+  test('requests per minute are counted before an upload is read, across all workers', async () => {
     const { weir } = running;
     const made = await runCommand(['keys', 'create', '--user', 'bob', '--name', 'few', '--rpm', '3'], {
       WEIR_DATA_DIR: weir.dataDirectory,
@@ -41,7 +41,8 @@ describe('audio of a gateway of two workers', () => {
     const key = made.stdout.trim();
     assert.match(key, /^sk-weir-/, made.stderr);
     await becomes(key, 200);
-    // All of a form but its last bytes: who may call is asked for more, for ten seconds, and who may not has an answer.
+    // Sends a form without its last bytes: an authorised caller is expected to send the rest within ten seconds, any
+    // other gets an answer.
     const type = { 'content-type': 'multipart/form-data; boundary=x', 'content-length': '9000000' };
     const open = Array.from({ length: 8 }, () =>
       openCall(`${weir.gatewayUrl}/v1/audio/transcriptions`, { headers: { ...auth(key), ...type }, body: 'x'.repeat(1000) }),
@@ -53,7 +54,7 @@ describe('audio of a gateway of two workers', () => {
     );
   });
 
-  test('a key that is disabled in the middle of a call finishes it, and makes no other', async () => {
+  test('a key that is disabled during a call can finish it, and cannot start another', async () => {
     const { weir } = running;
     const made = await runCommand(['keys', 'create', '--user', 'eve', '--name', 'k'], { WEIR_DATA_DIR: weir.dataDirectory });
     const key = made.stdout.trim();
@@ -74,7 +75,7 @@ describe('audio of a gateway of two workers', () => {
     assert.equal((await speak().done).status, 401);
   });
 
-  test('SIGTERM: what ends within the grace is whole, and what does not is broken off or has an answer, and all are in the books', async () => {
+  test('SIGTERM: calls that end within the grace period are complete, the others are cut or answered with an error, and all are booked', async () => {
     const { weir, upstream } = running;
     assert.equal(workerPids(weir.process.pid ?? 0).length, 2);
     const calls = upstream.calls.length;
@@ -98,7 +99,7 @@ describe('audio of a gateway of two workers', () => {
       (count) => count === calls + 3,
     );
     const stopped = weir.stop('SIGTERM');
-    // One of the two, whichever its upstream's order: the other is left to the end of the grace.
+    // One of the two workers, whichever it is; the other call runs until the end of the grace period.
     ends[0]?.();
     assert.equal(await stopped, 0);
     const seen = await Promise.all([whole.done, broken.done]);

@@ -17,65 +17,72 @@ export type CrashOptions = {
   readonly engine: Engine;
   readonly kills: number;
   readonly seed: number;
-  /** Calls at a time while processes are killed. */
+  /** Concurrent calls while processes are killed. */
   readonly clients: number;
-  /** Calls that are made at once on the key when it is near its limit. 0 leaves that out. */
+  /** Simultaneous calls on the key when it is near its limit. 0 skips this part. */
   readonly crowd: number;
 };
 
 export type CrashFigures = {
   readonly calls: number;
   readonly rows: number;
-  /** Rows of calls that were tried more than once. */
+  /** Rows of calls with more than one attempt. */
   readonly retried: number;
   readonly missing: number;
   readonly doubled: number;
-  /** Output tokens that calls cut by a kill were charged too little. */
+  /** Output tokens that were not charged for calls that a kill cut. */
   readonly shortfalls: readonly number[];
-  /** How many of them had to be charged for something, by what their clients had and when. */
+  /** The number of these calls that must have a charge, according to their clients' data and its times. */
   readonly witnessed: number;
-  /** What is still leased when everything has ended, in nano-USD. */
+  /** The leased amount when everything has ended, in nano-USD. */
   readonly heldAtRestNanoUsd: bigint;
   readonly overLimitNanoUsd: bigint;
-  /** Calls of the crowd that had their reply, how many had which status (0: none), and what of the limit was left in the end. */
+  /**
+   * Calls of the burst with a complete reply, the number of each status (0: none), and the amount of the limit that was
+   * left.
+   */
   readonly crowdServed: number;
   readonly crowdStatuses: Readonly<Record<number, number>>;
   readonly crowdLeftNanoUsd: bigint;
-  /** Everything that is wrong, a sentence each. */
+  /** Every problem, one sentence each. */
   readonly problems: readonly string[];
 };
 
 const tokensPerSecond = 100;
 /**
- * What most streams that were cut by a kill are short of at most: what comes between two notes of the journal (200 ms), and what is on its way. The same on every machine: a slow auditor excuses nothing. Of one stream more
- * may wait in sockets while the machine is busy; there, what its client held is the measure.
+ * The usual upper bound of uncharged tokens of a stream that a kill cut: the text between two journal records (200 ms),
+ * and the text in transit. It is the same on every machine, so a slow auditor hides nothing. On a busy machine a single
+ * stream may have more text in sockets; its bound is the text that its client received.
  */
 const usuallyLostMsMax = 300;
-/** Estimates count otherwise than the upstream, and a frame has four tokens. */
+/** Estimates count differently from the upstream, and a frame has four tokens. */
 const estimateTokens = 16;
 const usuallyLostTokensMax = (tokensPerSecond * usuallyLostMsMax) / 1000 + estimateTokens;
-/** Of so many calls that a fault struck some are tried again: a retry budget and kills spare the others. */
+/** With this many faulty calls some are retried, although a retry budget and kills spare others. */
 const struckMin = 6;
-/** Fewer streams say nothing of most. */
+/** Fewer streams give no useful median. */
 const medianOfMin = 8;
-/** Of so many streams that a kill cut, the clients of some had text for longer than the gateway's notes are apart. */
+/** With this many cut streams, some clients received text for longer than the interval between journal records. */
 const cutMin = 20;
-/** Of so many requests some are struck by a fault. */
+/** With this many requests, a fault hits some. */
 const requestsMin = 100;
-/** What the vendors fail with now and then, before they say anything: the gateway's retries have to make it good. */
+/** Occasional failures of the vendors before any output. The gateway's retries must hide them. */
 const faults = [
   { fault: 'status;status=503', every: 7 },
   { fault: 'reset-before-headers', every: 11 },
 ];
 const crowdAttempts = 10;
 const crowdModel = { model: 'claude-sonnet-4-5', max_tokens: 60 };
-/** What a call of the crowd costs: the simulated vendor counts four characters a token, and answers with some 35. It holds about four times as much. */
+/**
+ * The cost of a call of the burst: the simulated vendor counts four characters per token and answers with about 35
+ * tokens. Its hold is about four times as large.
+ */
 const crowdCost = { nanoUsdPerCharacter: 3_750 / 4, nanoUsdOfOutput: 35 * 15_000 };
 
 const usd = (nanoUsd: bigint): string => `${nanoUsd / 1_000_000_000n}.${String(nanoUsd % 1_000_000_000n).padStart(9, '0')}`;
 const sumOf = (entries: readonly CallEntry[]): bigint => entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
 
-/** The world of one audit: vendors, gateways, and what their clients saw. */
+/** The world of one audit: vendors, gateways and the observations of their clients. */
 class Audit {
   readonly views: ClientView[] = [];
   readonly #fleet: Fleet;
@@ -89,7 +96,10 @@ class Audit {
     this.#random = createRandom(options.seed);
   }
 
-  /** What the crowd may spend: enough for about half of it. Calls tell each other apart by their length, so the later ones cost more. */
+  /**
+   * The limit of the burst: enough for about half of its calls. Calls are identified by their length, so later calls
+   * cost more.
+   */
   crowdNanoUsd(): bigint {
     const { crowd } = this.#options;
     const charactersEach = this.#number + crowd / 2;
@@ -111,8 +121,9 @@ class Audit {
   }
 
   /**
-   * Waits until the process that the next call goes to is ready. A client that hammers a dead one would heat the machine, and make requests longer and dearer: they tell each other apart by
-   * their length.
+   * Waits until the process that gets the next call is ready. A client that repeats requests to a dead process would
+   * waste processor time, and would make requests longer and more expensive, because they are identified by their
+   * length.
    */
   async #untilReady(isOver: () => boolean): Promise<void> {
     const isReady = async (): Promise<boolean> => {
@@ -127,7 +138,7 @@ class Audit {
     while (!isOver() && !(await isReady())) await delay(100);
   }
 
-  /** Calls come and go while one process after the other is killed. */
+  /** Calls start and end while one process after another is killed. */
   async killUnderLoad(): Promise<void> {
     const { kills, clients } = this.#options;
     let stopped = false;
@@ -147,13 +158,13 @@ class Audit {
     await Promise.all(running);
   }
 
-  /** A crowd on the key at once, and a process dies when the first was served. Returns what they saw. */
+  /** A burst of calls on the key; a process dies when the first call was served. Returns the clients' observations. */
   async crowd(): Promise<readonly ClientView[]> {
     const api = modeOf(0).api;
     const insist = async (stream: boolean): Promise<ClientView> => {
       for (let attempt = 1; ; attempt += 1) {
         const view = await this.#call({ tokensMax: 60, api, stream, body: crowdModel, limitMs: 60_000 });
-        // While a process or the database is away, a client is told so, or nothing, and tries again.
+        // While a process or the database is down, a client gets an error or no answer, and retries.
         if ((view.status !== 503 && view.status !== 0) || attempt === crowdAttempts) return view;
         await delay(500 + this.#random() * 500);
       }
@@ -162,14 +173,14 @@ class Audit {
     const isServed = async (call: Promise<ClientView>): Promise<void> => {
       if (!(await call).complete) throw new Error('not served');
     };
-    // Where nobody is, that is told by the figures.
+    // The figures show when no process was available.
     await Promise.any(calls.map(isServed)).catch(() => undefined);
     await this.#fleet.kill(3, this.#random);
     return Promise.all(calls);
   }
 }
 
-/** Changes the limits of the key that all calls are made with. Processes that run learn of it within seconds. */
+/** Changes the limits of the key of all calls. Running processes notice the change within seconds. */
 async function limitKey(fleet: Fleet, change: AccessLimitsChange): Promise<void> {
   const store = await fleet.openStore();
   for (const { id } of await store.listApiKeys()) await store.changeApiKeyLimits(id, change);
@@ -193,7 +204,7 @@ async function verifyAll(store: Store): Promise<readonly string[]> {
   }
 }
 
-/** What is wrong with accounts at rest, and what is leased. */
+/** Problems of accounts at rest, and the leased amounts. */
 async function auditCredits(fleet: Fleet): Promise<{ readonly problems: readonly string[]; readonly leased: bigint }> {
   const store = await fleet.openStore();
   const problems = await verifyAll(store);
@@ -202,21 +213,21 @@ async function auditCredits(fleet: Fleet): Promise<{ readonly problems: readonly
   return { problems, leased };
 }
 
-/** A machine that stands still for a moment strikes few streams; a journal that notes too seldom strikes most. */
+/** A machine that stalls briefly affects few streams; a journal with too few records affects most. */
 function checkMedian(shortfalls: readonly number[]): readonly string[] {
   if (shortfalls.length < medianOfMin) return [];
   const median = shortfalls.toSorted((left, right) => left - right)[Math.floor(shortfalls.length / 2)] ?? 0;
   if (median <= usuallyLostTokensMax) return [];
-  return [`half of the streams that were cut are short of ${median} tokens or more; ${usuallyLostTokensMax} are usual`];
+  return [`the median of the streams that were cut lacks ${median} tokens; at most ${usuallyLostTokensMax} are usual`];
 }
 
-/** What an audit must have met, or it shows nothing. */
+/** Events without which an audit proves nothing. */
 function checkStruck(books: Audited, truths: readonly Truth[], retried: number): readonly string[] {
   const struck = truths.filter(({ fault }) => fault !== undefined).length;
   return [
     ...(truths.length >= requestsMin && struck < struckMin ? [`the vendors failed ${struck} of ${truths.length} times`] : []),
-    ...(retried === 0 && struck >= struckMin ? ['no call was tried again, although its vendor failed'] : []),
-    ...(books.shortfalls.length >= cutMin && books.witnessed === 0 ? ['no stream was cut of which something had to be noted'] : []),
+    ...(retried === 0 && struck >= struckMin ? ['no call was retried, although its vendor failed'] : []),
+    ...(books.shortfalls.length >= cutMin && books.witnessed === 0 ? ['no stream was cut whose progress had to be recorded'] : []),
   ];
 }
 
@@ -229,8 +240,9 @@ async function untilAllEnded(simulator: SimulatorProcess): Promise<void> {
 }
 
 /**
- * Kills the processes of a fleet under load, then lets a crowd onto the key when it is near its limit, and holds the books against what the simulated vendors served.
- * Rejects when something could not be measured; what is wrong is told in `problems`.
+ * Kills the processes of a fleet under load, then sends a burst of calls on a key near its limit, and compares the
+ * books with the responses of the simulated vendors. Rejects if something could not be measured; `problems` has the
+ * errors that were found.
  */
 export async function auditCrashes(options: CrashOptions): Promise<CrashFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-audit-truth-'));
@@ -241,7 +253,8 @@ export async function auditCrashes(options: CrashOptions): Promise<CrashFigures>
       upstreams: simulatedUpstreams(simulator.addresses),
     });
     await fleet.start();
-    // So much that nothing is refused, and all money is leased and held once the processes know it.
+    // The limit is high enough that no call is refused. All of the money is leased and held as soon as the processes
+    // know it.
     await limitKey(fleet, { spendTotal: '900000' });
     const audit = new Audit(fleet, options);
     await audit.killUnderLoad();
@@ -284,9 +297,9 @@ export async function auditCrashes(options: CrashOptions): Promise<CrashFigures>
         ...checkMedian(books.shortfalls),
         ...checkStruck(books, simulator.truths(), retried),
         ...credits.problems,
-        ...(credits.leased === 0n ? [] : [`${usd(credits.leased)} USD are leased although nothing runs`]),
+        ...(credits.leased === 0n ? [] : [`${usd(credits.leased)} USD are leased although no call is running`]),
         ...(total > limit ? [`${usd(total - limit)} USD were spent beyond the limit`] : []),
-        ...(options.crowd > 0 && crowdServed === 0 ? ['nobody of the crowd was served'] : []),
+        ...(options.crowd > 0 && crowdServed === 0 ? ['no call of the burst was served'] : []),
         ...(printed === undefined ? [] : [`a gateway printed ${printed}`]),
       ],
     };

@@ -17,31 +17,31 @@ export type OutageOptions = { readonly seconds: number; readonly callsPerSecond:
 export type OutageFigures = {
   readonly calls: number;
   readonly callsDuring: number;
-  /** Calls of a known key that did not end as a whole reply, by status; 0: none came. */
+  /** Calls of a known key without a complete reply, by status; 0: no status. */
   readonly failed: Readonly<Record<number, number>>;
-  /** What the clients have seen, in milliseconds, while the database was away. */
+  /** The times that clients measured while the database was down, in milliseconds. */
   readonly p99Ms: number;
-  /** Memory of the gateway at the end of the outage beyond that at its beginning, and the most that it was beyond it, in MB. */
+  /** Memory growth of the gateway from the beginning to the end of the outage, and its maximum, in MB. */
   readonly grownMb: number;
   readonly grownMbMax: number;
   /** The same after each half minute of the outage. */
   readonly grownMbOverTime: readonly number[];
   readonly caughtUpSeconds: number;
   readonly missing: number;
-  /** Everything that is not as promised, a sentence each. */
+  /** Every broken promise, one sentence each. */
   readonly problems: readonly string[];
 };
 
-/** What R1 promises. */
+/** The bounds that R1 promises. */
 const promised = { grownMb: 20, caughtUpSeconds: 60 };
-/** What an outage may last before it must have been noticed. */
+/** The time after which the outage must have been noticed. */
 const noticedWithinSeconds = 5;
 const body = JSON.stringify({ model: 'gpt-5-mini', messages: [{ role: 'user', content: 'How long is a river?' }] });
 const unknownKey = 'sk-somebody-elses-key-0123456789';
 
 type Seen = { readonly status: number; readonly callId: string | undefined; readonly atMs: number; readonly tookMs: number };
 
-/** Makes one call on a connection that is used again. Never rejects. */
+/** Makes one call on a reused connection. Never rejects. */
 function ask(url: string, agent: Agent, key: string): Promise<Seen> {
   const atMs = performance.now();
   return new Promise((resolve) => {
@@ -59,7 +59,7 @@ function ask(url: string, agent: Agent, key: string): Promise<Seen> {
   });
 }
 
-/** Calls at a steady rate until it is told to end. */
+/** Makes calls at a steady rate until it is stopped. */
 class Load {
   readonly seen: Seen[] = [];
   readonly #agent = new Agent({ keepAlive: true });
@@ -88,7 +88,7 @@ class Load {
     await Promise.all(open);
   }
 
-  /** What an unknown key and readiness are told now. */
+  /** The current answers to an unknown key and to a readiness probe. */
   async probe(): Promise<{ readonly unknown: number; readonly ready: number }> {
     const ready = await fetch(`${this.#weir.gatewayUrl}/health/ready`);
     await ready.arrayBuffer();
@@ -110,7 +110,7 @@ function memoryMb(pid: number | undefined): number {
 
 const median = (values: readonly number[]): number => values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? NaN;
 
-/** Watches for so many seconds. Resolves with the memory at each of them. */
+/** Samples the memory for this many seconds. Resolves with the samples. */
 async function watch(weir: RunningWeir, seconds: number, onSecond?: (second: number) => Promise<void>): Promise<readonly number[]> {
   const memory: number[] = [];
   const startMs = performance.now();
@@ -122,18 +122,18 @@ async function watch(weir: RunningWeir, seconds: number, onSecond?: (second: num
   return memory;
 }
 
-/** Waits until the ledger has so many rows. Resolves with the seconds that it took; rejects after five minutes. */
+/** Waits until the ledger has this many rows. Resolves with the seconds that it took; rejects after five minutes. */
 async function untilBooked(server: PostgresServer, rows: number): Promise<number> {
   const startMs = performance.now();
   for (;;) {
     const seconds = (performance.now() - startMs) / 1000;
     if (Number(await server.query('select count(*) from calls')) >= rows) return seconds;
-    if (seconds > 300) throw new Error(`${rows} rows were not booked within 300 s`);
+    if (seconds > 300) throw new Error(`the ledger did not have ${rows} rows after 300 s`);
     await delay(200);
   }
 }
 
-/** A server with the schema and its roles, and a gateway that uses it with no more rights than it needs. */
+/** A server with the schema and its roles, and a gateway with the minimum of rights. */
 async function startParts(
   folder: string,
   opened: AsyncDisposableStack,
@@ -141,7 +141,7 @@ async function startParts(
   const simulator = opened.use(await startSimulatorProcess(join(folder, 'truth.jsonl')));
   const server = await startPostgres();
   opened.defer(() => server.close());
-  // Opening it as the owner makes the schema.
+  // The owner creates the schema by opening it.
   await (await openPostgresStore({ url: server.url() })).close();
   await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
   const config = JSON.stringify({
@@ -152,7 +152,7 @@ async function startParts(
   return { server, weir };
 }
 
-/** Calls whose client has a whole reply. */
+/** Calls whose client has a complete reply. */
 const answered = (seen: readonly Seen[]): readonly Seen[] => seen.filter(({ status }) => status === 200);
 
 function countFailed(seen: readonly Seen[]): Readonly<Record<number, number>> {
@@ -161,7 +161,7 @@ function countFailed(seen: readonly Seen[]): Readonly<Record<number, number>> {
   return Object.fromEntries([...byStatus].map(([status, all]) => [status, all.length]));
 }
 
-/** How many of the calls that were answered have no row. */
+/** The number of answered calls without a row. */
 async function countMissing(server: PostgresServer, seen: readonly Seen[]): Promise<number> {
   const ledger = readLedger(await openPostgresStore({ url: server.url() }));
   const booked = new Set((await ledger.all()).map(({ callId }) => callId));
@@ -169,7 +169,10 @@ async function countMissing(server: PostgresServer, seen: readonly Seen[]): Prom
   return answered(seen).filter(({ callId }) => callId === undefined || !booked.has(callId)).length;
 }
 
-/** Takes PostgreSQL away from a gateway under load, and gives it back. Rejects when something could not be measured; what is wrong is told in `problems`. */
+/**
+ * Stops PostgreSQL while a gateway is under load, and starts it again. Rejects if something could not be measured;
+ * `problems` has the broken promises.
+ */
 export async function auditOutage({ seconds, callsPerSecond, warmUpSeconds }: OutageOptions): Promise<OutageFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-audit-outage-'));
   await using opened = new AsyncDisposableStack();
@@ -210,9 +213,9 @@ export async function auditOutage({ seconds, callsPerSecond, warmUpSeconds }: Ou
 function judge({ failed, grownMb, caughtUpSeconds, missing, callsDuring }: Omit<OutageFigures, 'problems'>): readonly string[] {
   return [
     ...Object.entries(failed).map(([status, count]) => `${count} calls of a known key ended with ${status}`),
-    ...(callsDuring === 0 ? ['no call was made while the database was away'] : []),
-    ...(grownMb > promised.grownMb ? [`the gateway has grown by ${grownMb.toFixed(1)} MB`] : []),
-    ...(caughtUpSeconds > promised.caughtUpSeconds ? [`it took ${caughtUpSeconds.toFixed(1)} s until everything was booked`] : []),
+    ...(callsDuring === 0 ? ['no call was made while the database was down'] : []),
+    ...(grownMb > promised.grownMb ? [`the gateway's memory grew by ${grownMb.toFixed(1)} MB`] : []),
+    ...(caughtUpSeconds > promised.caughtUpSeconds ? [`everything was booked only after ${caughtUpSeconds.toFixed(1)} s`] : []),
     ...(missing > 0 ? [`${missing} calls have no row`] : []),
   ];
 }

@@ -23,11 +23,11 @@ export type PowerLossFigures = {
   readonly losses: number;
   readonly calls: number;
   readonly rows: number;
-  /** Calls of the last sync interval that left no trace. What may be lost, is lost now and then, or the model shows nothing. */
+  /** Calls of the last sync interval that left no trace. Some of them must be lost, or the model proves nothing. */
   readonly vanished: number;
   /** Calls that the next start settled. */
   readonly settled: number;
-  /** Files that came back although they had been deleted. */
+  /** Deleted files that reappeared. */
   readonly returned: number;
   readonly problems: readonly string[];
 };
@@ -38,17 +38,17 @@ const settleLost = createLostCallSettler({ priceBook });
 const outputTokens = 200;
 const charactersPerToken = 4;
 
-/** What is certain of a call: that it was begun, or how it ended. */
+/** The durable part of a call: its beginning, or its end. */
 type Certain = 'open' | 'done';
 
-/** A gateway's journal over a real database, on a disk that loses its power again and again. */
+/** A gateway's journal over a real database, on a disk that loses its power repeatedly. */
 class LosingWorld {
   readonly #store: Store;
   readonly #random: () => number;
   #disk = new MemoryJournalDisk();
   readonly certain = new Map<string, Certain>();
   readonly begun = new Map<string, CallEntry>();
-  /** What the journal of this life was told of each call. */
+  /** The events of each call that this run of the journal received. */
   readonly #told = new Map<string, Certain>();
   settled = 0;
   returned = 0;
@@ -58,7 +58,7 @@ class LosingWorld {
     this.#random = random;
   }
 
-  /** Starts on what is left, makes some calls, and loses the power at any moment. */
+  /** Starts with the remaining files, makes some calls, and loses the power at a random moment. */
   async liveAndLose(): Promise<void> {
     const life = { isOver: false };
     const journal = await this.#start(life);
@@ -77,18 +77,18 @@ class LosingWorld {
     const names = new Set(this.#disk.list(directory));
     this.#disk = this.#disk.afterPowerLoss(this.#random);
     this.returned += this.#disk.list(directory).filter((name) => !names.has(name)).length;
-    // What goes on in the dead process reaches a disk that nobody reads; closing it stops its timers.
+    // Writes of the dead process go to a disk that is never read; closing it stops its timers.
     await journal.close();
   }
 
-  /** The last start, at which nothing fails. */
+  /** The last start, without failures. */
   async comeToRest(): Promise<void> {
     const journal = await this.#start({ isOver: false });
     await journal.drain(AbortSignal.timeout(60_000));
     await journal.close();
   }
 
-  /** A journal that was closed in good order promises everything that it was told. */
+  /** A journal that was closed in order guarantees every event that it received. */
   async #closeFirst(journal: Journal): Promise<void> {
     await journal.close();
     for (const [callId, reached] of this.#told) this.certain.set(callId, reached);
@@ -112,7 +112,7 @@ class LosingWorld {
     return journal;
   }
 
-  /** A call gets as far as chance has it. */
+  /** A call proceeds to a random stage. */
   #call(journal: Journal): void {
     const entry = makeEntry(this.begun.size + 1);
     const { callId } = entry;
@@ -128,13 +128,13 @@ class LosingWorld {
     this.#told.set(callId, 'done');
   }
 
-  /** What no power loss can take any more. */
+  /** The durable data, which no power loss can remove. */
   #noteCertain(): void {
     for (const { path, bytes } of this.#disk.lasting()) {
       if (!path.includes('segment-')) continue;
       for (const { type, value } of scanSegment(bytes).records) {
         const { callId, end } = value as Pick<CallEntry, 'callId' | 'end'>;
-        // A start also writes how calls end that it settles as lost.
+        // A start also records the end of calls that it settles as lost.
         if (type === recordTypes.done && end === 'finished') this.certain.set(callId, 'done');
         else if (type !== recordTypes.head && type !== recordTypes.progress && !this.certain.has(callId)) this.certain.set(callId, 'open');
       }
@@ -175,7 +175,7 @@ function makeEntry(number: number): CallEntry {
   return { ...opening, end: 'finished', upstreamStatus: 200, usage, estimated: false, durationMs: 1, charge };
 }
 
-/** What is wrong with the row of a call, or with there being none. */
+/** Problems of the row of a call, or of a missing row. */
 function judge(
   entry: CallEntry,
   certain: Certain | undefined,
@@ -186,7 +186,8 @@ function judge(
   if (row === undefined) return certain === undefined ? [] : [`call ${callId}: no row, although its ${certain} had been synced`];
   const problems: string[] = [];
   const amount = row.charge.amountNanoUsd;
-  if (secondPriceOf(row, row.usage) !== amount) problems.push(`call ${callId}: ${amount} is not what a second calculator comes to`);
+  if (secondPriceOf(row, row.usage) !== amount)
+    problems.push(`call ${callId}: the row has ${amount}, a second calculator has another amount`);
   if (row.end === 'finished' ? amount !== charge.amountNanoUsd : amount > charge.amountNanoUsd)
     problems.push(`call ${callId}: charged ${amount} as ${row.end}, the whole call is ${charge.amountNanoUsd}`);
   if (certain === 'done' && row.end !== 'finished') problems.push(`call ${callId}: booked as ${row.end}, although its end had been synced`);
@@ -196,8 +197,10 @@ function judge(
 }
 
 /**
- * Takes the power from a journal at any moment, as often as asked: writes after the last sync vanish in any subset, torn at any byte, and so do new, removed and renamed files. The database keeps what it
- * has committed: it syncs each transaction. Every call whose beginning was synced has exactly one row in the end, every one whose end was synced the right one, and a row that was there stays.
+ * Cuts a journal's power repeatedly, at random moments: writes after the last sync vanish in any subset, torn at any
+ * byte, and so do new, removed and renamed files. The database keeps its committed data, because it syncs each
+ * transaction. In the end every call whose beginning was synced has exactly one row, every call whose end was synced
+ * has the correct row, and no existing row has changed.
  */
 export async function auditPowerLosses({ losses, seed }: { readonly losses: number; readonly seed: number }): Promise<PowerLossFigures> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-power-loss-'));
@@ -215,7 +218,7 @@ export async function auditPowerLosses({ losses, seed }: { readonly losses: numb
     const problems = [...world.begun].flatMap(([callId, entry]) =>
       judge(entry, world.certain.get(callId), rows.get(callId), shipped.get(callId)),
     );
-    if (rows.size < all.length) problems.push(`${all.length - rows.size} rows are there twice`);
+    if (rows.size < all.length) problems.push(`${all.length - rows.size} rows exist twice`);
     for (const callId of rows.keys()) if (!world.begun.has(callId)) problems.push(`row ${callId}: of no call`);
     const { settled, returned } = world;
     return { losses, calls: world.begun.size, rows: all.length, vanished: world.begun.size - rows.size, settled, returned, problems };

@@ -8,7 +8,7 @@ const seed = Number(process.env['WEIR_SEED'] ?? 20_261_122);
 
 for (const engine of ['sqlite', 'postgres'] as const)
   test(
-    `M1 M3 M5 M6: three processes on ${engine}, killed under load and in a crowd on a key at its limit: nothing missing, doubled, held or beyond the limit (seed ${seed})`,
+    `M1 M3 M5 M6: three processes on ${engine} are killed under load and in a burst on a key at its limit, and no call is missing, doubled, held or beyond the limit (seed ${seed})`,
     {
       skip: engine === 'postgres' ? skipPostgres : false,
     },

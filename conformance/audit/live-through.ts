@@ -4,10 +4,10 @@ import { Worker } from 'node:worker_threads';
 
 import type { SimulatedWorlds } from '../../src/billing/testing/simulation/simulate-worlds.ts';
 
-/** SimulatedWorlds on the product's own store, with videos. */
+/** Worlds on the real store, with videos. */
 export const storeProgram = new URL('./simulation/live-in-thread.ts', import.meta.url);
 
-/** Lives through worlds in a thread of their own. Resolves with what happened in them; what goes wrong in the thread is its error, which rejects. */
+/** Runs worlds in a thread of their own. Resolves with their events; an error in the thread rejects. */
 export async function liveThrough(
   program: URL,
   workerData: SimulatedWorlds,

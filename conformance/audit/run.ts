@@ -7,10 +7,11 @@ import { auditPowerLosses } from './audit-power-loss.ts';
 import type { Engine } from './start-fleet.ts';
 
 /**
- * Kills gateways under load and prints what became of the books: `npm run audit:crash -- --kills 10000 --store sqlite --seed 7 --crowd 1000`. Without `--store` both
- * engines are audited, PostgreSQL where a server is installed. Before that a journal over a real database loses its power 300 times (`--power-losses`): whatever was not synced vanishes in any subset,
- * torn anywhere. With `--outage 600 --rate 100` nothing is killed but PostgreSQL, which is away for so many seconds while so
- * many calls are made in each. The exit code says whether everything was right.
+ * Kills gateways under load and prints the state of the books: `npm run audit:crash -- --kills 10000 --store
+ * sqlite --seed 7 --crowd 1000`. Without `--store` both engines are audited, PostgreSQL only where a server is
+ * installed. Before that, a journal over a real database loses its power 300 times (`--power-losses`): unsynced writes
+ * vanish in any subset, torn anywhere. With `--outage 600 --rate 100` only PostgreSQL is stopped, for 600 seconds with
+ * 100 calls per second. The exit code says whether everything was correct.
  */
 const { values } = parseArgs({
   options: {
@@ -25,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 
-/** After so many kills a new world begins: requests tell each other apart by their length. */
+/** A new world begins after this many kills, because requests are identified by their length. */
 const killsPerWorld = 200;
 const problemsShown = 20;
 
@@ -47,11 +48,11 @@ function describe(figures: readonly CrashFigures[]): string {
   const sum = (countOf: (each: CrashFigures) => number | bigint): string =>
     String(figures.reduce((total, each) => total + BigInt(countOf(each)), 0n));
   return [
-    `  calls ${sum((each) => each.calls)}, rows ${sum((each) => each.rows)}, tried more than once ${sum((each) => each.retried)}`,
+    `calls ${sum((each) => each.calls)}, rows ${sum((each) => each.rows)}, retried ${sum((each) => each.retried)}`,
     `  missing ${sum((each) => each.missing)}, doubled ${sum((each) => each.doubled)}`,
-    `  tokens too few for a stream that was cut: p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} (of ${shortfalls.length}, ${sum((each) => each.witnessed)} of which had to be charged for something)`,
+    `tokens not charged for cut streams: p50 ${at(0.5)}, p99 ${at(0.99)}, max ${at(1)} (of ${shortfalls.length}, ${sum((each) => each.witnessed)} of which must have a charge)`,
     `  held at rest ${sum((each) => each.heldAtRestNanoUsd)} nano-USD, over limit ${sum((each) => each.overLimitNanoUsd)} nano-USD`,
-    `  crowd: ${sum((each) => each.crowdServed)} served, ${sum((each) => each.crowdLeftNanoUsd)} nano-USD left of the limit; answers by status ${JSON.stringify(figures.map((each) => each.crowdStatuses))}`,
+    `burst: ${sum((each) => each.crowdServed)} served, ${sum((each) => each.crowdLeftNanoUsd)} nano-USD left of the limit; answers by status ${JSON.stringify(figures.map((each) => each.crowdStatuses))}`,
   ].join('\n');
 }
 
@@ -82,7 +83,7 @@ const warmUpSeconds = 60;
 async function outage(seconds: number): Promise<boolean> {
   const { problems, ...figures } = await auditOutage({ seconds, callsPerSecond: readCount('rate', values.rate), warmUpSeconds });
   for (const problem of problems) process.stderr.write(`${problem}\n`);
-  process.stdout.write(`PostgreSQL was away for ${seconds} s: ${JSON.stringify(figures)}\n`);
+  process.stdout.write(`PostgreSQL was down for ${seconds} s: ${JSON.stringify(figures)}\n`);
   return problems.length === 0;
 }
 

@@ -12,24 +12,24 @@ import { workerPids } from '../support/worker-pids.ts';
 
 export type Engine = 'sqlite' | 'postgres';
 
-/** Three gateway processes over one database. */
+/** Three gateway processes with one database. */
 export type Fleet = {
   readonly start: () => Promise<void>;
-  /** Where the n-th call goes. */
+  /** The address of the n-th call. */
   readonly urlFor: (number: number) => string;
   readonly apiKey: () => string;
-  /** Kills one process without warning, and has it start again; with PostgreSQL now and then the database's server too. */
+  /** Kills one process without warning and starts it again; with PostgreSQL sometimes also the database server. */
   readonly kill: (number: number, random: () => number) => Promise<void>;
-  /** Ends all processes as an operator does. Rejects when one did not end well. */
+  /** Stops all processes as an operator does. Rejects if one of them failed. */
   readonly stop: () => Promise<void>;
-  /** The database, as its owner opens it. */
+  /** The database, opened as its owner. */
   readonly openStore: () => Promise<Store>;
   readonly output: () => string;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
 const processes = 3;
-/** Fleets are started again and again, for hours, beside whatever else the machine does. */
+/** Fleets are started repeatedly for hours, on a machine with other load. */
 const readyWithinMs = 300_000;
 const environment = { WEIR_LOG_LEVEL: 'warn', WEIR_PROOF_KEY: 'ab'.repeat(32) };
 
@@ -38,7 +38,7 @@ async function stopWell(weir: RunningWeir): Promise<void> {
   if (code !== 0) throw new Error(`a gateway ended with ${String(code)}: ${weir.output()}`);
 }
 
-/** A primary with three workers on a file: of three kills one strikes the primary. */
+/** A primary with three workers on a file: one of three kills hits the primary. */
 function startOnSqlite(folder: string, config: object): Fleet {
   const dataDirectory = join(folder, 'data');
   mkdirSync(dataDirectory, { mode: 0o700 });
@@ -70,7 +70,7 @@ function startOnSqlite(folder: string, config: object): Fleet {
         keepOutput();
       };
       await end();
-      // A worker that was killed may not have been back yet: what its journal holds, and what it has leased, is the next start's to settle.
+      // A worker that was killed may not be running again yet: the next start settles its journal and its leases.
       await start();
       await end();
     },
@@ -80,10 +80,10 @@ function startOnSqlite(folder: string, config: object): Fleet {
   };
 }
 
-/** Three gateways with directories of their own on one server: of four kills one strikes the server as well. */
+/** Three gateways with separate directories on one server: one of four kills also hits the server. */
 async function startOnPostgres(folder: string, config: object): Promise<Fleet> {
   const server = await startPostgres();
-  // Opening it as the owner makes the schema.
+  // The owner creates the schema by opening it.
   await (await openPostgresStore({ url: server.url() })).close();
   await server.query(describeRoles({ gateway: 'weir_gateway', operator: 'weir_operator', monitor: 'weir_monitor' }));
   const database = { url: server.url('weir', 'weir_gateway'), monitorUrl: server.url('weir', 'weir_monitor'), poolSize: 4 };
@@ -123,7 +123,7 @@ async function startOnPostgres(folder: string, config: object): Promise<Fleet> {
   };
 }
 
-/** Makes a fleet in a folder of its own, which goes with it. Nothing runs until `start`. */
+/** Makes a fleet in a temporary folder. Nothing runs until `start`. */
 export async function createFleet(engine: Engine, config: object): Promise<Fleet> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-audit-'));
   const fleet = engine === 'sqlite' ? startOnSqlite(folder, config) : await startOnPostgres(folder, config);

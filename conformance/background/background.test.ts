@@ -17,7 +17,7 @@ const saying = (words: string) => ({ headers: { 'x-simulator-text': encodeURICom
 
 type StreamEvent = OpenAI.Responses.ResponseStreamEvent;
 
-/** The official SDK against responses in the background: polled, streamed, left, taken up again, cancelled. */
+/** The official SDK with background responses: polled, streamed, disconnected, resumed, cancelled. */
 describe('background responses', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
@@ -45,7 +45,7 @@ describe('background responses', () => {
     await running[Symbol.asyncDispose]();
   });
 
-  test('answered at once as queued, then polled to its end, and booked once', async () => {
+  test('a background request is answered at once as queued, polled to its end, and booked once', async () => {
     const queued = await client.responses.create({ model: 'polled', input: 'Hello', background: true }, pacedAs(text, 8));
     assert.deepEqual([queued.status, queued.output, queued.background], ['queued', [], true]);
     assert.equal(queued.usage, null);
@@ -59,14 +59,14 @@ describe('background responses', () => {
   });
 
   for (const other of ['claude-sonnet-4-5', 'gemini-2.5-flash']) {
-    test(`in the background on ${other}`, async () => {
+    test(`a background response of ${other}`, async () => {
       const queued = await client.responses.create({ model: other, input: 'Hello', background: true }, saying('Translated'));
       const done = await poll(queued.id);
       assert.deepEqual([done.status, done.output_text], ['completed', 'Translated']);
     });
   }
 
-  test('a stream that is left goes on, and is taken up where it was left, as often as one likes', async () => {
+  test('a stream whose client disconnects continues, and can be resumed any number of times', async () => {
     const stream = await client.responses.create({ model: 'left', input: 'Hello', background: true, stream: true }, slow);
     const seen: StreamEvent[] = [];
     for await (const event of stream) {
@@ -80,7 +80,7 @@ describe('background responses', () => {
     const [first] = seen;
     assert.ok(first?.type === 'response.created');
     const { id } = first.response;
-    // Cut a second time, and taken up a third.
+    // Cut a second time, and resumed a third time.
     const again = await client.responses.retrieve(id, { stream: true, starting_after: 14 });
     for await (const event of again) {
       seen.push(event);
@@ -96,7 +96,7 @@ describe('background responses', () => {
     assert.equal(joined, text);
     const end = seen.at(-1);
     assert.ok(end?.type === 'response.completed' && end.response.id === id);
-    // The whole stream from the store, and nothing behind its end.
+    // The store has the whole stream, and nothing after its end.
     const replayed: StreamEvent[] = [];
     for await (const event of await client.responses.retrieve(id, { stream: true })) replayed.push(event);
     assert.deepEqual(replayed, seen);
@@ -106,7 +106,7 @@ describe('background responses', () => {
     assert.deepEqual([rows.length, rows[0]?.end], [1, 'finished']);
   });
 
-  test('cancelled: the upstream is left, the output so far is kept and paid for, and again is the same', async () => {
+  test('a cancelled response stops its upstream, keeps and charges its output, and can be cancelled again with the same result', async () => {
     // It is far from its end when it is cancelled, however long that takes.
     const long = pacedAs(text.repeat(10), 20);
     const stream = await client.responses.create({ model: 'cancelled', input: 'Hello', background: true, stream: true }, long);
@@ -139,13 +139,13 @@ describe('background responses', () => {
       const done = await poll(queued.id);
       assert.equal(done.status, 'failed', fault);
       assert.ok((done.error?.message ?? '') !== '', fault);
-      // The SDK throws at the first event of an error; what follows is read as it comes.
+      // The SDK throws at the first error event; the test reads the following events directly.
       const replayed = await call(`${running.weir.gatewayUrl}/v1/responses/${queued.id}?stream=true`, { headers: headers() });
       assert.equal([...replayed.text.matchAll(/^event: (.*)$/gm)].at(-1)?.[1], 'response.failed', fault);
     }
   });
 
-  test('what is wrong with the request is told at once', async () => {
+  test('an invalid request is refused at once', async () => {
     const refused = async (body: object, status: number, param: string): Promise<void> => {
       const answer = await post(`${running.weir.gatewayUrl}/v1/responses`, { model, input: 'x', background: true, ...body }, headers());
       assert.deepEqual([answer.status, answer.json.error.param], [status, param]);
@@ -155,7 +155,7 @@ describe('background responses', () => {
     await refused({ temperature: 'hot' }, 400, 'temperature');
   });
 
-  test('what is unknown, finished or synchronous cannot be cancelled', async () => {
+  test('unknown, finished and synchronous responses cannot be cancelled', async () => {
     const cancel = (id: string) => call(`${running.weir.gatewayUrl}/v1/responses/${id}/cancel`, { method: 'POST', headers: headers() });
     const unknown = await cancel('resp_unknown');
     assert.equal(unknown.status, 404);

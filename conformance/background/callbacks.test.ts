@@ -56,7 +56,7 @@ async function startTwice(
   }
 }
 
-/** Has a Weir in this process. */
+/** Starts a Weir in this process. */
 async function serveOnce(privateAddresses: boolean, use: (weir: ServedWeir) => Promise<void>): Promise<void> {
   await using weir = await serveWeir({ config: config(privateAddresses), monitor: false });
   await use(weir);
@@ -81,7 +81,7 @@ const first = (received: readonly Received[], limitMs = 60_000): Promise<Receive
   );
 
 describe('callbacks of background responses', { concurrency: true }, () => {
-  test('the end of a response is told once, signed with the secret that the operator is shown', (context) =>
+  test('the end of a response is reported once, signed with the secret that the operator can see', (context) =>
     serveOnce(true, async (weir) => {
       const { dataDirectory } = weir;
       const { url, received } = await startReceiver(context);
@@ -112,7 +112,7 @@ describe('callbacks of background responses', { concurrency: true }, () => {
       assert.equal(received.length, 2);
     }));
 
-  test('a cancelled response is told as cancelled', (context) =>
+  test('a cancelled response is reported as cancelled', (context) =>
     serveOnce(true, async (weir) => {
       const { url, received } = await startReceiver(context);
       const id = await begin(weir, url, slow);
@@ -121,7 +121,7 @@ describe('callbacks of background responses', { concurrency: true }, () => {
       assert.equal(JSON.parse(one?.body ?? '{}').type, 'response.cancelled');
     }));
 
-  test('a response whose gateway is killed is told as failed by the next one', (context) =>
+  test('a response whose gateway is killed is reported as failed by the next gateway', (context) =>
     startTwice(true, async (start) => {
       const { url, received } = await startReceiver(context);
       const before = await start();
@@ -134,7 +134,7 @@ describe('callbacks of background responses', { concurrency: true }, () => {
       assert.equal(received.length, 1);
     }));
 
-  test('what is no receiver, and a callback without a background response, are refused before anything is begun', () =>
+  test('an invalid receiver, and a callback without a background response, are refused before anything is begun', () =>
     serveOnce(false, async (weir) => {
       const wrong: readonly [body: object, words: RegExp][] = [
         [{ callback_url: 'https://hooks.example/' }, /'background': true/],
@@ -152,7 +152,7 @@ describe('callbacks of background responses', { concurrency: true }, () => {
       assert.equal(nothing.status, 200, nothing.text);
     }));
 
-  test('the commands show the secret of a user, rotate it and list events, and say what is not there', () =>
+  test("the commands show a user's secret, rotate it and list events, and report unknown ids", () =>
     serveOnce(false, async ({ dataDirectory }) => {
       const run = (...words: string[]) => runCommand(['callbacks', ...words], { WEIR_DATA_DIR: dataDirectory });
       const listed = await runCommand(['users', 'list', '--json'], { WEIR_DATA_DIR: dataDirectory });

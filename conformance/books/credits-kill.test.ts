@@ -11,7 +11,7 @@ import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
 const paidNanoUsd = 20_000_000n;
 
-/** The status of each of many calls at once; 0 for one that the end of the process has cut. */
+/** The status of each of many simultaneous calls; 0 for one that the end of the process has cut. */
 async function callOften(weir: RunningWeir, count: number, steer: Readonly<Record<string, string>> = {}): Promise<readonly number[]> {
   const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 60, messages: [{ role: 'user', content: 'hi' }] });
   const headers = { 'x-api-key': weir.apiKey, 'anthropic-version': '2023-06-01', 'content-type': 'application/json', ...steer };
@@ -37,7 +37,7 @@ async function findProblems(store: Store): Promise<readonly string[]> {
   }
 }
 
-test('F9, F59, M6, M7: a prepaid balance is never overdrawn by many calls at once and a kill -9, and at rest nothing is held or leased', async () => {
+test('F9, F59, M6, M7: simultaneous calls and a kill -9 never overdraw a prepaid balance, and at rest nothing is held or leased', async () => {
   await using simulated = await startSimulatedProgram();
   const { dataDirectory } = simulated.weir;
   const store = await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite') });
@@ -54,24 +54,24 @@ test('F9, F59, M6, M7: a prepaid balance is never overdrawn by many calls at onc
     },
     (status) => status === 402,
   );
-  // What was served is owed when it is booked.
+  // A served call is owed as soon as it is booked.
   await eventually(
     () => store.listEntries({ limit: 10_000 }),
     ({ length }) => length >= served,
   );
   const [free] = await store.readBalances({ userName: key.userName, limit: 1 });
   const payment = { transactionId: 'top_up:1', kind: 'top_up', against: 'deposits', actor: 'test', postedAtMs: 1 } as const;
-  // What was called before it was prepaid is owed, and paid with this.
+  // Calls from before the prepaid balance are owed, and this top-up pays them.
   await store.postTransaction({ ...payment, userName: key.userName, amountNanoUsd: paidNanoUsd - (free?.balanceNanoUsd ?? 0n) });
   const cut = callOften(simulated.weir, 20);
   await simulated.weir.stop('SIGKILL');
   const before = await cut;
   await using again = await startWeir({ dataDirectory, environment: { WEIR_CONFIG: join(dataDirectory, 'weir.yaml') } });
-  // Together they cost more than there is, also where the gateway takes them one after the other.
+  // Together they cost more than the balance, also if the gateway admits them one after the other.
   const after = await callOften({ ...again, apiKey: simulated.weir.apiKey }, 60, { 'x-simulator-output-tokens': '60' });
   assert.ok(after.includes(402), `not all are admitted: ${after.join()}`);
   assert.ok(
-    // Where the machine stands still for seconds, so do the books, and calls are told to come again: 503.
+    // If the machine stalls for seconds, so do the books, and calls get a 503 with retry-after.
     [...before, ...after].every((status) => [0, 200, 402, 503].includes(status)),
     [...before, ...after].join(),
   );

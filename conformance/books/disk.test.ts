@@ -18,7 +18,7 @@ function mount(directory: string, options: string): boolean {
     execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', directory], { stdio: 'ignore' });
     return true;
   } catch {
-    // Only the administrator may; then the tests that need it are skipped with that reason.
+    // Only the administrator may; otherwise the tests that need it are skipped with that reason.
     return false;
   }
 }
@@ -31,11 +31,11 @@ function unmount(directory: string): void {
   }
 }
 
-/** Fills a file system to the last block, and returns what empties it again. */
+/** Fills a file system to the last block, and returns a function that empties it again. */
 function fill(directory: string): () => void {
   const path = join(directory, 'filler');
   const file = openSync(path, 'w');
-  // Whoever else works there may free something meanwhile.
+  // Another program may free some space meanwhile.
   let free = Infinity;
   for (let round = 0; round < 100 && free > 0; round += 1) {
     for (const bytes of [65_536, 4096, 512, 1]) {
@@ -58,11 +58,11 @@ const probe = join(base, 'probe');
 mkdirSync(probe);
 const canMount = mount(probe, 'size=1m');
 unmount(probe);
-const skip = canMount ? false : 'mounting a small file system takes rights that this user has not';
+const skip = canMount ? false : 'mounting a small file system needs rights that this user does not have';
 
 after(() => rmSync(base, { recursive: true, force: true }));
 
-/** Uploads a file that is larger than what the database has room for in its log. */
+/** Uploads a file that is larger than the free space of the database's log. */
 function upload(gatewayUrl: string, apiKey: string): ReturnType<typeof call> {
   const part = (name: string, value: string): string => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`;
   const file = `--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n${'words '.repeat(100_000)}\r\n--b--\r\n`;
@@ -80,7 +80,7 @@ const filled: readonly [name: string, mounted: (dataDirectory: string) => string
 
 for (const [name, mounted, size] of filled) {
   test(
-    `${name} is full: new calls are refused in their dialect, running ones finish and are settled, and it heals by itself`,
+    `${name} is full: new calls are refused in their dialect, running calls finish and are settled, and it recovers by itself`,
     { skip },
     async () => {
       const dataDirectory = mkdtempSync(join(base, 'data-'));
@@ -94,14 +94,15 @@ for (const [name, mounted, size] of filled) {
           makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number, steer });
         const views = [await ask(1)];
         assert.ok(views[0]?.complete);
-        // They have to outlast all that is asked while it is full: the end of the last gives the journal room.
+        // They have to last longer than all checks on the full disk: the end of the last one frees space in the
+        // journal.
         const running = Array.from({ length: 10 }, (_, index) => ask(10 + index, { 'output-tokens': '400', pace: 'tokensPerSecond=40' }));
         await eventually(
           () => simulator.records().filter(({ headersAtMs }) => headersAtMs !== undefined).length,
           (count) => count >= 11,
         );
         const empty = fill(point);
-        // The first that cannot write notices.
+        // The first call that cannot write notices.
         await eventually(
           async () => (await ask(0)).status,
           (status) => status === 503,
@@ -112,7 +113,7 @@ for (const [name, mounted, size] of filled) {
           assert.equal(refused.status, 503, refused.text);
           assert.ok(api.errorType(refused.json));
           assert.match(refused.json.error.message, /books/);
-          assert.doesNotMatch(refused.text, /ENOSPC|\/journal|no space/i, 'the client learns nothing of the machine');
+          assert.doesNotMatch(refused.text, /ENOSPC|\/journal|no space/i, 'the client learns nothing about the machine');
         }
         assert.equal(simulator.records().length, reached, 'a refused call never reached the upstream');
         const refusedUpload = point === dataDirectory ? await upload(weir.gatewayUrl, weir.apiKey) : undefined;
@@ -120,7 +121,7 @@ for (const [name, mounted, size] of filled) {
           assert.equal(refusedUpload.status, 503, refusedUpload.text);
           assert.equal(refusedUpload.json.error.code, 'storage_unavailable');
           assert.ok(Number(refusedUpload.headers['retry-after']) > 0);
-          assert.doesNotMatch(refusedUpload.text, /ENOSPC|sqlite|disk/i, 'the client learns nothing of the machine');
+          assert.doesNotMatch(refusedUpload.text, /ENOSPC|sqlite|disk/i, 'the client learns nothing about the machine');
         }
         const health = await call(`${weir.gatewayUrl}/health`);
         assert.equal(health.status, 503);
@@ -149,7 +150,7 @@ for (const [name, mounted, size] of filled) {
           lostTokensMax: 0,
         });
         assert.deepEqual(audit.problems, []);
-        // Calls that were made to find out whether it is full may still be on their way.
+        // Probe calls, which check whether the disk is full, may still be in progress.
         const differences = async () => compareStatistics(weir.monitorUrl, weir.billingToken, await ledger.all());
         await eventually(differences, ({ length }) => length === 0);
         await ledger.close();
@@ -169,14 +170,14 @@ async function refusal(gatewayUrl: string, apiKey: string, api: ChatInterface) {
   });
 }
 
-test('F55, F57: the database is locked by somebody for seconds: calls go on, and their rows come when it is free', async () => {
+test('F55, F57: another process locks the database for seconds, calls continue, and their rows are written when it is unlocked', async () => {
   await using simulated = await startSimulatedProgram();
   const { weir } = simulated;
   const database = new DatabaseSync(join(weir.dataDirectory, 'weir.sqlite'));
   try {
     database.exec('begin immediate');
     const calls = [];
-    // Those whose replies are to be stored wait for the database, for a while and together.
+    // Calls whose replies are to be stored wait for the database, together and for a limited time.
     for (let number = 1; number <= 20; number++) {
       calls.push(makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(number), number }));
       await new Promise((resolve) => setTimeout(resolve, 100));
@@ -216,7 +217,7 @@ describe('a data directory that cannot be used', () => {
     assert.doesNotMatch(message, /\n\s+at /);
   });
 
-  test('a file system that is read-only is named', { skip }, async () => {
+  test('a read-only file system is named', { skip }, async () => {
     const directory = join(place, 'read-only');
     mkdirSync(directory);
     assert.ok(mount(directory, 'size=1m,ro'));
@@ -232,7 +233,7 @@ describe('a data directory that cannot be used', () => {
     }
   });
 
-  test('a database that is no database is named', async () => {
+  test('a file that is not a database is named', async () => {
     const directory = join(place, 'garbage');
     mkdirSync(directory, { mode: 0o700 });
     writeFileSync(join(directory, 'weir.sqlite'), 'this is no database, but it is long enough to be taken for one '.repeat(100));

@@ -12,17 +12,20 @@ import { startWeir } from '../support/start-weir.ts';
 import { makeCall, modeOf, simulatedUpstreams } from './load.ts';
 
 const streams = Number(process.env['WEIR_STREAMS'] ?? scaled(120, 500));
-/** As long as the test needs to see what is said meanwhile, however busy the machine is; shorter than the streams, so that it takes no time of its own. */
+/**
+ * As long as the test needs for its observations, also on a busy machine. It is shorter than the streams, so that it
+ * adds no time.
+ */
 const drainDelayMs = 12_000;
 
 for (const commandArguments of [[], ['--workers', '2']]) {
-  test(`weir gateway ${commandArguments.join(' ')}: SIGTERM with ${streams} live streams cuts none, and is told before anything is closed`, async (context) => {
+  test(`weir gateway ${commandArguments.join(' ')}: SIGTERM with ${streams} live streams cuts none, and readiness reports it before anything is closed`, async (context) => {
     const directory = mkdtempSync(join(tmpdir(), 'weir-drain-'));
     await using simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'), { pace: 'tokensPerSecond=60;tokensPerFrame=30' });
     const config = JSON.stringify({
       upstreams: simulatedUpstreams(simulator.addresses),
       timeouts: { drainDelayMs, drainMs: 120_000 },
-      // On a busy machine the overload gate would refuse some of the calls, and rightly; this is about the drain.
+      // On a busy machine the overload gate would correctly refuse some of the calls; this test is about the drain.
       overload: { loopDelayMs: 60_000 },
     });
     const weir = await startWeir({ dataDirectory: directory, config, command: 'gateway', commandArguments });
@@ -55,8 +58,8 @@ for (const commandArguments of [[], ['--workers', '2']]) {
       assert.equal(ready.headers['connection'], 'close');
       assert.equal((await call(`${weir.gatewayUrl}/health/live`)).status, 200);
       const late = await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(1), number: streams + 1, steer: { 'output-tokens': '5' } });
-      assert.ok(late.complete, `calls are taken while others still come here: ${late.status} ${late.text.slice(0, 300)}`);
-      // Then the door is shut.
+      assert.ok(late.complete, `calls are accepted while clients still connect: ${late.status} ${late.text.slice(0, 300)}`);
+      // Then the port is closed.
       await untilRefused(weir.gatewayUrl);
       assert.ok(performance.now() - startedMs >= drainDelayMs - 200);
       const views = [...(await Promise.all(calls)), late];
@@ -78,7 +81,7 @@ for (const commandArguments of [[], ['--workers', '2']]) {
   });
 }
 
-test('weir gateway --workers: after the grace streams get their terminal error event and are booked; the signal again ends everything at once', async () => {
+test('weir gateway --workers: after the grace period streams get their terminal error event and are booked; a second signal ends everything at once', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-drain-'));
   const pace = 'tokensPerSecond=200;tokensPerFrame=10';
   await using simulator = await startSimulatorProcess(join(directory, 'truth.jsonl'), { pace });
@@ -135,7 +138,7 @@ test('weir gateway --workers: after the grace streams get their terminal error e
     assert.equal(entries.filter(({ end }) => end === 'lost').length, 20);
     const audit = auditBooks({ entries, truths: simulator.truths(), clients: views });
     assert.deepEqual(audit.problems, []);
-    assert.ok(audit.witnessed > 0, 'something of the streams had to be noted');
+    assert.ok(audit.witnessed > 0, 'the streams had progress to record');
   } finally {
     await weir[Symbol.asyncDispose]();
     rmSync(directory, { recursive: true, force: true });

@@ -32,7 +32,7 @@ const refusals: Readonly<Record<ErrorFamily, Readonly<Record<Refusal, string>>>>
   },
   'generate-content': { spent: '429 RESOURCE_EXHAUSTED 429', empty: '403 PERMISSION_DENIED 403', unavailable: '503 UNAVAILABLE 503' },
   'xai-videos': { spent: '429 insufficient_quota', empty: '402 insufficient_quota', unavailable: '503 credits_unavailable' },
-  // These have words alone.
+  // These have only a message.
   cohere: { spent: '429 message', empty: '402 message', unavailable: '503 message' },
   jina: { spent: '429 detail', empty: '402 detail', unavailable: '503 detail' },
 };
@@ -41,21 +41,21 @@ function describeRefusal({ status, json }: RoadReply): string {
   const body: unknown = Array.isArray(json) ? json[0] : json;
   const { error, code } = body as { readonly error: unknown; readonly code?: unknown };
   if (error === undefined) return `${status} ${Object.keys(body as object).find((name) => name !== 'id') ?? ''}`;
-  // xAI names a code beside a text.
+  // xAI sends a code beside a text.
   if (typeof error === 'string') return `${status} ${String(code)}`;
   const told = error as { readonly type?: unknown; readonly status?: unknown; readonly code?: unknown };
   return `${status} ${String(told.type ?? told.status)} ${String(told.code)}`;
 }
 
-/** Calls that are made at once. */
+/** Simultaneous calls. */
 const crowd = 50;
 
-/** A key's name: it has no signs. */
+/** A key's name without its punctuation. */
 const nameOf = ({ name }: Pick<Road, 'name'>): string => name.replaceAll(/[^a-zA-Z0-9]+/g, ' ');
 
 const sumOf = (rows: readonly CallEntry[]): bigint => rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
 
-describe('what a key may spend, on every road', () => {
+describe('the limit of a key, on every paid route', () => {
   let running: SimulatedWeir;
   let store: Awaited<ReturnType<typeof openSqliteStore>>;
   let accounts: Accounts;
@@ -108,15 +108,15 @@ describe('what a key may spend, on every road', () => {
       60_000,
     );
 
-  /** What is refused leaves nothing behind. */
+  /** A refused call leaves nothing behind. */
   async function assertRefused(road: Road, key: string, refusal: Refusal): Promise<void> {
     const before = running.simulator.records().length;
     const reply = await road.go(walker(key));
     assert.equal(describeRefusal(reply), refusals[road.family][refusal], `${road.name}: ${reply.text.slice(0, 500)}`);
-    assert.equal(running.simulator.records().length, before, `${road.name}: an upstream was asked`);
+    assert.equal(running.simulator.records().length, before, `${road.name}: an upstream was called`);
   }
 
-  test('M6: what is not covered is refused in the words of its road, and no upstream is asked', async () => {
+  test('M6: a call that the limit does not cover is refused in the format of its route, and no upstream is called', async () => {
     const spent = await createKey('walker', 'spent', { spendTotal: '0.000000001' });
     await untilKnown(spent);
     for (const road of roads) await assertRefused(road, spent, 'spent');
@@ -128,7 +128,7 @@ describe('what a key may spend, on every road', () => {
     await untilAtRest();
   });
 
-  test('M6: what no balance covers is refused in the words of its road, and no upstream is asked', async () => {
+  test('M6: a call that no balance covers is refused in the format of its route, and no upstream is called', async () => {
     const empty = await createKey('walker', 'empty', {});
     await accounts.changeUserLimits('walker', { prepaid: true });
     await untilKnown(empty);
@@ -141,7 +141,7 @@ describe('what a key may spend, on every road', () => {
       },
       (status) => status === 402,
     );
-    // What was served before that has its row in a moment.
+    // Calls that were served before have their rows a moment later.
     const { length: before } = await eventually(
       () => rowsOf('empty'),
       ({ length }) => length >= served,
@@ -154,11 +154,11 @@ describe('what a key may spend, on every road', () => {
     await untilAtRest();
   });
 
-  /** A key of the walker's user that may spend so often what a call of a road is held for. */
+  /** A key of the caller's user with a limit of this many holds of a call on the route. */
   async function createKeyFor(road: Road, name: string, times: bigint): Promise<void> {
     const { json } = await post(`${base()}/v1/quote`, road.quoted(walker(rich)), bearer(rich));
     assert.ok(json.held !== null && json.held !== undefined, `${road.name}: ${JSON.stringify(json).slice(0, 300)}`);
-    // A little more: what is sent over a socket says that it is a stream.
+    // A little more: a message over a socket also says that it is a stream.
     const held = BigInt(json.held.nano_usd);
     const limit = held * times + held / 20n;
     keys.set(name, await createKey('walker', name, { spendTotal: usdDecimal(limit) }));
@@ -168,7 +168,7 @@ describe('what a key may spend, on every road', () => {
   const limits = new Map<string, bigint>();
   const keyOf = (name: string): string => keys.get(name) ?? assert.fail(name);
 
-  /** What keys have spent, by their rows once all calls have theirs, by what each is told itself, and by its limit. */
+  /** The spend of the keys: by their rows once all calls have them, by each key's own view, and by its limit. */
   async function assertWithin(names: readonly string[]): Promise<void> {
     await untilAtRest();
     await eventually(
@@ -189,14 +189,14 @@ describe('what a key may spend, on every road', () => {
     );
   }
 
-  test('F1, F2, M6: fifty calls at once on a road spend no more than the limit of their key, and nothing stays held', async () => {
-    // What is translated is held as what passes through.
+  test('F1, F2, M6: fifty simultaneous calls on a route spend no more than the limit of their key, and no hold remains', async () => {
+    // A translated call has the same hold as a call that passes through.
     const crowded = roads.filter(({ name }) => !name.includes('translated'));
     await Promise.all(crowded.map((road) => createKeyFor(road, nameOf(road), 3n)));
     await Promise.all(crowded.map((road) => untilKnown(keyOf(nameOf(road)))));
     for (const road of crowded) {
       const replies = await Promise.all(Array.from({ length: crowd }, () => road.go(walker(keyOf(nameOf(road))))));
-      // A machine that is busy with other suites, or stands still, may be too slow for so many, and its books with it.
+      // A machine that is busy with other suites, or stalls, may be too slow for this many, and so may its books.
       const refused = replies.filter(
         ({ status, text }) => status >= 300 && !/The gateway is overloaded|cannot set credit aside/.test(text),
       );
@@ -207,7 +207,7 @@ describe('what a key may spend, on every road', () => {
     assert.equal(await figure('weir_credits_overdrafts_total'), 0);
   });
 
-  test('F17, M6: a stream that meets what is held for it is cut as its dialect ends, and costs no more than that', async () => {
+  test('F17, M6: a stream that reaches its hold ends in the way of its dialect, and costs no more than the hold', async () => {
     const cut = roads.flatMap((road) => (road.cutEnd === undefined ? [] : [{ road, name: `cut ${nameOf(road)}`, end: road.cutEnd }]));
     await Promise.all(cut.map(({ road, name }) => createKeyFor(road, name, 1n)));
     await Promise.all(cut.map(({ name }) => untilKnown(keyOf(name))));
@@ -225,12 +225,12 @@ describe('what a key may spend, on every road', () => {
       );
   });
 
-  test('a tool loop that cannot pay its next round ends as by its output limit', async () => {
+  test('a tool loop that cannot pay its next round ends as if at its output limit', async () => {
     for (const [index, road] of roads.filter(({ name }) => name.startsWith('a tool loop')).entries()) {
       const name = `loop-${index}`;
       await createKeyFor(road, name, 1n);
       await untilKnown(keyOf(name));
-      // A model that never has enough.
+      // A model that never ends its calls.
       const reply = await road.go(walker(keyOf(name), { stop: 'tool-use' }));
       assert.equal(reply.status, 200, reply.text);
       assert.match(reply.text, /"status":\s*"incomplete"/, road.name);
@@ -238,18 +238,18 @@ describe('what a key may spend, on every road', () => {
       // Its rows are booked one after the other; the receipt has all of them at once.
       const receipt = await call(`${base()}${String(reply.headers['x-weir-receipt'])}`, { headers: bearer(keyOf(name)) });
       const rows = await readLedger(store).rows(String(reply.headers['x-weir-request-id']), receipt.json.rows.length);
-      assert.ok(rows.length > 1, `${road.name}: its tools ran, and its model was asked again`);
+      assert.ok(rows.length > 1, `${road.name}: its tools ran, and its model was called again`);
       await assertWithin([name]);
     }
   });
 
-  test('R2: where the books cannot be reached, what has a limit is refused, and what has none goes on', async () => {
+  test('R2: if the books are unreachable, calls with a limit are refused and all others continue', async () => {
     const [road] = roads;
     const free = await createKey('walker', 'free', {});
     await untilKnown(free);
     const [lease] = await store.listLeases();
     assert.ok(lease, 'the process has leased something');
-    // Another process takes its name: from now on it may lease nothing.
+    // Another process takes its name: from now on it must not lease anything.
     await store.openCreditNode({ nodeId: lease.nodeId, sessionId: 'another', nowMs: Date.now() });
     await eventually(
       async () => (await road?.go(walker(rich)))?.status,

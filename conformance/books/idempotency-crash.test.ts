@@ -11,7 +11,7 @@ import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 const stream = { model: 'gpt-4.1', messages: [{ role: 'user', content: 'Hello' }], stream: true };
 const slow = { 'x-simulator-pace': 'tokensPerSecond=20', 'x-simulator-output-tokens': '400' };
 
-/** What is left of a request when its process is gone. */
+/** The state of a request after its process has died. */
 describe('Idempotency-Key, when a process is killed', () => {
   let running: SimulatedProgram;
   before(async () => {
@@ -28,7 +28,7 @@ describe('Idempotency-Key, when a process is killed', () => {
   const asked = (tag: string) => running.simulator.records().filter((record) => record.tag === tag);
   const urlOf = ({ gatewayUrl }: RunningWeir) => `${gatewayUrl}/v1/chat/completions`;
 
-  test('M10: while the first is under way the second is refused at once, and may come again', async () => {
+  test('M10: while the first call is in progress, the second is refused at once and may be retried', async () => {
     const url = urlOf(running.weir);
     const first = openCall(url, { headers: headersOf('in-flight', slow), body: JSON.stringify(stream), limitMs: 30_000 });
     await first.until((text) => text.includes('content'));
@@ -41,7 +41,7 @@ describe('Idempotency-Key, when a process is killed', () => {
     assert.doesNotMatch(running.weir.output(), /failed inside the gateway/);
   });
 
-  test('killed in the middle of the answer: the call is charged once, and a repetition names it and makes no other', async () => {
+  test('killed in the middle of the answer: the call is charged once, and a repetition names it and makes no second call', async () => {
     const { dataDirectory } = running.weir;
     const first = openCall(urlOf(running.weir), { headers: headersOf('killed', slow), body: JSON.stringify(stream), limitMs: 30_000 });
     await first.until((text) => text.split('content').length > 4);
@@ -50,7 +50,7 @@ describe('Idempotency-Key, when a process is killed', () => {
     const weir = await startWeir({ dataDirectory, environment: { WEIR_CONFIG: join(dataDirectory, 'weir.yaml') } });
     const ledger = await openLedger(dataDirectory);
     try {
-      // Who starts in the place of a process knows that it is dead: its lease, of half a minute, is not waited for.
+      // The process that replaces another knows that it is dead, so it does not wait for its lease of half a minute.
       const late = await eventually(
         () => post(urlOf(weir), stream, headersOf('killed')),
         ({ json }) => json.error.code === 'idempotency_spent',
@@ -67,7 +67,7 @@ describe('Idempotency-Key, when a process is killed', () => {
       assert.equal(rows.filter((entry) => entry.callId === callId).length, 1);
       const anew = await post(urlOf(weir), stream, headersOf('killed-again'));
       assert.equal(anew.status, 200);
-      // This gateway lets nobody wait, and the answer is kept a moment after its client has it.
+      // This gateway lets no request wait, and the answer is recorded a moment after its client has it.
       const again = await eventually(
         () => post(urlOf(weir), stream, headersOf('killed-again')),
         ({ status }) => status === 200,
@@ -76,7 +76,7 @@ describe('Idempotency-Key, when a process is killed', () => {
       await weir.stop();
       const third = await startWeir({ dataDirectory, environment: { WEIR_CONFIG: join(dataDirectory, 'weir.yaml') } });
       const kept = await post(urlOf(third), stream, headersOf('killed-again'));
-      assert.equal(kept.text, anew.text, 'what was kept outlives its process');
+      assert.equal(kept.text, anew.text, 'the recorded reply outlives its process');
       await third.stop();
     } finally {
       await ledger.close();

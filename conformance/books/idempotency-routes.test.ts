@@ -6,7 +6,7 @@ import { type Answer, call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 import { makeWav } from '../audio/start-audio-upstream.ts';
 
-/** A form as a client writes it: its boundary is another one each time. */
+/** A form as a client writes it: its boundary is different each time. */
 function writeForm(boundary: string, fields: Readonly<Record<string, string>>, file: Buffer): Buffer {
   const parts = Object.entries(fields).map(
     ([name, value]) => `--${boundary}\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
@@ -15,7 +15,7 @@ function writeForm(boundary: string, fields: Readonly<Record<string, string>>, f
   return Buffer.concat([Buffer.from(parts.join('') + head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]);
 }
 
-/** What is no chat: each route is made once, whatever its body and its answer are. */
+/** Routes that are not chats: each request is executed once, whatever its body and its answer are. */
 describe('Idempotency-Key beside chats', () => {
   let running: SimulatedWeir;
   before(async () => {
@@ -46,7 +46,7 @@ describe('Idempotency-Key beside chats', () => {
     { path: '/messages/count_tokens', body: { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'hello' }] }, calls: 1 },
   ];
   for (const [index, { path, body, calls }] of bodies.entries())
-    test(`POST ${path} ${JSON.stringify(body).slice(0, 80)} is made once`, async () => {
+    test(`POST ${path} ${JSON.stringify(body).slice(0, 80)} is executed once`, async () => {
       const key = `route-${index}`;
       const send = (more: object = {}) =>
         post(
@@ -64,13 +64,13 @@ describe('Idempotency-Key beside chats', () => {
       assert.equal(asked(key).length, calls);
     });
 
-  test('what is made without a body is made once', async () => {
+  test('a request without a body is executed once', async () => {
     const send = () => call(`${base()}/vector_stores`, { method: 'POST', headers: { ...auth(), 'idempotency-key': 'empty' } });
     const first = await send();
     assertReplayed(await send(), first);
   });
 
-  test('a form is known by its parts, whatever its boundary is, and however it is cut', async () => {
+  test('a form is recognised by its parts, whatever its boundary is, and however it is split', async () => {
     const wav = makeWav(1);
     const fields = { model: 'gpt-4o-mini-transcribe', language: 'en' };
     const send = (boundary: string, given: Readonly<Record<string, string>> = fields, file = wav) =>
@@ -102,7 +102,7 @@ describe('Idempotency-Key beside chats', () => {
     assert.equal(listed.json.data.length, 1);
   });
 
-  test('a video is asked for once', async () => {
+  test('a video is ordered once', async () => {
     const wish = { model: 'grok-imagine-video', prompt: 'a cat', duration: 5 };
     const send = (more: object = {}) =>
       post(`${base()}/video/generations`, { ...wish, ...more }, { ...auth(), 'idempotency-key': 'video' });
@@ -114,7 +114,7 @@ describe('Idempotency-Key beside chats', () => {
     assertConflict(await send({ prompt: 'a dog' }));
   });
 
-  test('who has nothing left to spend still gets the video that was made for it', async () => {
+  test('a caller without any balance left still gets the video that was made for it', async () => {
     const made = ['keys', 'create', '--user', 'spender', '--name', 'last', '--spend-total', '0.10'];
     const key = (await runCommand(made, { WEIR_DATA_DIR: running.weir.dataDirectory })).stdout.trim();
     const wish = { model: 'grok-imagine-video', prompt: 'a cat', duration: 2 };
@@ -133,7 +133,7 @@ describe('Idempotency-Key beside chats', () => {
     assertConflict(await send('spender', { prompt: 'a dog' }));
   });
 
-  test('a GET has no key', async () => {
+  test('a GET ignores the key', async () => {
     const answer = await call(`${base()}/models`, { headers: { ...auth(), 'idempotency-key': 'x'.repeat(300) } });
     assert.equal(answer.status, 200);
   });

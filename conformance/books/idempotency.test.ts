@@ -10,10 +10,10 @@ import { type SimulatedProgram, startSimulatedProgram } from '../support/start-s
 import { isExact, openLedger } from '../support/audit.ts';
 
 const workers = 2;
-/** After how many bytes clients leave. */
+/** The numbers of bytes after which clients disconnect. */
 const leavingPlaces = fc.sample(fc.noBias(fc.integer({ min: 1, max: 4000 })), 2 * chatInterfaces.length);
 
-/** Two processes on one data directory: what one has been asked the other knows. */
+/** Two processes on one data directory: each knows the keys of the other. */
 describe('Idempotency-Key', () => {
   let running: SimulatedProgram;
   before(async () => {
@@ -36,7 +36,7 @@ describe('Idempotency-Key', () => {
 
   for (const { dialect, path, model, body, headers: own, terminal } of chatInterfaces)
     for (const stream of [false, true])
-      test(`M10: ${dialect} at ${path(model, stream)}, ${stream ? 'streamed' : 'whole'}: asked again, the same answer and one call`, async () => {
+      test(`M10: ${dialect} at ${path(model, stream)}, ${stream ? 'streamed' : 'whole'}: a repetition gets the same answer from one call`, async () => {
         const key = `${dialect}${path(model, stream)}-${stream}`;
         const send = (text = 'Hello', more = {}) =>
           post(`${running.weir.gatewayUrl}${path(model, stream)}`, body(model, text, stream), headersOf(key, { ...own, ...more }));
@@ -60,7 +60,7 @@ describe('Idempotency-Key', () => {
         assert.equal(asked(key).length, 1);
       });
 
-  test('M10: a hundred at once over two processes are one call, one row and one answer', async () => {
+  test('M10: a hundred simultaneous requests to two processes are one call, one row and one answer', async () => {
     const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
     const key = 'hundred';
     const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
@@ -93,7 +93,7 @@ describe('Idempotency-Key', () => {
   });
 
   for (const [index, chat] of chatInterfaces.entries())
-    test(`M8 and M10, ${chat.dialect}: who leaves a stream anywhere gets the whole answer at once and later, from one call that is charged in full`, async () => {
+    test(`M8 and M10, ${chat.dialect}: a client that leaves a stream anywhere gets the whole answer at once and later, from one call that is charged in full`, async () => {
       const key = `left-${chat.dialect}`;
       const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
       const steered = { 'x-simulator-pace': 'tokensPerSecond=200;tokensPerFrame=4', 'x-simulator-output-tokens': '150' };
@@ -107,7 +107,7 @@ describe('Idempotency-Key', () => {
       await leave(leavingPlaces[index] ?? 1);
       const send = () => call(url, { headers, body });
       const answers = await Promise.all([send(), send(), leave(0).then(send)]);
-      // Of what was kept, too, a client may leave at any byte.
+      // A client may also leave a recorded reply at any byte.
       await leave(leavingPlaces.at(-1 - index) ?? 1);
       for (const answer of [...answers, await send()]) {
         assert.equal(answer.status, 200);
@@ -121,11 +121,11 @@ describe('Idempotency-Key', () => {
       const entry = await ledger.row(idOf(answers[0]));
       await ledger.close();
       assert.ok(truth !== undefined && isExact(entry, truth));
-      // As the call sees it, nobody has left.
+      // For the call, no client has disconnected.
       assert.deepEqual([entry.end, entry.disconnect], ['finished', undefined]);
     });
 
-  test('what cost nothing and may come out otherwise is asked again; what is final is not', async () => {
+  test('a free result that may change is computed again; a final one is not', async () => {
     const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
     const url = `${running.weir.gatewayUrl}${chat.path(chat.model)}`;
     const send = (key: string, fault?: string) =>
@@ -143,14 +143,14 @@ describe('Idempotency-Key', () => {
     assert.equal(asked('final').length, 1);
     const wrong = await post(url, { model: chat.model }, headersOf('invalid'));
     assert.equal(wrong.status, 400);
-    // Nothing was done under this key; it is given back with the answer, or, where the store takes its time, a moment after it.
+    // Nothing was done under this key; it is released with the answer or, if the store is slow, a moment after it.
     await eventually(
       () => post(url, chat.body(chat.model, 'Hello'), headersOf('invalid')),
       ({ status }) => status === 200,
     );
   });
 
-  test('a stream that broke off was charged: it is given again as it was, and no second is made', async () => {
+  test('a stream that broke was charged: it is repeated as it was, and no second call is made', async () => {
     const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
     const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
     const send = () =>
@@ -162,7 +162,7 @@ describe('Idempotency-Key', () => {
     assert.equal(asked('broken').length, 1);
   });
 
-  test('an answer that is too long to be kept is not asked for again', async () => {
+  test('an answer that is too long to be recorded is not requested again', async () => {
     const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
     const url = `${running.weir.gatewayUrl}${chat.path(chat.model, true)}`;
     const send = () => post(url, chat.body(chat.model, 'Hello', true), headersOf('long', { 'x-simulator-output-tokens': '5000' }));
@@ -175,7 +175,7 @@ describe('Idempotency-Key', () => {
     assert.equal(asked('long').length, 1);
   });
 
-  test('keys are checked, and belong to their API key', async () => {
+  test('keys are validated, and belong to their API key', async () => {
     const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat') ?? assert.fail();
     const url = `${running.weir.gatewayUrl}${chat.path(chat.model)}`;
     for (const key of ['x'.repeat(256), 'caf\u00e9']) {

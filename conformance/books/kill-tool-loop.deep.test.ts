@@ -13,7 +13,7 @@ import { eventually, post } from '../support/http.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
-/** A search service that answers when the test says so. */
+/** A search service that answers when the test allows it. */
 async function startSearch(onSearch: (response: ServerResponse) => void): Promise<{ readonly server: Server; readonly url: string }> {
   const server = createServer((_request, response) => onSearch(response));
   await new Promise<void>((resolve) => {
@@ -30,7 +30,7 @@ const answerSearch = (response: ServerResponse): void => {
   response.end(results);
 };
 
-/** A process that dies while it runs a call's tools has charged what is finished, once, and leaves nothing that waits. */
+/** A process that dies while it runs a call's tools has charged the finished parts once, and leaves nothing pending. */
 describe('kill -9 in a tool loop', () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-tool-loop-'));
   let simulator: RunningSimulator;
@@ -69,7 +69,10 @@ describe('kill -9 in a tool loop', () => {
     );
   const asked = (wanted: string): number => simulator.records().filter(({ tag }) => tag === wanted).length;
 
-  /** The rows since a number of them, in the order of their ids, once the restarted program has settled what the dead one left. */
+  /**
+   * The rows from a number onwards, in the order of their ids, once the restarted program has settled the calls of the
+   * dead one.
+   */
   async function rowsAfterRestart(
     known: ReadonlySet<string>,
     settled: (rows: readonly CallEntry[]) => boolean,
@@ -79,7 +82,7 @@ describe('kill -9 in a tool loop', () => {
     try {
       const fresh = async (): Promise<readonly CallEntry[]> => (await ledger.all()).filter(({ callId }) => !known.has(callId));
       const rows = await eventually(fresh, settled);
-      // It works on: the same call goes to its end.
+      // It still works: the same call ends.
       onSearch = answerSearch;
       const reply = await ask(weir, 'after');
       assert.equal(reply.status, 200, reply.text);
@@ -103,7 +106,7 @@ describe('kill -9 in a tool loop', () => {
     const weir = await start();
     const lost = ask(weir, 'tool').catch(() => undefined);
     await searching.promise;
-    // Entries are handed to the store in the background: the journal has them whatever happens.
+    // Entries are shipped to the store in the background: the journal has them in any case.
     await weir.stop('SIGKILL');
     await lost;
     const rows = await rowsAfterRestart(new Set(), (found) => found.length > 0);
@@ -114,7 +117,7 @@ describe('kill -9 in a tool loop', () => {
     assert.ok((rows[0]?.charge.amountNanoUsd ?? 0n) > 0n);
   });
 
-  test('while the model is asked again: the round and the tools are charged once, the round under way is lost', async () => {
+  test('during the next call of the model: the finished round and the tools are charged once, the interrupted round is lost', async () => {
     const known = await idsNow();
     onSearch = (response) => {
       const faults = [{ fault: 'stall-before-headers', times: 1 }];

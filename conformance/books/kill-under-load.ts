@@ -19,15 +19,15 @@ export type KillOptions = {
   readonly kills: number;
   readonly seed: number;
   readonly clients: number;
-  /** What weir.yaml says besides the simulated vendors. */
+  /** The content of weir.yaml besides the simulated vendors. */
   readonly config?: (addresses: Addresses) => { readonly upstreams?: object; readonly models?: object };
-  /** The interface, model and way of the n-th call. */
+  /** The interface, model and form of the n-th call. */
   readonly modeOf: (number: number) => ReturnType<typeof modeOf>;
 };
 
 /**
- * Kills a gateway under load again and again, and holds its books against what the simulator served and what the clients saw: every answered call is booked once, and
- * nobody pays too much. Returns the entries.
+ * Kills a gateway under load repeatedly, and compares its books with the simulator's responses and the clients'
+ * observations: every answered call is booked once, and no call is charged too much. Returns the entries.
  */
 export async function killUnderLoad(context: TestContext, options: KillOptions): Promise<readonly CallEntry[]> {
   const { kills } = options;
@@ -57,7 +57,7 @@ export async function killUnderLoad(context: TestContext, options: KillOptions):
       const made = replies.follow((onData) => makeCall(weir?.gatewayUrl ?? '', weir?.apiKey ?? '', { ...call, onData }));
       const { text: _, ...view } = await made;
       views.push(view);
-      // A dead gateway refuses at once; a client that hammers it would only heat the machine.
+      // A dead gateway refuses at once; a client that retries without a pause would only use processor time.
       if (view.status === 0) await new Promise((resolve) => setTimeout(resolve, 100));
     }
   };
@@ -85,22 +85,22 @@ export async function killUnderLoad(context: TestContext, options: KillOptions):
     const audit = judge(entries);
     const shortfalls = audit.shortfalls.toSorted((left, right) => left - right);
     context.diagnostic(
-      `${JSON.stringify(audit.counts)}; tokens short per lost stream: p50 ${shortfalls[Math.floor(shortfalls.length / 2)]}, max ${shortfalls.at(-1)}; ${audit.witnessed} whose client tells what must be booked`,
+      `${JSON.stringify(audit.counts)}; tokens short per lost stream: p50 ${shortfalls[Math.floor(shortfalls.length / 2)]}, max ${shortfalls.at(-1)}; ${audit.witnessed} whose client knows the least charge`,
     );
     assert.deepEqual(audit.problems, []);
-    assert.ok(audit.witnessed > 0, 'the kills struck streams of which something had to be noted');
+    assert.ok(audit.witnessed > 0, 'the kills hit streams with progress to record');
     const { monitorUrl, billingToken } = weir;
-    // Calls that never reached the upstream have rows too, which may come later.
+    // Calls that never reached the upstream also have rows, which may come later.
     const ledger = await openLedger(dataDirectory);
     const differences = async () => compareStatistics(monitorUrl, billingToken, await ledger.all());
     await eventually(differences, ({ length }) => length === 0);
     await ledger.close();
-    assert.ok((audit.counts['lost'] ?? 0) > kills, 'the kills struck calls');
+    assert.ok((audit.counts['lost'] ?? 0) > kills, 'the kills hit calls');
     assert.ok((audit.counts['complete'] ?? 0) > kills);
     for (const text of [...output, weir.output()]) assert.doesNotMatch(text, /unhandled|uncaught|TypeError|RangeError|"quarantined":\["/i);
     assert.equal(await weir.stop('SIGTERM'), 0);
     const kept = readdirSync(join(dataDirectory, 'journal'));
-    assert.ok(kept.length <= 4, `what is in the ledger is given up by the journal: ${kept.join(', ')}`);
+    assert.ok(kept.length <= 4, `the journal deletes the entries that the ledger has: ${kept.join(', ')}`);
     return entries;
   } finally {
     stopped = true;
@@ -110,7 +110,10 @@ export async function killUnderLoad(context: TestContext, options: KillOptions):
   }
 }
 
-/** What a client waits for is written before its last bytes go out; the ledger follows within the shipping interval. What is never right is for the audit to tell. */
+/**
+ * Entries that a client depends on are written before its last bytes are sent; the ledger follows within the shipping
+ * interval. The audit reports rows that are never correct.
+ */
 async function readEntries(dataDirectory: string, isRight: (rows: readonly CallEntry[]) => boolean): Promise<readonly CallEntry[]> {
   const ledger = await openLedger(dataDirectory);
   const entries = await eventually(ledger.all, isRight).catch(ledger.all);

@@ -15,7 +15,10 @@ const kills = Number(process.env['WEIR_WORKER_KILLS'] ?? 12);
 const seed = Number(process.env['WEIR_SEED'] ?? 20_260_104);
 const tokensPerSecond = 300;
 
-/** Every answered call has one row, whoever of the processes was killed while it ran. Every third time it is the primary, and the next start has another number of workers. */
+/**
+ * Every answered call has one row, whichever process was killed while it ran. Every third kill hits the primary, and
+ * the next start has another number of workers.
+ */
 test(`workers and primaries killed ${kills} times under load (seed ${seed}): every answered call is booked once`, async (context) => {
   const random = createRandom(seed);
   const directory = mkdtempSync(join(tmpdir(), 'weir-kill-workers-'));
@@ -63,7 +66,7 @@ test(`workers and primaries killed ${kills} times under load (seed ${seed}): eve
     stopped = true;
     await Promise.all(running);
     assert.equal(await weir.stop('SIGTERM'), 0);
-    // As a single process, and with nobody's help: it finds what workers left.
+    // As a single process, without help: it finds the workers' journals.
     weir = await startWeir({ dataDirectory, config, command: 'gateway' });
     const slots = () => readdirSync(dataDirectory).filter((name) => name.startsWith('journal-'));
     await eventually(slots, (left) => left.length === 0, 60_000);
@@ -73,13 +76,13 @@ test(`workers and primaries killed ${kills} times under load (seed ${seed}): eve
     );
     const ledger = await openLedger(dataDirectory);
     const judge = async () => auditBooks({ entries: await ledger.all(), truths: simulator.truths(), clients: views });
-    // What the first slot held is shipped a moment after the start.
+    // The journal of the first slot is shipped a moment after the start.
     const audit = await eventually(judge, ({ problems }) => problems.length === 0).catch(judge);
     await ledger.close();
-    context.diagnostic(`${JSON.stringify(audit.counts)}; ${audit.witnessed} lost streams whose client tells what must be booked`);
+    context.diagnostic(`${JSON.stringify(audit.counts)}; ${audit.witnessed} lost streams whose client knows the least charge`);
     assert.deepEqual(audit.problems, []);
-    assert.ok(audit.witnessed > 0, 'the kills struck streams of which something had to be noted');
-    assert.ok((audit.counts['lost'] ?? 0) > 0, 'the kills struck calls');
+    assert.ok(audit.witnessed > 0, 'the kills hit streams with progress to record');
+    assert.ok((audit.counts['lost'] ?? 0) > 0, 'the kills hit calls');
     for (const text of [...output, weir.output()]) assert.doesNotMatch(text, /unhandled|uncaught|TypeError|RangeError|"quarantined":\["/i);
   } finally {
     stopped = true;

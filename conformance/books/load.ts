@@ -14,7 +14,7 @@ export function simulatedUpstreams(addresses: Readonly<Record<string, string>>):
   );
 }
 
-/** Numbers from 0 to 1 that repeat themselves for a seed, so that a failure can be repeated. */
+/** Numbers from 0 to 1 that repeat for a seed, so that a failure can be reproduced. */
 export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -26,24 +26,24 @@ export function createRandom(seed: number): () => number {
 export type LoadCall = {
   readonly api: ChatInterface;
   readonly stream: boolean;
-  /** Unique among the calls of a test: it makes the request's size unique too. */
+  /** Unique among the calls of a test: it also makes the request's size unique. */
   readonly number: number;
   readonly steer?: Readonly<Record<string, string>>;
-  /** The client leaves after so long. */
+  /** The client disconnects after this time. */
   readonly leaveAfterMs?: number;
   readonly body?: Readonly<Record<string, unknown>>;
   readonly limitMs?: number;
-  /** Told when the head of the reply has come. */
+  /** Called when the head of the reply has arrived. */
   readonly onHead?: () => void;
-  /** Called whenever some of the body has come. */
+  /** Called for each chunk of the body. */
   readonly onData?: () => void;
 };
 
-/** Replies that are being received: a kill that is to strike a stream in its middle waits for one. */
+/** Replies that are being received: a kill that is to hit a stream in its middle waits for one. */
 export class LiveReplies {
   readonly #spans = new Set<{ firstMs: number; lastMs: number }>();
 
-  /** Makes a call and follows its reply until it ends. */
+  /** Makes a call and reads its reply until it ends. */
   async follow<View>(call: (onData: () => void) => Promise<View>): Promise<View> {
     const span = { firstMs: Number.POSITIVE_INFINITY, lastMs: 0 };
     this.#spans.add(span);
@@ -57,14 +57,17 @@ export class LiveReplies {
     }
   }
 
-  /** Waits until parts of one reply came so far apart that some of it must be in the journal. Gives up when none lasts so long. */
+  /**
+   * Waits until chunks of one reply are so far apart in time that the journal must have a part of it. Stops waiting
+   * when no reply lasts that long.
+   */
   async untilNoted(): Promise<void> {
     const longest = (): number => Math.max(0, ...[...this.#spans].map(({ firstMs, lastMs }) => lastMs - firstMs));
     await eventually(longest, (ms) => ms >= surelyNotedMs, 10_000).catch(() => undefined);
   }
 }
 
-/** Twice the interval of a gateway's notes, and some more for the way. */
+/** Twice the interval of a gateway's progress records, and some time for transport. */
 const surelyNotedMs = 450;
 
 /** The interfaces in turn, whole and streamed. */
@@ -74,7 +77,7 @@ export function modeOf(number: number): { readonly api: ChatInterface; readonly 
   return { api, stream: api === arrayInterface || Math.floor(number / apis.length) % 2 === 0 };
 }
 
-/** A call as it goes over the wire, and what the audit knows it by. */
+/** A call as it is sent, and the facts by which the audit identifies it. */
 export function prepareCall(gatewayUrl: string, apiKey: string, call: LoadCall) {
   const { api, stream, number } = call;
   const tag = `load-${number}`;
@@ -95,7 +98,7 @@ export function prepareCall(gatewayUrl: string, apiKey: string, call: LoadCall) 
   };
 }
 
-/** Makes one call as a plain client and says what the client saw. Never rejects. */
+/** Makes one call as a plain client and returns the client's observations. Never rejects. */
 export async function makeCall(gatewayUrl: string, apiKey: string, call: LoadCall): Promise<ClientView & { readonly text: string }> {
   const { number } = call;
   const { url, headers, body, known, isComplete } = prepareCall(gatewayUrl, apiKey, call);

@@ -8,13 +8,13 @@ import { type Answer, call, eventually, post } from '../support/http.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
 
-describe('what a call would cost is told without making it', () => {
+describe('the cost of a call is quoted without making the call', () => {
   let running: SimulatedWeir;
   let ledger: Ledger;
   before(async () => {
     running = await startSimulatedGateway({
       runsTools: true,
-      // Dearer than all that a model writes about what it found.
+      // More expensive than all text that a model writes about the results.
       toolPrices: { webSearch: '5' },
       models: {
         two: {
@@ -43,7 +43,7 @@ describe('what a call would cost is told without making it', () => {
     return answer.json;
   }
 
-  /** What a call cost that was made, in nano-USD. */
+  /** The cost of a call that was made, in nano-USD. */
   const costOf = async (answer: Answer): Promise<bigint> => {
     assert.equal(answer.status, 200, answer.text.slice(0, 300));
     const receipt = await call(`${running.weir.gatewayUrl}${String(answer.headers['x-weir-receipt'])}`, {
@@ -63,7 +63,7 @@ describe('what a call would cost is told without making it', () => {
     return quoted;
   }
 
-  test('in every interface the charge lies within, and nothing is called and nothing booked', async () => {
+  test('in every interface the charge is within the quote, and nothing is called or booked', async () => {
     for (const api of chatInterfaces) {
       const path = api.path(api.model, false);
       const quoted = await compare(path, api.body(api.model, 'hello there', false), api.headers);
@@ -79,7 +79,7 @@ describe('what a call would cost is told without making it', () => {
 
   const settledRows = async (): Promise<number> => (await ledger.all()).length;
 
-  test('a bound of output, a long text and a conversation that is kept move the maximum', async () => {
+  test('an output limit, a long text and a stored conversation change the maximum', async () => {
     const ask = async (body: object): Promise<bigint> =>
       BigInt((await quote('/v1/responses', { model: 'gpt-4.1', ...body })).maximum.nano_usd);
     const short = await ask({ input: 'hello', max_output_tokens: 100 });
@@ -96,7 +96,7 @@ describe('what a call would cost is told without making it', () => {
     assert.deepEqual([unknown.status, unknown.json.error], [called.status, called.json.error]);
   });
 
-  test('several targets are told apart, with what translation would do; the maximum is that of the dearest', async () => {
+  test('several targets are listed with what translation would do; the maximum is that of the most expensive one', async () => {
     const body = { model: 'two', messages: [{ role: 'user', content: 'hello' }], max_tokens: 50, seed: 7 };
     const { targets, maximum, expected } = await quote('/v1/chat/completions', body);
     assert.deepEqual(
@@ -112,16 +112,16 @@ describe('what a call would cost is told without making it', () => {
     assert.deepEqual([maximum, expected], [targets[1].maximum, targets[0].expected]);
   });
 
-  test('a call whose tools the gateway runs may be asked several times', async () => {
+  test('a call whose tools the gateway runs may have several rounds', async () => {
     const body = { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }], max_output_tokens: 500 };
     assert.equal((await compare('/v1/responses', body)).rounds_max, 10);
   });
 
-  test('M13: it costs no more than was quoted, however often its tools run, its thoughts included', async () => {
+  test('M13: a call costs no more than its quote, however often its tools run, including its thoughts', async () => {
     const body = { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }] };
     const never = { 'x-simulator-stop': 'tool-use' };
     const open = await compare('/v1/responses', body, never);
-    // So many searches in so many calls, and a window of text in each round.
+    // This many searches in this many calls, and a window of text in each round.
     assert.ok(BigInt(open.maximum.nano_usd) >= 64n * 4n * 5_000_000_000n, open.maximum.usd);
     const few = await compare('/v1/responses', { ...body, max_tool_calls: 2 }, never);
     assert.ok(BigInt(few.maximum.nano_usd) + 62n * 4n * 5_000_000_000n === BigInt(open.maximum.nano_usd));
@@ -132,10 +132,10 @@ describe('what a call would cost is told without making it', () => {
       reasoning_effort: 'high',
     };
     const { targets } = await compare('/v1/chat/completions', thinking);
-    assert.ok(targets[0].usage.most.output_tokens > 10_000, 'the bound is raised for the thoughts');
+    assert.ok(targets[0].usage.most.output_tokens > 10_000, 'the bound includes the thoughts');
   });
 
-  test('whether there is credit for it is told, and what would be held; asking holds nothing', async () => {
+  test('a quote says whether there is credit and how much would be held, and holds nothing', async () => {
     const made = await runCommand(['keys', 'create', '--user', 'poor', '--name', 'k', '--spend-total', '0.01'], {
       WEIR_DATA_DIR: running.weir.dataDirectory,
     });
@@ -165,7 +165,7 @@ describe('what a call would cost is told without making it', () => {
     assert.ok(BigInt(sized.expected.nano_usd) < BigInt(sized.maximum.nano_usd));
   });
 
-  test('pictures by their number, or by their size and quality', async () => {
+  test('images by their number, or by their size and quality', async () => {
     const prompt = 'a red kite';
     const pieces = await compare('/v1/images/generations', { model: 'imagen-4.0-generate-001', prompt, n: 2 });
     assert.deepEqual([pieces.expected.usd, pieces.maximum.usd], ['0.08', '0.08']);
@@ -173,7 +173,7 @@ describe('what a call would cost is told without making it', () => {
     await compare('/v1/images/generations', { model: 'gemini-2.5-flash-image', prompt });
   });
 
-  test('videos by what would be sent, their metadata included, remixes of own videos too', async () => {
+  test("videos by the request to the upstream, including its metadata, and remixes of the caller's videos", async () => {
     const path = '/v1/video/generations';
     for (const [body, expected] of [
       [{ duration: 5 }, '0.25'],
@@ -190,7 +190,7 @@ describe('what a call would cost is told without making it', () => {
     assert.deepEqual([foreign.status, foreign.json.error.code], [404, 'task_not_found']);
   });
 
-  test('what is wrong with the body is answered in the words of its path', async () => {
+  test('an invalid body is refused in the format of its path', async () => {
     for (const api of chatInterfaces) {
       const path = api.path('nothing', false);
       const body = api.body('nothing', 'hello', false);
@@ -205,7 +205,7 @@ describe('what a call would cost is told without making it', () => {
       ['/v1/video/generations', { model: 'grok-imagine-video', prompt: 'x', duration: 99 }],
       ['/v1/videos/generations', { model: 'grok-imagine-video', prompt: 7 }],
     ] as const) {
-      // A quote does without the version that a message has to name.
+      // A quote works without the version that a message has to name.
       const versioned = path === '/v1/messages' ? { 'anthropic-version': '2023-06-01' } : {};
       const [asked, called] = [await send('/v1/quote', { path, body }), await send(path, body, versioned)];
       const known = String(called.headers['x-weir-request-id']);
@@ -217,7 +217,7 @@ describe('what a call would cost is told without making it', () => {
     }
   });
 
-  test('a question that is none is refused, and so is a path that costs nothing', async () => {
+  test('an invalid quote request is refused, and so is a path that costs nothing', async () => {
     for (const [question, code, param] of [
       [{}, 'missing_required_parameter', 'path'],
       [{ path: 7, body: {} }, 'invalid_value', 'path'],

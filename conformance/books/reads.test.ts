@@ -8,7 +8,7 @@ import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulat
 const readers = 16;
 const reads = 1000;
 
-describe('what is in the books once, whoever looks at it and however often', () => {
+describe('a call is booked once, however often its results are read', () => {
   let running: SimulatedWeir;
   let ledger: Ledger;
   before(async () => {
@@ -40,7 +40,7 @@ describe('what is in the books once, whoever looks at it and however often', () 
     return id;
   }
 
-  /** Does the same thing many times, a few at a time. */
+  /** Runs a task many times, a few at a time. */
   async function repeat(times: number, act: (at: number) => Promise<Answer>): Promise<void> {
     let next = 0;
     const work = async (): Promise<void> => {
@@ -52,7 +52,7 @@ describe('what is in the books once, whoever looks at it and however often', () 
     await Promise.all(Array.from({ length: readers }, work));
   }
 
-  test('M11, F33, F34, F36: a thousand reads of what was made, and a thousand of what it cost, cost nothing', async () => {
+  test('M11, F33, F34, F36: a thousand reads of results, and a thousand of costs, are free', async () => {
     const made = await send('/v1/responses', { model: 'gpt-4.1', input: 'Hello', store: true });
     const response = `/v1/responses/${String(made.json.id)}`;
     const video = `/v1/videos/${await makeVideo()}`;
@@ -70,7 +70,8 @@ describe('what is in the books once, whoever looks at it and however often', () 
     await repeat(reads, (at) =>
       post(`${monitorUrl}/bill/${at % 20 === 0 ? 'excel' : 'stats'}`, { type: 1 + (at % 3), ...span }, { token: billingToken }),
     );
-    // What is booked is shipped within a moment: a call that is made now comes after whatever the reads would have left.
+    // Booked calls are shipped within a moment: a call that is made now follows everything that the reads could have
+    // booked.
     await send('/v1/responses', { model: 'gpt-4.1', input: 'Good-bye' });
     const afterwards = await eventually(
       () => ledger.all(),
@@ -82,7 +83,7 @@ describe('what is in the books once, whoever looks at it and however often', () 
     assert.deepEqual(await compareStatistics(monitorUrl, billingToken, afterwards), []);
   });
 
-  test('F35: a call that is translated is one row, one call of the statistics, and is charged once', async () => {
+  test('F35: a translated call is one row, one call of the statistics, and is charged once', async () => {
     for (const stream of [false, true]) {
       const known = new Set((await ledger.all()).map(({ callId }) => callId));
       const answer = await send('/v1/responses', { model: 'foreign', input: 'Hello', stream });

@@ -15,7 +15,7 @@ import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simu
 
 const book = createPriceBook({ book: loadShippedPriceBook() });
 
-describe('every call has a receipt, from the moment that it has ended', () => {
+describe('every call has a receipt as soon as it has ended', () => {
   let running: SimulatedWeir;
   let ledger: Ledger;
   let stranger: string;
@@ -47,7 +47,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
   const send = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
     post(`${running.weir.gatewayUrl}${path}`, body, { authorization: `Bearer ${running.weir.apiKey}`, ...headers });
 
-  /** The receipt that a reply leads to, which has to be right and to fit the ledger. */
+  /** The receipt that a reply links to, which must be correct and match the ledger. */
   async function receiptOf(reply: Pick<Answer, 'status' | 'headers'> & { readonly text: string }, what: string): Promise<Receipt> {
     assert.equal(reply.status, 200, `${what}: ${reply.text.slice(0, 300)}`);
     const path = String(reply.headers['x-weir-receipt']);
@@ -75,7 +75,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     );
   }
 
-  test('in every interface, whole and streamed, as soon as the last byte is there', async () => {
+  test('in every interface, whole and streamed, the receipt exists as soon as the last byte has arrived', async () => {
     for (const api of [...chatInterfaces, arrayInterface])
       for (const stream of api === arrayInterface ? [true] : [false, true]) {
         const what = `${api.dialect}${stream ? ', stream' : ''}`;
@@ -91,7 +91,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
       }
   });
 
-  test('a translated call tells what was adapted; one that was tried elsewhere first tells of that', async () => {
+  test('the receipt of a translated call lists its adaptations, and that of a retried call lists its attempts', async () => {
     const body = { model: 'claude-sonnet-4-5', messages: [{ role: 'user', content: 'hello' }], seed: 7 };
     const translated = await receiptOf(await send('/v1/chat/completions', body), 'translated');
     assert.equal(translated.rows[0]?.upstream_dialect, 'anthropic-messages');
@@ -103,7 +103,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     );
     const counting = { model: 'claude-sonnet-4-5', messages: body.messages };
     const counted = await send('/v1/messages/count_tokens', counting, { 'anthropic-version': '2023-06-01' });
-    assert.equal(counted.headers['x-weir-receipt'], undefined, 'what costs nothing has no receipt');
+    assert.equal(counted.headers['x-weir-receipt'], undefined, 'a free request has no receipt');
   });
 
   test('rounds and tools of the gateway are rows of one receipt', async () => {
@@ -119,16 +119,16 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     );
   });
 
-  test('speech, transcripts and embeddings', async () => {
+  test('speech, transcripts and embeddings have receipts', async () => {
     const speech = await send('/v1/audio/speech', { model: 'tts-1', voice: 'nova', input: 'Hello there.', response_format: 'wav' });
     assert.equal((await receiptOf(speech, 'speech')).rows[0]?.lines[0]?.meter, 'characters');
     const embedded = await send('/v1/embeddings', { model: 'text-embedding-3-small', input: 'x' });
     await receiptOf(embedded, 'embeddings');
   });
 
-  test('a video leads to its own receipt, which ends with this form', async () => {
+  test('a video links to its own receipt, which ends with this form', async () => {
     const body = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
-    // It is made for as long as the test says.
+    // It is generated for as long as the test wants.
     const made = await send('/v1/video/generations', body, { 'x-simulator-video': 'end=never' });
     const path = String(made.headers['x-weir-receipt']);
     assert.equal(path, `/v1/videos/${made.json.id}/receipt`);
@@ -151,13 +151,13 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     for (const id of [json.request_id, json.id]) assert.deepEqual((await ask(`/v1/receipts/${id}`)).json, json.receipt);
   });
 
-  test('a call is found by the id that its reply has in the body, by its user alone', async () => {
+  test('a call is found by the id in the body of its reply, and only by its user', async () => {
     const message = { messages: [{ role: 'user', content: 'hello' }] };
     const streamed = await send('/v1/responses', { model: 'claude-sonnet-4-5', input: 'hello', stream: true });
     const replies: readonly (readonly [string, Answer, string])[] = await Promise.all(
       (
         [
-          ['kept by its upstream', '/v1/responses', { model: 'gpt-4.1', input: 'hello' }],
+          ['stored by its upstream', '/v1/responses', { model: 'gpt-4.1', input: 'hello' }],
           ['translated', '/v1/responses', { model: 'claude-sonnet-4-5', input: 'hello' }],
           ['with tools', '/v1/responses', { model: 'gpt-4.1', input: 'Search the web for cats', tools: [{ type: 'web_search' }] }],
           ['a message', '/v1/messages', { model: 'gpt-4.1', max_tokens: 100, ...message }],
@@ -184,7 +184,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     }
   });
 
-  test("another user's receipt is answered as one that does not exist, and so is everything that is no id", async () => {
+  test("another user's receipt, and every invalid id, is answered like one that does not exist", async () => {
     const reply = await send('/v1/embeddings', { model: 'text-embedding-3-small', input: 'x' });
     const id = String(reply.headers['x-weir-request-id']);
     const none = `${id.slice(0, -4)}${id.endsWith('zzzz') ? 'yyyy' : 'zzzz'}`;
@@ -196,7 +196,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     assert.equal((await call(`${running.weir.gatewayUrl}/v1/receipts/${id}`)).status, 401);
   });
 
-  test('a call under way is in progress for its user, and nothing for others', async () => {
+  test('a call that runs is in progress for its user, and does not exist for others', async () => {
     const open = openCall(`${running.weir.gatewayUrl}/v1/messages`, {
       headers: {
         authorization: `Bearer ${running.weir.apiKey}`,
@@ -222,7 +222,7 @@ describe('every call has a receipt, from the moment that it has ended', () => {
     await compareWithLedger(json, 'left');
   });
 
-  test('reading receipts changes nothing in the books', async () => {
+  test('reading receipts does not change the books', async () => {
     const rows = await ledger.all();
     const told = await Promise.all(
       Array.from({ length: 100 }, (_, index) => ask(`/v1/receipts/${rows[index % rows.length]?.callId ?? ''}`)),

@@ -26,9 +26,12 @@ type CallReport = { readonly request_id: string; readonly explains_difference: b
 
 describe("the ledger and the vendors' own accounts of the same calls", () => {
   let running: SimulatedWeir;
-  /** The gateway's ids of the calls, by the tag that the vendor saw. */
+  /** The gateway's ids of the calls, by the tag that the vendor received. */
   const ids = new Map<string, string>();
-  /** When the gateway accepted them. A vendor gets a call a moment later, which may be after a midnight; here its clock is ours. */
+  /**
+   * The time at which the gateway accepted them. A vendor gets a call a moment later, possibly after midnight; here
+   * both have the same clock.
+   */
   const acceptedAtMs = new Map<string, number>();
   const billed = (vendor: string) =>
     billedCalls(running.simulator.records(), vendor).map((truth) => ({
@@ -53,7 +56,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
         const text = `call ${ids.size} of them: ${'word '.repeat(ids.size * 3)}`;
         await send(path(model, stream), body(model, text, stream), { ...headers, 'x-simulator-output-tokens': String(outputTokens) });
       }
-    // A long beginning that is written to a cache, and read from it.
+    // A long prefix that is written to a cache, and read from it.
     const system = [{ type: 'text', text: 'a rule that holds. '.repeat(2000), cache_control: { type: 'ephemeral', ttl: '1h' } }];
     for (const content of ['first', 'second']) {
       const asked = { model: 'claude-sonnet-4-5', max_tokens: 50, system, messages: [{ role: 'user', content }] };
@@ -69,7 +72,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  /** Reconciles an export by the command, as its user would. */
+  /** Reconciles an export by the command, as an operator would. */
   async function reconcile(vendor: string, text: string, ...words: readonly string[]) {
     const { dataDirectory } = running.weir;
     const file = join(dataDirectory, `${vendor}.export`);
@@ -78,7 +81,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
   }
 
   for (const { vendor, ledgerVendor, write } of vendors)
-    test(`${vendor}: what was booked is what the vendor counted, and a call that is taken out of its account is found`, async () => {
+    test(`${vendor}: the booked usage is what the vendor counted, and a call that is removed from its account is found`, async () => {
       const truths = billed(ledgerVendor);
       assert.ok(truths.length >= 3);
       const equal = await reconcile(vendor, write(truths), '--json');
@@ -105,7 +108,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
       );
     });
 
-  test('usage that did not go through the gateway, and what a tolerance is for', async () => {
+  test('usage that did not go through the gateway is found, and a tolerance hides small differences', async () => {
     const truths = billed('openai');
     const [first] = truths;
     assert.ok(first?.plannedUsage !== undefined);
@@ -117,7 +120,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
     assert.equal((await reconcile('openai', exportOpenAi([...truths, foreign]), '--tolerance', '60')).code, 0);
   });
 
-  test('costs: what the vendor billed stands beside the usage at list price, by class, to the last digit', async () => {
+  test("costs: the vendor's bill is listed beside the usage at list price, by class, to the last digit", async () => {
     type CostReport = { readonly costs: readonly { model: string; item: string; ours_usd: string; difference_usd: string }[] };
     // The calls were made within the last hour.
     const day = new Date(Date.now() - 3_600_000).toISOString().slice(0, 10);
@@ -153,7 +156,7 @@ describe("the ledger and the vendors' own accounts of the same calls", () => {
     assert.match((await reconcile('anthropic', write(dearer), '--calls', 'm:2026-01-01')).stderr, /wants an export of usage/);
   });
 
-  test('what cannot be compared is trouble of its own: exit code 2 and a word on why', async () => {
+  test('an account that cannot be compared is an error of its own: exit code 2 and the reason', async () => {
     const wrong: readonly (readonly [string, string, readonly string[], RegExp])[] = [
       ['openai', 'no export', [], /is no JSON/],
       ['nobody', '{}', [], /--vendor must be one of openai, anthropic, google/],

@@ -4,20 +4,20 @@ import { arrayInterface, type ChatInterface, chatInterfaces } from '../support/i
 import { upstreamKey } from '../support/start-simulated-weir.ts';
 import { openSocket } from '../websocket/open-socket.ts';
 
-/** Who goes a road, and where. */
+/** The caller of a route, and the gateway's address. */
 export type Walker = {
   readonly gatewayUrl: string;
   readonly key: string;
-  /** A finished video of the walker's user. */
+  /** A finished video of the caller's user. */
   readonly video: string;
   /** `x-simulator-*` headers without the prefix. */
   readonly steer?: Readonly<Record<string, string>>;
 };
 
-/** What came back: of a socket, its messages as text and the status that its error names. */
+/** The answer: for a socket, its messages as text and the status that its error names. */
 export type RoadReply = Pick<Answer, 'status' | 'text' | 'json' | 'headers'>;
 
-/** In whose words a road refuses. */
+/** The format in which a route refuses. */
 export type ErrorFamily = 'messages' | 'openai' | 'generate-content' | 'xai-videos' | 'cohere' | 'jina';
 
 /** A way to spend money by one POST, or by one message. */
@@ -25,9 +25,9 @@ export type Road = {
   readonly name: string;
   readonly family: ErrorFamily;
   readonly go: (walker: Walker) => Promise<RoadReply>;
-  /** The same as a question for its price. */
+  /** The same as a quote request. */
   readonly quoted: (walker: Walker) => { readonly path: string; readonly body: object };
-  /** Set where its reply is a stream without a bound of output, which can be cut: how the end of a cut one is told. */
+  /** Set if its reply is a stream without an output limit, which can be cut: how the end of a cut stream looks. */
   readonly cutEnd?: RegExp;
 };
 
@@ -36,7 +36,7 @@ const headersOf = ({ key, steer = {} }: Walker): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(steer).map(([name, value]) => [`x-simulator-${name}`, value])),
 });
 
-/** Who names a version is answered in the words of Messages. */
+/** A caller that sends a version header is answered in the format of Messages. */
 const versionOf = (path: string): Record<string, string> => (path.startsWith('/v1/messages') ? { 'anthropic-version': '2023-06-01' } : {});
 
 function posted(name: string, path: string, body: object, more: Partial<Road> = {}): Road {
@@ -72,7 +72,7 @@ const foreign: Readonly<Record<ChatInterface['dialect'], string>> = {
 function chatRoad(api: ChatInterface, stream: boolean, model: string): Road {
   const way = model === foreign[api.dialect] ? 'translated' : 'passthrough';
   const isArray = api === arrayInterface;
-  // A Messages request has to have a bound, which is held for in full.
+  // A Messages request must have an output limit, and its hold covers all of it.
   const isOpen = stream && api.dialect !== 'anthropic-messages';
   return posted(
     `${api.dialect}, ${way}, ${stream ? (isArray ? 'array stream' : 'stream') : 'whole'}`,
@@ -83,7 +83,7 @@ function chatRoad(api: ChatInterface, stream: boolean, model: string): Road {
 }
 
 const chatRoads: readonly Road[] = chatInterfaces.flatMap((api) => {
-  // Models that do not reason unseen: what they write can be followed.
+  // Models without hidden reasoning: all of their output is visible.
   const own = api.dialect === 'openai-responses' ? 'gpt-4.1' : api.model;
   return [own, foreign[api.dialect]].flatMap((model) => [chatRoad(api, false, model), chatRoad(api, true, model)]);
 });
@@ -157,12 +157,12 @@ const source1x1 = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAA
 const imageRoads: readonly Road[] = [
   posted('a picture', '/v1/images/generations', picture),
   posted('a picture, streamed', '/v1/images/generations', { ...picture, stream: true, partial_images: 1 }),
-  posted('a picture of native pictures', '/v1/images/generations', { ...picture, model: 'gemini-2.5-flash-image' }),
-  posted('pictures by the piece', '/v1/images/generations', { ...picture, model: 'imagen-4.0-generate-001', n: 2 }),
-  posted('an edit of a picture', '/v1/images/edits', { ...picture, images: [{ image_url: source1x1 }] }),
+  posted('an image of a native image model', '/v1/images/generations', { ...picture, model: 'gemini-2.5-flash-image' }),
+  posted('images by the piece', '/v1/images/generations', { ...picture, model: 'imagen-4.0-generate-001', n: 2 }),
+  posted('an edit of an image', '/v1/images/edits', { ...picture, images: [{ image_url: source1x1 }] }),
 ];
 
-/** What rows of rankings and moderations need of a Weir beside the vendors. */
+/** The settings that rows of rankings and moderations need besides the vendors. */
 export const roadSetup = {
   upstreams: ({ openai }: { readonly openai: string }): Readonly<Record<string, object>> => {
     const { origin } = new URL(openai);
@@ -200,7 +200,7 @@ const videoRoads: readonly Road[] = [
   posted("a video, in xAI's form", '/v1/videos/generations', wish, { family: 'xai-videos' }),
 ];
 
-/** What changes a video that is there. */
+/** Changes to an existing video. */
 function changed(name: string, family: ErrorFamily, path: (video: string) => string, body: (walker: Walker) => object): Road {
   return {
     name,
@@ -254,7 +254,7 @@ export const roads: readonly Road[] = [
 const counted = { messages: [{ role: 'user', content: 'hello' }] };
 const contents = [{ role: 'user', parts: [{ text: 'hello' }] }];
 
-/** What is posted and costs nothing, by its status. */
+/** Free POST requests, with their status. */
 export const freeRoads: readonly (readonly [name: string, status: number, path: string, body: object])[] = [
   ['a count of tokens', 200, '/v1/messages/count_tokens', { model: 'claude-sonnet-4-5', ...counted }],
   ['a count of tokens of a model of another vendor', 200, '/v1/messages/count_tokens', { model: 'gpt-4.1', ...counted }],
@@ -264,6 +264,6 @@ export const freeRoads: readonly (readonly [name: string, status: number, path: 
   ['a vector store', 200, '/v1/vector_stores', { name: 'mine' }],
 ];
 
-/** Walks a free road. */
+/** Calls a free route. */
 export const goFree = (walker: Walker, path: string, body: object): Promise<Answer> =>
   post(`${walker.gatewayUrl}${path}`, body, { ...headersOf(walker), ...versionOf(path) });

@@ -29,7 +29,7 @@ async function startCalls(
       steer: {
         'output-tokens': String(outputTokens),
         pace: `tokensPerSecond=${tokensPerSecond};tokensPerFrame=4`,
-        // A whole reply is written at once when it is due, so its slowness has to be a silence.
+        // A whole reply is written at once when it is due, so it must be slow by silence.
         ...(modeOf(first + index).stream ? {} : { fault: `stall-after-headers;ms=${Math.round((outputTokens * 1000) / tokensPerSecond)}` }),
       },
     }),
@@ -59,7 +59,7 @@ async function assertBooks(simulated: SimulatedProgram, clients: readonly Client
 const simulator = ({ simulator: running }: SimulatedProgram) => running.records();
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  test(`F53, ${signal}: streams that end within the grace end as ever, everything is booked, exit code 0`, async () => {
+  test(`F53, ${signal}: streams that end within the grace period end as usual, everything is booked, exit code 0`, async () => {
     await using simulated = await startSimulatedProgram();
     const calls = await startCalls(simulated, 40, 300, 300);
     const stopped = simulated.weir.stop(signal);
@@ -70,12 +70,12 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   });
 }
 
-test('after the grace, what still runs gets its terminal error event or a 503, and is booked', async () => {
+test('after the grace period, running calls get their terminal error event or a 503, and are booked', async () => {
   await using simulated = await startSimulatedProgram({ timeouts: { drainMs: 1500 } });
   const calls = await startCalls(simulated, 40, 20_000, 200);
   const startedAtMs = performance.now();
   assert.equal(await simulated.weir.stop('SIGTERM'), 0);
-  // By themselves they would go on for more than a minute.
+  // By themselves they would run for more than a minute.
   assert.ok(performance.now() - startedAtMs < 40_000);
   const views = await Promise.all(calls);
   for (const [index, view] of views.entries()) {
@@ -103,12 +103,12 @@ test('after the grace, what still runs gets its terminal error event or a 503, a
   }
 });
 
-test('a new call during the drain is refused and not half done, and readiness says so', async () => {
+test('a new call during the drain is refused before it starts, and readiness reports the drain', async () => {
   await using simulated = await startSimulatedProgram();
   const { weir } = simulated;
   const calls = await startCalls(simulated, 4, 1800, 300);
   const stopped = weir.stop('SIGTERM');
-  // The door is shut: a balancer sees refused connections and goes elsewhere.
+  // The port is closed: a load balancer gets refused connections and uses another gateway.
   await untilRefused(weir.gatewayUrl);
   assert.equal(weir.process.exitCode, null, 'while calls are still running');
   const late = await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(0), number: 999 });
@@ -119,17 +119,18 @@ test('a new call during the drain is refused and not half done, and readiness sa
   await assertBooks(simulated, [...views, late]);
 });
 
-test('the signal again ends it at once, and the next start settles what was running', async () => {
+test('a second signal ends it at once, and the next start settles the running calls', async () => {
   await using simulated = await startSimulatedProgram();
   const { weir } = simulated;
   const calls = await startCalls(simulated, 10, 20_000, 200);
   weir.process.kill('SIGTERM');
-  // A repetition at once is the echo of the same keystroke, passed on by whoever runs the program. At once is from when the program has heard the first.
+  // A repetition at once is the same keystroke, passed on by the program's parent. Time counts from when the program
+  // noticed the first signal.
   await untilRefused(weir.gatewayUrl);
   await new Promise((resolve) => setTimeout(resolve, 1500));
   const startedAtMs = performance.now();
   assert.equal(await weir.stop('SIGTERM'), 130);
-  // By themselves they would go on for more than a minute.
+  // By themselves they would run for more than a minute.
   assert.ok(performance.now() - startedAtMs < 40_000);
   const views = await Promise.all(calls);
   await using again = await startWeir({
@@ -150,10 +151,10 @@ test('the signal again ends it at once, and the next start settles what was runn
   const audit = auditBooks({ entries: await ledger.all(), truths: simulated.simulator.records(), clients: views });
   await ledger.close();
   assert.deepEqual(audit.problems, []);
-  assert.ok(audit.witnessed > 0, 'something of the streams had to be noted');
+  assert.ok(audit.witnessed > 0, 'the streams had progress to record');
 });
 
-test('SIGTERM in the middle of a load loses nothing: every call was answered completely or refused, and all are booked', async () => {
+test('SIGTERM under load loses nothing: every call is answered completely or refused, and all are booked', async () => {
   await using simulated = await startSimulatedProgram({ timeouts: { drainMs: 20_000 } });
   const { weir } = simulated;
   const random = createRandom(11);

@@ -3,19 +3,22 @@ import { Agent, request } from 'undici';
 import type { ClientView } from '../support/audit.ts';
 import { modeOf, prepareCall } from './load.ts';
 
-/** How a call went for a client that tries nothing twice. */
+/** The result of a call for a client without retries. */
 export type SteadyView = ClientView & { readonly text: string; readonly failure: string | undefined };
 
-/** How often it is looked whether a call is due. */
+/** The interval at which the load generator checks whether a call is due. */
 const lookMs = 5;
-/** A look that is so late says that this process, or the whole machine, stood still. */
+/** A check that is this late shows that the process, or the whole machine, was stalled. */
 const stoodStillMs = 100;
-/** As long as a client that slept needs to learn which connections were closed and which servers have left meanwhile: a real one would not have slept with them. */
+/**
+ * The time that a stalled client needs to learn which connections were closed and which servers have stopped meanwhile:
+ * a real client would not have stalled with them.
+ */
 const awakeMs = 500;
 
 /**
- * Calls at a steady rate, whatever becomes of them, over connections that are kept and used again, by clients that try nothing twice; half are streams of up to two seconds. Ends after
- * `during` has, with every call ended.
+ * Calls at a steady rate that does not depend on results, over reused connections, by clients without retries. Half are
+ * streams of up to two seconds. Ends after `during` has, with every call ended.
  */
 export async function runSteadyLoad(options: {
   readonly gatewayUrl: string;
@@ -30,7 +33,7 @@ export async function runSteadyLoad(options: {
   let dueMs = lookedMs;
   const timer = setInterval(() => {
     const nowMs = performance.now();
-    // What was not called in time is not made up for: it would all come at once.
+    // Missed calls are skipped: otherwise all of them would start at once.
     if (nowMs - lookedMs > stoodStillMs) dueMs = nowMs + awakeMs;
     lookedMs = nowMs;
     for (; dueMs <= nowMs; dueMs += 1000 / callsPerSecond) calls.push(callOnce(agent, gatewayUrl, apiKey, calls.length + 1));

@@ -9,7 +9,7 @@ import { type Ledger, openLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 
-/** `prices.unlisted: free`, as it is by default: a call without a price is made, and it is told everywhere that it was. */
+/** `prices.unlisted: free`, the default: a call without a price is made, and every report marks it as unpriced. */
 let running: SimulatedWeir;
 let ledger: Ledger;
 before(async () => {
@@ -17,7 +17,7 @@ before(async () => {
     models: {
       local: { targets: [{ upstream: 'compatible', model: 'gpt-4.1' }] },
       'given-away': { targets: [{ upstream: 'compatible', model: 'gpt-4.1' }], price: { input: '0', output: '0' } },
-      // Its only price is one for minutes of sound.
+      // Its only price is one for minutes of audio.
       minutes: { targets: [{ upstream: 'compatible', model: 'gpt-4.1' }], price: { audioMinute: '0.006' } },
       'chat-of-embedder': { targets: [{ upstream: 'openai', model: 'text-embedding-3-small' }] },
       'said-to-chat': { targets: [{ upstream: 'openai', model: 'text-embedding-3-small' }], kind: 'chat' },
@@ -62,7 +62,7 @@ async function receiptOf(callId: string): Promise<Receipt> {
   return answer.json as Receipt;
 }
 
-test('B15: a call that is charged 0 for want of a price is marked on its receipt, counted, and named by weir usage', async () => {
+test('B15: a call that is charged 0 because it has no price is marked on its receipt, counted, and named by weir usage', async () => {
   for (const model of ['local', 'minutes', 'given-away']) {
     const answer = await ask('/v1/chat/completions', model);
     assert.equal(answer.status, 200, answer.text);
@@ -86,7 +86,7 @@ test('B15: a call that is charged 0 for want of a price is marked on its receipt
   assert.equal(sumSamples(metrics, 'weir_unpriced_calls_total'), 2);
 });
 
-test('B15: a chat of a model that is made for something else reaches no vendor, on any chat endpoint, and its answer names the endpoint that serves it', async () => {
+test('B15: a chat with a model of another kind reaches no vendor, on any chat endpoint, and its answer names the endpoint that serves the model', async () => {
   const before = running.simulator.records().length;
   for (const [model, endpoint] of [
     ['text-embedding-3-small', '/v1/embeddings'],
@@ -108,5 +108,5 @@ test('B15: a chat of a model that is made for something else reaches no vendor, 
   );
   assert.equal(quoted.status, 400, quoted.text);
   await ask('/v1/chat/completions', 'said-to-chat');
-  assert.equal(running.simulator.records().length, before + 1, 'its operator says that it is for chats');
+  assert.equal(running.simulator.records().length, before + 1, 'its operator declares it as a chat model');
 });

@@ -8,7 +8,7 @@ import { percentile, type SeenCall } from './open-loop.ts';
 export type AllDeadOptions = Pick<ChaosOptions, 'lanes' | 'timeouts' | 'config'> & {
   readonly perLanePerSecond: number;
   readonly deadSeconds: number;
-  /** After so long it should be known that nobody is there. */
+  /** The time after which the gateway should know that all upstreams are down. */
   readonly knownAfterSeconds: number;
   readonly backSeconds: number;
 };
@@ -17,30 +17,33 @@ export type AllDeadOptions = Pick<ChaosOptions, 'lanes' | 'timeouts' | 'config'>
 export type AllDeadFigures = {
   readonly lane: Lane;
   readonly calls: number;
-  /** Requests that the upstreams saw for each call; undefined where nobody is there to count. */
+  /** Requests that the upstreams received per call; undefined if no upstream runs that could count. */
   readonly wireAttemptsPerCall: number | undefined;
-  /** From the call to the end of its answer: of calls that were made when it was known, and of the ones before. */
+  /** From the call to the end of its answer: for calls after the outage was known, and for earlier ones. */
   readonly answerP50Ms: number;
   readonly answerP90Ms: number;
   readonly answerP99Ms: number;
   readonly answerP99AtFirstMs: number;
   /** Answers by status, of all calls while everything was dead. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Answers with 503 in the gateway's own words that do not say when to try again. What an upstream says of itself goes on as it is. */
+  /** Answers with 503 of the gateway itself without a retry-after. An upstream's own answer passes unchanged. */
   readonly withoutRetryAfter: number;
-  /** From the recovery until the first call succeeded, and until every call did; undefined when that never came. */
+  /** From the recovery until the first call succeeded, and until every call did; undefined if that never happened. */
   readonly firstSuccessAfterMs: number | undefined;
   readonly allSucceedAfterMs: number | undefined;
 };
 
 export type AllDead = {
   readonly lanes: readonly AllDeadFigures[];
-  /** What the calls took that waited before it was known, and what came to it from then to the recovery. */
+  /** Memory that waiting calls took before the outage was known, and its growth from then to the recovery. */
   readonly memoryAtFirstBytes: number;
   readonly memoryGrowthBytes: number;
 };
 
-/** Lets every upstream of every lane die under a constant load, looks at what the upstreams and the clients saw, and lets them come back. */
+/**
+ * Kills every upstream of every lane under a constant load, records what the upstreams and the clients saw, and revives
+ * them.
+ */
 export async function measureAllDead(options: AllDeadOptions): Promise<AllDead> {
   const { perLanePerSecond, deadSeconds, knownAfterSeconds, backSeconds } = options;
   await using bench = await startChaosBench({ ...options, pace: 'tokensPerFrame=4' });
@@ -72,7 +75,7 @@ export async function measureAllDead(options: AllDeadOptions): Promise<AllDead> 
 
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** A stopped process cannot count, and where nobody listens nobody does. */
+/** A stopped process cannot count, and nothing counts at a closed port. */
 const isCounted = ({ death }: Lane): boolean => death !== 'black-hole' && death !== 'refuse';
 
 function countRequests(lanes: readonly OpenLane[]): Promise<readonly number[]> {
@@ -91,7 +94,7 @@ function judge(
   { knownAtMs, revivedAtMs, lane }: { readonly knownAtMs: number; readonly revivedAtMs: number; readonly lane: Lane },
 ): Omit<AllDeadFigures, 'firstSuccessAfterMs' | 'allSucceedAfterMs'> {
   const made = seen.filter(({ startedAtMs }) => startedAtMs < revivedAtMs);
-  // A call that waits when the upstreams come back may succeed after all.
+  // A call that waits when the upstreams recover may still succeed.
   const ended = made.filter(({ startedAtMs, tookMs }) => startedAtMs + tookMs < revivedAtMs);
   const took = (calls: readonly SeenCall[], share: number): number =>
     percentile(

@@ -6,12 +6,12 @@ import { residentBytes } from '../support/process-memory.ts';
 import { startWeir } from '../support/start-weir.ts';
 import { duration, type Figure, size } from './figures.ts';
 
-/** A body is unpacked to the largest request at most; what is left over of the others is garbage. */
+/** A body is unpacked up to the largest request size; the rest of it becomes garbage. */
 const unpackedBytesMax = defaultLimits.requestBytesMax;
-/** Of the calls of others meanwhile. */
+/** Latency of other calls meanwhile. */
 const otherCallMsMax = 250;
 
-/** R9: small requests that unpack to huge ones. Sizes in bytes; the bombs are sent `atOnce` at once. */
+/** R9: small requests that unpack to huge ones. Sizes in bytes; `atOnce` bombs are sent at once. */
 export async function bombFigures(options: { readonly unpackedBytes: number; readonly atOnce: number }): Promise<readonly Figure[]> {
   const { unpackedBytes, atOnce } = options;
   const memoryGrowthMax = (atOnce + 1) * unpackedBytesMax;
@@ -51,7 +51,7 @@ export async function bombFigures(options: { readonly unpackedBytes: number; rea
       try {
         return (await call(url, { method: 'POST', headers: { ...headers, 'content-encoding': encoding }, body: bytes })).status;
       } catch {
-        // A connection that is closed while the rest of a refused body comes in.
+        // A connection that is closed while the rest of a refused body arrives.
         return 0;
       }
     };

@@ -23,19 +23,19 @@ export type Lane = {
   readonly death: Death;
   /** Whether the second target speaks another dialect, so that it is reached by translation. */
   readonly translated?: boolean;
-  /** Whether the targets share the calls; else the second is there for when the first fails. */
+  /** Whether the targets share the calls; otherwise the second is a fallback for the first. */
   readonly shared?: boolean;
 };
 
 export type OpenLane = Lane & { readonly first: Mortal; readonly second: Mortal };
 
-/** A proxy whose upstream can die and come back. */
+/** A proxy whose upstream can die and recover. */
 type Mortal = Pick<ChaosProxy, 'counts'> & { readonly die: () => Promise<void>; readonly revive: () => Promise<void> };
 
 export type ChaosBench = {
   readonly weir: RunningWeir;
   readonly lanes: readonly OpenLane[];
-  /** Calls every lane's model in turn, whole and streamed, each so often a second, in a process of its own. */
+  /** Calls every lane's model in turn, whole and streamed, each this often per second, in a process of its own. */
   readonly load: (options: Pick<OpenLoopTask, 'seconds' | 'limitMs' | 'headers'> & { readonly perLanePerSecond: number }) => {
     readonly done: Promise<readonly SeenCall[]>;
   };
@@ -47,7 +47,7 @@ export type ChaosOptions = {
   /** How fast the simulated vendors answer. */
   readonly pace: string;
   readonly timeouts: Readonly<Record<string, number>>;
-  /** What else weir.yaml says. */
+  /** Further content of weir.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
 };
 
@@ -112,14 +112,17 @@ export async function startChaosBench(options: ChaosOptions): Promise<ChaosBench
   return bench;
 }
 
-/** The first calls load code and open connections, which is not what is measured. */
+/** The first calls load code and open connections, which would distort the measurement. */
 async function warmUp(bench: ChaosBench): Promise<void> {
   const seen = await bench.load({ perLanePerSecond: 10, seconds: 2, limitMs: 20_000 }).done;
   const failed = seen.find(({ complete }) => !complete);
   if (failed !== undefined) throw new Error(`a call failed before anything was dead: ${JSON.stringify(failed)}; ${bench.weir.output()}`);
 }
 
-/** Only a process can vanish; everything else is done in this one. Streams under way end with the upstream, except where only new calls fail. */
+/**
+ * Only a process can vanish; everything else is done in this one. Streams in progress end with the upstream, except if
+ * only new calls fail.
+ */
 async function startMortal(targetPort: number, death: Death, proxies: ChaosProxy[]): Promise<Mortal & { readonly port: number }> {
   if (death === 'black-hole') {
     const proxy: ChaosProxyProcess = await startChaosProxyProcess(targetPort);
@@ -142,7 +145,7 @@ async function startMortal(targetPort: number, death: Death, proxies: ChaosProxy
         return proxy.set({ type: 'stall', afterBytes: 0 }, 'freeze');
     }
   };
-  // What was frozen stays so: the machine that it was connected to does not remember it.
+  // A frozen connection stays frozen: after a restart the other machine does not know it.
   const revive = (): Promise<void> => proxy.set({ type: 'none' }, death === 'stall' ? 'reset' : 'keep');
   return { port: proxy.port, counts: proxy.counts, die, revive };
 }

@@ -11,7 +11,10 @@ import { chatDialects } from '../../src/dialects/registry.ts';
 const stalledReaderMs = 600;
 const modes = [...wholeModes, ...streamModes];
 
-/** The network between clients and the gateway is bad: what arrives is right, every call ends, and the books are those of the upstream. */
+/**
+ * On a bad network between clients and the gateway, the data that arrives is correct, every call ends, and the books
+ * are those of the upstream.
+ */
 describe('a bad link between client and gateway', () => {
   let bench: FaultBench;
   let proxy: LocalChaosProxy;
@@ -25,7 +28,7 @@ describe('a bad link between client and gateway', () => {
     await bench[Symbol.asyncDispose]();
   });
 
-  /** Unique among the calls: it tells them apart where the client never saw an id. */
+  /** Unique among the calls: it identifies them where the client never got an id. */
   let number = 0;
   async function ask(mode: Mode, trouble: Trouble, steer: Readonly<Record<string, string>> = {}, limitMs = 60_000): Promise<ReceivedReply> {
     const { api, stream } = mode;
@@ -60,7 +63,7 @@ describe('a bad link between client and gateway', () => {
   }
 
   for (const mode of modes) {
-    test(`${mode.title}: late and slow: all of it arrives`, async () => {
+    test(`${mode.title}: a slow link with delays delivers everything`, async () => {
       for (const trouble of [
         { type: 'delay', ms: 80 },
         { type: 'slow', bytesPerSecond: 40_000 },
@@ -71,7 +74,7 @@ describe('a bad link between client and gateway', () => {
       }
     });
 
-    test(`${mode.title}: cut anywhere: the client sees that it was, unless it has it all`, async () => {
+    test(`${mode.title}: a reply cut anywhere never looks complete, unless it is`, async () => {
       for (const afterBytes of [1, 100, 400, 800, 1600, 3200]) {
         for (const type of ['fin', 'reset'] as const) {
           const reply = await ask(mode, { type, afterBytes }, { 'output-tokens': '200', pace: 'tokensPerSecond=4000;tokensPerFrame=4' });
@@ -84,7 +87,7 @@ describe('a bad link between client and gateway', () => {
   const chat = streamModes.find(({ api }) => api.dialect === 'openai-chat');
   assert.ok(chat);
 
-  test('a link that goes dead under a stream without a word: the call is given up, and the upstream stopped', async () => {
+  test('a link that dies silently under a stream: the call is cancelled, and the upstream stopped', async () => {
     const tag = `link-${number + 1}`;
     const asked = ask(chat, { type: 'stall', afterBytes: 2000 }, { 'output-tokens': '800000' });
     const truth = await bench.truthOf(tag);
@@ -94,7 +97,7 @@ describe('a bad link between client and gateway', () => {
     assert.equal((await asked).end, 'broken');
   });
 
-  test('afterwards every call that reached an upstream is booked once, and nobody pays too much', async () => {
+  test('afterwards every call that reached an upstream is booked once, and no call is charged too much', async () => {
     await proxy.set({ type: 'none' }, 'reset');
     await eventually(
       () => bench.simulator.records().filter(({ ending }) => ending === 'open').length,

@@ -8,26 +8,26 @@ import { openCall, type ReceivedReply } from '../support/open-call.ts';
 import { upstreamKey } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
-/** How many cuts of each reply, spread over its bytes; all bytes when it is Infinity. */
+/** The number of cuts per reply, spread over its bytes; every byte if it is Infinity. */
 export type CutOptions = { readonly cutsPerReply: number };
 
-/** R5: what became of calls whose connection was cut at a byte of the upstream's reply. */
+/** R5: results of calls whose connection was cut at a byte of the upstream's reply. */
 export type CutFigures = {
-  /** How the reply was asked for. */
+  /** The form of the request. */
   readonly mode: string;
   readonly stream: boolean;
   readonly how: string;
   readonly cuts: number;
   /** Cut before content: the client got the other target's whole reply. */
   readonly invisible: number;
-  /** Cut before content, and the client was told by a status: how many, and a sentence for each. */
+  /** Cut before content, and the client got an error status: the number, and a sentence for each. */
   readonly refused: number;
   readonly refusals: readonly string[];
-  /** Cut after content: the client was told by the dialect's error event. */
+  /** Cut after content: the client got the dialect's error event. */
   readonly told: number;
-  /** Cut after the last byte that matters: the client has it all. */
+  /** Cut after the last byte that matters: the client has everything. */
   readonly whole: number;
-  /** A sentence for each that was anything else. */
+  /** A sentence for each other result. */
   readonly wrong: readonly string[];
 };
 
@@ -45,10 +45,12 @@ const vendorOf: Readonly<Record<Mode['api']['dialect'], Vendor>> = {
 const callsPerPart = 50;
 const cutsMax = 8000;
 const sentences = 6;
-/** Each name lies within one frame of four-token pieces. */
+/** Each name is within one frame of four-token pieces. */
 const texts = { first: 'Alpha says hello'.repeat(sentences), second: 'Omega says hello'.repeat(sentences) } as const;
 
-/** Cuts the replies of the first of two targets at many bytes, in order and by reset, and judges what the client got. */
+/**
+ * Cuts the replies of the first of two targets at many bytes, by FIN and by reset, and classifies the client's results.
+ */
 export async function measureCuts(options: CutOptions): Promise<readonly CutFigures[]> {
   const simulator = await startSimulator();
   const lanes = await Promise.all(
@@ -84,9 +86,9 @@ function startCutWeir(simulator: RunningSimulator, lanes: readonly Lane[], parts
       forwardHeaders: ['x-simulator-text'],
     };
     for (let part = 0; part < parts; part++) {
-      // What one upstream takes over from others is bounded, so many share it.
+      // The calls that one upstream takes over from others are bounded, so many share it.
       upstreams[`${name}-second-${part}`] = { vendor, baseUrl: simulator.addresses[vendor], apiKey: upstreamKey };
-      // Each call asks for a model of its own, so that none suffers from what the others did to the target's health.
+      // Each call uses a model of its own, so that it is not affected by the target's health after other calls.
       const pattern = `${name}-${part}-*`;
       const targets = [`${name}-first`, `${name}-second-${part}`].map((upstream) => ({ upstream, model: pattern }));
       models[pattern] = { targets };
@@ -103,7 +105,7 @@ async function ask({ lane, weir }: CutBench, number: number): Promise<ReceivedRe
   const model = `${name}-${Math.floor(number / callsPerPart)}-${number}`;
   const directive = `[[simulator text=${encodeURIComponent(texts.second)}]]`;
   return openCall(`${weir.gatewayUrl}${api.path(model, stream)}`, {
-    // The header wins over the directive, and only the first target gets it: the two say different things.
+    // The header wins over the directive, and only the first target gets it, so the two answers differ.
     headers: { authorization: `Bearer ${weir.apiKey}`, ...api.headers, 'x-simulator-text': encodeURIComponent(texts.first) },
     body: JSON.stringify(api.body(model, `Hello ${directive}`, stream)),
     limitMs: 15_000,
@@ -121,7 +123,7 @@ async function cutLane(bench: CutBench, { cutsPerReply }: CutOptions): Promise<r
   let calls = 0;
   for (const how of ['fin', 'reset'] as const) {
     const replies: { readonly at: number; readonly reply: ReceivedReply }[] = [];
-    // At no byte there is no reply to cut.
+    // At byte zero there is no reply to cut.
     for (let at = 1; at < replyBytes; at += step) {
       await proxy.set({ type: how, afterBytes: at } satisfies Trouble);
       replies.push({ at, reply: await ask(bench, (calls += 1)) });
@@ -147,12 +149,12 @@ function isFinished({ api, stream }: Mode, { status, text }: ReceivedReply): boo
   try {
     return api.errorType(JSON.parse(text)) === undefined;
   } catch {
-    // Half a JSON is no reply.
+    // A truncated JSON is not a reply.
     return false;
   }
 }
 
-/** Names what became of a cut call, in the words of the figures or as what is wrong with it. */
+/** Classifies a cut call, by the names of the figures or as a problem. */
 async function judge({ lane, ledger }: CutBench, reply: ReceivedReply): Promise<string> {
   const { mode } = lane;
   const { text, status, end } = reply;
@@ -173,13 +175,14 @@ async function judge({ lane, ledger }: CutBench, reply: ReceivedReply): Promise<
     if (toldError) return 'finished and broken';
     if (entry.end !== 'finished') return `finished, and booked as ${entry.end}`;
     if (entry.upstream.endsWith('-first') !== saysFirst) return 'booked by the wrong target';
-    // Some dialects say the whole text once more at the end.
+    // Some dialects repeat the whole text at the end.
     if ((text.split(/Alpha|Omega/).length - 1) % sentences !== 0) return 'looks finished and is not';
     return saysFirst ? 'whole' : 'invisible';
   }
-  // Some servers of chat completions end without their mark, so a stream whose every choice has finished is taken for whole.
+  // Some servers of chat completions end without their final mark, so a stream whose every choice has finished counts
+  // as complete.
   if (!toldError && mode.api.dialect === 'openai-chat' && /"finish_reason":"stop"/.test(text) && entry.end === 'finished') return 'whole';
-  if (!toldError) return 'broken off without a word';
+  if (!toldError) return 'cut without an error';
   if (entry.end === 'failed') return isFree ? 'told' : 'failed, and metered';
-  return entry.end === 'cut' && !isFree ? 'told' : `told, and booked as ${entry.end}`;
+  return entry.end === 'cut' && !isFree ? 'told' : `error event sent, and booked as ${entry.end}`;
 }

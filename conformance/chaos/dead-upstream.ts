@@ -15,17 +15,20 @@ export type DeadUpstreamOptions = Pick<ChaosOptions, 'lanes' | 'timeouts' | 'con
 export type DeadUpstreamFigures = {
   readonly lane: Lane;
   readonly calls: number;
-  /** Calls that had begun to answer when the upstream died and broke. Nothing can be done for them. */
+  /** Calls whose answer had begun when the upstream died, and broke. They cannot be saved. */
   readonly brokenStreams: number;
   /** Calls that no client should have seen fail. */
   readonly failures: number;
   readonly examples: readonly string[];
   readonly firstByteP99WellMs: number;
   readonly firstByteP99DeadMs: number;
-  /** From the recovery until the upstream answers again, and until it has half of the calls that it had before; undefined when that never came. */
+  /**
+   * From the recovery until the upstream answers again, and until it has half of the calls that it had before;
+   * undefined if that never happened.
+   */
   readonly firstReplyAfterMs: number | undefined;
   readonly backAfterMs: number | undefined;
-  /** Streams that broke off and did not say so. */
+  /** Streams that broke without an error event. */
   readonly dishonest: number;
 };
 
@@ -33,14 +36,14 @@ const tokensPerSecond = 100;
 const sampleMs = 250;
 const samplesPerSecond = 1000 / sampleMs;
 
-/** Lets the first of two upstreams of each lane die under a constant load, and looks at what the clients saw of it. */
+/** Kills the first of two upstreams of each lane under a constant load, and records the clients' view. */
 export async function measureDeadUpstream(options: DeadUpstreamOptions): Promise<readonly DeadUpstreamFigures[]> {
   const { perLanePerSecond, wellSeconds, deadSeconds, backSeconds } = options;
   await using bench = await startChaosBench({ ...options, pace: `tokensPerSecond=${tokensPerSecond};tokensPerFrame=4;firstTokenMs=30` });
   const load = bench.load({
     perLanePerSecond,
     seconds: wellSeconds + deadSeconds + backSeconds,
-    // Replies take a second, so that some are always under way.
+    // Replies take a second, so that some are always in progress.
     headers: { 'x-simulator-output-tokens': String(tokensPerSecond) },
     limitMs: 60_000,
   });
@@ -119,7 +122,7 @@ function judge(
         ({ status, words = '', startedAtMs, tookMs }) =>
           `${Math.round(startedAtMs - diedAtMs)} ms after the death, for ${Math.round(tookMs)} ms: ${status} ${words}`,
       ),
-    // A call that waited when the upstream died belongs to neither: that it waits longer is no surprise.
+    // A call that waited when the upstream died belongs to neither phase, because a longer wait is expected.
     firstByteP99WellMs: firstByteP99(seen.filter(hadBegun)),
     firstByteP99DeadMs: firstByteP99(seen.filter(({ startedAtMs }) => startedAtMs >= diedAtMs && startedAtMs < revivedAtMs)),
     dishonest: failed.filter(({ status, stream, toldError }) => status === 200 && stream && !toldError).length,

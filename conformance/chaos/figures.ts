@@ -1,12 +1,12 @@
 /** One line of the reliability table. */
 export type Figure = {
-  /** Which promise it measures: R3, R4, … */
+  /** The promise that it measures: R3, R4, … */
   readonly row: string;
   readonly what: string;
   readonly measured: string;
   readonly gate: string;
   readonly isMet: boolean;
-  /** What went wrong, for whoever looks for the cause. Not part of the table. */
+  /** Details for debugging. Not part of the table. */
   readonly examples?: readonly string[];
 };
 
@@ -20,14 +20,14 @@ export function writeTable(figures: readonly Figure[]): string {
   return ['| | What | Measured | Gate | Met |', '|---|---|---|---|---|', ...lines, ''].join('\n');
 }
 
-/** Milliseconds as people read them. */
+/** Formats milliseconds for people. */
 export function duration(ms: number | undefined): string {
   if (ms === undefined) return 'never';
   if (ms < 10) return `${ms.toFixed(1)} ms`;
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Bytes as people read them. */
+/** Formats bytes for people. */
 export function size(bytes: number): string {
   return `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }

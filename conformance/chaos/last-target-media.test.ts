@@ -34,7 +34,7 @@ const askAbout =
     return fetch(url + path, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: form });
   };
 
-/** The endpoints that are no chats, each with a model whose only target is the upstream in trouble. */
+/** The endpoints that are not chats, each with a model whose only target is the failing upstream. */
 const endpoints: Readonly<Record<string, Ask>> = {
   embeddings: askJson('/v1/embeddings', (input) => ({ model: 'text-embedding-3-small', input })),
   speech: askJson('/v1/audio/speech', (input) => ({ model: 'tts-1', voice: 'alloy', input })),
@@ -52,8 +52,8 @@ const troubles: Readonly<Record<string, Trouble>> = {
   'limits the rate': { type: 'status', status: 429, headers: { 'retry-after': '30' } },
 };
 
-/** A1 for sound, embeddings and videos: with retries and health as they are by default. */
-describe('the only target of a model that makes no chats', () => {
+/** A1 for audio, embeddings and videos: with the default retries and health. */
+describe('the only target of a model that is not a chat model', () => {
   let simulator: RunningSimulator;
   let proxy: ChaosProxy;
   let weir: ServedWeir;
@@ -88,7 +88,7 @@ describe('the only target of a model that makes no chats', () => {
         await proxy.set(trouble, 'reset');
         for (let number = 0; number < 12; number += 1) {
           const status = await statusOf(ask, number % 2 === 0 ? 'one' : 'other', `${name} ${number}`);
-          // A video whose submission is in doubt is kept, and asked for again.
+          // A video whose submission is in doubt is stored, and submitted again.
           assert.ok(status === 429 || status >= 500 || (endpoint === 'videos' && status === 200), String(status));
         }
         await proxy.set({ type: 'none' }, 'reset');

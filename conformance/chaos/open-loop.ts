@@ -5,42 +5,48 @@ import { createInterface } from 'node:readline';
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { type ChatInterface, chatInterfaces } from '../support/interfaces.ts';
 
-/** Calls at a constant rate, whatever becomes of the earlier ones: as many clients do, and unlike clients that wait for their answers. */
+/**
+ * Calls at a constant rate, independent of the earlier ones: like many clients, and unlike clients that wait for their
+ * answers.
+ */
 export type OpenLoopTask = {
   readonly gatewayUrl: string;
   readonly apiKey: string;
   readonly perSecond: number;
   readonly seconds: number;
-  /** Asked in turn. */
+  /** Called in turn. */
   readonly calls: readonly { readonly dialect: DialectId; readonly model: string; readonly stream: boolean }[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** A call that has not ended then counts as broken. */
+  /** A call that has not ended by then counts as broken. */
   readonly limitMs: number;
 };
 
-/** What a client saw of one call. Times are milliseconds of the machine's clock, or since the call's start. */
+/** A client's view of one call. Times are milliseconds of the machine's clock, or since the call's start. */
 export type SeenCall = {
   readonly number: number;
   readonly model: string;
   readonly dialect: string;
   readonly stream: boolean;
   readonly startedAtMs: number;
-  /** Since the start; absent when no byte of a body came. */
+  /** Since the start; absent if no byte of a body came. */
   readonly firstByteMs?: number;
   readonly tookMs: number;
-  /** 0 when no status line came. */
+  /** 0 if no status line came. */
   readonly status: number;
-  /** The transport ended properly and the dialect's own end was there. */
+  /** The transport ended properly, with the dialect's end. */
   readonly complete: boolean;
   /** The stream ended with the dialect's error event. */
   readonly toldError: boolean;
   readonly retryAfter?: string;
   readonly callId?: string;
-  /** The beginning of a reply that is none. */
+  /** The beginning of an invalid reply. */
   readonly words?: string;
 };
 
-/** Starts the clients in a process of their own, so that nothing else of a test delays them. `done` resolves with all calls in the order of their ends. */
+/**
+ * Starts the clients in a process of their own, so that nothing else of a test delays them. `done` resolves with all
+ * calls in the order of their ends.
+ */
 export function startOpenLoop(task: OpenLoopTask): { readonly done: Promise<readonly SeenCall[]> } {
   const child = spawn(process.execPath, [import.meta.filename, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const seen: SeenCall[] = [];
@@ -53,7 +59,7 @@ export function startOpenLoop(task: OpenLoopTask): { readonly done: Promise<read
   return { done };
 }
 
-/** The value below which this share of the values lies; 0 of none. */
+/** The value below which this share of the values is; 0 of none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((left, right) => left - right);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
@@ -74,7 +80,7 @@ function run(task: OpenLoopTask): void {
   let number = 0;
   let open = 0;
   const timer = setInterval(() => {
-    // Late ticks are made up for: the rate is that of the clock.
+    // Late ticks are made up for: the rate follows the clock.
     const due = Math.min(total, Math.floor(((performance.now() - startedMs) / 1000) * task.perSecond));
     for (; number < due; number++) {
       open += 1;
@@ -145,7 +151,7 @@ function callOnce(task: OpenLoopTask, number: number, agent: Agent, end: (seen: 
     incoming.on('data', (chunk: Buffer) => {
       firstByteMs ??= performance.now() - sentMs;
       text += chunk.toString('latin1');
-      // Of a stream only its end is looked at.
+      // Only the end of a stream is checked.
       if (stream && text.length > 4 * tailCharacters) text = text.slice(-tailCharacters);
     });
     incoming.on('error', () => finish(false));
@@ -159,7 +165,7 @@ function isWhole(text: string): boolean {
     const body: unknown = JSON.parse(text);
     return typeof body === 'object' && body !== null && !('error' in body && body.error !== null);
   } catch {
-    // Half a JSON is no reply.
+    // A truncated JSON is not a reply.
     return false;
   }
 }

@@ -28,12 +28,12 @@ const deathWords: Readonly<Record<Lane['death'], string>> = {
 const describeLane = ({ dialect, death, translated, shared }: Lane): string =>
   `${deathWords[death]}; ${dialect}${translated === true ? ', the other target by translation' : ''}${shared === true ? ', the two share the calls' : ''}`;
 
-/** The lanes that mean something where every upstream is dead. */
+/** The lanes that are useful when every upstream is dead. */
 export const deadLanes: readonly Lane[] = lanes.filter(
   ({ death, translated, shared }) => translated !== true && shared !== true && death !== 'half-5xx',
 );
 
-/** Calls may wait at an upstream of which nobody knows yet that it is silent. */
+/** Calls may wait at an upstream that is not yet known to be silent. */
 const failuresAllowed: Readonly<Record<Lane['death'], number>> = {
   refuse: 0,
   reset: 0,
@@ -45,7 +45,7 @@ const failuresAllowed: Readonly<Record<Lane['death'], number>> = {
 const backWithinMs = 40_000;
 
 type OneDead = DeadUpstreamOptions & {
-  /** By how much more a first byte may take than before, for all but one of a hundred calls. */
+  /** The permitted increase of the time to the first byte, for 99 of 100 calls. */
   readonly addedMsMax: (lane: Lane) => number;
 };
 
@@ -62,7 +62,7 @@ function oneDeadFigure(figures: DeadUpstreamFigures, { deadSeconds, addedMsMax }
   return {
     row: 'R3',
     what: `one of two upstreams ${describeLane(lane)}, ${deadSeconds} s`,
-    measured: `${failures} of ${calls} calls failed (and ${brokenStreams} streams that were running); p99 first byte +${duration(addedMs)}; back after ${duration(backAfterMs)}; ${dishonest} broken streams did not say so`,
+    measured: `${failures} of ${calls} calls failed (and ${brokenStreams} streams in progress); p99 first byte +${duration(addedMs)}; back after ${duration(backAfterMs)}; ${dishonest} broken streams without an error event`,
     gate: `≤ ${allowed} failed; +${duration(addedMsMax(lane))}; ${duration(backWithinMs)}; 0`,
     isMet: failures <= allowed && addedMs <= addedMsMax(lane) && (backAfterMs ?? Infinity) <= backWithinMs && dishonest === 0,
     examples,
@@ -70,7 +70,7 @@ function oneDeadFigure(figures: DeadUpstreamFigures, { deadSeconds, addedMsMax }
 }
 
 type AllDeadGates = AllDeadOptions & {
-  /** When it is known that nobody is there: a call is made all the same, and waits for as long as it takes to be refused. */
+  /** Once the outage is known, a call is still made, and waits until it is refused. */
   readonly knownAnswerMsMax: (lane: Lane) => number;
   readonly firstAnswerMsMax: number;
   readonly memoryGrowthBytesMax: number;
@@ -126,8 +126,8 @@ function cutFigure(all: readonly CutFigures[]): Figure {
   return {
     row: 'R5',
     what: `the upstream's connection ends or is reset at any byte of a ${all[0]?.stream === true ? 'stream' : 'whole reply'}, in all dialects`,
-    measured: `${sum('cuts')} cuts: ${sum('invisible')} made up for by the other target, ${sum('told')} told by an error event, ${sum('whole')} whole already, ${sum('refused')} told by a status; ${wrong.length} dishonest`,
-    gate: '0 dishonest, 0 told by a status',
+    measured: `${sum('cuts')} cuts: ${sum('invisible')} replaced by the other target, ${sum('told')} with an error event, ${sum('whole')} complete already, ${sum('refused')} with an error status; ${wrong.length} dishonest`,
+    gate: '0 dishonest, 0 with an error status',
     isMet: wrong.length === 0 && refused.length === 0,
     examples: [...wrong, ...refused],
   };

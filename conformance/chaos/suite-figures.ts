@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { Figure } from './figures.ts';
 
-/** A test that prints figures: its file, how large it is to be, and which of its lines tell them. */
+/** A test that prints figures: its file, its size, and the lines with figures. */
 export type Suite = {
   readonly row: string;
   readonly what: string;
@@ -11,10 +11,10 @@ export type Suite = {
   readonly environment?: Readonly<Record<string, string>>;
   /** The first group of each match is a figure. */
   readonly figures: RegExp;
-  /** Makes one text of the figures; all of them, each once, if absent. */
+  /** Combines the figures into one text; if absent, the distinct figures are listed. */
   readonly sum?: (found: readonly string[]) => string;
   readonly gate: string;
-  /** The promise that the first group's number must keep, where the test itself is more patient. */
+  /** The promise that the first group's number must keep, if the test itself tolerates more. */
   readonly most?: { readonly of: RegExp; readonly value: number };
   readonly limitMs: number;
 };
@@ -22,7 +22,7 @@ export type Suite = {
 const repository = join(import.meta.dirname, '../..');
 const examplesMax = 5;
 
-/** Runs a test of another part in a process of its own. Its gates are its own assertions. */
+/** Runs a test of another folder in a process of its own. Its bounds are its own assertions. */
 export async function suiteFigure({ row, what, file, environment = {}, figures, sum, gate, most, limitMs }: Suite): Promise<Figure> {
   const child = spawn(process.execPath, ['--test', '--test-isolation=none', '--test-reporter=spec', join(repository, file)], {
     env: { ...process.env, ...environment },
@@ -55,7 +55,7 @@ function longest(found: readonly string[]): string {
 
 const minuteMs = 60_000;
 
-/** What other parts measure of themselves. The long form has the sizes that are promised. */
+/** Figures that other folders measure themselves. The long form has the promised sizes. */
 export function suites(isLong: boolean): readonly Suite[] {
   return [
     {
@@ -92,7 +92,7 @@ export function suites(isLong: boolean): readonly Suite[] {
       what: 'SIGTERM with 500 live streams, by one process and by workers',
       file: 'conformance/books/drain.deep.test.ts',
       figures: /^ℹ (.*live streams.*)$/gm,
-      gate: '0 cut within the grace; the rest told and settled; exit code 0',
+      gate: '0 cut within the grace period; the rest end with an error and are settled; exit code 0',
       limitMs: 10 * minuteMs,
     },
     {

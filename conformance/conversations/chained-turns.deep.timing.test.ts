@@ -6,7 +6,7 @@ import type { OpenAI } from 'openai';
 import { measureBest } from '../support/measure-best.ts';
 import { type ConversationsBench, createStoredResponse, startConversationsProgram } from './start-conversations-bench.ts';
 
-/** The whole measurement has 10,000 turns, and 100,000 other responses; every run of the suite is content with less. */
+/** The full measurement has 10,000 turns, and 100,000 other responses; an ordinary run of the suite uses fewer. */
 const large = process.env['WEIR_MEASURE'] !== undefined;
 const nativeTurns = large ? 10_000 : 300;
 const keptTurns = large ? [100, 1000, 10_000] : [50, 300];
@@ -14,10 +14,10 @@ const others = large ? [10_000, 100_000] : [500, 2000];
 const native = 'gpt-4.1';
 const kept = 'claude-sonnet-4-5';
 
-/** What turns take when nothing else goes on: that makes some of them slower, and none quicker. */
+/** The time of the fastest turn: other load makes turns slower, and never faster. */
 const quickest = (times: readonly number[]): number => Math.min(...times);
 
-/** What a turn takes against the started program, its simulated upstream included. */
+/** The time of a turn with the started program, including its simulated upstream. */
 describe('chained turns', () => {
   let bench: ConversationsBench;
   let client: OpenAI;
@@ -27,7 +27,7 @@ describe('chained turns', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** Goes on from a response so often, and tells what each turn took in milliseconds. */
+  /** Continues from a response this many times, and returns the milliseconds of each turn. */
   async function takeTurns(model: string, from: string | undefined, count: number) {
     const times: number[] = [];
     let previous = from;
@@ -44,7 +44,7 @@ describe('chained turns', () => {
     return times;
   }
 
-  /** Puts a chain of so many small turns into the store, and returns its last id. */
+  /** Puts a chain of this many small turns into the store, and returns its last id. */
   async function seedChain(length: number): Promise<string> {
     const idOf = (turn: number): string => `resp_chain_${length}_${turn}`;
     for (let turn = 0; turn < length; turn += 1) {
@@ -74,7 +74,7 @@ describe('chained turns', () => {
     }
   }
 
-  test('where the upstream keeps the conversation a turn costs the same, however long that is', async (context) => {
+  test('if the upstream stores the conversation, a turn costs the same at any length', async (context) => {
     const part = Math.floor(nativeTurns / 5);
     const measure = async () => {
       const times = await takeTurns(native, undefined, nativeTurns);
@@ -84,12 +84,12 @@ describe('chained turns', () => {
     const isFlat = ({ early, late }: Awaited<ReturnType<typeof measure>>): boolean => late < 3 * early + 5;
     const { early, late } = await measureBest(measure, isFlat);
     context.diagnostic(
-      `${nativeTurns} turns: the quickest of the second fifth took ${early.toFixed(2)} ms, of the last ${late.toFixed(2)} ms`,
+      `${nativeTurns} turns: the fastest of the second fifth took ${early.toFixed(2)} ms, of the last ${late.toFixed(2)} ms`,
     );
     assert.ok(isFlat({ early, late }), `${early} ms grew to ${late} ms`);
   });
 
-  test('where the gateway keeps it a turn costs what its context does', async (context) => {
+  test('if the gateway stores the conversation, the cost of a turn grows only with its context', async (context) => {
     const lasts: string[] = [];
     for (const length of keptTurns) lasts.push(await seedChain(length));
     const grown = (keptTurns.at(-1) ?? 1) / (keptTurns[0] ?? 1);
@@ -103,13 +103,13 @@ describe('chained turns', () => {
     for (const [index, length] of keptTurns.entries()) {
       const took = costs[index] ?? 0;
       context.diagnostic(
-        `behind ${length} turns: ${took.toFixed(1)} ms, ${((1000 * took) / (2 * length)).toFixed(1)} microseconds per item`,
+        `after ${length} turns: ${took.toFixed(1)} ms, ${((1000 * took) / (2 * length)).toFixed(1)} microseconds per item`,
       );
     }
     assert.ok(isLinear(costs), `${costs.join(' ms grew to ')} ms for ${grown} times the context`);
   });
 
-  test('what others have stored costs a turn nothing', async (context) => {
+  test('responses that others have stored do not slow a turn down', async (context) => {
     const measure = async () => ({
       native: quickest(await takeTurns(native, undefined, 30)),
       kept: quickest(await takeTurns(kept, undefined, 30)),

@@ -12,8 +12,8 @@ const model = 'gpt-4.1';
 const text = Array.from({ length: 200 }, (_, index) => `word${index}`).join(' ');
 const slow = { headers: { 'x-simulator-text': encodeURIComponent(text), 'x-simulator-pace': 'tokensPerSecond=5;tokensPerFrame=1' } };
 
-/** A lock that stays costs its user the conversation until the time of a whole call is over: these are shorter than that by far. */
-describe('a conversation is free again, however the response that held it ended', () => {
+/** A lock that remains would block the conversation for the time of a whole call; these calls are far shorter. */
+describe('a conversation is unlocked when its response has ended, however it ended', () => {
   let held: HeldUpstream;
   let running: SimulatedWeir;
   let client: OpenAI;
@@ -38,7 +38,7 @@ describe('a conversation is free again, however the response that held it ended'
           return undefined;
         }),
       (response) => response !== undefined,
-      // The slow responses would go on for longer.
+      // The slow responses would take longer.
       30_000,
     );
 
@@ -57,7 +57,7 @@ describe('a conversation is free again, however the response that held it ended'
     await goesOn(conversation);
   });
 
-  test('its client left in the middle, or before anything was said', async () => {
+  test('its client disconnected in the middle, or before any output', async () => {
     for (const waitMs of [0, 1, 5, 20, 300]) {
       const { id: conversation } = await client.conversations.create();
       await leave({ model, conversation, input: 'Hello', stream: true }, waitMs);
@@ -65,15 +65,15 @@ describe('a conversation is free again, however the response that held it ended'
     }
   });
 
-  test('its model is not there', async () => {
+  test('its model does not exist', async () => {
     const { id: conversation } = await client.conversations.create();
     await assert.rejects(client.responses.create({ model: 'no-such-model', conversation, input: 'x' }), OpenAI.APIError);
     await goesOn(conversation);
   });
 
-  test('of two at once one is refused, and what was said by the other is there', async () => {
+  test('of two simultaneous requests one is refused, and the turn of the other is stored', async () => {
     const { id: conversation } = await client.conversations.create();
-    // The one is answered when the other has been refused, however late that comes.
+    // The first is answered once the other has been refused, however late that is.
     const both = await Promise.allSettled(
       [1, 2].map((one) => client.responses.create({ model: 'held', conversation, input: `from ${one}` }).finally(held.release)),
     );
@@ -82,7 +82,7 @@ describe('a conversation is free again, however the response that held it ended'
     assert.equal(items.data.length, 2);
   });
 
-  /** Sends a request and leaves after a while, whatever has come. */
+  /** Sends a request and disconnects after a while, whatever has arrived. */
   async function leave(body: object, afterMs: number): Promise<void> {
     const { hostname, port } = new URL(running.weir.gatewayUrl);
     const sent = JSON.stringify(body);
@@ -102,7 +102,7 @@ describe('a conversation is free again, however the response that held it ended'
     socket.destroy();
   }
 
-  test('a body that is larger than what is accepted is refused at the routes of conversations too', async () => {
+  test('a body above the limit is refused at the routes of conversations too', async () => {
     const answer = await call(`${running.weir.gatewayUrl}/v1/conversations`, {
       headers: { authorization: `Bearer ${running.weir.apiKey}`, 'content-type': 'application/json' },
       body: Buffer.alloc(80 * 1024 * 1024, ' '),

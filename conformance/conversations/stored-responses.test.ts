@@ -19,7 +19,7 @@ describe('stored responses over HTTP', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  test('a response is read as it is, without what only include shows', async () => {
+  test('a response is read as it is, without the parts that need include', async () => {
     const stored = createStoredResponse('resp_read', user);
     await bench.stored.saveResponse(stored);
     const read = await client.responses.retrieve('resp_read');
@@ -42,7 +42,7 @@ describe('stored responses over HTTP', () => {
     }
   });
 
-  test('input items are listed over the chain, by pages that the SDK follows', async () => {
+  test('input items are listed over the whole chain, in pages that the SDK follows', async () => {
     await bench.stored.saveResponse(createStoredResponse('resp_l1', user));
     await bench.stored.saveResponse(createStoredResponse('resp_l2', user, { previousResponseId: 'resp_l1' }));
     const ids: unknown[] = [];
@@ -58,7 +58,7 @@ describe('stored responses over HTTP', () => {
     assert.equal(shown.text.match(/data:/g)?.length, 2);
   });
 
-  test('a response that is deleted is gone, and a later one keeps what it needs of it', async () => {
+  test('a deleted response is gone, and a later response keeps the parts that it needs', async () => {
     await bench.stored.saveResponse(createStoredResponse('resp_d1', user));
     await bench.stored.saveResponse(createStoredResponse('resp_d2', user, { previousResponseId: 'resp_d1' }));
     const { text } = await call(`${bench.weir.gatewayUrl}/v1/responses/resp_d1`, {
@@ -90,7 +90,7 @@ describe('stored responses over HTTP', () => {
     ['/input_items?after=msg_nothing', 'after'],
     ['/input_items?include=x', 'include'],
   ] as const) {
-    test(`${query} is refused and says why`, async () => {
+    test(`${query} is refused with a reason`, async () => {
       await bench.stored.saveResponse(createStoredResponse('resp_q', user));
       const { status, json } = await get(`/responses/resp_q${query}`);
       assert.deepEqual(
@@ -100,7 +100,7 @@ describe('stored responses over HTTP', () => {
     });
   }
 
-  test('methods that a path does not take are told', async () => {
+  test('a method that a path does not support is refused, and the answer names the supported ones', async () => {
     for (const [method, path, allow] of [
       ['POST', '/responses/resp_q', 'GET, DELETE, HEAD'],
       ['DELETE', '/responses/resp_q/input_items', 'GET, HEAD'],
@@ -114,7 +114,7 @@ describe('stored responses over HTTP', () => {
     }
   });
 
-  test('ids that are none are unknown, whatever they are', async () => {
+  test('invalid ids are unknown, whatever they contain', async () => {
     for (const id of ['%00', '%ed%a0%80x', 'x'.repeat(3000), `%27;drop%20table%20responses`, '..%2f..']) {
       const { status, json } = await get(`/responses/${id}`);
       assert.equal(status, 404, id);

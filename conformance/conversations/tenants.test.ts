@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { call } from '../support/http.ts';
 import { type ConversationsBench, createStoredResponse, startConversationsBench } from './start-conversations-bench.ts';
 
-/** Every route of stored objects, with an id of each kind that is somebody's. */
+/** Every route of stored objects, with an id of each kind that belongs to a user. */
 const routes = [
   ['GET', '/responses/{response}'],
   ['GET', '/responses/{response}?include[]=reasoning.encrypted_content'],
@@ -25,10 +25,10 @@ const routes = [
   ['DELETE', '/conversations/{conversation}/items/{item}'],
 ] as const;
 
-/** As long as what they stand for, because an answer repeats the id. */
+/** As long as the ids that they replace, because an answer repeats the id. */
 const unknown = { response: 'resp_nobody', conversation: `conv_${'nobody'.padEnd(26, 'x')}`, item: `msg_${'nobody'.padEnd(26, 'x')}` };
 
-describe('what belongs to one user is to another what does not exist', () => {
+describe('an object of one user does not exist for another', () => {
   let bench: ConversationsBench;
   let strangerKey: string;
   let secondKey: string;
@@ -60,7 +60,7 @@ describe('what belongs to one user is to another what does not exist', () => {
   after(() => bench[Symbol.asyncDispose]());
 
   for (const route of routes) {
-    test(`${route[0]} ${route[1]}`, async () => {
+    test(`${route[0]} ${route[1]} hides the objects of another user`, async () => {
       await bench.stored.saveResponse(createStoredResponse(mine.response, 'admin'));
       const foreign = await ask(route, mine, strangerKey);
       const absent = await ask(route, unknown, strangerKey);
@@ -73,14 +73,14 @@ describe('what belongs to one user is to another what does not exist', () => {
         foreign.text,
         /^\{"error":\{"message":"\w+ with id '[\w]+' not found\.","type":"invalid_request_error","param":null,"code":null\}\}$/,
       );
-      // Nobody without a key learns anything, either.
+      // A client without a key learns nothing, either.
       const anonymous = await ask(route, mine, undefined);
       assert.equal(anonymous.status, 401);
       assert.deepEqual(anonymous, await ask(route, unknown, undefined));
     });
   }
 
-  test('nothing that the stranger tried has changed anything, and another key of the same user sees all', async () => {
+  test('the attempts of another user have changed nothing, and another key of the same user sees everything', async () => {
     const client = bench.client(secondKey);
     assert.equal((await client.responses.retrieve(mine.response)).id, mine.response);
     assert.deepEqual((await client.conversations.retrieve(mine.conversation)).metadata, {});

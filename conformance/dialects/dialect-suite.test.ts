@@ -14,8 +14,9 @@ import { createJsonArrayFrameReader } from '../../src/platform/sse/json-array-fr
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';
 
 /**
- * What every dialect must do, run on its own fixtures. Joining the registry is joining this suite; a skip says why.
- * Fixtures of a case: `<case>.request.json`, `.reply.json`, `.stream.sse` or `.stream.json` (array framing), `.expected.json`.
+ * Requirements of every dialect, checked with its own fixtures. A dialect of the registry is in this suite; a skip has
+ * a reason. Fixtures of a case: `<case>.request.json`, `.reply.json`, `.stream.sse` or `.stream.json` (array framing),
+ * `.expected.json`.
  */
 const frameBytesMax = 4_000_000;
 
@@ -87,7 +88,7 @@ for (const dialect of Object.values(chatDialects)) {
       const whole = framesOf(fixture, fixture.body.length);
       const expected = read(dialect, fixture, whole.frames);
 
-      test(`${fixture.name}: says what is expected`, () => {
+      test(`${fixture.name}: has a file of expectations`, () => {
         const { report } = expected;
         if (fixture.expected['usage'] !== undefined) assert.deepEqual(report.usageReport?.usage, fixture.expected['usage']);
         if (fixture.expected['state'] !== undefined) assert.equal(report.state, fixture.expected['state']);
@@ -95,7 +96,7 @@ for (const dialect of Object.values(chatDialects)) {
         if (fixture.expected['servedModel'] !== undefined) assert.equal(report.servedModel, fixture.expected['servedModel']);
       });
 
-      test(`${fixture.name}: the same report and the same bytes for any chunk size`, () => {
+      test(`${fixture.name}: every chunk size gives the same report and the same bytes`, () => {
         for (let chunkBytes = 1; chunkBytes < Math.min(fixture.body.length, 200); chunkBytes += chunkBytes < 24 ? 1 : 13) {
           const { frames, rest } = framesOf(fixture, chunkBytes);
           const actual = read(dialect, fixture, frames);
@@ -105,7 +106,7 @@ for (const dialect of Object.values(chatDialects)) {
         }
       });
 
-      test(`${fixture.name}: nothing that counts comes after the frame that completes it`, () => {
+      test(`${fixture.name}: nothing that counts follows the frame that completes it`, () => {
         if (expected.report.state !== 'complete') return;
         const tap = dialect.createStreamTap({ framing: fixture.framing, request: fixture.request });
         const completeAt = whole.frames.findIndex((frame) => {
@@ -117,7 +118,7 @@ for (const dialect of Object.values(chatDialects)) {
         assert.equal(atCompletion.outputCharacters, expected.report.outputCharacters);
       });
 
-      test(`${fixture.name}: heartbeats at any place change nothing`, () => {
+      test(`${fixture.name}: heartbeats in any position change nothing`, () => {
         const beat = dialect.voice.heartbeat(fixture.framing);
         const noise = fixture.framing === 'sse' ? createReader('sse').push(Buffer.from(beat)) : [];
         const actual = read(
@@ -130,7 +131,7 @@ for (const dialect of Object.values(chatDialects)) {
         assert.equal(actual.report.outputCharacters, expected.report.outputCharacters);
       });
 
-      test(`${fixture.name}: a broken stream ends with an error event that readers know as one`, () => {
+      test(`${fixture.name}: a broken stream ends with an error event that readers recognise`, () => {
         const half = whole.frames.slice(0, Math.max(1, Math.floor(whole.frames.length / 2)));
         const partial = read(dialect, fixture, half);
         if (partial.report.state !== 'open') return;
@@ -150,7 +151,7 @@ for (const dialect of Object.values(chatDialects)) {
       });
     }
 
-    test('every whole reply reads as expected, and its bytes stay as they are or only gain documented spellings', () => {
+    test('every whole reply reads as expected, and its bytes stay the same or gain only documented spellings', () => {
       for (const file of readdirSync(folder).filter((name) => name.endsWith('.reply.json'))) {
         const body = readFileSync(join(folder, file));
         const expected = JSON.parse(readFileSync(join(folder, file.replace('.reply.', '.expected.')), 'utf8')) as JsonObject;
@@ -161,7 +162,7 @@ for (const dialect of Object.values(chatDialects)) {
       }
     });
 
-    test('replies that are no replies are read without failing', () => {
+    test('invalid replies are read without an exception', () => {
       for (const reply of [
         null,
         1,
@@ -182,19 +183,19 @@ for (const dialect of Object.values(chatDialects)) {
 
     test('every error code has a body in this dialect, with its status and message', () => {
       for (const code of codes) {
-        const error = new GatewayError(code, `what went wrong: ${code}`, { param: 'model', retryAfterSeconds: 2 });
+        const error = new GatewayError(code, `an error of code ${code}`, { param: 'model', retryAfterSeconds: 2 });
         const reply = dialect.voice.encodeError(error, 'req_0123456789abcdef');
         assert.ok(reply.status >= 400 && reply.status < 600);
         assert.match(reply.headers['content-type'] ?? '', /^application\/json/);
         const body = JSON.parse(reply.body.toString()) as { error?: { message?: string } };
-        // Programs shorten their conversation when they read their own vendor's sentence.
-        const expected = code === 'context_length_exceeded' ? /what went wrong|token|context/ : /what went wrong/;
+        // Programs shorten their conversation when they recognise their own vendor's message.
+        const expected = code === 'context_length_exceeded' ? /an error of code|token|context/ : /an error of code/;
         assert.match(body.error?.message ?? '', expected);
         assert.equal(reply.headers['retry-after'], '2');
       }
     });
 
-    test('fixture requests are valid, and editing them changes the model and nothing that was not asked for', () => {
+    test('fixture requests are valid, and an edit changes only the model and the requested fields', () => {
       for (const file of readdirSync(folder).filter((name) => name.endsWith('.request.json'))) {
         const bytes = readFileSync(join(folder, file));
         const body = JSON.parse(bytes.toString()) as JsonObject;

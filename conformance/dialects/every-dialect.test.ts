@@ -10,10 +10,10 @@ import { operationNames } from '../../src/gateway/telemetry/metric-families.ts';
 import { upstreamVendors } from '../../src/upstreams/registry.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 
-// What a dialect needs outside its folder that no type asks for: each of these lists would leave a new one out without a word.
+// Lists outside the folder of a dialect that no type requires: each would omit a new dialect without an error.
 const sources = join(import.meta.dirname, '../../src');
 
-describe('a dialect of the registry is nowhere forgotten', () => {
+describe('a dialect of the registry is in every list', () => {
   for (const id of dialectIds) {
     const dialect = chatDialects[id];
     test(`${id}: it is registered under its own name, in a folder of that name with fixtures of whole replies and streams`, () => {
@@ -27,15 +27,15 @@ describe('a dialect of the registry is nowhere forgotten', () => {
     });
 
     const asked = chatInterfaces.find((chat) => chat.dialect === id);
-    test(`${id}: clients of the suites speak it, and what they post is routed to it`, () => {
+    test(`${id}: clients of the suites speak it, and their requests are routed to it`, () => {
       assert.ok(asked !== undefined, 'conformance/support/interfaces.ts has no client of it');
       const path = asked.path('some-model', true).split('?')[0] ?? '';
-      assert.equal(wordingOfPath(path, asked.headers).label, id, 'wordingOfPath words errors of its path in another dialect');
+      assert.equal(wordingOfPath(path, asked.headers).label, id, 'wordingOfPath writes errors of its path in another dialect');
       const match = findRoute('POST', path);
       assert.ok(match.found && match.route.quote !== undefined, 'no endpoint has a route to it');
     });
 
-    test(`${id}: an upstream speaks it where a call is generated`, () => {
+    test(`${id}: an upstream that generates calls speaks it`, () => {
       const speaking = Object.values(upstreamVendors).filter(({ dialects }) => dialects.includes(id));
       assert.ok(speaking.length > 0);
       for (const vendor of speaking) assert.ok(vendor.locate({ dialect: id, operation: 'generate', upstreamModel: 'm' }) !== undefined);
@@ -49,7 +49,7 @@ describe('a dialect of the registry is nowhere forgotten', () => {
     });
   }
 
-  test('two dialects with one name could not be told apart', () => {
+  test('two dialects have different names', () => {
     assert.equal(new Set(dialectIds.map((id) => chatDialects[id].title)).size, dialectIds.length);
   });
 });

@@ -17,7 +17,8 @@ import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { traitsOfClaude } from '../../src/upstreams/anthropic/model-traits.ts';
 
 /**
- * Whatever a client of another dialect says, what the codec sends is a request that the vendor accepts, or a refusal of ours that names a field.
+ * For any request in another dialect, the codec sends a request that the vendor accepts, or the gateway refuses it with
+ * a field.
  */
 const headers = { 'anthropic-version': '2023-06-01' };
 
@@ -84,7 +85,7 @@ const turn: fc.Arbitrary<Turn> = fc
   .constantFrom<Turn['role'][]>('system', 'user', 'assistant', 'user', 'assistant')
   .chain((role) => fc.array(partsOf[role], { maxLength: 4 }).map((parts) => ({ role, parts })));
 
-/** A loop as agents make them: a question, calls, their results in any order, and what follows. */
+/** A loop as agents make them: a question, calls, their results in any order, and the following turns. */
 const loop: fc.Arbitrary<readonly Turn[]> = fc
   .tuple(fc.array(partsOf.assistant, { maxLength: 4 }), fc.array(turn, { maxLength: 2 }))
   .map(([parts, rest]) => [
@@ -207,5 +208,5 @@ test('any request becomes one that the vendor accepts, or is refused with the na
     }),
     { numRuns: 4000 },
   );
-  assert.ok(accepted > 1000, `only ${accepted} were accepted at all`);
+  assert.ok(accepted > 1000, `only ${accepted} were accepted`);
 });

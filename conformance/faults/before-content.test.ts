@@ -14,7 +14,7 @@ import {
   streamModes,
 } from './fault-bench.ts';
 
-/** A port on which nobody listens: no program is given it when it asks for any. */
+/** A port without a listener: the system does not assign it to a program that asks for any port. */
 const closedPort = 9;
 
 const vendorOf: Readonly<Record<string, string>> = {
@@ -24,13 +24,15 @@ const vendorOf: Readonly<Record<string, string>> = {
   'gemini-generate-content': 'gemini',
 };
 
-/** An upstream that fails before it has generated anything: the client gets a status of its dialect, and pays nothing. */
+/**
+ * An upstream that fails before it has generated anything: the client gets a status of its dialect, and pays nothing.
+ */
 describe('faults before the first content', () => {
   let bench: FaultBench;
   before(async () => {
     const vendors = ['anthropic', 'openai', 'gemini'];
     bench = await startFaultBench({
-      // Of what is well, too, nothing may take longer, however busy the machine is, and however long it stands still.
+      // Correct replies must not take longer either, even on a busy or stalled machine.
       timeouts: { firstByteMs: 8000, idleMs: 8000 },
       upstreams: () =>
         Object.fromEntries(
@@ -51,13 +53,13 @@ describe('faults before the first content', () => {
     readonly only?: (mode: Mode) => boolean;
   };
   const broken = /connection error|terminated/i;
-  // What exactly an HTTP parser says of two lengths is its own affair; that it is no answer is ours.
+  // The HTTP parser decides how it reports two lengths; the gateway only decides that the answer is invalid.
   const invalidHttp = /^50[23]$/;
   const cases: readonly Case[] = [
     { name: 'the connection is reset instead of an answer', fault: 'refuse', status: 503, words: broken },
     { name: 'the connection is reset before headers', fault: 'reset-before-headers', status: 503, words: broken },
     { name: 'silence before headers', fault: 'stall-before-headers', status: 504, words: broken },
-    // With a duration, because the simulator's endless one of a whole reply promises a length of 0, which is a whole body.
+    // With a duration, because the simulator's endless whole reply promises a length of 0, which is a complete body.
     { name: 'silence after headers', fault: 'stall-after-headers;ms=60000', status: 504, words: broken },
     {
       name: 'reset after headers, before content',
@@ -83,10 +85,15 @@ describe('faults before the first content', () => {
       status: /^5\d\d$/,
       words: /Simulated inner failure/,
     },
-    { name: 'gzip although identity was asked for', fault: 'gzip', status: 502, words: broken },
+    { name: 'gzip although identity was requested', fault: 'gzip', status: 502, words: broken },
     { name: 'headers of 100 kB', fault: 'long-header;bytes=100000', status: 502, words: broken },
     { name: 'a redirect', fault: 'redirect;status=307', status: 502, words: broken },
-    { name: 'length and chunked at once', fault: 'conflicting-lengths;kind=length-and-chunked', status: invalidHttp, words: broken },
+    {
+      name: 'length and chunked at the same time',
+      fault: 'conflicting-lengths;kind=length-and-chunked',
+      status: invalidHttp,
+      words: broken,
+    },
     { name: 'two lengths', fault: 'conflicting-lengths;kind=two-lengths', status: invalidHttp, words: broken },
     { name: 'half a JSON', fault: 'malformed-event', status: 502, words: broken, only: (mode) => !mode.stream },
     { name: 'a body longer than its length', fault: 'truncate;how=short-length', status: 502, words: broken, only: (mode) => !mode.stream },
@@ -100,8 +107,8 @@ describe('faults before the first content', () => {
     { name: 'half a body ended by the connection', fault: 'truncate;how=eof', status: 502, words: broken, only: (mode) => !mode.stream },
     { name: 'half a body ended properly', fault: 'truncate;how=end', status: 502, words: broken, only: (mode) => !mode.stream },
   ];
-  // Many of the calls wait for a limit to pass.
-  describe('however it is asked for', { concurrency: 12 }, () => {
+  // Many of the calls wait until a time-out ends.
+  describe('in every form of the request', { concurrency: 12 }, () => {
     for (const mode of allModes) {
       describe(mode.title, { concurrency: 8 }, () => {
         for (const { name, fault, status, words, only } of cases) {
@@ -112,11 +119,11 @@ describe('faults before the first content', () => {
             assert.match(reply.text, words);
             const entry = await bench.rowOf(reply);
             assertFree(entry);
-            assert.ok(entry.errorCode, 'the row says what went wrong');
+            assert.ok(entry.errorCode, 'the row has the reason');
           });
         }
 
-        test('nobody listens there: 503, retry advice, and free', async () => {
+        test('a port without a listener: 503, retry advice, and free', async () => {
           const reply = await bench.send(mode, { model: `on-dead-${vendorOf[mode.api.dialect]}` });
           assertErrorStatus(mode, reply, 503);
           assert.match(reply.text, broken);
@@ -125,7 +132,7 @@ describe('faults before the first content', () => {
         });
 
         for (const status of [400, 404, 413, 429, 500, 503, 529]) {
-          test(`the vendor's own ${status} goes on with its advice`, async () => {
+          test(`the vendor's own ${status} is passed on with its retry advice`, async () => {
             const reply = await bench.send(mode, {
               steer: { fault: `status;status=${status};message=Simulated refusal;retry-after=7;retry-after-ms=7100;x-should-retry=true` },
             });
@@ -151,7 +158,7 @@ describe('faults before the first content', () => {
           [402, 'Simulated refusal'],
           [403, 'This API key was disabled'],
         ] as const) {
-          test(`the vendor's ${status} is about the operator's account: the client learns that it is not its fault`, async () => {
+          test(`the vendor's ${status} is about the operator's account: the client learns that the cause is not its request`, async () => {
             const reply = await bench.send(mode, { steer: { fault: `status;status=${status};message=${message}` } });
             assertErrorStatus(mode, reply, 503);
             assert.ok(!reply.text.includes(message), reply.text);
@@ -159,7 +166,7 @@ describe('faults before the first content', () => {
           });
         }
 
-        test("the vendor's 403 that is not about the key is the caller's, with the vendor's reason", async () => {
+        test("a vendor's 403 that is not about the key is returned to the caller with the vendor's reason", async () => {
           const reply = await bench.send(mode, { steer: { fault: 'status;status=403;message=Simulated refusal' } });
           assertErrorStatus(mode, reply, 403);
           assert.match(reply.text, /Simulated refusal/);
@@ -169,7 +176,7 @@ describe('faults before the first content', () => {
         for (const status of [400, 403, 500]) {
           test(`a ${status} that quotes the operator's credential does not show it`, async () => {
             const reply = await bench.send(mode, { steer: { fault: `echo-credentials;status=${status}` } });
-            // A vendor that refuses the credential with a 400 is understood by its words.
+            // A vendor that refuses the credential with a 400 is recognised by its message.
             assertErrorStatus(mode, reply, reply.status === 503 ? 503 : status);
             assert.ok(!reply.text.includes(upstreamKey), reply.text);
             assert.ok(!JSON.stringify(reply.headers).includes(upstreamKey));
@@ -196,9 +203,9 @@ describe('faults before the first content', () => {
       ]) {
         // The simulator's error event of an array stream continues an array, so it cannot be its first element.
         if (fault.startsWith('error-event') && mode.api === arrayInterface) continue;
-        test(`${mode.title}: ${fault}: opening events may have gone out, content has not, so it is free`, async () => {
+        test(`${mode.title}: ${fault}: opening events may have been sent but no content, so it is free`, async () => {
           const reply = await bench.send(mode, { steer: { fault } });
-          // Formats without opening events have sent nothing yet, and say it with a status.
+          // Formats without opening events have sent nothing yet, and use a status.
           if (reply.status === 200) assertErrorEvent(mode, reply);
           else assertErrorStatus(mode, reply, /^5\d\d$/);
           if (!fault.startsWith('error-event')) assert.match(reply.text, broken);
@@ -222,5 +229,5 @@ describe('faults before the first content', () => {
     assert.equal(bench.simulator.records().length, before + 5);
   });
 
-  test('afterwards everything is as it should be', () => bench.assertSound());
+  test('afterwards the gateway is healthy', () => bench.assertSound());
 });

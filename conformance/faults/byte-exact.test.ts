@@ -7,7 +7,7 @@ import { allModes, type FaultBench, type Mode, startFaultBench, streamModes } fr
 
 const fixedTimeMs = Date.UTC(2026, 0, 2, 3, 4, 5);
 
-/** What the vendors send and no gateway may change, compared with what the upstream sends to a client of its own. */
+/** The bytes of the vendors that a gateway must not change, compared with the upstream's answer to a direct client. */
 describe('the same bytes through the gateway as from the upstream', () => {
   let bench: FaultBench;
   before(async () => {
@@ -15,7 +15,7 @@ describe('the same bytes through the gateway as from the upstream', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** The upstream's own address for a mode, and the credential in its vendor's way. */
+  /** The upstream's own address for a mode, and the credential in its vendor's form. */
   function upstream(mode: Mode): { url: string; headers: Record<string, string> } {
     const { anthropic, openai, gemini } = bench.simulator.addresses;
     const path = mode.api.path(mode.api.model, mode.stream);
@@ -31,7 +31,7 @@ describe('the same bytes through the gateway as from the upstream', () => {
     }
   }
 
-  /** Asks for usage as the gateway would, so that both requests are the same bytes. */
+  /** Requests usage as the gateway would, so that both requests are the same bytes. */
   const extra = (mode: Mode): object =>
     mode.api.dialect === 'openai-chat' && mode.stream ? { stream_options: { include_usage: true } } : {};
 
@@ -43,7 +43,7 @@ describe('the same bytes through the gateway as from the upstream', () => {
     const { url, headers } = upstream(mode);
     const steering = Object.fromEntries(Object.entries(steer).map(([name, value]) => [`x-simulator-${name}`, value]));
     const body = JSON.stringify({ ...mode.api.body(mode.api.model, text, mode.stream), ...extra(mode) });
-    // Ids depend on how often the same was asked before.
+    // Ids depend on the number of earlier identical requests.
     bench.simulator.reset();
     const direct = await openCall(url, { headers: { ...mode.api.headers, ...headers, ...steering }, body }).done;
     bench.simulator.reset();
@@ -62,7 +62,7 @@ describe('the same bytes through the gateway as from the upstream', () => {
     'x-content-type-options',
   ]);
 
-  /** What tells of the operator's account, which all callers share, stays with the operator. */
+  /** Data about the operator's account, which all callers share, stays with the operator. */
   const ofAccount = /^(?:openai-(?:organization|project)|anthropic-(?:organization-id|ratelimit-.*|priority-.*)|x-ratelimit-.*)$/;
 
   function assertSame(direct: ReceivedReply, through: ReceivedReply): void {
@@ -79,14 +79,14 @@ describe('the same bytes through the gateway as from the upstream', () => {
   for (const mode of allModes) {
     describe(mode.title, () => {
       for (const seed of ['one', 'two', 'three']) {
-        test(`seed ${seed}`, async () => assertSame(...(await both(mode, { seed }))));
+        test(`the reply of seed ${seed} stays the same`, async () => assertSame(...(await both(mode, { seed }))));
       }
       for (const chunkBytes of [1, 7, 64, 1000]) {
-        test(`in pieces of ${chunkBytes} bytes`, async () =>
+        test(`the reply stays the same in pieces of ${chunkBytes} bytes`, async () =>
           assertSame(...(await both(mode, { pace: `chunkBytes=${chunkBytes}`, 'output-tokens': '60' }))));
       }
       for (const fault of ['unknown-event', 'unknown-event;after=3', 'unknown-block', 'split-utf8', 'line-ends;kind=bom']) {
-        test(`with ${fault}`, async () => assertSame(...(await both(mode, { fault }))));
+        test(`the reply stays the same with ${fault}`, async () => assertSame(...(await both(mode, { fault }))));
       }
       test('a long reply', async () => assertSame(...(await both(mode, { 'output-tokens': '20000' }))));
       test('a slow drip', async () => assertSame(...(await both(mode, { fault: 'slow-drip;rate=200000', 'output-tokens': '20' }))));
@@ -98,18 +98,19 @@ describe('the same bytes through the gateway as from the upstream', () => {
         test(`stopped by ${stop}`, async () => assertSame(...(await both(mode, { stop }))));
       }
       for (const usage of ['absent', 'null', '{"output_tokens":"string","completion_tokens":"string","candidatesTokenCount":"string"}']) {
-        test(`usage ${usage}`, async () => assertSame(...(await both(mode, { usage }))));
+        test(`the reply stays the same with usage ${usage}`, async () => assertSame(...(await both(mode, { usage }))));
       }
     });
   }
 
   for (const mode of streamModes) {
     for (const kind of ['crlf', 'cr', 'lf', 'mixed', 'comments', 'no-space']) {
-      // Comments and fields are of server-sent events only.
+      // Only server-sent events have comments and fields.
       if (mode.api === arrayInterface && (kind === 'comments' || kind === 'no-space')) continue;
       test(`${mode.title}: line ends ${kind}`, async () => {
         const [direct, through] = await both(mode, { fault: `line-ends;kind=${kind}` });
-        // A lone CR at the very end may be half a line end, so the last event is closed once more; empty lines mean nothing.
+        // A lone CR at the very end may be half a line end, so the last event is closed once more; empty lines mean
+        // nothing.
         assert.equal(through.text.trimEnd(), direct.text.trimEnd());
         assert.equal(through.end, 'complete');
       });
@@ -118,17 +119,17 @@ describe('the same bytes through the gateway as from the upstream', () => {
       test(`${mode.title}: ${fault}`, async () => {
         const [direct, through] = await both(mode, { fault });
         if (mode.api !== arrayInterface) return assertSame(direct, through);
-        // What follows the closing bracket is no part of the array, and nobody can tell where a malformed element would have ended.
+        // Bytes after the closing bracket are not part of the array, and the end of a malformed element is unknown.
         const same = Array.from({ length: through.text.length }, (_, index) => index).findIndex(
           (index) => through.text[index] !== direct.text[index],
         );
-        assert.ok(same === -1 || same > 500, `the same up to ${same} of ${direct.text.length}`);
+        assert.ok(same === -1 || same > 500, `identical up to ${same} of ${direct.text.length}`);
       });
     }
     test(`${mode.title}: an event of a megabyte`, async () => assertSame(...(await both(mode, { fault: 'huge-event;bytes=1000000' }))));
   }
 
-  test('a chat stream whose client did not ask for usage lacks the usage chunk and nothing else', async () => {
+  test('a chat stream whose client did not request usage lacks only the usage chunk', async () => {
     const mode = streamModes.find(({ api }) => api.dialect === 'openai-chat');
     assert.ok(mode);
     const [direct] = await both(mode, {});
@@ -143,5 +144,5 @@ describe('the same bytes through the gateway as from the upstream', () => {
     assert.ok((await bench.rowOf(through)).charge.amountNanoUsd > 0n);
   });
 
-  test('afterwards everything is as it should be', () => bench.assertSound());
+  test('afterwards the gateway is healthy', () => bench.assertSound());
 });

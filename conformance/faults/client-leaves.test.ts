@@ -5,14 +5,14 @@ import { plannedUsage, priceBound, priceOf, type Truth } from '../support/audit.
 import { eventually } from '../support/http.ts';
 import { assertFree, assertPartly, type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
 
-/** Beside other tests; that it takes 200 ms at most is measured in leaving.timing. */
+/** Beside other tests; leaving.timing measures that it takes at most 200 ms. */
 const noticedWithinMs = 15_000;
 const tokensPerSecond = 200;
-/** Output that may be on its way between the upstream and the client when the client leaves, or comes until the upstream has noticed. */
+/** Output that may be in transit when the client disconnects, or that is sent until the upstream has noticed. */
 const inFlightTokens = (noticedMs: number): number => (tokensPerSecond * (noticedMs + 200)) / 1000 + 16;
 
-/** Clients that go away: the upstream is stopped at once, and what had been generated is charged, no more and no less. */
-describe('the client leaves', { concurrency: 8 }, () => {
+/** Clients that disconnect: the upstream is stopped at once, and exactly the generated output is charged. */
+describe('the client disconnects', { concurrency: 8 }, () => {
   let bench: FaultBench;
   before(async () => {
     bench = await startFaultBench();
@@ -40,12 +40,12 @@ describe('the client leaves', { concurrency: 8 }, () => {
           (entry.usage.outputTokens ?? 0) >= visible - inFlightTokens(noticedMs),
           `booked ${entry.usage.outputTokens} of ${visible}`,
         );
-        assert.ok((entry.usage.inputTokens ?? 0) + (entry.usage.cacheReadTokens ?? 0) > 0, 'its input is known');
+        assert.ok((entry.usage.inputTokens ?? 0) + (entry.usage.cacheReadTokens ?? 0) > 0, 'its input is counted');
         if (how === 'half') assert.notEqual((await call.done).end, 'complete');
       });
     }
 
-    test(`F29, ${mode.title}: just before the last event`, async () => {
+    test(`F29, ${mode.title}: a disconnect just before the last event`, async () => {
       const { tag, call } = bench.open(mode, {
         steer: { pace: 'tokensPerSecond=2000;tokensPerFrame=4', 'output-tokens': '400', fault: 'stall-mid-stream;after=98;ms=20000' },
       });
@@ -71,7 +71,7 @@ describe('the client leaves', { concurrency: 8 }, () => {
   const reached = (tag: string, isThere: (record: Truth | undefined) => boolean) =>
     eventually(() => bench.simulator.records().find((record) => record.tag === tag), isThere);
 
-  /** The row of a call whose client never saw its id: the one whose request had as many characters. */
+  /** The row of a call whose client never received its id: the one whose request had the same number of characters. */
   async function rowBySize(mode: Mode, characters: number): Promise<Awaited<ReturnType<FaultBench['rowOf']>>> {
     const near = (count: number): boolean => count >= characters && count < characters + 200;
     const [row] = await eventually(
@@ -84,7 +84,7 @@ describe('the client leaves', { concurrency: 8 }, () => {
 
   for (const [index, mode] of [...wholeModes, ...streamModes].entries()) {
     for (const how of ['fin', 'rst', 'half'] as const) {
-      test(`${mode.title}: before headers (${how})`, async () => {
+      test(`${mode.title}: a disconnect before headers (${how})`, async () => {
         const characters = 10_000 + index * 3000 + ['fin', 'rst', 'half'].indexOf(how) * 1000;
         const { tag, call } = bench.open(mode, { text: 'x'.repeat(characters), steer: { fault: 'stall-before-headers' } });
         await reached(tag, (record) => record !== undefined);
@@ -99,10 +99,10 @@ describe('the client leaves', { concurrency: 8 }, () => {
   }
 
   for (const mode of wholeModes) {
-    test(`${mode.title}: while the reply comes in, it costs at most the truth and the upstream is stopped`, async () => {
+    test(`${mode.title}: a call whose client leaves during a whole reply costs at most the truth, and the upstream is stopped`, async () => {
       const { tag, call } = bench.open(mode, { text: 'x'.repeat(7777), steer: { fault: 'slow-drip;rate=200' } });
       await reached(tag, (record) => record?.headersAtMs !== undefined);
-      // The head has to be with the gateway; its client sees nothing of it before the whole reply has come.
+      // The gateway must have the head; its client gets nothing of it before the whole reply has arrived.
       await new Promise((resolve) => setTimeout(resolve, 1000));
       const leftAtMs = Date.now();
       call.leave('fin');
@@ -115,5 +115,5 @@ describe('the client leaves', { concurrency: 8 }, () => {
     });
   }
 
-  test('afterwards everything is as it should be', () => bench.assertSound());
+  test('afterwards the gateway is healthy', () => bench.assertSound());
 });

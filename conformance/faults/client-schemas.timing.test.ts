@@ -20,10 +20,10 @@ const callsAtOnce = 20;
 
 const almost = `${'a'.repeat(60)}!`;
 
-/** Schemas that take for ever to compile or to check, and what the model answers to them. */
+/** Schemas that take very long to compile or to check, and the model's replies to them. */
 const hazards: Readonly<Record<string, { readonly schema: JsonObject; readonly answer: unknown }>> = {
-  'a pattern that backtracks for ever': { schema: { type: 'string', pattern: '^(a+)+$' }, answer: almost },
-  'names that backtrack for ever': { schema: { type: 'object', patternProperties: { '^(a+)+$': {} } }, answer: { [almost]: 1 } },
+  'a pattern with exponential backtracking': { schema: { type: 'string', pattern: '^(a+)+$' }, answer: almost },
+  'names with exponential backtracking': { schema: { type: 'object', patternProperties: { '^(a+)+$': {} } }, answer: { [almost]: 1 } },
   'references that fan out': {
     schema: {
       $ref: '#/$defs/d0',
@@ -55,7 +55,7 @@ const hazards: Readonly<Record<string, { readonly schema: JsonObject; readonly a
   },
 };
 
-/** A server of chat completions that answers with what stands in the question. */
+/** A server of chat completions that answers with the text of the question. */
 async function startEcho(): Promise<{ readonly baseUrl: string; readonly close: () => Promise<void> }> {
   const server = createServer((request, response) => {
     let body = '';
@@ -113,7 +113,10 @@ describe('schemas of clients', () => {
       { 'x-goog-api-key': apiKey },
     );
 
-  /** What /health/live takes while calls run, nearly always. Asked from a thread: the clients and the upstream in this process have work of their own. */
+  /**
+   * The time that /health/live nearly always stays within while calls run. Measured in a thread, because the clients
+   * and the upstream in this process are busy.
+   */
   async function watchHealth(calls: Promise<unknown>): Promise<number> {
     const watch = new Worker(new URL('./watch-health.ts', import.meta.url), { workerData: `${weir.gatewayUrl}/health/live` });
     try {
@@ -128,7 +131,7 @@ describe('schemas of clients', () => {
   }
 
   for (const [name, { schema }] of Object.entries(hazards)) {
-    test(`${name}: twenty at once do not delay /health/live by ${healthMsMax} ms, and every client is told`, async () => {
+    test(`${name}: twenty at once do not delay /health/live by ${healthMsMax} ms, and every client gets an answer`, async () => {
       const worst = await measureBest(
         async () => {
           await readLoop(weir);
@@ -145,21 +148,21 @@ describe('schemas of clients', () => {
         },
         ({ healthMs, busiestMs }) => healthMs < healthMsMax && busiestMs < healthMsMax,
       );
-      assert.ok(worst.busiestMs < healthMsMax, `the event loop worked for ${Math.round(worst.busiestMs)} ms without a turn`);
+      assert.ok(worst.busiestMs < healthMsMax, `the event loop was busy for ${Math.round(worst.busiestMs)} ms without a pause`);
       assert.ok(worst.healthMs < healthMsMax, `/health/live took ${Math.round(worst.healthMs)} ms`);
     });
   }
 
-  test("one tenant's expensive schemas keep nobody else's reply from being checked", async () => {
+  test('expensive schemas of one tenant do not stop the checks for others', async () => {
     const environment = { WEIR_DATA_DIR: weir.dataDirectory, WEIR_CONFIG: join(weir.dataDirectory, 'weir.yaml') };
     const made = await runWeir(['keys', 'create', '--user', 'neighbour', '--name', 'one'], environment);
     assert.equal(made.code, 0, made.stderr);
-    const name = 'a pattern that backtracks for ever';
+    const name = 'a pattern with exponential backtracking';
     const expensive = Promise.all(Array.from({ length: callsAtOnce }, () => ask(name, hazards[name]?.schema ?? {})));
     const fitting = await ask(name, { type: 'string', minLength: 3 }, made.stdout.trim());
     assert.deepEqual([fitting.status, fitting.headers['x-gateway-warning']], [200, undefined]);
     const misfit = await ask(name, { type: 'string', maxLength: 3 }, made.stdout.trim());
-    assert.equal(misfit.status, 502, 'neither the answer nor its repair fits');
+    assert.equal(misfit.status, 502, 'neither the answer nor its repair matches');
     await expensive;
   });
 });

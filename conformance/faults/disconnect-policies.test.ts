@@ -15,12 +15,15 @@ import { type FaultBench, type Mode, startFaultBench, streamModes, wholeModes } 
 import { commandOutput } from '../programs/run-command.ts';
 import { translatedModel, translating, translations } from './translated-models.ts';
 
-/** Slow enough for a client to have left long before the end, also where the machine stands still for some seconds: what is due then comes at once. */
+/**
+ * Slow enough that a client can leave long before the end, even if the machine stalls for some seconds: all overdue
+ * output then comes at once.
+ */
 const pace = { pace: 'tokensPerSecond=25;tokensPerFrame=4', 'output-tokens': '240' };
-/** One that has not ended when its upstream is stopped, however busy the machine is. */
+/** A reply that has not ended when its upstream is stopped, even on a busy machine. */
 const long = { ...pace, 'output-tokens': '2000' };
 const shown = (text: string): number => text.split(/"(?:text|content|delta)"\s*:\s*"/).length;
-/** Beside other tests; that it takes 200 ms at most is measured in leaving.timing. */
+/** Beside other tests; leaving.timing measures that it takes at most 200 ms. */
 const noticedWithinMs = 15_000;
 const policies = ['abort', 'drain', 'deliver'] as const;
 
@@ -30,20 +33,22 @@ async function createKey(dataDirectory: string, policy: string): Promise<string>
   return await commandOutput(made, { WEIR_DATA_DIR: dataDirectory });
 }
 
-/** Every way in which a reply reaches a client: as it is, and translated. */
+/** Every way in which a reply reaches a client: unchanged, and translated. */
 const roads = [
   ...[...streamModes, ...wholeModes].map((mode) => ({ mode, title: mode.title, model: undefined })),
   ...translations.map(({ mode, to, title }) => ({ mode, title, model: translatedModel(to) })),
 ];
 
-/** M8: what is done with a call whose client leaves is the key's choice, and its row says what was done. */
-describe('M8: the client leaves, by the policy of its key', { concurrency: 16 }, () => {
+/**
+ * M8: the policy of the key decides how a call whose client disconnects ends, and its row says which policy applied.
+ */
+describe('M8: the client disconnects, and the policy of its key applies', { concurrency: 16 }, () => {
   let bench: FaultBench;
   const keys: Record<string, string> = {};
   before(async () => {
     bench = await startFaultBench({ ...translating, runsTools: true });
     for (const policy of policies) keys[policy] = await createKey(bench.weir.dataDirectory, policy);
-    // The gateway takes new keys up within a second or two.
+    // The gateway loads new keys within a second or two.
     await eventually(
       () =>
         Promise.all(
@@ -74,7 +79,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
   }
 
   for (const mode of streamModes) {
-    test(`F21, ${mode.title}: drain charges exactly what the upstream reports in the end`, async () => {
+    test(`F21, ${mode.title}: drain charges exactly the usage that the upstream reports at the end`, async () => {
       const { tag, call } = open(mode, 'drain', pace);
       await call.until((text) => shown(text) > 8);
       const head = await call.head;
@@ -86,7 +91,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
       assertEvidence(entry, 'drain', true);
     });
 
-    test(`F29, ${mode.title}: drop just before the usage event, with drain`, async () => {
+    test(`F29, ${mode.title}: a disconnect just before the usage event, with drain`, async () => {
       const { tag, call } = open(mode, 'drain', { pace: 'tokensPerSecond=2000;tokensPerFrame=4', 'output-tokens': '240' });
       await call.until((text) => shown(text) > 45);
       const head = await call.head;
@@ -95,7 +100,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
       assert.ok(isExact(entry, truth), JSON.stringify([entry.usage, plannedUsage(truth)]));
     });
 
-    test(`F28, ${mode.title}: drain of an upstream that breaks is charged as abort is`, async () => {
+    test(`F28, ${mode.title}: drain of an upstream that breaks is charged like abort`, async () => {
       const { tag, call } = open(mode, 'drain', { ...pace, fault: 'reset-mid-stream;after=50' });
       await call.until((text) => shown(text) > 8);
       const head = await call.head;
@@ -122,7 +127,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
       assert.equal(entry.usage.reasoningTokens, undefined);
     });
 
-    test(`${mode.title}: abort says in its row what was done`, async () => {
+    test(`${mode.title}: abort is named in the row`, async () => {
       const { call } = open(mode, 'abort', long);
       await call.until((text) => shown(text) > 8);
       const head = await call.head;
@@ -135,7 +140,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
   const places = fc.sample(fc.noBias(fc.integer({ min: 1, max: 999 })), streamed.length * 2);
 
   for (const [index, { mode, title, model }] of streamed.entries()) {
-    test(`M8, ${title}: whatever the byte at which the client leaves, the charge is what its policy says, above 0 and within the hold`, async () => {
+    test(`M8, ${title}: at whichever byte the client leaves, the charge follows its policy, is above 0 and within the hold`, async () => {
       const quick = { 'output-tokens': '240', pace: 'tokensPerSecond=1500;tokensPerFrame=4' };
       const whole = await bench.send(mode, { steer: quick, ...(model === undefined ? {} : { model }) });
       for (const [at, policy] of (['deliver', index % 2 === 0 ? 'abort' : 'drain'] as const).entries()) {
@@ -153,7 +158,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
           assert.ok(isExact(entry, truth), told);
           continue;
         }
-        // One that was about to end may have ended before it was stopped.
+        // A reply that was about to end may have ended before it was stopped.
         assert.ok(amountNanoUsd <= priceBound(entry, truth), told);
         assertEvidence(entry, policy, false);
         if (policy === 'deliver') assert.equal(entry.usage.outputTokens, estimateTokens(entry.disconnect?.deliveredCharacters ?? -1), told);
@@ -162,7 +167,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
   }
 
   for (const policy of policies) {
-    test(`${policy} in a tool loop: the round under way is ended as the policy says, and no further one begins`, async () => {
+    test(`${policy} in a tool loop: the current round ends by the policy, and no further round begins`, async () => {
       const responses = streamModes.find(({ api }) => api.dialect === 'openai-responses');
       assert.ok(responses);
       const { tag, call } = bench.open(responses, {
@@ -203,7 +208,7 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
   const near = (count: number, characters: number): boolean => count >= characters && count < characters + 300;
 
   for (const [index, { mode, title, model }] of roads.filter((road) => !road.mode.stream).entries()) {
-    test(`F21, ${title}: drain reads a whole reply on, also one of which nothing had come`, async () => {
+    test(`F21, ${title}: drain reads a whole reply to its end, also one of which nothing had arrived`, async () => {
       const characters = 20_000 + index * 1000;
       const { tag, call } = open(mode, 'drain', { fault: 'stall-before-headers;ms=6000' }, 'x'.repeat(characters), model);
       await eventually(
@@ -219,11 +224,11 @@ describe('M8: the client leaves, by the policy of its key', { concurrency: 16 },
     });
   }
 
-  test('afterwards everything is as it should be', () => bench.assertSound());
+  test('afterwards the gateway is healthy', () => bench.assertSound());
 });
 
-/** What is no chat has no exchange, and the same policies. */
-describe('M8: the client of a call for sound or embeddings leaves', () => {
+/** Calls that are not chats have no exchange, and the same policies. */
+describe('M8: the client of a call for audio or embeddings disconnects', () => {
   type Running = Awaited<ReturnType<typeof startAudioWeir>>;
   let running: Running;
   const keys: Record<string, string> = {};

@@ -14,7 +14,7 @@ import {
   upstreamKey,
 } from '../support/start-simulated-weir.ts';
 
-/** A way in which a reply is asked for: an interface, whole or streamed. */
+/** The form of a request: an interface, whole or streamed. */
 export type Mode = { readonly title: string; readonly api: ChatInterface; readonly stream: boolean };
 
 export const streamModes: readonly Mode[] = [
@@ -36,7 +36,7 @@ type Steered = {
 
 type Tagged = { readonly tag: string; readonly call: OpenCall };
 
-/** A Weir with simulated vendors, its ledger, and calls that are steered into trouble. */
+/** A Weir with simulated vendors, its ledger, and calls that the simulator makes fail. */
 export type FaultBench<Simulated extends SimulatedWeir = SimulatedWeir> = Simulated & {
   readonly ledger: Ledger;
   readonly open: (mode: Mode, options?: Steered) => Tagged;
@@ -44,9 +44,12 @@ export type FaultBench<Simulated extends SimulatedWeir = SimulatedWeir> = Simula
   readonly send: (mode: Mode, options?: Steered) => Promise<ReceivedReply & { readonly tag: string }>;
   /** The ledger row of a reply. */
   readonly rowOf: (reply: Pick<ReceivedReply, 'headers'>) => Promise<CallEntry>;
-  /** What the upstream knows of a call, once it has ended there. */
+  /** The upstream's record of a call, once it has ended there. */
   readonly truthOf: (tag: string) => Promise<Truth>;
-  /** Makes sure that the gateway still serves, the statistics are those of the ledger and nothing unforeseen was printed. */
+  /**
+   * Asserts that the gateway still serves, that the statistics match the ledger, and that nothing unexpected was
+   * printed.
+   */
   readonly assertSound: () => Promise<void>;
 };
 
@@ -56,7 +59,9 @@ export async function startFaultBench(options: StartSimulatedWeirOptions = {}): 
   return await equip(await startSimulatedWeir(options));
 }
 
-/** With the Weir in a process of its own, whose memory can be measured and whose pace is not that of the clients. */
+/**
+ * Runs the Weir in a process of its own, whose memory can be measured and whose speed is independent of the clients.
+ */
 export async function startFaultProgram(options: StartSimulatedWeirOptions = {}): Promise<FaultBench<SimulatedProgram>> {
   return await equip(await startSimulatedProgram(options));
 }
@@ -116,7 +121,7 @@ async function equip<Simulated extends SimulatedWeir>(simulated: Simulated): Pro
   };
 }
 
-/** Asserts that a reply is the dialect's own error with a status that makes clients try again, and not a success. */
+/** Asserts that a reply is the dialect's own error with a status that makes clients retry, and not a success. */
 export function assertErrorStatus(mode: Mode, reply: ReceivedReply, status: number | RegExp): void {
   if (typeof status === 'number') assert.equal(reply.status, status, reply.text);
   else assert.match(String(reply.status), status, reply.text);
@@ -124,10 +129,12 @@ export function assertErrorStatus(mode: Mode, reply: ReceivedReply, status: numb
   assert.doesNotMatch(reply.text, mode.api.terminal);
   const body: unknown = JSON.parse(reply.text);
   const error = Array.isArray(body) ? body[0] : body;
-  assert.ok(mode.api.errorType(error), `the dialect says what kind of error it is: ${reply.text}`);
+  assert.ok(mode.api.errorType(error), `the dialect names the kind of error: ${reply.text}`);
 }
 
-/** Asserts that a stream that broke says so in its own dialect, ends its transport properly and does not look finished. */
+/**
+ * Asserts that a broken stream has its dialect's error event, ends its transport properly and does not look finished.
+ */
 export function assertErrorEvent(mode: Mode, reply: ReceivedReply): void {
   assert.equal(reply.status, 200, reply.text);
   assert.equal(reply.end, 'complete', 'the transport ends properly after the error event');
@@ -143,12 +150,12 @@ export function assertFree(entry: CallEntry): void {
   assert.deepEqual(entry.usage, {});
 }
 
-/** Asserts that a call broken off after content is charged, marked as an estimate, and not above the truth. */
+/** Asserts that a call cut after content is charged, marked as an estimate, and not above the truth. */
 export function assertPartly(entry: CallEntry, truth: Truth, end: CallEntry['end'] = 'cut'): void {
   assert.equal(entry.end, end);
   assert.equal(entry.estimated, true);
   const bound = priceBound(entry, truth);
-  assert.ok(entry.charge.amountNanoUsd > 0n, 'content flowed, so it is not free');
+  assert.ok(entry.charge.amountNanoUsd > 0n, 'content was delivered, so it is not free');
   assert.ok(
     entry.charge.amountNanoUsd <= bound,
     `${entry.charge.amountNanoUsd} is more than ${bound}: ${JSON.stringify(entry.usage)} of ${truth.emittedTokens}`,

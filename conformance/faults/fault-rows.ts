@@ -1,24 +1,24 @@
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Mode } from './fault-bench.ts';
 
-/** How the first target of a model goes wrong. */
+/** How the first target of a model fails. */
 export type FaultRow = {
   /** Unique; part of the model's name. */
   readonly id: string;
   readonly name: string;
-  /** What the simulated vendor does. */
+  /** The behaviour of the simulated vendor. */
   readonly fault?: string;
-  /** Where the first target lies, when it is not the simulated vendor itself. */
+  /** The address of the first target, if it is not the simulated vendor itself. */
   readonly place?: 'nobody' | 'vanished' | 'plain-behind-tls' | 'reset-on-connect' | 'silent';
-  /** Says something about the credential, so that each call needs one of its own. */
+  /** The failure is about the credential, so each call needs a separate one. */
   readonly aboutCredential?: boolean;
   readonly only?: 'stream' | 'whole';
   /** Array streams have no such fault. */
   readonly notArray?: boolean;
-  /** What else the vendor is steered to, and what the request asks for; then only of the dialects named. */
+  /** Further settings of the vendor, and fields of the request; then only for these dialects. */
   readonly steer?: Readonly<Record<string, string>>;
   readonly body?: Partial<Record<DialectId, object>>;
-  /** What of the reply the client has seen when it breaks. */
+  /** The part of the reply that the client has received when it breaks. */
   readonly shows?: RegExp;
 };
 
@@ -44,23 +44,23 @@ const thinking = {
   },
 } as const;
 
-/** Failures before the first content: another target can still answer, and the client need never know. */
+/** Failures before the first content: another target can still answer, and the client never notices. */
 export const beforeContent: readonly FaultRow[] = [
   { id: 'refuse', name: 'nobody listens', place: 'nobody' },
   { id: 'syn-black-hole', name: 'connection attempts are not answered', place: 'vanished' },
   { id: 'tls', name: 'TLS fails', place: 'plain-behind-tls' },
   { id: 'reset-on-connect', name: 'connections are reset', place: 'reset-on-connect' },
-  { id: 'silent', name: 'the request is read, and nothing comes', place: 'silent' },
+  { id: 'silent', name: 'the request is read, and there is no answer', place: 'silent' },
   { id: 'reset', name: 'reset before headers', fault: 'reset-before-headers' },
   { id: 'stall', name: 'silence before headers', fault: 'stall-before-headers' },
   { id: 'stall-after-headers', name: 'silence after headers', fault: 'stall-after-headers;ms=60000' },
   { id: '429', name: '429 without advice', fault: 'status;status=429', aboutCredential: true },
-  { id: '429-soon', name: '429, again in a second', fault: 'status;status=429;retry-after=1', aboutCredential: true },
-  { id: '429-late', name: '429, again in a minute', fault: 'status;status=429;retry-after=60', aboutCredential: true },
+  { id: '429-soon', name: '429 with a retry-after of a second', fault: 'status;status=429;retry-after=1', aboutCredential: true },
+  { id: '429-late', name: '429 with a retry-after of a minute', fault: 'status;status=429;retry-after=60', aboutCredential: true },
   { id: '500', name: '500', fault: 'status;status=500' },
   { id: '502', name: '502', fault: 'status;status=502' },
   { id: '503', name: '503', fault: 'status;status=503' },
-  { id: '503-late', name: '503, again in a minute', fault: 'status;status=503;retry-after=60' },
+  { id: '503-late', name: '503 with a retry-after of a minute', fault: 'status;status=503;retry-after=60' },
   { id: '504', name: '504', fault: 'status;status=504' },
   { id: '529', name: '529', fault: 'status;status=529' },
   { id: '401', name: '401: the operator’s credential is refused', fault: 'status;status=401', aboutCredential: true },
@@ -70,11 +70,11 @@ export const beforeContent: readonly FaultRow[] = [
   { id: 'html-200', name: 'HTML with 200', fault: 'html;status=200' },
   { id: 'html-502', name: 'HTML with 502', fault: 'html;status=502' },
   { id: 'empty', name: 'an empty body with 200', fault: 'empty-body' },
-  { id: 'gzip', name: 'gzip although identity was asked for', fault: 'gzip' },
+  { id: 'gzip', name: 'gzip although identity was requested', fault: 'gzip' },
   { id: 'long-header', name: 'a header of 100 kB', fault: 'long-header;bytes=100000' },
   { id: 'many-headers', name: 'twenty thousand headers', fault: 'many-headers;count=20000' },
   { id: 'redirect', name: 'a redirect', fault: 'redirect;status=307' },
-  { id: 'length-and-chunked', name: 'length and chunked at once', fault: 'conflicting-lengths;kind=length-and-chunked' },
+  { id: 'length-and-chunked', name: 'length and chunked at the same time', fault: 'conflicting-lengths;kind=length-and-chunked' },
   { id: 'two-lengths', name: 'two lengths', fault: 'conflicting-lengths;kind=two-lengths' },
   { id: 'whole-reset', name: 'reset in half a body', fault: 'reset-mid-stream', only: 'whole' },
   { id: 'whole-fin', name: 'end in half a body', fault: 'truncate;how=fin', only: 'whole' },
@@ -99,7 +99,10 @@ export const beforeContent: readonly FaultRow[] = [
   },
 ];
 
-/** Slow enough for each event to reach the client by itself: what breaks in the same breath as it begins has delivered nothing. */
+/**
+ * Slow enough that each event reaches the client separately: a reply that breaks in the same write as it begins has
+ * delivered nothing.
+ */
 const paced = 'tokensPerSecond=60;tokensPerFrame=4';
 
 const breaksOff: readonly FaultRow[] = [
@@ -116,10 +119,10 @@ const breaksOff: readonly FaultRow[] = [
   { id: 'mid-huge', name: 'an event of 3 MB', fault: 'huge-event;after=5;bytes=3000000', only: 'stream', notArray: true },
 ];
 
-/** Failures after content has reached the client: nothing can be undone, and the client must be told. */
+/** Failures after content has reached the client: the content cannot be undone, and the client must get an error. */
 export const afterContent = breaksOff.map((row): FaultRow => ({ ...row, steer: { pace: paced, ...row.steer } }));
 
-/** What the caller did wrong is nobody's failure: it is told, and no other target hears of it. */
+/** An error of the caller is not a failure of the target: the client gets the error, and no other target is called. */
 export const refusals: readonly FaultRow[] = [
   { id: '400', name: '400', fault: 'status;status=400' },
   { id: '413', name: '413', fault: 'status;status=413' },
@@ -127,7 +130,7 @@ export const refusals: readonly FaultRow[] = [
   { id: 'overflow', name: 'a prompt too long for the model', fault: 'context-overflow' },
 ];
 
-/** An answer that is larger than the gateway takes would be so again, and paid again: no other target is asked for it. */
+/** An answer above the size limit would be too large again, and charged again: no other target is called. */
 export const tooLarge: readonly FaultRow[] = [
   {
     id: 'opening-huge',
@@ -139,7 +142,7 @@ export const tooLarge: readonly FaultRow[] = [
   { id: 'whole-huge', name: 'a whole reply of 3 MB', fault: 'huge-event;bytes=3000000', only: 'whole' },
 ];
 
-/** Whether a row has a meaning for a way of asking. */
+/** Whether a row is possible for a form of request. */
 export function concerns(row: FaultRow, mode: Mode, isArray: boolean): boolean {
   if (row.only === 'stream' && !mode.stream) return false;
   if (row.only === 'whole' && mode.stream) return false;

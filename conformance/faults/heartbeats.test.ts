@@ -5,10 +5,13 @@ import { arrayInterface } from '../support/interfaces.ts';
 import { assertErrorEvent, type FaultBench, type Mode, startFaultBench, streamModes } from './fault-bench.ts';
 
 const heartbeatMs = 150;
-/** Two heartbeats come within it also where the machine stands still for some seconds. */
+/** Two heartbeats are sent within this time even if the machine stalls for some seconds. */
 const silenceMs = 6000;
 
-/** A silent upstream: the client is kept alive in a form that means nothing in its dialect, and the vendor's own bytes stay as they are. */
+/**
+ * A silent upstream: heartbeats that have no meaning in the dialect keep the client connected, and the vendor's bytes
+ * stay unchanged.
+ */
 describe('heartbeats', { concurrency: 20 }, () => {
   let bench: FaultBench;
   before(async () => {
@@ -59,7 +62,7 @@ describe('heartbeats', { concurrency: 20 }, () => {
       });
     }
 
-    test(`${mode.title}: heartbeats do not keep a dead upstream alive, and the error comes as an event`, async () => {
+    test(`${mode.title}: heartbeats do not extend the time-out of a dead upstream, and the error comes as an event`, async () => {
       const reply = await bench.send(mode, { steer: { fault: 'stall-after-headers' } });
       assertErrorEvent(mode, reply);
       const entry = await bench.rowOf(reply);
@@ -68,5 +71,5 @@ describe('heartbeats', { concurrency: 20 }, () => {
     });
   }
 
-  test('afterwards everything is as it should be', () => bench.assertSound());
+  test('afterwards the gateway is healthy', () => bench.assertSound());
 });

@@ -10,18 +10,18 @@ import { measureBest } from '../support/measure-best.ts';
 import type { RunningWeir } from '../support/start-weir.ts';
 import { startScriptedProgram, type ScriptedWeir, speeches } from './translated-bench.ts';
 
-/** The goal is 50 ms on a quiet machine. Where others work too, caches are cold and memory is slow. */
+/** The goal is 50 ms on a quiet machine. With other load, caches are cold and memory is slow. */
 const busiestMsMax = Number(process.env['WEIR_LONGEST_BLOCK_MS'] ?? 75);
-/** Where others work too, the system itself takes the process off its processor for longer; nothing may wait for much longer than that. */
+/** With other load the system itself suspends the process for longer; no call may wait for much longer than that. */
 const longestMsMax = 1000;
 const mebibyte = 1024 * 1024;
 
-/** Text of some length in bytes. */
+/** Text of a given number of bytes. */
 const fill = (unit: string, bytes: number): string => unit.repeat(Math.floor(bytes / Buffer.byteLength(unit)));
 const picture = fill('iVBORw0KGgoAAAANSUhEUgAAAAEabc+/', 28 * mebibyte);
 const many = <Item>(length: number, make: (index: number) => Item): readonly Item[] => Array.from({ length }, (_, index) => make(index));
 
-/** A message of a user in each interface, and a picture in it. */
+/** A message of a user in each interface, and an image in it. */
 type Words = { readonly text: (model: string, text: string) => object; readonly picture: (model: string, data: string) => object };
 const words: Readonly<Record<DialectId, Words>> = {
   'anthropic-messages': {
@@ -52,7 +52,7 @@ const words: Readonly<Record<DialectId, Words>> = {
   },
 };
 
-/** Bodies that are no proper request of any interface, or only just. */
+/** Bodies that are invalid or unusual requests of any interface. */
 const hostile: Readonly<Record<string, (model: string) => string>> = {
   'escapes only': (model) => JSON.stringify(words['anthropic-messages'].text(model, fill('"\n', 10 * mebibyte))),
   'escaped emoji': (model) =>
@@ -80,12 +80,12 @@ const hostile: Readonly<Record<string, (model: string) => string>> = {
   'invalid UTF-8': (model) => JSON.stringify({ model, text: fill('é ', 20 * mebibyte) + '\ud800' }).replace('\\ud800', '\u00ff'),
 };
 
-describe('large bodies hold nobody up', { timeout: 600_000 }, () => {
+describe('large bodies do not block the event loop', { timeout: 600_000 }, () => {
   let bench: ScriptedWeir<RunningWeir>;
   const table: string[] = [];
   before(async () => {
     bench = await startScriptedProgram({}, watchedNodeArguments);
-    // The first calls load and compile code, which is not what is measured.
+    // The first calls load and compile code, which would distort the measurement.
     for (const api of chatInterfaces)
       for (const to of chatInterfaces)
         await send(api.dialect, to.dialect, (model) => JSON.stringify(words[api.dialect].text(model, fill('hello ', mebibyte))));
@@ -95,7 +95,7 @@ describe('large bodies hold nobody up', { timeout: 600_000 }, () => {
     await bench[Symbol.asyncDispose]();
   });
 
-  /** Sends a body and tells what came of it, what the upstream got, and how long the event loop stood still at most. */
+  /** Sends a body and returns the answer, the upstream's request, and the longest block of the event loop. */
   async function send(from: DialectId, to: DialectId, text: (model: string) => string, whole?: (response: ServerResponse) => void) {
     const api = chatInterfaces.find(({ dialect }) => dialect === from);
     assert.ok(api);
@@ -118,26 +118,28 @@ describe('large bodies hold nobody up', { timeout: 600_000 }, () => {
     return { reply, received, sent: hash, bytes: Buffer.byteLength(sent), busiestMs, longestMs };
   }
 
-  /** Sends a body, again where the event loop was held up for too long, and asserts that it was not each time. */
+  /**
+   * Sends a body, repeats it if the event loop was blocked for too long, and asserts that one attempt was quick enough.
+   */
   async function sendShortly(title: string, body: () => ReturnType<typeof send>): ReturnType<typeof send> {
     const isShort = ({ busiestMs, longestMs }: Awaited<ReturnType<typeof send>>): boolean =>
       busiestMs < busiestMsMax && longestMs < longestMsMax;
     const done = await measureBest(body, isShort);
     const { bytes, reply } = done;
-    const held = `worked for ${done.busiestMs.toFixed(1).padStart(5)} ms, stood still for ${done.longestMs.toFixed(1).padStart(6)} ms`;
+    const held = `was busy for ${done.busiestMs.toFixed(1).padStart(5)} ms, blocked for ${done.longestMs.toFixed(1).padStart(6)} ms`;
     table.push(`${title.padEnd(52)} ${(bytes / mebibyte).toFixed(1).padStart(5)} MB  ${reply.status}  ${held}`);
     assert.ok(isShort(done), `${title}: the event loop ${held}`);
     return done;
   }
 
   for (const { dialect } of chatInterfaces) {
-    test(`${dialect}: a picture and a text of 28 MB pass as they are`, async () => {
+    test(`${dialect}: an image and a text of 28 MB pass unchanged`, async () => {
       for (const [title, body] of [
         ['picture', (model: string) => words[dialect].picture(model, picture)],
         ['text', (model: string) => words[dialect].text(model, fill('hello, wörld ', 28 * mebibyte))],
       ] as const) {
         const done = await sendShortly(`${dialect}, ${title}`, () => send(dialect, dialect, (model) => JSON.stringify(body(model))));
-        // So much text is certainly longer than any window, and Responses says so before the upstream is called.
+        // This text is certainly longer than any window, and Responses refuses it before the upstream is called.
         const isTooLong = dialect === 'openai-responses' && title === 'text';
         assert.equal(done.reply.status, isTooLong ? 400 : 200, done.reply.text.slice(0, 300));
       }
@@ -150,7 +152,7 @@ describe('large bodies hold nobody up', { timeout: 600_000 }, () => {
     ['gemini-generate-content', 'openai-responses'],
     ['openai-responses', 'anthropic-messages'],
   ] as const) {
-    test(`${from} to ${to}: a picture, a text and escapes of 28 MB are translated`, async () => {
+    test(`${from} to ${to}: an image, a text and escapes of 28 MB are translated`, async () => {
       for (const [title, body] of [
         ['picture', (model: string) => words[from].picture(model, picture)],
         ['text', (model: string) => words[from].text(model, fill('hello, wörld ', 28 * mebibyte))],
@@ -170,7 +172,7 @@ describe('large bodies hold nobody up', { timeout: 600_000 }, () => {
     });
   }
 
-  test('six at once hold others up no longer than one', async () => {
+  test('six simultaneous bodies block others no longer than one', async () => {
     const sixTimes = async (): ReturnType<typeof send> => {
       await readLoop(bench.weir);
       const all = await Promise.all(

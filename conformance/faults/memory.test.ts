@@ -19,22 +19,22 @@ import {
 
 const mebibyte = 1024 * 1024;
 const stalledReaderMs = 2400;
-const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
+const skip = residentBytes(process.pid) === undefined ? 'this system does not report the memory of a process' : false;
 
-/** Upstreams that send more than anybody asked for, and clients that never read: memory stays bounded, and every call ends. */
+/** Upstreams that send far too much, and clients that never read: memory stays bounded, and every call ends. */
 describe('memory', { skip }, () => {
   let bench: FaultBench<SimulatedProgram>;
   before(async () => {
-    // Before it begins, the simulator makes up all that it will say, for one stream after the other.
+    // The simulator prepares all of its output before it begins, for one stream after the other.
     bench = await startFaultProgram({ timeouts: { stalledReaderMs, firstByteMs: 180_000 } });
-    // The first calls load code, which is not what is measured.
+    // The first calls load code, which would distort the measurement.
     await bench.assertSound();
   });
   after(() => bench[Symbol.asyncDispose]());
 
   const resident = (): number => residentBytes(bench.weir.process.pid) ?? 0;
 
-  /** The most memory that Weir takes, above what it has now, while something goes on. */
+  /** The maximum memory growth of Weir during a task. */
   async function growthDuring(action: () => Promise<unknown>): Promise<number> {
     const before = resident();
     let peak = before;
@@ -47,7 +47,7 @@ describe('memory', { skip }, () => {
     return Math.max(peak, resident()) - before;
   }
 
-  /** A client that never reads cannot see that it was closed. */
+  /** A client that never reads cannot notice that it was disconnected. */
   const allClosed = () =>
     eventually(
       () => openConnections(bench.weir.gatewayUrl),
@@ -55,10 +55,10 @@ describe('memory', { skip }, () => {
     );
 
   for (const mode of streamModes) {
-    test(`${mode.title}: an event of 100 MB is refused and not collected`, async () => {
+    test(`${mode.title}: an event of 100 MB is refused and not buffered`, async () => {
       const growth = await growthDuring(async () => {
         const reply = await bench.send(mode, { steer: { fault: 'huge-event;after=5', 'output-tokens': '100' } });
-        // The simulator's filler is a server-sent event, which ends an array somewhere in the middle.
+        // The simulator's filler is a server-sent event, which ends an array in the middle.
         if (mode.api === arrayInterface) assert.match(reply.text, mode.api.errorEvent);
         else assertErrorEvent(mode, reply);
         assert.match(reply.text, /connection error|terminated/i);
@@ -69,7 +69,7 @@ describe('memory', { skip }, () => {
   }
 
   for (const mode of wholeModes) {
-    test(`${mode.title}: a reply of 100 MB is refused and not collected`, async () => {
+    test(`${mode.title}: a reply of 100 MB is refused and not buffered`, async () => {
       const growth = await growthDuring(async () => {
         const reply = await bench.send(mode, { steer: { fault: 'huge-event' } });
         assertErrorStatus(mode, reply, 502);
@@ -78,7 +78,7 @@ describe('memory', { skip }, () => {
     });
   }
 
-  test('F60: clients that never read their streams: the upstream waits, memory stays bounded, and the calls are closed and settled', async () => {
+  test('F60: clients never read their streams: the upstream waits, memory stays bounded, and the calls are closed and settled', async () => {
     const count = 12;
     let tags: string[] = [];
     await allClosed();
@@ -95,8 +95,8 @@ describe('memory', { skip }, () => {
       const heads = await Promise.all(calls.map(({ call }) => call.head));
       for (const [index, head] of heads.entries()) {
         const [entry, truth] = [await bench.rowOf(head), await bench.truthOf(tags[index] ?? '')];
-        assert.equal(truth.ending, 'client-closed', 'the upstream was held back and then stopped');
-        assert.ok(truth.emittedTokens < 800_000, `${truth.emittedTokens} tokens were taken from the upstream`);
+        assert.equal(truth.ending, 'client-closed', 'the upstream had back-pressure and was then stopped');
+        assert.ok(truth.emittedTokens < 800_000, `${truth.emittedTokens} tokens were read from the upstream`);
         assertPartly(entry, truth, 'client-left');
       }
       await allClosed();
@@ -105,14 +105,14 @@ describe('memory', { skip }, () => {
     assert.ok(growth < count * 4 * mebibyte + 60 * mebibyte, `${Math.round(growth / mebibyte)} MB for ${count} clients`);
   });
 
-  test('limits.eventBytesMax counts', async () => {
+  test('limits.eventBytesMax is applied', async () => {
     await using small = await startFaultProgram({ config: { limits: { eventBytesMax: 100_000, replyBytesMax: 1024 } } });
     for (const mode of streamModes.filter(({ api }) => api !== arrayInterface))
       assertErrorEvent(mode, await small.send(mode, { steer: { fault: 'huge-event;after=2;bytes=200000' } }));
     for (const mode of wholeModes) assertErrorStatus(mode, await small.send(mode, { steer: { 'output-tokens': '4000' } }), 502);
   });
 
-  test('afterwards everything is as it should be', async () => {
+  test('afterwards the gateway is healthy', async () => {
     await eventually(
       () => bench.simulator.records().filter((record) => record.ending === 'open').length,
       (open) => open === 0,

@@ -12,16 +12,17 @@ import {
   streamModes,
 } from './fault-bench.ts';
 
-/** A stream that breaks after content has flowed: it says so, never looks finished, and costs what was delivered. */
+/** A stream that breaks after content has an error event, never looks finished, and costs what was delivered. */
 describe('faults in the middle of a stream', () => {
   let bench: FaultBench;
   before(async () => {
-    // Of what is well, too, nothing may be silent for longer, also where the machine stands still.
+    // A correct stream must not be silent for longer either, even if the machine stalls.
     bench = await startFaultBench({ timeouts: { idleMs: 8000 } });
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  // Slow enough for what comes before the break to reach the client by itself: what breaks in the same breath as it begins has delivered nothing.
+  // Slow enough that the content before the break reaches the client separately: a reply that breaks in the same write
+  // as it begins has delivered nothing.
   const steer = (fault: string) => ({ steer: { fault, 'output-tokens': '120', pace: 'tokensPerSecond=60;tokensPerFrame=4' } });
   const broken: readonly string[] = [
     'reset-mid-stream;after=5',
@@ -32,18 +33,18 @@ describe('faults in the middle of a stream', () => {
     'truncate;how=long-length;after=5',
     'stall-mid-stream;after=5',
   ];
-  describe('however it is asked for', { concurrency: 5 }, () => {
+  describe('in every form of the request', { concurrency: 5 }, () => {
     for (const mode of streamModes) {
       describe(mode.title, { concurrency: 8 }, () => {
         for (const fault of broken) {
-          test(`F18, F24, F25, F28, ${fault}: the dialect's error event, and a charge for what was delivered`, async () => {
+          test(`F18, F24, F25, F28, ${fault}: the client gets the dialect's error event, and is charged for the delivered content`, async () => {
             const reply = await bench.send(mode, steer(fault));
             assertErrorEvent(mode, reply);
             assert.match(reply.text, /connection error|terminated/i);
             const [entry, truth] = [await bench.rowOf(reply), await bench.truthOf(reply.tag)];
             assertPartly(entry, truth);
             assert.ok(truth.emittedTokens >= 16, `the upstream emitted ${truth.emittedTokens}`);
-            // Reasoning that is not shown is unknown until the usage comes, which it never does here.
+            // Hidden reasoning is unknown until the usage arrives, which never happens here.
             const shown = truth.emittedTokens - (truth.plannedUsage?.reasoningTokens ?? 0);
             assert.ok((entry.usage.outputTokens ?? 0) >= shown - 8, `booked ${entry.usage.outputTokens} of ${shown}`);
             assert.ok(entry.errorCode);
@@ -51,13 +52,13 @@ describe('faults in the middle of a stream', () => {
           });
         }
 
-        test("F27: the vendor's own error event goes on, and nothing follows it", async () => {
+        test("F27: the vendor's own error event is passed on, and nothing follows it", async () => {
           const reply = await bench.send(mode, steer('error-event;after=5'));
           assert.equal(reply.status, 200);
           assert.equal(reply.end, 'complete');
           assert.match(reply.text, /"error"/);
           assert.doesNotMatch(reply.text, mode.api.terminal);
-          assert.doesNotMatch(reply.text, /Upstream connection error/, 'the vendor has said it already');
+          assert.doesNotMatch(reply.text, /Upstream connection error/, "the vendor's event is the only error");
           const [entry, truth] = [await bench.rowOf(reply), await bench.truthOf(reply.tag)];
           assertPartly(entry, truth);
         });
@@ -67,7 +68,8 @@ describe('faults in the middle of a stream', () => {
           const [entry, truth] = [await bench.rowOf(reply), await bench.truthOf(reply.tag)];
           assert.equal(reply.end, 'complete');
           if (mode.api === arrayInterface) {
-            // All that is missing is the closing bracket: the array is closed after an error element, so that it can be parsed at all.
+            // Only the closing bracket is missing: the array is closed after an error element, so that it can be
+            // parsed.
             assert.match(reply.text, mode.api.errorEvent);
             assert.ok(Array.isArray(JSON.parse(reply.text)));
             assertPartly(entry, truth);
@@ -75,7 +77,7 @@ describe('faults in the middle of a stream', () => {
           }
           assert.doesNotMatch(reply.text, mode.api.terminal);
           if (mode.api.dialect === 'openai-chat') {
-            // Every choice has finished and the usage has come: some servers end so, and nothing is missing but the sentinel.
+            // Every choice has finished and the usage has arrived: some servers end like this, without the final mark.
             assert.equal(entry.end, 'finished');
             assert.equal(entry.estimated, false);
             return;
@@ -85,7 +87,7 @@ describe('faults in the middle of a stream', () => {
         });
 
         for (const fault of ['truncate;how=short-length']) {
-          test(`${fault}: not taken for the whole`, async () => {
+          test(`${fault}: not treated as complete`, async () => {
             const reply = await bench.send(mode, steer(fault));
             if (reply.status === 200) assertErrorEvent(mode, reply);
             else assertErrorStatus(mode, reply, /^5\d\d$/);
@@ -95,7 +97,7 @@ describe('faults in the middle of a stream', () => {
           });
         }
 
-        test('F62: a malformed event passes on, and the stream goes on', async () => {
+        test('F62: a malformed event is passed on, and the stream continues', async () => {
           const reply = await bench.send(mode, steer('malformed-event;after=5'));
           const [entry] = [await bench.rowOf(reply), await bench.truthOf(reply.tag)];
           assert.equal(reply.end, 'complete');
@@ -103,7 +105,7 @@ describe('faults in the middle of a stream', () => {
             assert.match(reply.text, mode.api.terminal);
             assert.ok(entry.charge.amountNanoUsd > 0n);
           } else {
-            // Inside an array nobody can tell where a malformed element would have ended.
+            // Inside an array the end of a malformed element is unknown.
             assert.equal(mode.api, arrayInterface);
             assert.match(reply.text, mode.api.errorEvent);
             assert.equal(entry.end, 'cut');
@@ -113,5 +115,5 @@ describe('faults in the middle of a stream', () => {
     }
   });
 
-  test('afterwards everything is as it should be', () => bench.assertSound());
+  test('afterwards the gateway is healthy', () => bench.assertSound());
 });

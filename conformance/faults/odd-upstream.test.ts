@@ -37,10 +37,10 @@ const chunked = (text: string): string => `${Buffer.byteLength(text).toString(16
 type Case = {
   readonly name: string;
   readonly stream?: boolean;
-  /** What the upstream sends, and whether it closes the connection after it. */
+  /** The bytes of the upstream, and whether it closes the connection after them. */
   readonly send: string | Buffer;
   readonly close?: boolean;
-  /** `same`: the reply arrives unharmed and is booked exactly. `error`: a 5xx of the dialect, and free. */
+  /** `same`: the reply arrives unchanged and is booked exactly. `error`: a 5xx of the dialect, and free. */
   readonly expected: 'same' | 'error' | 'either';
 };
 
@@ -63,11 +63,11 @@ const cases: readonly Case[] = [
   { name: 'a folded header', send: whole.replace('content-length', 'x-request-id: a\r\n b\r\ncontent-length'), expected: 'either' },
   { name: 'early hints first', send: `HTTP/1.1 103 Early Hints\r\nlink: </x>; rel=preload\r\n\r\n${whole}`, expected: 'same' },
   { name: 'processing first', send: `HTTP/1.1 102 Processing\r\n\r\n${whole}`, expected: 'same' },
-  { name: 'a continue that nobody asked for', send: `HTTP/1.1 100 Continue\r\n\r\n${whole}`, expected: 'either' },
+  { name: 'an unrequested 100 Continue', send: `HTTP/1.1 100 Continue\r\n\r\n${whole}`, expected: 'either' },
   { name: 'other protocols', send: 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n', expected: 'error' },
   { name: 'no content', send: 'HTTP/1.1 204 No Content\r\n\r\n', expected: 'error' },
   { name: 'not modified', send: 'HTTP/1.1 304 Not Modified\r\n\r\n', expected: 'error' },
-  { name: 'a status nobody knows', send: 'HTTP/1.1 299 Odd\r\ncontent-length: 2\r\n\r\n{}', expected: 'either' },
+  { name: 'an unknown status', send: 'HTTP/1.1 299 Odd\r\ncontent-length: 2\r\n\r\n{}', expected: 'either' },
   {
     name: 'HTTP/1.0 ended by the connection',
     send: `HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${reply}`,
@@ -82,19 +82,19 @@ const cases: readonly Case[] = [
     expected: 'same',
   },
   {
-    name: 'a chunk size that is no number',
+    name: 'an invalid chunk size',
     send: `${head}transfer-encoding: chunked\r\n\r\nzz\r\n${reply}\r\n0\r\n\r\n`,
     expected: 'error',
   },
   {
-    name: 'a chunk size that is absurd',
+    name: 'an absurd chunk size',
     send: `${head}transfer-encoding: chunked\r\n\r\nffffffffffffffff\r\n${reply}`,
     close: true,
     expected: 'error',
   },
-  { name: 'a length that is negative', send: `${head}content-length: -1\r\n\r\n${reply}`, close: true, expected: 'error' },
-  { name: 'bytes that are no HTTP', send: 'hello\r\n\r\n', close: true, expected: 'error' },
-  { name: 'a JSON that is no object', send: `${head}content-length: 4\r\n\r\nnull`, expected: 'either' },
+  { name: 'a negative length', send: `${head}content-length: -1\r\n\r\n${reply}`, close: true, expected: 'error' },
+  { name: 'bytes that are not HTTP', send: 'hello\r\n\r\n', close: true, expected: 'error' },
+  { name: 'a JSON that is not an object', send: `${head}content-length: 4\r\n\r\nnull`, expected: 'either' },
   {
     name: 'a JSON nested a hundred thousand deep',
     send: `${head}content-length: 200000\r\n\r\n${'['.repeat(100_000)}${']'.repeat(100_000)}`,
@@ -148,7 +148,7 @@ const cases: readonly Case[] = [
     expected: 'same',
   },
   {
-    name: 'a stream of events that are no objects',
+    name: 'a stream of events that are not objects',
     stream: true,
     send: `${streamHead}transfer-encoding: chunked\r\n\r\n${chunked(`data: null\n\ndata: 5\n\ndata: []\n\ndata: {"choices":5}\n\ndata: {"choices":[null]}\n\ndata: {"choices":[{"delta":null,"index":"x"}],"usage":[]}\n\n${stream}`)}0\r\n\r\n`,
     expected: 'either',
@@ -193,7 +193,7 @@ describe('an odd upstream', () => {
         models: { odd: { targets: [{ upstream: 'odd' }], price: { input: '1', output: '1' } } },
         timeouts: { firstByteMs: 20_000, idleMs: 20_000 },
         overload: neverOverloaded,
-        // Each oddity for itself: the next must not find its upstream left out for the last one.
+        // Each fault is separate: the next one must find its upstream healthy.
         retries: { attemptsMax: 1, avoidFailing: false },
       }),
     });
@@ -234,7 +234,7 @@ describe('an odd upstream', () => {
       }
       const next = await ask(cases[0] as Case);
       assert.equal(next.status, 200, 'the next call is served');
-      assert.equal(next.text, reply, 'and gets its own reply');
+      assert.equal(next.text, reply, 'with its own reply');
     });
   }
 
@@ -257,7 +257,7 @@ describe('an odd upstream', () => {
     });
   }
 
-  test('a connection that the upstream closed while it was idle is no error of the next call', async () => {
+  test('a connection that the upstream closed while it was idle does not fail the next call', async () => {
     const plain = cases[0] as Case;
     for (let round = 0; round < 5; round++) {
       assert.equal((await ask(plain)).status, 200);
@@ -269,7 +269,7 @@ describe('an odd upstream', () => {
     }
   });
 
-  test('afterwards nothing unforeseen was printed', () => {
+  test('afterwards nothing unexpected was printed', () => {
     assert.doesNotMatch(weir.output(), /unhandled|uncaught|failed inside the gateway|TypeError|RangeError/i);
     assert.ok(!weir.output().includes(upstreamKey));
   });

@@ -8,7 +8,7 @@ const body = JSON.stringify({ model: 'claude-sonnet-4-5', max_tokens: 10, messag
 const asChunks = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 const chunked = 'transfer-encoding: chunked';
 
-/** A request written by hand. `headers` come after a Host and the usual ones; null leaves out what the name says. */
+/** A request as raw bytes. `headers` follow a Host and the usual ones; null omits the header of that name. */
 type Raw = {
   readonly method?: string;
   readonly target?: string;
@@ -20,19 +20,19 @@ type Raw = {
   readonly whole?: string;
 };
 
-/** What is sent, and how the answer begins; `served` are bytes of an upstream's reply. */
+/** The bytes that are sent, and the beginning of the answer; `served` are bytes of an upstream's reply. */
 const cases: readonly (readonly [hazard: string, request: Raw, expected: RegExp])[] = [
-  ['absolute-form: a gateway is no forward proxy', { target: 'http://evil.example/v1/messages' }, /^HTTP\/1\.1 400 .*must be a path/s],
+  ['absolute-form: a gateway is not a forward proxy', { target: 'http://evil.example/v1/messages' }, /^HTTP\/1\.1 400 .*must be a path/s],
   ['asterisk-form', { target: '*' }, /^HTTP\/1\.1 400 /],
   ['authority-form', { target: 'evil.example:80' }, /^HTTP\/1\.1 400 /],
   ['a fragment', { target: '/v1/messages#/health' }, /^HTTP\/1\.1 400 .*fragment/s],
-  ['raw dots are no way up', { target: '/v1/x/../messages' }, /^HTTP\/1\.1 404 /],
-  ['escaped dots are no way up', { target: '/v1/%2e%2e/v1/messages' }, /^HTTP\/1\.1 404 /],
-  ['an escaped slash is no slash', { target: '/v1%2fmessages' }, /^HTTP\/1\.1 404 /],
-  ['a doubled slash is no host', { target: '//evil.example/v1/messages' }, /^HTTP\/1\.1 404 /],
-  ['a backslash is no slash', { target: '/v1\\messages' }, /^HTTP\/1\.1 404 /],
+  ['raw dots do not lead to a parent folder', { target: '/v1/x/../messages' }, /^HTTP\/1\.1 404 /],
+  ['escaped dots do not lead to a parent folder', { target: '/v1/%2e%2e/v1/messages' }, /^HTTP\/1\.1 404 /],
+  ['an escaped slash is not a slash', { target: '/v1%2fmessages' }, /^HTTP\/1\.1 404 /],
+  ['a doubled slash is not a host', { target: '//evil.example/v1/messages' }, /^HTTP\/1\.1 404 /],
+  ['a backslash is not a slash', { target: '/v1\\messages' }, /^HTTP\/1\.1 404 /],
   ['two-hosts', { host: ['Host: a', 'Host: b'] }, /^HTTP\/1\.1 400 .*"type":"error".*two Host/s],
-  ['two-hosts, one spelled otherwise', { host: ['Host: a', 'hOST: a'] }, /^HTTP\/1\.1 400 .*two Host/s],
+  ['two hosts, one with another spelling', { host: ['Host: a', 'hOST: a'] }, /^HTTP\/1\.1 400 .*two Host/s],
   ['no host', { host: [] }, /^HTTP\/1\.1 400 /],
   ['host-as-path', { host: ['Host: a/../v1?x'] }, /^HTTP\/1\.1 400 .*no host name/s],
   ['host with a user', { host: ['Host: a@evil.example'] }, /^HTTP\/1\.1 400 .*no host name/s],
@@ -42,7 +42,7 @@ const cases: readonly (readonly [hazard: string, request: Raw, expected: RegExp]
     /^HTTP\/1\.1 401 .*two different/s,
   ],
   [
-    'two-authorizations, the wrong one first',
+    'two authorizations, the wrong one first',
     { credentials: (key) => ['authorization: Bearer other', `authorization: Bearer ${key}`] },
     /^HTTP\/1\.1 401 .*two different/s,
   ],
@@ -55,7 +55,7 @@ const cases: readonly (readonly [hazard: string, request: Raw, expected: RegExp]
   ['joined-x-api-key', { credentials: (key) => [`x-api-key: ${key}, other`] }, /^HTTP\/1\.1 401 /],
   ['another key in the query', { target: '/v1/messages?key=other' }, /^HTTP\/1\.1 401 .*two different/s],
   [
-    'another key in a trailer counts for nothing',
+    'another key in the trailer is ignored',
     { length: [chunked], body: `${asChunks.slice(0, -2)}authorization: Bearer other\r\nx-api-key: other\r\n\r\n` },
     /^HTTP\/1\.1 200 /,
   ],
@@ -92,7 +92,7 @@ const cases: readonly (readonly [hazard: string, request: Raw, expected: RegExp]
   ['another expectation', { headers: ['expect: 200-ok'] }, /^HTTP\/1\.1 417 /],
 ];
 
-describe('requests that are written by hand', () => {
+describe('requests as raw bytes', () => {
   let bench: SimulatedWeir;
   before(async () => {
     bench = await startSimulatedGateway();
@@ -118,11 +118,11 @@ describe('requests that are written by hand', () => {
     test(hazard, async () => {
       const answer = await rawExchange(bench.weir.gatewayUrl, Buffer.from(write(request), 'latin1'));
       assert.match(answer, expected);
-      if (/^HTTP\/1\.1 [45]/.test(answer)) assert.doesNotMatch(answer, /"content":\[/, 'nothing was served besides');
+      if (/^HTTP\/1\.1 [45]/.test(answer)) assert.doesNotMatch(answer, /"content":\[/, 'no other request was served');
     });
   }
 
-  test('smuggling: what follows a refused request on its connection is not served', async () => {
+  test('smuggling: bytes after a refused request on its connection are not served', async () => {
     const smuggled = `GET /health HTTP/1.1\r\nHost: a\r\n\r\n`;
     for (const request of [
       { headers: [chunked], body: `0\r\n\r\n${smuggled}` },
@@ -133,7 +133,7 @@ describe('requests that are written by hand', () => {
     }
   });
 
-  test('pipelined requests are answered in their order, and a flood of them holds nobody up', async () => {
+  test('pipelined requests are answered in their order, and a flood of them blocks no other client', async () => {
     const count = 2000;
     const flood = rawExchange(bench.weir.gatewayUrl, 'GET /health HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(count), {
       until: (text) => text.split('HTTP/1.1 200').length > count,

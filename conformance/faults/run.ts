@@ -9,13 +9,13 @@ import { overloadFigures } from '../overload/overload-figures.ts';
 import { faultTableFigures } from './fault-table-figures.ts';
 
 /**
- * Measures what docs/reference/reliability.md promises, and prints the table. The short form takes two minutes, `--long` about half an hour; `--only R3,R4` measures some
- * rows. The exit code says whether every gate was met.
+ * Measures the promises of docs/reference/reliability.md, and prints the table. The short form takes two minutes,
+ * `--long` about half an hour; `--only R3,R4` measures some rows. The exit code says whether every bound was met.
  */
 const { values } = parseArgs({ options: { long: { type: 'boolean', default: false }, only: { type: 'string' } } });
 const isLong = values.long;
 
-/** For a machine that does other things too. */
+/** For a machine with other load. */
 const slackMs = 300;
 
 const timeouts = isLong ? { connectMs: 3000, firstByteMs: 10_000, idleMs: 10_000 } : { connectMs: 1000, firstByteMs: 2000, idleMs: 2000 };
@@ -23,13 +23,13 @@ const timeouts = isLong ? { connectMs: 3000, firstByteMs: 10_000, idleMs: 10_000
 async function oneDead(): Promise<readonly Figure[]> {
   const common = { timeouts, addedMsMax: () => timeouts.connectMs };
   if (!isLong) {
-    // Of a few dozen calls the slowest is one that found a silent connection.
+    // Among a few dozen calls, the slowest found a silent connection.
     const addedMsMax = ({ death }: Lane): number =>
       death === 'stall' || death === 'black-hole' ? timeouts.firstByteMs + slackMs : timeouts.connectMs;
     return oneDeadFigures({ ...common, addedMsMax, lanes, perLanePerSecond: 10, wellSeconds: 3, deadSeconds: 6, backSeconds: 16 });
   }
   const figures: Figure[] = [];
-  // One after the other, so that they do not take the machine from each other.
+  // One after the other, so that they do not compete for the machine.
   for (const lane of lanes) {
     const options = { ...common, lanes: [lane], perLanePerSecond: 100, wellSeconds: 10, deadSeconds: 60, backSeconds: 42 };
     figures.push(...(await oneDeadFigures(options)));
@@ -38,7 +38,7 @@ async function oneDead(): Promise<readonly Figure[]> {
 }
 
 async function allDead(): Promise<readonly Figure[]> {
-  // Every call is made, once: one that nobody answers ends when its time is over.
+  // Every call is made once: a call without an answer ends when its time-out ends.
   const knownAnswerMsMax =
     (answeredMs: number) =>
     ({ death }: Lane): number =>

@@ -7,9 +7,9 @@ import { openConnections } from '../support/open-connections.ts';
 import { type FaultBench, startFaultBench, streamModes, wholeModes } from './fault-bench.ts';
 
 const mebibyte = 1024 * 1024;
-const skip = existsSync('/proc/net/tcp') ? false : 'this system does not tell its connections';
+const skip = existsSync('/proc/net/tcp') ? false : 'this system does not list its connections';
 
-/** Where it is seen that a client is still there, it must not be given up while the machine stands still. */
+/** A client that is still connected must not be disconnected because the machine stalls. */
 describe('slow and silent readers', { skip }, () => {
   const patientMs = 8000;
   let bench: FaultBench;
@@ -18,7 +18,7 @@ describe('slow and silent readers', { skip }, () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** A client that never reads cannot see that it was closed. */
+  /** A client that never reads cannot notice that it was disconnected. */
   const allClosed = () =>
     eventually(
       () => openConnections(bench.weir.gatewayUrl),
@@ -28,14 +28,14 @@ describe('slow and silent readers', { skip }, () => {
   const [messages] = streamModes;
   assert.ok(messages);
 
-  test('a client that reads slowly is served to the end', async () => {
+  test('a client that reads slowly gets the whole reply', async () => {
     const { tag, call } = bench.open(messages, {
       steer: { 'output-tokens': '100000' },
       body: { max_tokens: 1_000_000 },
       limitMs: 180_000,
     });
     await call.head;
-    // Together longer than a reader may take nothing.
+    // Together longer than the time that a reader may read nothing.
     for (let pauses = 0; pauses < 6; pauses++) {
       call.pause();
       await new Promise((resolve) => setTimeout(resolve, patientMs / 5));
@@ -51,7 +51,7 @@ describe('slow and silent readers', { skip }, () => {
     assert.equal(truth.ending, 'completed');
   });
 
-  test('a client that never reads a whole reply is closed', async () => {
+  test('a client that never reads a whole reply is disconnected', async () => {
     const [mode] = wholeModes;
     assert.ok(mode);
     await allClosed();
@@ -65,5 +65,5 @@ describe('slow and silent readers', { skip }, () => {
     }
   });
 
-  test('afterwards everything is as it should be', () => bench.assertSound());
+  test('afterwards the gateway is healthy', () => bench.assertSound());
 });

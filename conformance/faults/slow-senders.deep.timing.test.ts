@@ -8,11 +8,14 @@ import { measureBest } from '../support/measure-best.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import { type SimulatedProgram, startSimulatedProgram } from '../support/start-simulated-weir.ts';
 
-/** 5,000 by command: `WEIR_SLOW_CLIENTS=5000 node --test conformance/faults/slow-senders.deep.timing.test.ts`, with as many file descriptors. */
+/**
+ * 5,000 by command: `WEIR_SLOW_CLIENTS=5000 node --test conformance/faults/slow-senders.deep.timing.test.ts`, with as
+ * many file descriptors.
+ */
 const count = Number(process.env['WEIR_SLOW_CLIENTS'] ?? 300);
 const kibibyte = 1024;
 
-/** One client that sends a byte a second, and what became of it. */
+/** A client that sends a byte per second, and its result. */
 type Dripper = {
   readonly kind: 'head' | 'body' | 'chunks' | 'silent';
   readonly socket: Socket;
@@ -23,7 +26,7 @@ type Dripper = {
 const [messages, responses] = chatInterfaces;
 assert.ok(messages !== undefined && responses !== undefined);
 
-// The one that is served mostly waits.
+// The client that is served mostly waits.
 describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () => {
   let bench: SimulatedProgram;
   before(async () => {
@@ -55,7 +58,7 @@ describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () =>
     return dripper;
   }
 
-  /** The 99th of a hundred times, of calls one after the other. */
+  /** The 99th percentile of a hundred consecutive calls. */
   async function slowest(calls: number): Promise<{ readonly p50: number; readonly p99: number }> {
     const times: number[] = [];
     for (let call = 0; call < calls; call++) {
@@ -71,10 +74,10 @@ describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () =>
     return { p50: times[Math.floor(calls / 2)] ?? 0, p99: times[Math.floor(calls * 0.99)] ?? 0 };
   }
 
-  test(`slowloris: ${count} clients that drip are refused in time, and others do not notice them`, async () => {
+  test(`slowloris: ${count} clients that send a byte per second are refused in time, and others do not notice them`, async () => {
     await slowest(300);
     const alone = await slowest(300);
-    // Twice is the promise on a machine that does nothing else.
+    // A factor of two is the promise on an idle machine.
     const isUnnoticed = ({ p99 }: { readonly p99: number }): boolean => p99 < 2 * alone.p99 + 50;
     const before = residentBytes(bench.weir.process.pid) ?? 0;
     const kinds = ['head', 'body', 'chunks', 'silent'] as const;
@@ -84,9 +87,9 @@ describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () =>
       (connecting) => connecting === 0,
       20_000,
     );
-    // Some seconds of dripping.
+    // Some seconds of single bytes.
     await new Promise((resolve) => setTimeout(resolve, 4000));
-    assert.equal(drippers.filter(({ closedAfterMs }) => closedAfterMs !== undefined).length, 0, 'none is refused before its time');
+    assert.equal(drippers.filter(({ closedAfterMs }) => closedAfterMs !== undefined).length, 0, 'no client is refused before its time-out');
     const memory = Math.max(0, (residentBytes(bench.weir.process.pid) ?? 0) - before) / count;
     const beside = await measureBest(() => slowest(300), isUnnoticed);
     await eventually(
@@ -102,7 +105,7 @@ describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () =>
         if (kind === 'body' || kind === 'chunks')
           assert.match(answer, /^HTTP\/1\.1 408 .*connection: close.*"type":"error".*10240 are expected/is);
         else if (kind === 'head') assert.match(answer, /^HTTP\/1\.1 408 /);
-        else assert.equal(answer, '', 'a client that sent nothing would take an answer for that to its next request');
+        else assert.equal(answer, '', 'a client that sent nothing would take an answer for that of its next request');
       }
     }
     const told = `p99 ${beside.p99.toFixed(1)} ms beside ${count} slow clients, ${alone.p99.toFixed(1)} ms alone; p50 ${beside.p50.toFixed(1)} and ${alone.p50.toFixed(1)} ms; ${(memory / kibibyte).toFixed(1)} KB for each`;
@@ -111,7 +114,7 @@ describe('clients that send slowly', { timeout: 600_000, concurrency: 2 }, () =>
     assert.ok(memory < 64 * kibibyte, told);
   });
 
-  test('a client that sends slowly, but enough, is served', async () => {
+  test('a client that sends slowly, but fast enough, is served', async () => {
     const { hostname, port } = new URL(bench.weir.gatewayUrl);
     const socket = connect(Number(port), hostname);
     let answer = '';

@@ -12,22 +12,25 @@ import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import { speeches } from './translated-bench.ts';
 
-/** 1,000 by command: `WEIR_STALLED_CLIENTS=1000 node --test conformance/faults/stalled-readers.deep.test.ts`, with as many file descriptors. */
+/**
+ * 1,000 by command: `WEIR_STALLED_CLIENTS=1000 node --test conformance/faults/stalled-readers.deep.test.ts`, with as
+ * many file descriptors.
+ */
 const count = Number(process.env['WEIR_STALLED_CLIENTS'] ?? 60);
 const mebibyte = 1024 * 1024;
 const streamBytes = 64 * mebibyte;
-/** 60 s unless configured. */
+/** 60 s by default. */
 const stalledReaderMs = Number(process.env['WEIR_STALLED_MS'] ?? 4000);
-const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
+const skip = residentBytes(process.pid) === undefined ? 'this system does not report the memory of a process' : false;
 
 describe('clients that never read', { skip, timeout: 600_000 }, () => {
   let upstream: Server;
   let weir: RunningWeir;
   let ledger: Ledger;
-  /** What the upstream says next, and what was taken of it. */
+  /** The next bytes of the upstream, and the number of bytes that were read. */
   const pouring = { to: 'openai-chat' as DialectId, frameBytes: 0, taken: 0, open: 0 };
 
-  /** Sends a stream of 64 MB as fast as it is taken. */
+  /** Sends a stream of 64 MB as fast as it is read. */
   function pour(response: ServerResponse): void {
     const speech = speeches[pouring.to];
     const frame = Buffer.from(speech.text('x'.repeat(pouring.frameBytes)));
@@ -74,7 +77,7 @@ describe('clients that never read', { skip, timeout: 600_000 }, () => {
 
   const resident = (): number => residentBytes(weir.process.pid) ?? 0;
 
-  /** A client that asks for a stream and takes nothing of it, not even what its system would. */
+  /** A client that requests a stream and reads nothing; its system buffers almost nothing either. */
   function stall(from: DialectId, model: string): Socket {
     const api = chatInterfaces.find(({ dialect }) => dialect === from);
     assert.ok(api);
@@ -125,7 +128,8 @@ describe('clients that never read', { skip, timeout: 600_000 }, () => {
       process.stdout.write(`${from} from ${to}, events of ${frameBytes}: ${told}\n`);
       assert.ok(taken < 40, told);
       assert.ok((await ledger.all()).slice(0, count).every(({ end }) => end === 'client-left'));
-      // A translation keeps the text that it has passed on, which is what the system's buffers took; what it no longer needs is there until it is collected, and the memory of a process that has just begun grows by itself.
+      // A translation keeps the text that it has passed on, which is the size of the system's buffers. Unneeded memory
+      // stays until it is collected, and the memory of a new process grows by itself.
       const eachMax = from === to ? 1 : 1 + 1.5 * taken;
       assert.ok(peak - before < count * eachMax * mebibyte + 60 * mebibyte, told);
     });

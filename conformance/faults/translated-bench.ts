@@ -10,10 +10,10 @@ import { serveWeir } from '../support/serve-weir.ts';
 import { type RunningWeir, type ServedWeir, startWeir } from '../support/start-weir.ts';
 import type { Mode } from './fault-bench.ts';
 
-/** What the upstream does with a request whose body it has read. */
+/** The upstream's reaction to a request whose body it has read. */
 export type Script = (response: ServerResponse, body: string, request: IncomingMessage) => void;
 
-/** A Weir whose only upstream is a server of the test's own, which answers in any dialect and in any way. */
+/** A Weir whose only upstream is a server of the test, which answers in any dialect and in any way. */
 export type ScriptedWeir<Weir extends ServedWeir = ServedWeir> = {
   readonly weir: Weir;
   readonly ledger: Ledger;
@@ -29,7 +29,7 @@ type Further = {
   readonly body?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly limitMs?: number;
-  /** The whole body instead of a usual one, written with the name of the model. */
+  /** The whole body instead of a usual one, from the name of the model. */
   readonly text?: (model: string) => string;
 };
 
@@ -73,12 +73,15 @@ function readAll(request: IncomingMessage, done: (body: string) => void): void {
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** Starts the server and the Weir before it, in this process and without the monitor. @param config what else weir.yaml says */
+/**
+ * Starts the server and a Weir with it as upstream, in this process and without the monitor. @param config further
+ * content of weir.yaml
+ */
 export function startScriptedWeir(config: Config = {}): Promise<ScriptedWeir> {
   return startWith((text) => serveWeir({ command: 'gateway', config: text }), config);
 }
 
-/** With the Weir in a process of its own. @param nodeArguments of Weir's own node */
+/** Runs the Weir in a process of its own. @param nodeArguments of Weir's own node */
 export function startScriptedProgram(config: Config = {}, nodeArguments: readonly string[] = []): Promise<ScriptedWeir<RunningWeir>> {
   return startWith((text) => startWeir({ config: text, nodeArguments }), config);
 }
@@ -87,7 +90,7 @@ async function startWith<Weir extends ServedWeir>(start: (config: string) => Pro
   const scripts = new Map<string, Script>();
   let reached = 0;
   let lastTag = 0;
-  // Longer than a gateway keeps idle connections: it must not meet the closing of one.
+  // Longer than a gateway keeps idle connections, so that it never uses one that is being closed.
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     reached += 1;
     response.on('error', () => {});
@@ -138,16 +141,16 @@ async function startWith<Weir extends ServedWeir>(start: (config: string) => Pro
 const sse = (type: string | undefined, data: unknown): string =>
   `${type === undefined ? '' : `event: ${type}\n`}data: ${JSON.stringify(data)}\n\n`;
 
-/** How an upstream dialect words a stream: whatever is asked of it, in any order. */
+/** How an upstream dialect writes a stream; the parts may be requested in any order. */
 export type Speech = {
   readonly start: string;
   readonly text: (text: string) => string;
   readonly beginCall: (index: number, id: string, name: string) => string;
   readonly callArguments: (index: number, text: string) => string;
   readonly endCall: (index: number, id: string, name: string, text: string) => string;
-  /** Why it ended, the usage (10 in, 20 out), and the end mark. */
+  /** The finish reason, the usage (10 in, 20 out), and the end mark. */
   readonly finish: string;
-  /** A whole reply that says the same text. */
+  /** A whole reply with the same text. */
   readonly whole: (text: string) => object;
 };
 
@@ -270,7 +273,7 @@ export const streams =
     reply.end(body);
   };
 
-/** Answers with a body of this type, whatever was asked for. */
+/** Answers with a body of this type, whatever the request was. */
 export const answers =
   (status: number, type: string, body: string | Buffer): Script =>
   (reply) => {

@@ -95,7 +95,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** Sends a request, which the upstream answers plainly; returns the reply and what the upstream got. */
+  /** Sends a request, which gets a plain answer; returns the reply and the upstream's request. */
   async function ask(
     from: DialectId,
     to: DialectId,
@@ -119,8 +119,8 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
   const anyObject = { type: 'object', properties: { a: { type: 'string' } } };
 
   for (const { from, to, title } of pairs) {
-    test(`${title}: names of prototypes are names like any other`, async () => {
-      // Parsed, because written out it would set the prototype.
+    test(`${title}: names of prototypes are ordinary names`, async () => {
+      // Parsed, because a literal would set the prototype.
       const input = JSON.parse('{"__proto__":{"x":1},"constructor":"c","toString":[1]}') as object;
       const parameters = JSON.parse(
         '{"type":"object","properties":{"__proto__":{"type":"string"},"constructor":{"type":"string"}},"required":["constructor"]}',
@@ -135,7 +135,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
       for (const name of [...names, '"x"', '"y"']) assert.ok(got?.replaceAll('\\', '').includes(name), `${name}: ${got}`);
     });
 
-    test(`${title}: a call of a function named like a prototype's member comes back under its name`, async () => {
+    test(`${title}: a call of a function named like a prototype's member is returned under its name`, async () => {
       const speech: Speech = speeches[to];
       for (const name of ['__proto__', 'constructor']) {
         const said =
@@ -154,7 +154,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
       }
     });
 
-    test(`${title}: ids used again, results before their calls, results of nothing`, async () => {
+    test(`${title}: repeated ids, results before their calls and results without calls are handled`, async () => {
       const calls = ['a', 'a', 'a'].map((id) => ({ id, name: 'f', input: {} }));
       const reused = await ask(from, to, { ...words[from].functions(['f'], anyObject), ...words[from].calls(calls, 'r') });
       assert.match(String(reused.reply.status), /^(?:200|400)$/, reused.reply.text);
@@ -172,7 +172,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
       const { reply, got, ms } = await ask(from, to, words[from].functions(names, anyObject));
       assert.match(String(reply.status), /^(?:200|400)$/, reply.text.slice(0, 300));
       if (reply.status === 200) for (const name of ['function_0', 'function_9999']) assert.ok(got?.includes(`"${name}"`), name);
-      // What costs the square of it takes minutes; what it costs exactly is measured in translated-complexity.timing.
+      // Quadratic work would take minutes; translated-complexity.timing measures the exact cost.
       assert.ok(ms < 20_000, `${ms} ms`);
     });
 
@@ -191,7 +191,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
     });
   }
 
-  test('too many stop sequences for the gateway to watch for are refused by name, and a few are watched for', async () => {
+  test("too many stop sequences are refused with the field's name, and a few are applied", async () => {
     for (const sequences of [Array.from({ length: 1000 }, (_, at) => `${'a'.repeat(10_000)}${at}`), ['b'.repeat(20_000)]]) {
       const { reply, got } = await ask('anthropic-messages', 'openai-responses', { stop_sequences: sequences });
       assert.equal(reply.status, 400, reply.text.slice(0, 300));
@@ -217,7 +217,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
     }
   });
 
-  test('afterwards nothing unforeseen was printed, and nothing secret', () => {
+  test('afterwards nothing unexpected and no secret was printed', () => {
     assert.doesNotMatch(
       bench.weir.output(),
       /unhandled|uncaught|failed inside the gateway|could not be read|TypeError|RangeError|forged-blob/i,
@@ -226,7 +226,7 @@ describe('a hostile client of a translated model', { concurrency: 2 }, () => {
   });
 });
 
-/** A conversation whose assistant brings a proof in the field that its dialect has for one. */
+/** A conversation whose assistant has a proof in the field that its dialect has for one. */
 function withProof(dialect: DialectId, proof: string): object {
   const [user, next] = ['Hi', 'And now?'];
   switch (dialect) {

@@ -23,12 +23,15 @@ const servers: Readonly<Record<DialectId, readonly [VendorId, string]>> = {
   [generate]: ['gemini', 'gemini-2.5-flash'],
 };
 
-/** About what the structural limits let pass. What costs the square of it takes minutes. */
+/** About as much as the structural limits permit. Quadratic work would take minutes. */
 const count = 40_000;
 const limitMs = 4000;
 const times = <T>(make: (at: number) => T, length = count): T[] => Array.from({ length }, (_, at) => make(at));
 
-/** Translates a request and returns the milliseconds that the thread was held. A refusal that names a field is an answer too. */
+/**
+ * Translates a request and returns the milliseconds that the thread was blocked. A refusal that names a field is also
+ * an answer.
+ */
 function timeRequest(from: DialectId, to: DialectId, body: object): number {
   const [vendor, model] = servers[to];
   const notes = createTranslationNotes(chatDialects[from].codec.fieldNames, false);
@@ -76,7 +79,7 @@ const requests: readonly (readonly [name: string, from: DialectId, to: DialectId
     { messages: times((at) => ({ role: at % 2 === 0 ? 'assistant' : 'user', content: [at % 2 === 0 ? call('same') : result('same')] })) },
   ],
   [
-    'one id for all calls, to an upstream that wants each once',
+    'one id for all calls, to an upstream that requires unique ids',
     responses,
     messages,
     {
@@ -157,13 +160,13 @@ const requests: readonly (readonly [name: string, from: DialectId, to: DialectId
     },
   ],
   [
-    'a schema whose definitions hold all of each other',
+    'a schema whose definitions are all composed of each other',
     messages,
     generate,
     withSchema(definitions(times(Number, 12), () => ({ type: 'object', allOf: refs(12) }))),
   ],
   [
-    'a schema whose definitions are any of each other',
+    'a schema whose definitions are alternatives of each other',
     messages,
     generate,
     withSchema(definitions(times(Number, 20), () => ({ anyOf: refs(20) }))),
@@ -175,7 +178,7 @@ const requests: readonly (readonly [name: string, from: DialectId, to: DialectId
     withSchema(definitions(times(Number), (at) => ({ $ref: `#/$defs/d${at + 1}` }))),
   ],
   [
-    'a schema that names a wide definition again and again',
+    'a schema that refers to a wide definition repeatedly',
     messages,
     generate,
     withSchema({
@@ -193,7 +196,7 @@ const requests: readonly (readonly [name: string, from: DialectId, to: DialectId
       $defs: { s: { type: 'object', properties: Object.fromEntries(times((at) => [`p${at}`, { $ref: '#/$defs/s' }])) } },
     }),
   ],
-  ['a schema of many types', messages, generate, withSchema({ type: 'object', properties: { a: { type: times((at) => `t${at}`) } } })],
+  ['a schema with many types', messages, generate, withSchema({ type: 'object', properties: { a: { type: times((at) => `t${at}`) } } })],
   [
     'a schema that joins many',
     messages,
@@ -202,7 +205,7 @@ const requests: readonly (readonly [name: string, from: DialectId, to: DialectId
   ],
 ];
 
-describe('the time that a request takes grows with its size and not with its square', () => {
+describe('the time of a request grows with its size and not with its square', () => {
   for (const [name, from, to, body] of requests) {
     test(`${name}, from ${from} to ${to}`, () => {
       const ms = timeRequest(from, to, body);
@@ -210,14 +213,14 @@ describe('the time that a request takes grows with its size and not with its squ
     });
   }
 
-  test('a conversation of a megabyte holds up nobody', () => {
+  test('a conversation of a megabyte blocks no other call', () => {
     const text = 'The quick brown fox jumps over the lazy dog. Grüße 世界. '.repeat(18);
     const turns = times((at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content: [{ type: 'text', text }] }), 1001);
     const best = Math.min(...times(() => timeRequest(messages, generate, { messages: turns }), 5));
     assert.ok(best < 50, `${Math.round(best)} ms`);
   });
 
-  test('two hundred functions hold up nobody', () => {
+  test('two hundred functions block no other call', () => {
     const leaf = { type: 'string', description: 'A leaf.' };
     const level = (inner: object): object => ({
       type: 'object',
@@ -325,7 +328,7 @@ const wholes: readonly (readonly [name: string, from: DialectId, to: DialectId, 
   ],
 ];
 
-describe('the time that a reply takes grows with its size and not with its square', () => {
+describe('the time of a reply grows with its size and not with its square', () => {
   for (const [name, from, to, reply] of wholes) {
     test(`${name}, from ${to} to ${from}`, () => {
       const ms = timeWhole(from, to, reply);

@@ -17,14 +17,17 @@ import {
   streams,
 } from './translated-bench.ts';
 
-/** `whole`: a reply that looks complete; `cut`: an error event after content; `error`: a status; `any`: one of them, and nothing between. */
+/**
+ * `whole`: a reply that looks complete; `cut`: an error event after content; `error`: a status; `any`: exactly one of
+ * them.
+ */
 type Expected = 'whole' | 'cut' | 'error' | 'any';
 
 type Lie = {
   readonly name: string;
   readonly script: (speech: Speech, to: DialectId) => Script;
   readonly expected: Expected;
-  /** What the client's text holds, where the reply is whole. */
+  /** The expected content of the client's text, for a whole reply. */
   readonly says?: string;
 };
 
@@ -43,14 +46,14 @@ const lies: readonly Lie[] = [
     says: 'Grüße',
   },
   {
-    name: 'arguments that are no JSON',
+    name: 'arguments that are not JSON',
     script: (speech) => streams(withCall(speech, '{nope', '"{nope"')),
     expected: 'whole',
     says: 'nope',
   },
   { name: 'arguments nested a hundred thousand deep', script: (speech) => streams(withCall(speech, deepObject)), expected: 'any' },
   {
-    name: 'two calls under one index, and more for one that has ended',
+    name: 'two calls under one index, and more data for a finished one',
     script: (speech) =>
       streams(
         speech.start +
@@ -64,28 +67,28 @@ const lies: readonly Lie[] = [
     expected: 'whole',
   },
   {
-    name: 'pieces of blocks that never began',
+    name: 'deltas of blocks that never began',
     script: (speech) => streams(speech.callArguments(7, '{}') + speech.text('words') + speech.finish),
     expected: 'whole',
     says: 'words',
   },
   {
-    name: 'two ends, and words between them',
+    name: 'two ends, and text between them',
     script: (speech) => streams(speech.start + speech.text('words') + speech.finish + speech.text('more') + speech.finish),
     expected: 'whole',
     says: 'words',
   },
   { name: 'an end without a beginning', script: (speech) => streams(speech.finish), expected: 'whole' },
-  { name: 'an end mark and nothing else', script: () => streams('data: [DONE]\n\n'), expected: 'any' },
+  { name: 'only an end mark', script: () => streams('data: [DONE]\n\n'), expected: 'any' },
   { name: 'no body', script: () => streams(''), expected: 'error' },
   {
-    name: 'counts that are texts or negative',
+    name: 'counts that are strings or negative',
     script: (speech) => streams((speech.start + speech.text('words') + speech.finish).replaceAll(':10', ':-5').replaceAll(':20', ':"20"')),
     expected: 'whole',
     says: 'words',
   },
   {
-    name: 'bytes that are no UTF-8, a NUL and half a pair',
+    name: 'invalid UTF-8, a NUL and half a surrogate pair',
     script: (speech) =>
       streams(
         Buffer.concat([
@@ -103,8 +106,12 @@ const lies: readonly Lie[] = [
     expected: 'whole',
     says: 'words',
   },
-  { name: 'a page of HTML', script: () => answers(200, 'text/html', '<html>'), expected: 'error' },
-  { name: 'events under the name of JSON', script: (speech) => answers(200, 'application/json', speech.text('words')), expected: 'error' },
+  { name: 'an HTML page', script: () => answers(200, 'text/html', '<html>'), expected: 'error' },
+  {
+    name: 'events with the content type of JSON',
+    script: (speech) => answers(200, 'application/json', speech.text('words')),
+    expected: 'error',
+  },
   {
     name: 'a whole reply to a stream request',
     script: (speech) => answers(200, 'application/json', JSON.stringify(speech.whole('words'))),
@@ -112,7 +119,7 @@ const lies: readonly Lie[] = [
     says: 'words',
   },
   {
-    name: 'a whole reply under the name of events',
+    name: 'a whole reply with the content type of events',
     script: (speech) => answers(200, 'text/event-stream', JSON.stringify(speech.whole('words'))),
     expected: 'error',
   },
@@ -157,7 +164,7 @@ const lies: readonly Lie[] = [
   { name: 'silence before the head', script: () => () => {}, expected: 'error' },
 ];
 
-/** What a reply turned out to be. A reply that is none of these, or two of them, is what no client can understand. */
+/** Classifies a reply. A reply that belongs to no class, or to two, is one that no client can understand. */
 function judge(mode: Mode, reply: ReceivedReply): Expected | 'nothing' {
   if (reply.status !== 200) {
     const body: unknown = JSON.parse(reply.text);
@@ -176,7 +183,7 @@ function assertFrames(mode: Mode, { text }: ReceivedReply): void {
 
 const bookedEnd = { whole: 'finished', cut: 'cut', error: 'failed' } as const;
 
-describe('an upstream of another dialect that lies', { concurrency: 4 }, () => {
+describe('an upstream of another dialect that sends false data', { concurrency: 4 }, () => {
   let bench: ScriptedWeir;
   before(async () => {
     bench = await startScriptedWeir({ timeouts: { idleMs: 12_000, firstByteMs: 12_000 } });
@@ -214,14 +221,14 @@ describe('an upstream of another dialect that lies', { concurrency: 4 }, () => {
       expected: 'whole',
     },
     { name: 'events', script: (speech) => streams(speech.start + speech.text('words') + speech.finish), expected: 'error' },
-    { name: 'a JSON that is no object', script: () => answers(200, 'application/json', 'null'), expected: 'any' },
+    { name: 'a JSON that is not an object', script: () => answers(200, 'application/json', 'null'), expected: 'any' },
     {
-      name: 'a JSON of nothing that was expected',
+      name: 'a JSON with no expected member',
       script: () => answers(200, 'application/json', '{"a":[1,{"b":null}]}'),
       expected: 'any',
     },
     {
-      name: 'what was expected, and members a hundred thousand deep beside it',
+      name: 'the expected members, and others a hundred thousand deep',
       script: (speech) => answers(200, 'application/json', `${JSON.stringify(speech.whole('words')).slice(0, -1)},"more":${deepObject}}`),
       expected: 'error',
     },
@@ -244,7 +251,7 @@ describe('an upstream of another dialect that lies', { concurrency: 4 }, () => {
     { name: 'no body', script: () => answers(200, 'application/json', ''), expected: 'error' },
   ];
   for (const { name, script, expected } of wholeLies) {
-    test(`${name} to a call that wants a whole reply: ${expected}`, async () => {
+    test(`${name} as answer to a request for a whole reply: ${expected}`, async () => {
       for (const { mode, to, title } of directions(false)) {
         const reply = await bench.send(mode, to, script(speeches[to], to));
         assert.equal(reply.end, 'complete', title);
@@ -261,7 +268,7 @@ describe('an upstream of another dialect that lies', { concurrency: 4 }, () => {
     });
   }
 
-  test('afterwards nothing unforeseen was printed', () => {
+  test('afterwards nothing unexpected was printed', () => {
     assert.doesNotMatch(bench.weir.output(), /unhandled|uncaught|failed inside the gateway|could not be read|TypeError|RangeError/i);
     assert.ok(!bench.weir.output().includes(upstreamKey));
   });

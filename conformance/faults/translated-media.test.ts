@@ -11,7 +11,7 @@ import { openConnections } from '../support/open-connections.ts';
 import type { Mode } from './fault-bench.ts';
 import { answers, type ScriptedWeir, speeches, startScriptedWeir } from './translated-bench.ts';
 
-/** How a client of each dialect names a picture by its address, and what the gateway calls the field. */
+/** How a client of each dialect refers to an image by its address, and how the gateway names the field. */
 const pictures: Readonly<Record<Exclude<DialectId, 'openai-chat'>, (url: string) => object>> = {
   'anthropic-messages': (url) => ({ messages: [{ role: 'user', content: [{ type: 'image', source: { type: 'url', url } }] }] }),
   'openai-responses': (url) => ({ input: [{ role: 'user', content: [{ type: 'input_image', image_url: url, detail: 'auto' }] }] }),
@@ -30,7 +30,7 @@ function modeOf(dialect: DialectId): Mode {
   return { title: dialect, api, stream: false };
 }
 
-/** Addresses of what only the gateway can reach, in every spelling that leads there. */
+/** Addresses that only the gateway can reach, in every spelling. */
 const inside = [
   'https://127.0.0.1/x.png',
   'https://localhost/x.png',
@@ -59,8 +59,10 @@ const inside = [
   'gopher://127.0.0.1:6379/_x',
 ];
 
-/** An upstream that fetches nothing by itself: the gateway would, and must not be led into its own network. */
-describe('pictures by address for an upstream that does not fetch', () => {
+/**
+ * An upstream that does not fetch images itself: the gateway would, and must not access its own network for a client.
+ */
+describe('images by address for an upstream that does not fetch', () => {
   let bench: ScriptedWeir;
   before(async () => {
     bench = await startScriptedWeir();
@@ -70,19 +72,23 @@ describe('pictures by address for an upstream that does not fetch', () => {
   const plain = answers(200, 'application/json', JSON.stringify(speeches['openai-chat'].whole('words')));
 
   for (const client of clients) {
-    test(`F79, F80, ${client}: every address inside is refused with a 400 that names the field, and nothing is sent`, async () => {
+    test(`F79, F80, ${client}: every internal address is refused with a 400 that names the field, and nothing is sent`, async () => {
       const before = bench.reached();
       for (const url of inside) {
         const reply = await bench.send(modeOf(client), 'openai-chat', plain, { body: pictures[client](url) as Record<string, unknown> });
         assert.equal(reply.status, 400, `${url}: ${reply.text}`);
         assert.match(reply.text, fields[client], url);
-        assert.doesNotMatch(reply.text, /ECONN|ENOTFOUND|EAI_AGAIN|connection refused|timed out/, `${url}: nothing of the network is told`);
+        assert.doesNotMatch(
+          reply.text,
+          /ECONN|ENOTFOUND|EAI_AGAIN|connection refused|timed out/,
+          `${url}: the answer says nothing about the network`,
+        );
       }
       assert.equal(bench.reached(), before);
     });
   }
 
-  test('private addresses are answered alike, whether a server is there or not', async () => {
+  test('private addresses have the same answer, whether a server exists there or not', async () => {
     const messages = async (url: string): Promise<string> => {
       const { text } = await bench.send(modeOf('anthropic-messages'), 'openai-chat', plain, {
         body: pictures['anthropic-messages'](url) as Record<string, unknown>,
@@ -94,7 +100,7 @@ describe('pictures by address for an upstream that does not fetch', () => {
     assert.equal(await messages(`https://127.0.0.1:${port}/a`), await messages('https://localhost/b'));
   });
 
-  test('more files than the gateway would fetch are refused before the first is', async () => {
+  test('more files than the gateway would fetch are refused before the first is fetched', async () => {
     const [part] =
       (pictures['anthropic-messages']('https://media.example/x.png') as { messages: { content: object[] }[] }).messages[0]?.content ?? [];
     const reply = await bench.send(modeOf('anthropic-messages'), 'openai-chat', plain, {
@@ -105,8 +111,8 @@ describe('pictures by address for an upstream that does not fetch', () => {
   });
 });
 
-/** With private addresses allowed, as on a developer's machine: what a server of pictures can do to the gateway. */
-describe('pictures that the gateway fetches', () => {
+/** Private addresses are allowed, as on a developer's machine: possible attacks of an image server on the gateway. */
+describe('images that the gateway fetches', () => {
   let bench: ScriptedWeir;
   let server: Server;
   let address: string;
@@ -137,7 +143,7 @@ describe('pictures that the gateway fetches', () => {
   const plain = answers(200, 'application/json', JSON.stringify(speeches['openai-chat'].whole('words')));
   const mode = modeOf('anthropic-messages');
 
-  test('a picture is fetched and sent along', async () => {
+  test('an image is fetched and sent along', async () => {
     let got = '';
     const reply = await bench.send(
       mode,
@@ -152,7 +158,7 @@ describe('pictures that the gateway fetches', () => {
     assert.match(got, /data:image\/png;base64,iVBORw0KGgoAAAAN/);
   });
 
-  test('redirects without end or out of the web, pages, lies and files that are too large are refused by name', async () => {
+  test("endless or non-web redirects, HTML pages, false types and files that are too large are refused with the field's name", async () => {
     for (const path of ['/loop', '/file', '/html', '/liar', '/huge']) {
       const reply = await bench.send(mode, 'openai-chat', plain, {
         body: pictures['anthropic-messages'](address + path) as Record<string, unknown>,
@@ -162,8 +168,8 @@ describe('pictures that the gateway fetches', () => {
     }
   });
 
-  test('a client that leaves while its pictures are fetched: no further one is fetched, the upstream hears nothing, nothing is booked', async () => {
-    // Rows are shipped in order: with this one there, those of the calls before are there too.
+  test('a client that disconnects while its images are fetched: no further image is fetched, the upstream gets no request, nothing is booked', async () => {
+    // Rows are shipped in order: once this row exists, those of the calls before exist too.
     const before = await bench.send(mode, 'openai-chat', plain);
     await bench.ledger.row(String(before.headers['x-weir-request-id']));
     const [reachedBefore, rowsBefore] = [bench.reached(), (await bench.ledger.all()).length];

@@ -11,9 +11,9 @@ import { directions, type ScriptedWeir, type Speech, speeches, startScriptedProg
 
 const mebibyte = 1024 * 1024;
 const replyBytesMax = 8 * mebibyte;
-const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
+const skip = residentBytes(process.pid) === undefined ? 'this system does not report the memory of a process' : false;
 
-/** Writes a text again and again, as fast as it is taken, until the connection is closed. */
+/** Writes a text repeatedly, as fast as it is read, until the connection is closed. */
 function pour(response: ServerResponse, text: string, times: number, end: string): void {
   let written = 0;
   const go = (): void => {
@@ -26,12 +26,12 @@ function pour(response: ServerResponse, text: string, times: number, end: string
   go();
 }
 
-/** Upstreams of another dialect that say more than anybody asked for: memory and time stay bounded, and every call ends. */
+/** Upstreams of another dialect that send far too much: memory and time stay bounded, and every call ends. */
 describe('a translated reply that is too large', { skip }, () => {
   let bench: ScriptedWeir<RunningWeir>;
   before(async () => {
     bench = await startScriptedProgram({ limits: { replyBytesMax, eventBytesMax: 4 * mebibyte } });
-    // The first calls load code, which is not what is measured.
+    // The first calls load code, which would distort the measurement.
     for (const { mode, to } of directions(true))
       await bench.send(mode, to, streams(speeches[to].start + speeches[to].text('a') + speeches[to].finish));
   });
@@ -73,7 +73,7 @@ describe('a translated reply that is too large', { skip }, () => {
       poured: (speech, text) => speech.callArguments(1, text),
     },
     {
-      name: 'arguments that a client gets whole',
+      name: 'arguments that a client gets in one piece',
       from: 'gemini-generate-content',
       to: 'openai-responses',
       before: (speech) => speech.text('Hi') + speech.beginCall(0, 'c0', 'f') + speech.callArguments(0, '{"a":"'),
@@ -87,7 +87,7 @@ describe('a translated reply that is too large', { skip }, () => {
       poured: (speech, text) => speech.text(text),
     },
     {
-      name: 'arguments of a call that nobody names',
+      name: 'arguments of a call without a name',
       from: 'openai-responses',
       to: 'openai-chat',
       before: (speech) => speech.text('Hi'),
@@ -95,7 +95,7 @@ describe('a translated reply that is too large', { skip }, () => {
     },
   ];
   for (const { name, from, to, before: opening, poured } of openings) {
-    test(`${name}, from ${to} to ${from}: refused, and not collected`, async () => {
+    test(`${name}, from ${to} to ${from}: refused, and not buffered`, async () => {
       const growth = await growthDuring(async () => {
         const speech = speeches[to];
         const reply = await bench.send(clients[from], to, (response) => {
@@ -112,7 +112,7 @@ describe('a translated reply that is too large', { skip }, () => {
     });
   }
 
-  test('an event of 100 MB is refused and not collected', async () => {
+  test('an event of 100 MB is refused and not buffered', async () => {
     for (const { mode, to, title } of directions(true).filter((_, index) => index % 5 === 0)) {
       const speech = speeches[to];
       const growth = await growthDuring(async () => {
@@ -158,7 +158,7 @@ describe('a translated reply that is too large', { skip }, () => {
     });
   }
 
-  test('afterwards nothing unforeseen was printed', () => {
+  test('afterwards nothing unexpected was printed', () => {
     assert.doesNotMatch(bench.weir.output(), /unhandled|uncaught|could not be read|TypeError|RangeError/i);
     assert.equal(bench.weir.process.exitCode, null);
   });

@@ -24,12 +24,12 @@ const vendorOf: Readonly<Record<Mode['api']['dialect'], Vendor>> = {
   'gemini-generate-content': 'gemini',
 };
 
-/** Where a call goes when its first target fails: to the same vendor, or by translation to another. */
+/** The second target of a call: of the same vendor, or of another by translation. */
 export type Fallback = 'same' | 'translated';
 
 const otherVendor: Readonly<Record<Vendor, Vendor>> = { anthropic: 'openai', openai: 'gemini', gemini: 'anthropic', xai: 'anthropic' };
 
-/** One call of the table: how the first target fails, how the client asks, and what the second target is. */
+/** One call of the table: how the first target fails, the form of the request, and the second target. */
 export type FaultCase = { readonly row: FaultRow; readonly mode: Mode; readonly fallback: Fallback };
 
 export function casesOf(rows: readonly FaultRow[], modes: readonly Mode[], fallbacks: readonly Fallback[]): readonly FaultCase[] {
@@ -43,7 +43,7 @@ export function casesOf(rows: readonly FaultRow[], modes: readonly Mode[], fallb
 export type Seen = {
   readonly reply: ReceivedReply;
   readonly entry: CallEntry;
-  /** What each simulated vendor knows of the call. */
+  /** Each simulated vendor's record of the call. */
   readonly first: readonly Truth[];
   readonly second: readonly Truth[];
 };
@@ -56,7 +56,7 @@ export type TwoTargets = {
   readonly run: (which: FaultCase) => Promise<Seen>;
   /** Waits until the first target has a call. */
   readonly reached: (tag: string) => Promise<void>;
-  /** What each simulated vendor knows of a call, once all of it has ended there. */
+  /** Each simulated vendor's record of a call, once all of it has ended there. */
   readonly truthsOf: (tag: string) => Promise<Pick<Seen, 'first' | 'second'>>;
   readonly assertSound: () => Promise<void>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
@@ -65,12 +65,12 @@ export type TwoTargets = {
 const modelOf = ({ row, mode, fallback }: FaultCase): string =>
   `${row.id}-${fallback}-${mode.title}`.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
 
-/** A hundred thousandth of a dollar a token, whatever the token: amounts are then counts. */
+/** A hundred thousandth of a dollar per token of any kind: amounts are then counts. */
 const price = { input: '1', output: '1' };
 const nanoUsdPerToken = 1000n;
 
 /**
- * @param cases all that will be run: each has a model, and so a health, of its own
+ * @param cases all cases that will run: each has a model of its own, and so a health of its own
  * @param ownTimeouts `timeouts` of weir.yaml that differ from those of the table
  */
 export async function startTwoTargets(
@@ -89,7 +89,8 @@ export async function startTwoTargets(
     const id = row.aboutCredential === true ? `a-${name}`.slice(0, 64) : `a-${row.id}-${vendor}`;
     const baseUrl = places.baseUrl(first.addresses[vendor], row.place);
     upstreams[id] = { vendor, baseUrl, apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] };
-    // What a fallback takes over is bounded for each upstream, and the table is no outage: each row has a second of its own.
+    // The calls that a fallback takes over are limited per upstream, and the table is not an outage, so each row has a
+    // second target of its own.
     const fallbackId = `b-${row.id}-${other}`;
     upstreams[fallbackId] = {
       vendor: other,
@@ -105,10 +106,10 @@ export async function startTwoTargets(
       price,
     };
   }
-  // Of what is well, too, nothing may take longer, however busy the machine is, and however long it stands still.
+  // Correct replies must not take longer either, even on a busy or stalled machine.
   const timeouts = { connectMs: 3000, firstByteMs: 7000, idleMs: 7000, ...ownTimeouts };
   const limits = { eventBytesMax: 1_000_000, replyBytesMax: 1_000_000 };
-  // What is tried again here fails late, too, and the client is to see nothing of it.
+  // The retried failures here are late, too, and the client must not notice them.
   const retries = { holdOpeningMs: 60_000 };
   const weir = await serveWeir({ config: JSON.stringify({ retries, overload: neverOverloaded, upstreams, models, timeouts, limits }) });
   const ledger = await openLedger(weir.dataDirectory);
@@ -173,12 +174,12 @@ export async function startTwoTargets(
   };
 }
 
-/** Places at which no vendor answers, each in its own way. */
+/** Addresses at which no vendor answers, each in its own way. */
 async function openPlaces(): Promise<{
   readonly baseUrl: (address: string, place: FaultRow['place']) => string;
   readonly close: () => Promise<void>;
 }> {
-  // A port that no program is given when it asks for any.
+  // A port that the system does not assign to a program that asks for any.
   const nobody = 9;
   const open = async (trouble: Trouble) => {
     const proxy = await startChaosProxy(nobody);
@@ -242,7 +243,7 @@ function assertExact(entry: CallEntry, truth: Truth): void {
   assert.equal(entry.charge.amountNanoUsd, BigInt(tokens) * nanoUsdPerToken);
 }
 
-/** The first target failed before any content: the client gets the second's reply and nothing else, and pays for it once. */
+/** The first target failed before any content: the client gets only the second's reply, and pays once. */
 export function assertInvisible({ row, mode, fallback }: FaultCase, { reply, entry, first, second }: Seen): void {
   assert.equal(reply.status, 200, reply.text.slice(0, 500));
   assert.equal(reply.end, 'complete');
@@ -252,11 +253,11 @@ export function assertInvisible({ row, mode, fallback }: FaultCase, { reply, ent
   } else assert.equal(mode.api.errorType(JSON.parse(reply.text)), undefined);
   if (mode.api === arrayInterface) assert.ok(Array.isArray(JSON.parse(reply.text)));
   assertOneReply(mode, reply);
-  assert.equal(reply.headers['retry-after'], undefined, 'no advice of the first');
+  assert.equal(reply.headers['retry-after'], undefined, 'no retry advice of the first target');
   assert.ok(!reply.text.includes('Simulated inner failure'));
-  assert.ok(first.length <= 3, `${first.length} attempts at the first`);
-  if (row.place === undefined) assert.ok(first.length >= 1, 'the first was tried');
-  assert.equal(second.length, 1, 'the second was called once');
+  assert.ok(first.length <= 3, `${first.length} attempts at the first target`);
+  if (row.place === undefined) assert.ok(first.length >= 1, 'the first target was called');
+  assert.equal(second.length, 1, 'the second target was called once');
   const [answered] = second;
   assert.ok(answered);
   assert.equal(answered.ending, 'completed');
@@ -273,9 +274,12 @@ export function assertInvisible({ row, mode, fallback }: FaultCase, { reply, ent
   assertExact(entry, answered);
 }
 
-/** The first target failed after content: one error event, no completion mark, no second attempt, and a charge for what was delivered. */
+/**
+ * The first target failed after content: one error event, no completion mark, no second attempt, and a charge for the
+ * delivered content.
+ */
 export function assertHonest({ row, mode }: FaultCase, { reply, entry, first, second }: Seen): void {
-  // The vendor's own error event may go on as it is.
+  // The vendor's own error event may be passed on unchanged.
   const isOwn = first[0]?.fault === 'error-event';
   if (!isOwn) assertErrorEvent(mode, reply);
   assert.equal(reply.status, 200);
@@ -290,19 +294,19 @@ export function assertHonest({ row, mode }: FaultCase, { reply, entry, first, se
   assert.equal(entry.failedAttempts, undefined);
   assert.equal(entry.end, 'cut');
   assert.equal(entry.estimated, true);
-  assert.ok(entry.charge.amountNanoUsd > 0n, 'content flowed, so it is not free');
+  assert.ok(entry.charge.amountNanoUsd > 0n, 'content was delivered, so it is not free');
   const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0 } = plannedUsage(answered);
-  // Counts that estimates may be off by: their rules and the upstream's round differently.
+  // The tolerance of estimates in tokens: their rules and the upstream's round differently.
   const tokensMax = inputTokens + cacheReadTokens + cacheWrite5mTokens + answered.emittedTokens + 32;
   assert.ok(entry.charge.amountNanoUsd <= BigInt(tokensMax) * nanoUsdPerToken, `${entry.charge.amountNanoUsd} for ${tokensMax} tokens`);
 }
 
-/** The caller's own mistake: told as it is, free, and no other target hears of it. */
+/** The caller's own mistake: the error is passed on, the call is free, and no other target is called. */
 export function assertRefused(which: FaultCase, seen: Seen): void {
   assertToldOnce(which, seen, /^4\d\d$/);
 }
 
-/** An answer that cannot be taken: told, free, and no other target hears of it. */
+/** An answer that cannot be accepted: the client gets an error, the call is free, and no other target is called. */
 export function assertTooLarge(which: FaultCase, seen: Seen): void {
   assertToldOnce(which, seen, /^5\d\d$/);
 }

@@ -11,8 +11,11 @@ const members: Readonly<Record<string, readonly string[]>> = {
   'gemini-generate-content': ['promptTokenCount', 'candidatesTokenCount', 'thoughtsTokenCount'],
 };
 
-/** Usage reports that lie, or are missing: the reply goes on unharmed, and the row says what is certain and what is an estimate. */
-describe('usage that cannot be taken as it stands', { concurrency: 4 }, () => {
+/**
+ * False or missing usage reports: the reply is passed on unchanged, and the row distinguishes exact counts from
+ * estimates.
+ */
+describe('usage that cannot be accepted', { concurrency: 4 }, () => {
   let bench: FaultBench;
   before(async () => {
     bench = await startFaultBench();
@@ -24,7 +27,7 @@ describe('usage that cannot be taken as it stands', { concurrency: 4 }, () => {
 
   for (const mode of allModes) {
     for (const usage of ['absent', 'null', 'string', 'negative', 'huge'] as const) {
-      test(`${mode.title}: ${usage}: the reply is whole, the counts are estimates near the truth`, async () => {
+      test(`${mode.title}: ${usage}: the reply is complete, the counts are estimates near the truth`, async () => {
         const value = usage === 'absent' || usage === 'null' ? usage : replaced(mode, usage);
         const reply = await bench.send(mode, {
           steer: { usage: value, 'output-tokens': '80' },
@@ -48,7 +51,7 @@ describe('usage that cannot be taken as it stands', { concurrency: 4 }, () => {
       });
     }
 
-    test(`F23, ${mode.title}: a reported zero stays zero and is no estimate`, async () => {
+    test(`F23, ${mode.title}: a reported zero stays zero and is not an estimate`, async () => {
       const reply = await bench.send(mode, { steer: { usage: replaced(mode, 'zero') } });
       const entry = await bench.rowOf(reply);
       assert.equal(entry.end, 'finished');
@@ -58,7 +61,7 @@ describe('usage that cannot be taken as it stands', { concurrency: 4 }, () => {
       assert.equal(entry.charge.amountNanoUsd, 0n);
     });
 
-    test(`${mode.title}: an honest report is booked to the last nano-dollar`, async () => {
+    test(`${mode.title}: a correct report is booked to the last nano-dollar`, async () => {
       const reply = await bench.send(mode, { steer: { 'output-tokens': '777' } });
       const [entry, truth] = [await bench.rowOf(reply), await bench.truthOf(reply.tag)];
       assert.equal(entry.estimated, false);
@@ -75,5 +78,5 @@ describe('usage that cannot be taken as it stands', { concurrency: 4 }, () => {
     });
   }
 
-  test('afterwards everything is as it should be', () => bench.assertSound());
+  test('afterwards the gateway is healthy', () => bench.assertSound());
 });

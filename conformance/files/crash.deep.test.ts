@@ -8,10 +8,10 @@ import OpenAI, { toFile } from 'openai';
 
 import { startWeir } from '../support/start-weir.ts';
 
-/** So many that they take seconds: this process may stand still for one between two looks at how far they are. */
+/** So many that they take seconds: this process may stall for one second between two checks of the progress. */
 const filesCount = 30;
 
-test('what was to be indexed when the process was killed is indexed by the next one', async () => {
+test('files that were being indexed when the process was killed are indexed by the next one', async () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-crash-'));
   try {
     const connect = (url: string, apiKey: string): OpenAI => new OpenAI({ baseURL: `${url}/v1`, apiKey, maxRetries: 0 });
@@ -40,7 +40,7 @@ test('what was to be indexed when the process was killed is indexed by the next 
     for (const [index, file] of files.entries()) {
       const texts: string[] = [];
       for await (const part of after.vectorStores.files.content(file.id, { vector_store_id: store.id })) texts.push(part.text ?? '');
-      assert.equal(new Set(texts).size, texts.length, 'no chunk is there twice');
+      assert.equal(new Set(texts).size, texts.length, 'no chunk exists twice');
       assert.ok(texts.at(-1)?.includes(`file${index} says sentence number 3999.`));
     }
     await second.stop('SIGKILL');

@@ -24,7 +24,7 @@ export function makePdf(pages: readonly string[]): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-/** A zip archive. Its sizes may be made to lie. */
+/** A zip archive. Its sizes may be false. */
 function makeZip(entries: Readonly<Record<string, Buffer>>, claimedBytes?: number): Buffer {
   const parts: Buffer[] = [];
   const central: Buffer[] = [];
@@ -57,7 +57,7 @@ function makeZip(entries: Readonly<Record<string, Buffer>>, claimedBytes?: numbe
 const contentTypes = `<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`;
 const relations = `<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument" Target="word/document.xml"/></Relationships>`;
 
-/** A small Word document. `claimedBytes`: what its archive says of every part's size. */
+/** A small Word document. `claimedBytes`: the size of every part according to its archive. */
 export function makeDocx(text: string | Buffer, claimedBytes?: number): Buffer {
   const document = Buffer.concat([
     Buffer.from(

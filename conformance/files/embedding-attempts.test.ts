@@ -15,14 +15,14 @@ const made: Answer = (_, response) => {
   sendJson(response, 200, { object: 'list', model, data, usage });
 };
 
-/** What an upstream does wrong of which its client sees nothing: the next attempt mends it. */
+/** Faults of an upstream that its client never notices: the next attempt succeeds. */
 const faults: Readonly<Record<string, Answer>> = {
   'status 500': (_, response) => sendJson(response, 500, { error: { message: 'broken' } }),
   'status 429': (_, response) => sendJson(response, 429, { error: { message: 'slow down' } }),
   'a reset before the head': (_, response) => void response.destroy(),
   'an error in JSON as 200': (_, response) => sendJson(response, 200, { error: { message: 'the model is loading', code: 503 } }),
   'a reply without embeddings': (_, response) => sendJson(response, 200, { object: 'list', model, usage }),
-  'a vector that is none': (_, response) => sendJson(response, 200, { data: [{ embedding: { x: 1 } }], usage }),
+  'an invalid vector': (_, response) => sendJson(response, 200, { data: [{ embedding: { x: 1 } }], usage }),
 };
 
 describe('the attempts of a call for embeddings', () => {
@@ -44,7 +44,9 @@ describe('the attempts of a call for embeddings', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  /** Asks once, where the first answer of the first upstream is another. Resolves with how it was asked and answered. */
+  /**
+   * Makes one call, where the first answer of the first upstream is replaced. Resolves with the requests and answers.
+   */
   const ask = async (name: string, first: Answer) => {
     const { upstream, second, client, rows } = running;
     const calls = [upstream.calls.length, second.calls.length] as const;
@@ -62,7 +64,7 @@ describe('the attempts of a call for embeddings', () => {
   };
 
   for (const [name, fault] of Object.entries(faults))
-    test(`${name} of the only target: it is asked once more, and the call is charged once`, async () => {
+    test(`${name} of the only target: it is retried once, and the call is charged once`, async () => {
       const { asked, row, first } = await ask('embedder', fault);
       assert.ok(asked instanceof Object && 'response' in asked, String(asked));
       assert.equal(first.length, 2);
@@ -77,7 +79,7 @@ describe('the attempts of a call for embeddings', () => {
     assert.deepEqual([first.length, second.length, row?.upstream], [1, 1, 'server']);
   });
 
-  test('a refusal of the request is told in the words of the vendor, once, and is free', async () => {
+  test("a refusal of the request is reported in the vendor's message, once, and is free", async () => {
     const { asked, row, first, second } = await ask('both', (_, response) =>
       sendJson(response, 400, { error: { message: 'This model takes 8 inputs.' } }),
     );
@@ -86,20 +88,20 @@ describe('the attempts of a call for embeddings', () => {
     assert.deepEqual([first.length, second.length, row?.end, String(row?.charge.amountNanoUsd)], [1, 0, 'failed', '0']);
   });
 
-  test("a refusal of the gateway's own texts is why a file is not indexed", async () => {
+  test("a refusal of the gateway's own texts is the reason why a file is not indexed", async () => {
     const { client, second, weir } = running;
-    second.answer = (_, response) => sendJson(response, 400, { error: { message: 'This model takes no such texts.' } });
+    second.answer = (_, response) => sendJson(response, 400, { error: { message: 'This model does not accept such texts.' } });
     const store = await client.vectorStores.create({});
     const file = await client.files.create({ file: await toFile(Buffer.from('Kites are red.'), 'kites.txt'), purpose: 'user_data' });
     await client.vectorStores.files.create(store.id, { file_id: file.id });
     await eventually(
       () => weir.output(),
-      (output) => output.includes('a file could not be indexed now') && output.includes('This model takes no such texts.'),
+      (output) => output.includes('a file could not be indexed now') && output.includes('This model does not accept such texts.'),
     );
     second.answer = made;
   });
 
-  test('a long wait that the vendor names reaches the client, and so do the headers that pass', async () => {
+  test('a long wait that the vendor requests reaches the client, and so do the headers that pass', async () => {
     const { asked } = await ask('embedder', (_, response) => {
       response.setHeader('retry-after', '60');
       sendJson(response, 429, { error: { message: 'slow down' } });

@@ -33,7 +33,7 @@ describe('embeddings, and searching by meaning', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  /** Under which keys embeddings are in the books, and what they cost in nano-USD. */
+  /** The keys under which embeddings are booked, and their costs in nano-USD. */
   const booked = (): Promise<ReadonlyMap<string, bigint>> => {
     const database = openDatabase(`${running.weir.dataDirectory}/weir.sqlite`, { readOnly: true, busyTimeoutMs: 5000 });
     try {
@@ -44,7 +44,7 @@ describe('embeddings, and searching by meaning', () => {
     }
   };
 
-  test('vectors come in both encodings and are the same', async () => {
+  test('vectors come in both encodings and are equal', async () => {
     const coded = await client.embeddings.create({ model, input: ['the red house', 'a red home'] });
     const plain = await client.embeddings.create({ model, input: ['the red house', 'a red home'], encoding_format: 'float' });
     assert.deepEqual(
@@ -57,13 +57,13 @@ describe('embeddings, and searching by meaning', () => {
     assert.equal(short.data[0]?.embedding.length, 8);
   });
 
-  test('a target that cannot be reached is passed over', async () => {
+  test('a target that is unreachable is skipped', async () => {
     const made = await client.embeddings.create({ model: 'second', input: 'x' });
     assert.equal(made.model, 'second');
     assert.equal(made.data.length, 1);
   });
 
-  test('what is wrong is refused before anything is spent', async () => {
+  test('an invalid request is refused before it costs anything', async () => {
     const wrong: readonly (readonly [object, number])[] = [
       [{ input: 'x' }, 400],
       [{ model }, 400],
@@ -85,7 +85,7 @@ describe('embeddings, and searching by meaning', () => {
     }
   });
 
-  test('files are found by meaning where their words differ, and vectors are booked', async () => {
+  test('files with other words are found by meaning, and vectors are booked', async () => {
     const store = await client.vectorStores.create({});
     const text = (name: string, content: string) => toFile(Buffer.from(content), name);
     for (const [name, content] of [
@@ -96,14 +96,15 @@ describe('embeddings, and searching by meaning', () => {
       assert.equal(file.status, 'completed', JSON.stringify(file.last_error));
       assert.ok(file.usage_bytes > 256 * 4, 'the vector counts');
     }
-    // The simulated model takes words for near that begin alike; the index of words does not know "mountainous".
+    // The simulated model regards words with the same beginning as similar; the index of words does not know
+    // "mountainous".
     const found = await client.vectorStores.search(store.id, { query: 'mountainous' });
     assert.equal(found.data[0]?.filename, 'a.txt');
     const books = await eventually(booked, (found) => found.has('file search') && found.size > 1);
     assert.ok(Array.from(books.values()).every((amount) => amount > 0n));
   });
 
-  test('M6: files of who has no credit are not indexed at its cost', async () => {
+  test('M6: files of a user without credit are not indexed at its cost', async () => {
     const accountsOf = { WEIR_DATA_DIR: running.weir.dataDirectory };
     const made = await runCommand(['keys', 'create', '--user', 'broke', '--name', 'k'], accountsOf);
     const broke = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: made.stdout.trim(), maxRetries: 0 });
@@ -126,6 +127,6 @@ describe('embeddings, and searching by meaning', () => {
       () => running.weir.output(),
       (output) => output.includes('a file could not be indexed now') && output.includes('Insufficient credit'),
     );
-    assert.equal(asked(), before, 'an upstream was asked');
+    assert.equal(asked(), before, 'an upstream was called');
   });
 });

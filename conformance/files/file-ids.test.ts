@@ -12,7 +12,7 @@ import { makePdf } from './documents.ts';
 
 const secretText = 'The password of the lighthouse is Foghorn.';
 
-describe('files of the user, named by their ids in requests', () => {
+describe("a user's files, referred to by their ids in requests", () => {
   let running: SimulatedWeir;
   let client: OpenAI;
   let strangersKey = '';
@@ -42,7 +42,7 @@ describe('files of the user, named by their ids in requests', () => {
   const user = (...content: OpenAI.Responses.ResponseInputContent[]): OpenAI.Responses.ResponseInput => [{ role: 'user', content }];
 
   for (const model of modelNames) {
-    test(`${model}: Responses get their content, also on the way on and in a stream; what is kept names them`, async () => {
+    test(`${model}: Responses get the content of files, also when continued and in a stream; the stored response has the ids`, async () => {
       const input = user(
         { type: 'input_text', text: 'What is this?' },
         { type: 'input_file', file_id: ids.text },
@@ -52,14 +52,14 @@ describe('files of the user, named by their ids in requests', () => {
       const first = await client.responses.create({ model, input }, tagged(`own-${model}`));
       const sent = sentFor(`own-${model}`);
       assert.ok(hasText(sent) && sent.includes(pdf.toString('base64')) && sent.includes(pixelPng));
-      assert.ok(!sent.includes(ids.text), 'no upstream learns an id');
+      assert.ok(!sent.includes(ids.text), 'no upstream receives an id');
       const kept = await client.responses.inputItems.list(first.id);
       assert.match(JSON.stringify(kept.data), new RegExp(`"file_id":"${ids.text}"`));
       assert.ok(!hasText(JSON.stringify(kept.data)));
       for (const next of modelNames) {
         const going = { model: next, input: 'And now?', previous_response_id: first.id };
         await client.responses.create(going, tagged(`next-${model}-${next}`));
-        // Where the vendor keeps the conversation it has the file, and is told only what is new.
+        // If the vendor stores the conversation it has the file, and receives only the new turns.
         if (model === 'responses' && next === 'responses') continue;
         assert.ok(hasText(sentFor(`next-${model}-${next}`)), `${model} to ${next}`);
       }
@@ -68,7 +68,7 @@ describe('files of the user, named by their ids in requests', () => {
       assert.ok(hasText(sentFor(`stream-${model}`)));
     });
 
-    test(`${model}: Messages and chat completions get their content`, async () => {
+    test(`${model}: Messages and chat completions get the content of files`, async () => {
       const authorization = { authorization: `Bearer ${running.weir.apiKey}` };
       const source = (id: string) => ({ type: 'file', file_id: id });
       const content = [
@@ -103,7 +103,7 @@ describe('files of the user, named by their ids in requests', () => {
       assert.ok(hasText(sent) && sent.includes(pdf.toString('base64')) && sent.includes(pixelPng));
     });
 
-    test(`${model}: an id of another user, of a vendor or of nobody is refused in the same words, and nothing is sent`, async () => {
+    test(`${model}: an id of another user, of a vendor or of no file gets the same error, and nothing is sent`, async () => {
       const refusal = async (key: string, id: string, escaped: boolean, tag: string): Promise<string> => {
         const body = JSON.stringify({ model, input: user({ type: 'input_file', file_id: id }) });
         const response = await fetch(`${running.weir.gatewayUrl}/v1/responses`, {
@@ -124,7 +124,7 @@ describe('files of the user, named by their ids in requests', () => {
     });
   }
 
-  test('a response in the background has the file, and its conversation ends when that is deleted', async () => {
+  test('a background response has the file, and its conversation ends when that file is deleted', async () => {
     const gone = (await client.files.create({ file: await toFile(Buffer.from(secretText), 'gone.txt'), purpose: 'user_data' })).id;
     let response = await client.responses.create(
       { model: 'messages', background: true, input: user({ type: 'input_file', file_id: gone }) },

@@ -25,7 +25,7 @@ const searchCall = ({ output }: Response): OpenAI.Responses.ResponseFileSearchTo
   return found;
 };
 
-/** The answer itself. Before it searches, the model may say that it does. */
+/** The answer itself. Before its search, the model may announce it. */
 const textOf = ({ output }: Response): OpenAI.Responses.ResponseOutputText => {
   const message = output.findLast((item) => item.type === 'message');
   const [part] = message?.content ?? [];
@@ -73,13 +73,13 @@ describe('file search, from the upload to the books', () => {
     searchCall(await client.responses.create({ ...ask('messages', question, tool), include: ['file_search_call.results'] })).results ?? [];
 
   for (const model of modelNames) {
-    test(`${model}: a whole answer has the search, and cites the file behind its sentence`, async () => {
+    test(`${model}: a whole answer has the search, and cites the file after its sentence`, async () => {
       const response = await client.responses.create(ask(model, 'harbour master'));
       assert.equal(response.status, 'completed');
       const search = searchCall(response);
       assert.equal(search.status, 'completed');
       assert.deepEqual(search.queries, ['harbour master']);
-      assert.ok(!search.results, 'results are for those who ask for them');
+      assert.ok(!search.results, 'results are only for clients that request them');
       const { text } = textOf(response);
       assert.match(text, /Ottilie Brand/);
       assert.doesNotMatch(text, /【|】|<source/);
@@ -89,12 +89,12 @@ describe('file search, from the upload to the books', () => {
       assert.equal(first.file_id, ids.get('harbour.md'));
       assert.equal(first.filename, 'harbour.md');
       const before = text.slice(0, first.index);
-      assert.match(before, /Ottilie Brand\.$/, 'the position is behind the sentence');
+      assert.match(before, /Ottilie Brand\.$/, 'the position is after the sentence');
       const kept = await client.responses.retrieve(response.id);
-      assert.deepEqual(citationsOf(kept), cited, 'what is kept says the same');
+      assert.deepEqual(citationsOf(kept), cited, 'the stored response is the same');
     });
 
-    test(`${model}: a stream says the same, event by event`, async () => {
+    test(`${model}: a stream is the same, event by event`, async () => {
       const stream = client.responses.stream({ ...ask(model, 'spring tide'), include: ['file_search_call.results'] });
       const types: string[] = [];
       const numbers: number[] = [];
@@ -140,7 +140,7 @@ describe('file search, from the upload to the books', () => {
     });
   }
 
-  test('filters, the number of results and the threshold narrow what is found', async () => {
+  test('filters, the number of results and the threshold limit the results', async () => {
     const names = async (tool: Partial<OpenAI.Responses.FileSearchTool>): Promise<readonly string[]> =>
       (await resultsOf(tool)).map(({ filename }) => filename ?? '').toSorted((one, other) => one.localeCompare(other));
     assert.equal((await names({})).length, 4);
@@ -154,7 +154,7 @@ describe('file search, from the upload to the books', () => {
     assert.deepEqual(await resultsOf({ filters: { type: 'eq', key: 'kind', value: 'none' } }), []);
   });
 
-  test("a store of another user and one that does not exist are refused alike, whatever the model's upstream", async () => {
+  test("another user's store and a missing one are refused alike, whatever the model's upstream", async () => {
     const stdout = await commandOutput(['keys', 'create', '--user', 'stranger', '--name', 'key'], {
       WEIR_DATA_DIR: running.weir.dataDirectory,
     });
@@ -176,7 +176,7 @@ describe('file search, from the upload to the books', () => {
     }
   });
 
-  test('a conversation goes on from a search at another model, and knows what was found', async () => {
+  test('a conversation with a search continues with another model, which has the results', async () => {
     for (const [index, from] of modelNames.entries()) {
       const to = modelNames[(index + 1) % modelNames.length] ?? from;
       const first = await client.responses.create(ask(from, 'harbour master'));
@@ -187,11 +187,11 @@ describe('file search, from the upload to the books', () => {
       );
       assert.equal(next.status, 'completed', `${from} to ${to}`);
       const sent = JSON.stringify(running.simulator.records().findLast((record) => record.tag === tag)?.requestBody);
-      assert.match(sent, /Ottilie Brand/, `${to} is told what ${from} found`);
+      assert.match(sent, /Ottilie Brand/, `${to} receives what ${from} found`);
     }
   });
 
-  test('the books have a row for each time that the model was asked, and one for the search', async () => {
+  test('the books have a row for each call of the model, and one for the search', async () => {
     const { data, response } = await client.responses.create(ask('chat', 'ferry')).withResponse();
     assert.ok(data.usage !== undefined && data.usage.input_tokens > 0);
     const ledger = await openLedger(running.weir.dataDirectory);

@@ -38,7 +38,7 @@ describe("files and vector stores with the vendor's SDK", () => {
     await assert.rejects(client.files.content(file.id), OpenAI.NotFoundError);
   });
 
-  test('a file that expires says when', async () => {
+  test('a file with an expiry says when it expires', async () => {
     const file = await client.files.create({
       file: await toFile(Buffer.from('x'), 'x.txt'),
       purpose: 'user_data',
@@ -47,7 +47,7 @@ describe("files and vector stores with the vendor's SDK", () => {
     assert.equal(file.expires_at, file.created_at + 3600);
   });
 
-  test('documents of every kind are found by what stands in them', async () => {
+  test('documents of every kind are found by their content', async () => {
     const store = await client.vectorStores.create({ name: 'kinds', metadata: { team: 'a' } });
     const contents: Readonly<Record<string, string | Buffer>> = {
       'a.md': '# Giraffes\n\nThe giraffe eats acacia leaves.',
@@ -145,7 +145,7 @@ describe("files and vector stores with the vendor's SDK", () => {
     assert.deepEqual(text, ['The red house is a house.']);
     await client.vectorStores.files.delete(first.id, { vector_store_id: store.id });
     assert.deepEqual(await years({ type: 'lt', key: 'year', value: 1950 }), []);
-    assert.equal((await client.files.retrieve(first.id)).id, first.id, 'the file itself stays');
+    assert.equal((await client.files.retrieve(first.id)).id, first.id, 'the file itself remains');
     const cancelled = await client.vectorStores.fileBatches.create(store.id, { file_ids: [first.id] });
     assert.equal((await client.vectorStores.fileBatches.cancel(cancelled.id, { vector_store_id: store.id })).status, 'cancelled');
   });

@@ -12,16 +12,16 @@ import { mutateJson } from './mutate-json.ts';
 import { openSimulatedReaders } from './simulated-readers.ts';
 import { makeSeedFiles, type SeedKind } from './seed-files.ts';
 
-/** What became of the cases of one parser. */
+/** The results of one parser. */
 export type FuzzReport = {
   readonly parser: string;
   readonly cases: number;
   readonly seconds: number;
-  /** Files that were understood, refused, or ended by a limit. */
+  /** Files that were parsed, refused, or stopped by a limit. */
   readonly read: number;
   readonly refused: number;
   readonly ended: number;
-  /** The longest time for which the event loop of this process did not turn, and for which a case went on. */
+  /** The longest block of the event loop of this process, and the longest case. */
   readonly longestLagMs: number;
   readonly longestCaseMs: number;
 };
@@ -29,20 +29,21 @@ export type FuzzReport = {
 export type Outcome = 'read' | 'refused' | 'ended';
 export type Parser = {
   readonly seeds: SeedKind;
-  /** How its files are broken; flipped and missing bytes where it says nothing. */
+  /** How its files are broken; by default bytes are flipped and removed. */
   readonly mutate?: (file: Buffer, index: number, cases: number, random: Random) => Buffer;
   readonly parse: (bytes: Buffer, tenant: string, signal: AbortSignal) => Promise<Outcome>;
 };
 
-/** Cases of different tenants that are under way at a time. */
+/** Concurrent cases of different tenants. */
 const atOnce = 4;
 const caseMsMax = 60_000;
 const beatMs = 10;
-/** The job of a schema stops itself before its pool ends the thread, with what it has compiled. */
+/** The job of a schema stops itself before its pool ends the thread, which would lose the compiled schemas. */
 const schemaMsMin = 2000;
 
 /**
- * Every parser of foreign bytes that runs in threads, as the gateway uses it, and those of the simulator, which stands in for vendors in the same process.
+ * Every parser of untrusted bytes that runs in threads, as the gateway uses it, and those of the simulator, which
+ * imitates vendors in the same process.
  * @param limitMs of a case
  */
 export function openParsers(limitMs: number): { readonly parsers: Readonly<Record<string, Parser>>; readonly close: () => Promise<void> } {
@@ -111,7 +112,7 @@ async function readDocument(reader: ReturnType<typeof createDocumentReader>, byt
   }
 }
 
-/** Replies that fit and misfit what the whole schemas ask for, and one on which patterns backtrack. */
+/** Replies that match and do not match the whole schemas, and one on which patterns backtrack. */
 const replies = ['{"name":"a","node":{"next":{"next":null}},"tags":["a"]}', '[1,[2,[3]],{"x-a":true}]', '9', `"${'a'.repeat(60)}!"`];
 
 async function checkSchema(
@@ -135,7 +136,10 @@ async function settle(parsing: Promise<unknown>): Promise<Outcome> {
   }
 }
 
-/** Gives a parser so many broken files. The process itself is the oracle: it has to live, its event loop to turn, and every case to end. */
+/**
+ * Gives a parser this many broken files. The process itself is the oracle: it must survive, its event loop must run,
+ * and every case must end.
+ */
 export async function fuzzParser(
   name: string,
   { seeds, parse, mutate: spoil = mutate }: Parser,

@@ -3,7 +3,7 @@ import type { Random } from './mutate.ts';
 const editsMax = 6;
 const depthMax = 60;
 
-/** What a schema may hold at any place: keywords that cost something, and values that are none. */
+/** Possible parts of a schema: keywords that are expensive, and invalid values. */
 const strangers: readonly unknown[] = [
   { $ref: '#' },
   { $ref: '#/$defs/node' },
@@ -47,7 +47,10 @@ const keywords = [
 
 type Node = Record<string, unknown> | unknown[];
 
-/** A JSON text like the one given, and still JSON: parts of its tree are replaced, put into each other, moved to other names, or left out. The first is the text itself. */
+/**
+ * A JSON text like the input, and still JSON: parts of its tree are replaced, nested, renamed, or removed. The first is
+ * the input itself.
+ */
 export function mutateJson(file: Buffer, index: number, _cases: number, random: Random): Buffer {
   if (index === 0) return file;
   const root = JSON.parse(file.toString()) as Node;
@@ -76,7 +79,7 @@ function makeValue(node: Node, name: string, nodes: readonly Node[], random: Ran
   return undefined;
 }
 
-/** Undefined takes the member away. */
+/** Undefined removes the member. */
 function set(node: Node, name: string, value: unknown): void {
   if (Array.isArray(node)) node.splice(Number(name) || 0, 1, ...(value === undefined ? [] : [value]));
   else Object.defineProperty(node, name, { value, enumerable: true, configurable: true, writable: true });

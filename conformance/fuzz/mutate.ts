@@ -1,13 +1,14 @@
-/** From 0 up to and not including 1. */
+/** From 0 (inclusive) to 1 (exclusive). */
 export type Random = () => number;
 
 const flipsMax = 16;
-/** Bytes on which parsers decide: signs, ends of ranges, and what begins an element. */
+/** Bytes that affect parsers: signs, ends of ranges, and bytes that begin an element. */
 const interesting = [0x00, 0x01, 0x7f, 0x80, 0xff, 0x0a, 0x3c, 0x3e];
 
 /**
- * A broken copy of a file. The first case is the file itself, the next are its truncations, evenly spread over its length, or each of them where there are as many cases; the
- * others have flipped bytes, and some of them pieces that were cut out, repeated or moved.
+ * A broken copy of a file. The first case is the file itself. The next are its truncations, evenly distributed over its
+ * length, or every truncation if there are enough cases. The others have flipped bytes, and some of them removed,
+ * repeated or moved pieces.
  */
 export function mutate(file: Buffer, index: number, cases: number, random: Random): Buffer {
   const truncations = Math.min(file.length, Math.ceil(cases / 2));

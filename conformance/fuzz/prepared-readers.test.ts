@@ -5,7 +5,10 @@ import { Worker } from 'node:worker_threads';
 
 import type { JobName, LoadReport } from './watch-loads.ts';
 
-/** What is loaded while a job runs is counted as its own time: a small PDF took longer than its limit in every new thread of a busy machine. */
+/**
+ * Code that loads while a job runs counts against the job: a small PDF exceeded its time limit in every new thread of a
+ * busy machine.
+ */
 for (const name of ['file', 'page'] satisfies JobName[])
   test(`libraries-in-the-time-of-a-job: the job of a ${name} finds its PDF reader loaded`, async () => {
     const worker = new Worker(new URL('./watch-loads.ts', import.meta.url), { workerData: name });

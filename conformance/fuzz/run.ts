@@ -2,14 +2,17 @@ import { parseArgs } from 'node:util';
 
 import { fuzzParser, openParsers } from './fuzz-parsers.ts';
 
-/** Gives every parser of foreign bytes 10^5 broken files, or as many as `--cases` says; `--parser` names one. Its exit code is the verdict. */
+/**
+ * Gives every parser of untrusted bytes 10^5 broken files, or as many as `--cases` says; `--parser` selects one. Its
+ * exit code is the verdict.
+ */
 const { values } = parseArgs({
   options: { cases: { type: 'string', default: '100000' }, parser: { type: 'string' }, seed: { type: 'string', default: '1' } },
 });
-/** Longer nobody may wait for the event loop. */
+/** The longest permitted block of the event loop. */
 const lagMsMax = 2000;
 
-/** Short, so that 10^5 cases of which many loop come to an end. */
+/** Short, so that 10^5 cases with many endless loops come to an end. */
 const limitMs = 300;
 
 const { parsers, close } = openParsers(limitMs);

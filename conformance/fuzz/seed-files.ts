@@ -56,14 +56,14 @@ const htmlPage = `<!doctype html><html><head><title>Title</title><meta property=
 
 const flac = (name: string): Buffer => readFileSync(new URL(`../../src/platform/media/fixtures/${name}.flac`, import.meta.url));
 
-/** Heads of images, as far as anybody reads them. */
+/** Heads of images, as far as they are read. */
 const images = [
   Buffer.from('89504e470d0a1a0a0000000d494844520000004000000020080200000000000000', 'hex'),
   Buffer.from('474946383961400020008000000000002c00000000400020000002', 'hex'),
   Buffer.from('ffd8ffe000104a46494600010100000100010000ffdb00040102ffffc0001108002000400301220002110103110100', 'hex'),
 ];
 
-/** The form in which a recording comes, with its boundary as its reader is told it. */
+/** The form with a recording; its reader gets the boundary. */
 export const formType = 'multipart/form-data; boundary=seam';
 const makeForm = (file: Buffer): Buffer =>
   Buffer.concat([
@@ -98,7 +98,7 @@ const schemas = [
   },
 ].map((schema) => Buffer.from(JSON.stringify(schema)));
 
-/** Small whole files of every kind that is parsed. */
+/** Small complete files of every kind that is parsed. */
 export async function makeSeedFiles() {
   const wav = await makeSound(new WavOutputFormat(), 'pcm-s16', new Uint8Array(1920));
   return {

@@ -7,7 +7,10 @@ import type { Outcome, Parser } from './fuzz-parsers.ts';
 import { mutateJson } from './mutate-json.ts';
 import { formType, type SeedKind } from './seed-files.ts';
 
-/** What the simulator reads of bytes that clients send: recordings and videos in threads, the rest on its event loop, which `npm start` shares with the gateway. */
+/**
+ * The parsers of client bytes in the simulator: recordings and videos in threads, the rest on its event loop, which
+ * `npm start` shares with the gateway.
+ */
 export function openSimulatedReaders(limitMs: number): Readonly<Record<string, Parser>> {
   const recording = (seeds: SeedKind): Parser => ({ seeds, parse: async (bytes) => told(await hearForeignRecording(bytes, limitMs)) });
   return {
@@ -27,10 +30,10 @@ export function openSimulatedReaders(limitMs: number): Readonly<Record<string, P
   };
 }
 
-/** The simulator does not tell a limit from a broken file: neither is a file that anybody could work on. */
+/** The simulator does not distinguish a limit from a broken file: both are unusable. */
 const told = (facts: unknown): Outcome => (facts === undefined ? 'refused' : 'read');
 
-/** A turn of the event loop after each file, so that what one of them took is seen as its own. */
+/** Yields to the event loop after each file, so that the time of each is measured separately. */
 function onLoop(seeds: SeedKind, read: (bytes: Buffer) => unknown): Parser {
   return {
     seeds,

@@ -20,7 +20,7 @@ function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/components/', '"api#/components/')) as object;
 }
 
-/** Members that the description does not name are an error too: it is to be complete. */
+/** Members without a description are an error too, because the description must be complete. */
 function assertFits(schema: object, value: unknown, what: string): void {
   const validate = ajv.compile({ allOf: [absolute(schema)], unevaluatedProperties: false });
   assert.ok(validate(value), `${what}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`);
@@ -40,7 +40,7 @@ type Answer = {
   readonly text: string;
 };
 
-/** Whether an answer is one that the description of the gateway has, in status, type, headers, and everything that is in it. */
+/** Asserts that an answer matches the gateway's description in status, type, headers, and every member. */
 export function assertDescribed(method: string, template: string, answer: Answer): void {
   const what = `${method} ${template} ${answer.status}`;
   const operation = api.paths[template]?.[method.toLowerCase()];
@@ -59,14 +59,14 @@ export function assertDescribed(method: string, template: string, answer: Answer
   for (const data of events) assertFits(media?.['x-event-data'] ?? {}, JSON.parse(data), what);
 }
 
-/** Whether a request is one that the description has. */
+/** Asserts that a request matches the description. */
 export function assertRequestDescribed(method: string, template: string, type: string, value: unknown): void {
   const body = api.paths[template]?.[method.toLowerCase()]?.requestBody;
-  assert.ok(body !== undefined, `${method} ${template} takes no body`);
+  assert.ok(body !== undefined, `${method} ${template} has no body`);
   assertFits(mediaOf(body, type, template)?.schema ?? {}, value, `request ${method} ${template}`);
 }
 
-/** Whether what the gateway posted to a receiver is what the description says of it. */
+/** Asserts that the gateway's request to a receiver matches the description. */
 export function assertEventDescribed(value: unknown): void {
   const described = api.webhooks['callback-event']?.['post']?.requestBody;
   assertFits(described?.content?.['application/json']?.schema ?? {}, value, 'callback');

@@ -25,11 +25,11 @@ type Asked = {
   readonly form?: FormData;
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is sent is wrong on purpose. */
+  /** The request is invalid on purpose. */
   readonly isWrong?: boolean;
 };
 
-/** One call whose request and answer are both held against the description. */
+/** Makes one call and compares its request and answer with the description. */
 async function ask(
   template: string,
   { method, path = {}, query = '', body, form, key, headers = {}, isWrong }: Asked = {},
@@ -50,7 +50,7 @@ async function ask(
   return answer;
 }
 
-/** A form as its schema sees it: repeated fields are lists, and numbers and truths are such. */
+/** A form as its schema sees it: repeated fields are lists, and numbers and booleans are typed. */
 function fieldsOf(form: FormData): object {
   const value = (name: string, one: string | File): unknown =>
     one instanceof File ? 'bytes' : name === 'temperature' ? Number(one) : name === 'stream' ? one === 'true' : one;
@@ -62,7 +62,7 @@ function fieldsOf(form: FormData): object {
   );
 }
 
-test('where the operator has a unit of its own, balances, quotes and receipts show it beside USD', async () => {
+test("with the operator's own unit, balances, quotes and receipts show it beside USD", async () => {
   const body = { model: 'gpt-5-mini', messages: [{ role: 'user', content: 'Hello' }] };
   const quote = await ask('/v1/quote', { body: { path: '/v1/chat/completions', body } });
   const unit = { name: 'coins', per_usd: '2000' };
@@ -88,7 +88,7 @@ async function over(id: string): Promise<Answer> {
 }
 
 describe('videos answer as the OpenAPI document says', { concurrency: true }, () => {
-  test('the form of the contract, with everything that is asked of a video', async (context) => {
+  test('the form of the contract, with every field of a video', async (context) => {
     const { url: callback, received } = await startReceiver(context);
     const body = {
       model: 'vendor-imagine-video',
@@ -127,7 +127,7 @@ describe('videos answer as the OpenAPI document says', { concurrency: true }, ()
     await ask('/v1/callbacks', { query: '?limit=0' });
   });
 
-  test("OpenAI's form, as JSON and as a form, remixed, listed and deleted", async () => {
+  test("OpenAI's form is described as JSON and as a form, with remixes, lists and deletions", async () => {
     const body = { model: 'sora-2', prompt: 'a red kite', seconds: '4', size: '1280x720' };
     const { id } = (await ask('/v1/videos', { body, headers: quick })).json;
     const form = new FormData();
@@ -143,7 +143,7 @@ describe('videos answer as the OpenAPI document says', { concurrency: true }, ()
     await ask('/v1/videos/{id}/content', { path: { id } });
   });
 
-  test("xAI's form, and what its moderation withheld", async () => {
+  test("xAI's form is described, and so is a video that moderation withheld", async () => {
     const wish = { model: 'grok-imagine-video', prompt: 'a red kite' };
     const body = { ...wish, duration: 1 };
     const withheld = await ask('/v1/videos/generations', { body, headers: { 'x-simulator-video': 'end=moderated;ms=100' } });
@@ -156,7 +156,7 @@ describe('videos answer as the OpenAPI document says', { concurrency: true }, ()
     await ask('/v1/videos/generations', { body: { model: body.model }, isWrong: true });
   });
 
-  test('what is offered, and what is refused', async () => {
+  test('the offered models and the refusals are described', async () => {
     assert.ok((await ask('/v1/videos/models')).json.data.length > 0);
     const wrong: readonly object[] = [
       {},
@@ -178,7 +178,7 @@ describe('videos answer as the OpenAPI document says', { concurrency: true }, ()
   });
 });
 
-describe('sound answers as the OpenAPI document says', { concurrency: true }, () => {
+describe('audio answers as the OpenAPI document says', { concurrency: true }, () => {
   const speech = { model: 'tts-1', voice: 'nova', input: 'The kettle is on the stove. Everybody waits for tea.' };
 
   async function recording(): Promise<File> {
@@ -191,7 +191,7 @@ describe('sound answers as the OpenAPI document says', { concurrency: true }, ()
     return new File([await reply.arrayBuffer()], 'kettle.wav', { type: 'audio/wav' });
   }
 
-  test('speech in six formats, in events, and refused', async () => {
+  test('speech is described in six formats, in events, and refused', async () => {
     for (const response_format of ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'])
       await ask('/v1/audio/speech', { body: { ...speech, response_format } });
     const events = await ask('/v1/audio/speech', { body: { ...speech, model: 'gpt-4o-mini-tts', stream_format: 'sse' } });
@@ -200,7 +200,7 @@ describe('sound answers as the OpenAPI document says', { concurrency: true }, ()
     await ask('/v1/audio/speech', { body: speech, key: 'wrong' });
   });
 
-  test('transcripts in five formats, with words, in events, in English, and refused', async () => {
+  test('transcripts are described in five formats, with words, in events, in English, and refused', async () => {
     const file = await recording();
     const formOf = (fields: Readonly<Record<string, string>>): FormData => {
       const form = new FormData();
@@ -223,10 +223,10 @@ describe('sound answers as the OpenAPI document says', { concurrency: true }, ()
   });
 });
 
-describe('pictures answer as the OpenAPI document says', { concurrency: true }, () => {
+describe('images answer as the OpenAPI document says', { concurrency: true }, () => {
   const asked = { model: 'gpt-image-1.5', prompt: 'a coast', quality: 'low' };
 
-  test('whole, in events, by their addresses, from others, and refused', async () => {
+  test('images are described whole, in events, by their addresses, as edits, and refused', async () => {
     for (const model of ['gpt-image-1.5', 'gemini-2.5-flash-image', 'imagen-4.0-generate-001', 'grok-imagine-image'])
       await ask('/v1/images/generations', { body: { ...asked, model } });
     const events = await ask('/v1/images/generations', { body: { ...asked, stream: true, partial_images: 1 } });
@@ -242,11 +242,11 @@ describe('pictures answer as the OpenAPI document says', { concurrency: true }, 
   });
 });
 
-test('metrics know sound and videos by their own names, and a video once', async () => {
+test('metrics have separate names for audio and videos, and count a video once', async () => {
   const { weir } = running;
   const read = async () => readExposition((await call(weir.metricsUrl ?? '')).text);
   const booked = async () => sumSamples(await read(), 'weir_calls_total', { dialect: 'video-generations' });
-  // Who has its answer may be a moment ahead of what is counted.
+  // A client may have its answer a moment before it is counted.
   const shown = await eventually(
     read,
     (samples) =>
@@ -263,8 +263,8 @@ test('metrics know sound and videos by their own names, and a video once', async
   assert.ok(sumSamples(shown, 'weir_unbooked_calls_total', { dialect: 'video-tasks', end: 'finished' }) >= 6);
   assert.ok(sumSamples(shown, 'weir_calls_total', { dialect: 'openai-audio' }) > 10);
   assert.ok(sumSamples(shown, 'weir_refusals_total', { dialect: 'openai-audio', code: 'invalid_api_key' }) >= 1);
-  // That of the first test: no sound and no video is counted as chat.
+  // The count of the first test: audio and videos do not count as chat.
   assert.equal(sumSamples(shown, 'weir_calls_total', { dialect: 'openai-chat' }), 1);
-  // Asking again counts nothing.
+  // A status request counts nothing.
   assert.equal(await booked(), 1);
 });

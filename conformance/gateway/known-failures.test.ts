@@ -14,7 +14,7 @@ import { measureBest } from '../support/measure-best.ts';
 import { residentBytes } from '../support/process-memory.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 
-/** The carriers of a credential, each with the request that uses it. */
+/** The places for a credential in a request, each with the request that uses it. */
 const carriers: readonly (readonly [name: string, headers: (key: string) => Record<string, string>, query: (key: string) => string])[] = [
   ['Authorization', (key) => ({ authorization: `Bearer ${key}` }), () => ''],
   ['x-api-key', (key) => ({ 'x-api-key': key }), () => ''],
@@ -22,7 +22,7 @@ const carriers: readonly (readonly [name: string, headers: (key: string) => Reco
   ['?key=', () => ({}), (key) => `?key=${encodeURIComponent(key)}`],
 ];
 
-/** What went wrong at other gateways, by its row of docs/reference/failures.md, as a client would try it here. */
+/** Failures of other gateways, by their row of docs/reference/failures.md, as a client would reproduce them here. */
 describe('known failures of gateways', () => {
   let bench: Awaited<ReturnType<typeof startLimitsProgram>>;
   before(async () => {
@@ -33,7 +33,7 @@ describe('known failures of gateways', () => {
   const modelsUrl = (): string => `${bench.weir.gatewayUrl}/v1/models`;
   const secondKey = (key: string): string => `${key.slice(0, -10)}${key.slice(-10) === '0000000000' ? '1111111111' : '0000000000'}`;
 
-  describe('who decides where a call goes', () => {
+  describe('the caller does not decide where a call goes', () => {
     test('F68: no field and no header of a caller names the server that gets the operator’s credential', async () => {
       let connections = 0;
       const canary = createServer((socket) => {
@@ -55,7 +55,7 @@ describe('known failures of gateways', () => {
               address,
             ]),
           );
-          assert.equal((await bench.send(mode, { headers })).status, 200, 'headers that mean nothing change nothing');
+          assert.equal((await bench.send(mode, { headers })).status, 200, 'meaningless headers change nothing');
         }
         assert.equal(connections, 0);
       } finally {
@@ -88,14 +88,14 @@ describe('known failures of gateways', () => {
       ];
       const before = bench.simulator.records().length;
       for (const target of targets) assert.match(await ask(target, 'localhost'), /^HTTP\/1\.1 4\d\d /, target);
-      assert.equal(bench.simulator.records().length, before, 'nothing reached an upstream');
+      assert.equal(bench.simulator.records().length, before, 'no request reached an upstream');
     });
 
-    test('F84: every route asks for a key, but for health and the name of the program', async () => {
+    test('F84: every route requires a key, except health and the name of the program', async () => {
       const open = endpoints.filter(({ name }) => name !== 'health').flatMap(({ routes }) => routes);
       assert.ok(open.length > 8);
       for (const { method, path } of open) {
-        // The file of an image opens by its signed link and by nothing else: without one it is not there.
+        // The file of an image is only available through its signed link; otherwise it does not exist.
         const status = path === '/v1/images/:id/content' ? 404 : 401;
         const rest = method === 'POST' ? 'gemini-2.5-flash:generateContent' : 'gpt-4.1';
         const url = `${bench.weir.gatewayUrl}${path.replace('*', rest)}`;
@@ -110,7 +110,7 @@ describe('known failures of gateways', () => {
   });
 
   describe('keys', () => {
-    test('F69: a key that is a piece of SQL is a wrong key like any other', async () => {
+    test('F69: a key that contains SQL is an ordinary wrong key', async () => {
       for (const key of [
         `' OR '1'='1`,
         `x'; DROP TABLE api_keys; --`,
@@ -126,10 +126,10 @@ describe('known failures of gateways', () => {
           assert.equal(answer.status, 401, `${name}: ${key}: ${answer.text}`);
         }
       }
-      assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': bench.weir.apiKey } })).status, 200, 'the keys are still there');
+      assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': bench.weir.apiKey } })).status, 200, 'the keys still exist');
     });
 
-    test('F71: a key is known by all of it, also right after one that begins alike', async () => {
+    test('F71: a key is compared in full, also right after one with the same prefix', async () => {
       const good = await bench.createKey('alike');
       for (let round = 0; round < 3; round++) {
         assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': good } })).status, 200);
@@ -138,14 +138,14 @@ describe('known failures of gateways', () => {
       }
     });
 
-    test('F72: what is kept of a key opens nothing', async () => {
+    test('F72: the stored form of a key gives no access', async () => {
       const good = await bench.createKey('hashed');
       const bytes = hash('sha256', good, 'buffer');
       const kept = [bytes.toString('hex'), bytes.toString('base64'), bytes.toString('base64url'), good.split('_')[0] ?? '', 'hashed'];
       for (const wrong of kept) assert.equal((await call(modelsUrl(), { headers: { 'x-api-key': wrong } })).status, 401, wrong);
     });
 
-    test('F78: what a key may not do it may not do, whatever carries it', async () => {
+    test('F78: a forbidden action stays forbidden, wherever the key is in the request', async () => {
       const key = await bench.createKey('narrow', { models: 'gpt-4.1' });
       for (const api of chatInterfaces.filter(({ dialect }) => dialect !== 'openai-chat')) {
         for (const [name, headers, query] of carriers) {
@@ -160,7 +160,7 @@ describe('known failures of gateways', () => {
       }
     });
 
-    test('F87: a refusal shows nothing of the key that it refuses', async () => {
+    test('F87: a refusal shows nothing of the refused key', async () => {
       const wrong = generateSecret('sk-weir', (size) => new Uint8Array(size).fill(7)).secret;
       for (const api of chatInterfaces) {
         for (const [name, headers, query] of carriers) {
@@ -179,7 +179,7 @@ describe('known failures of gateways', () => {
       assert.ok(!bench.weir.output().includes(wrong.slice(8, 20)));
     });
 
-    test('F93: wrong keys with the id of a good one do not lock it out, and nobody is another address by saying so', async () => {
+    test('F93: wrong keys with the id of a good one do not lock it out, and no client can claim another address', async () => {
       const good = await bench.createKey('victim', { addresses: '127.0.0.1' });
       await Promise.all(
         Array.from({ length: 300 }, async (_, index) => {
@@ -197,7 +197,7 @@ describe('known failures of gateways', () => {
       }
     });
 
-    test('F76: a gateway or a monitor whose secret is empty does not start', async () => {
+    test('F76: a gateway or a monitor with an empty secret does not start', async () => {
       for (const name of ['WEIR_API_KEY', 'WEIR_BILLING_TOKEN']) {
         const start = async (): Promise<void> => {
           const weir = await serveWeir({ environment: { [name]: ' ' } });
@@ -208,7 +208,7 @@ describe('known failures of gateways', () => {
     });
   });
 
-  const skip = residentBytes(process.pid) === undefined ? 'this system does not tell the memory of a process' : false;
+  const skip = residentBytes(process.pid) === undefined ? 'this system does not report the memory of a process' : false;
 
   test('F61: memory does not grow with the number of streams', { skip }, async () => {
     const run = async (calls: number): Promise<void> => {
@@ -221,7 +221,7 @@ describe('known failures of gateways', () => {
       await Promise.all(Array.from({ length: 8 }, worker));
     };
     const resident = (): number => residentBytes(bench.weir.process.pid) ?? 0;
-    // Code is loaded and the heap finds its size, which may take it a while: what is kept of each stream is so each time.
+    // Code is loaded and the heap finds its size, which may take a while: a leak per stream would repeat each time.
     await run(400);
     const growthOf400 = async (): Promise<number> => {
       const before = resident();
@@ -233,7 +233,7 @@ describe('known failures of gateways', () => {
     assert.ok(growth < growthMax, `${Math.round(growth / 1024 / 1024)} MB for 400 streams`);
   });
 
-  test('afterwards nothing unforeseen was printed', () => {
+  test('afterwards nothing unexpected was printed', () => {
     assert.doesNotMatch(bench.weir.output(), /unhandled|uncaught|failed inside the gateway|TypeError|RangeError/i);
     assert.equal(bench.weir.process.exitCode, null);
   });

@@ -8,8 +8,8 @@ import { serveWeir } from '../support/serve-weir.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 
-/** What is refused, how, and in whose words: on every chat interface of a running gateway. */
-/** A field of each interface that the model of another cannot be told. */
+/** Refusals and their formats, on every chat interface of a running gateway. */
+/** A field of each interface that the model of another cannot express. */
 const lossyFields = {
   'anthropic-messages': { top_k: 3 },
   'openai-responses': { top_logprobs: 3 },
@@ -34,7 +34,7 @@ describe('refusals', () => {
       const send = (body: string | Buffer, headers: Record<string, string> = {}) =>
         call(url(), { method: 'POST', headers: { ...json, ...auth, ...headers }, body });
 
-      test('a good call is answered', async () => {
+      test('a valid call is answered', async () => {
         const answer = await send(good());
         assert.equal(answer.status, 200, answer.text);
         assert.match(String(answer.headers['x-weir-request-id']), /^req_[0-9a-z]{26}$/);
@@ -55,11 +55,11 @@ describe('refusals', () => {
           const answer = await send(body());
           assert.equal(answer.status, status, answer.text);
           assert.match(answer.json?.error?.message ?? '', words);
-          assert.ok(api.errorType(answer.json), 'the dialect says what kind of error it is');
+          assert.ok(api.errorType(answer.json), 'the dialect names the kind of error');
         });
       }
 
-      test('an unknown model that resembles a known one leads to it, and one that resembles none does not', async () => {
+      test('an unknown model with a similar name gets a suggestion, and a dissimilar one does not', async () => {
         for (const [asked, hint] of [
           [`${api.model}s`, `did you mean ${api.model}?`],
           [`some-vendor/${api.model}`, `did you mean ${api.model}?`],
@@ -78,7 +78,7 @@ describe('refusals', () => {
         }
       });
 
-      test('a path that a wrong base address makes leads to the right one', async () => {
+      test('a path that results from a wrong base address gets the right one as suggestion', async () => {
         const path = api.path(api.model);
         const bare = path.replace(/^\/v1(?:beta)?/, '');
         for (const wrong of [`/v1${path}`, bare, `/api${path}`]) {
@@ -88,14 +88,14 @@ describe('refusals', () => {
         }
       });
 
-      test('a body cut in the middle is not acted on', async () => {
+      test('a truncated body has no effect', async () => {
         const path = api.path(api.model);
         const head = `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${weir.apiKey}\r\ncontent-type: application/json\r\nanthropic-version: 2023-06-01\r\ncontent-length: 500\r\n\r\n{"model":`;
         const text = await rawExchange(weir.gatewayUrl, head, { end: true, limitMs: 2000 });
         assert.doesNotMatch(text, /^HTTP\/1\.1 200/);
       });
 
-      test('the wrong content type is a 415 that says what is right', async () => {
+      test('a wrong content type is a 415 that names the right one', async () => {
         const answer = await call(url(), {
           method: 'POST',
           headers: { ...api.headers, ...auth, 'content-type': 'text/plain' },
@@ -128,7 +128,7 @@ describe('refusals', () => {
         assert.match(answer.json.error.message, /no-such-model/);
       });
 
-      test('what cannot be said to a model of another interface is refused by its field, where a drop is forbidden', async () => {
+      test('a field that a model of another interface cannot express is refused by its name if losses are forbidden', async () => {
         const other = api.dialect === 'anthropic-messages' ? 'gpt-5-mini' : 'claude-sonnet-4-5';
         const lossy = { ...api.body(other, 'Hello'), ...lossyFields[api.dialect] };
         const answer = await post(`${weir.gatewayUrl}${api.path(other)}`, lossy, { ...api.headers, ...auth, 'x-weir-strict': 'true' });
@@ -136,7 +136,7 @@ describe('refusals', () => {
         assert.match(answer.json.error.message, /top_k|seed|top_logprobs/);
       });
 
-      test('credentials: none, a wrong one, two different ones', async () => {
+      test('missing, wrong and contradictory credentials are refused', async () => {
         const bare = await call(url(), { method: 'POST', headers: json, body: good() });
         assert.equal(bare.status, 401);
         assert.match(bare.json.error.message, /API key/);
@@ -153,7 +153,7 @@ describe('refusals', () => {
         assert.match(await rawExchange(weir.gatewayUrl, repeated), /^HTTP\/1\.1 401/);
       });
 
-      test('every carrier works', async () => {
+      test('a key is accepted in every place', async () => {
         const carriers: Record<string, string>[] = [auth, { 'x-api-key': weir.apiKey }, { 'x-goog-api-key': weir.apiKey }];
         for (const carrier of carriers)
           assert.equal((await call(url(), { method: 'POST', headers: { ...json, ...carrier }, body: good() })).status, 200);
@@ -163,7 +163,7 @@ describe('refusals', () => {
         assert.equal(same.status, 200, 'the same key twice is one credential');
       });
 
-      test('a wrong method names the right ones', async () => {
+      test('a wrong method gets the allowed methods', async () => {
         const answer = await call(url(), { method: 'PUT', headers: { ...json, ...auth }, body: good() });
         assert.equal(answer.status, 405);
         assert.match(String(answer.headers['allow']), /POST/);
@@ -175,7 +175,7 @@ describe('refusals', () => {
     });
   }
 
-  test('an unknown route is a 404 in the shape of its interface', async () => {
+  test('an unknown route is a 404 in the format of its interface', async () => {
     assert.equal((await post(`${weir.gatewayUrl}/v1/messages/unknown`, {}, auth)).json.type, 'error');
     assert.equal((await post(`${weir.gatewayUrl}/v1beta/models/gemini-2.5-flash:unknown`, {}, auth)).json.error.status, 'NOT_FOUND');
     const upload = await post(`${weir.gatewayUrl}/upload/v1beta/files?key=${weir.apiKey}`, {});
@@ -186,7 +186,7 @@ describe('refusals', () => {
     assert.equal(other.json.error.type, 'invalid_request_error');
   });
 
-  test('a WebSocket attempt is answered with 426 at once where there is none', async () => {
+  test('a WebSocket request is answered with 426 at once on routes without WebSockets', async () => {
     const attempt = `GET /v1/messages HTTP/1.1\r\nhost: x\r\nconnection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
     const text = await rawExchange(weir.gatewayUrl, attempt);
     assert.match(text, /^HTTP\/1\.1 426 /);
@@ -204,7 +204,7 @@ describe('refusals', () => {
     }
   });
 
-  test('an absolute-form target and bytes that are no HTTP are refused', async () => {
+  test('an absolute-form target and bytes that are not HTTP are refused', async () => {
     assert.match(
       await rawExchange(weir.gatewayUrl, 'GET http://other.example/v1/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'),
       /^HTTP\/1\.1 400/,
@@ -212,7 +212,7 @@ describe('refusals', () => {
     assert.match(await rawExchange(weir.gatewayUrl, 'nonsense\r\n\r\n'), /^HTTP\/1\.1 400/);
   });
 
-  test('model lists answer in the shape that the caller reads', async () => {
+  test('model lists answer in the format of the caller', async () => {
     const list = (path: string, headers: Record<string, string> = {}) =>
       call(`${weir.gatewayUrl}${path}`, { headers: { ...auth, ...headers } });
     const openai = await list('/v1/models');

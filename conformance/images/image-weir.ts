@@ -4,14 +4,14 @@ import { type Ledger, openLedger } from '../support/audit.ts';
 import { type Answer, call } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway, type StartSimulatedWeirOptions } from '../support/start-simulated-weir.ts';
 
-/** A Weir over the simulated vendors, whose pictures are asked for with the vendor's SDK. */
+/** A Weir with simulated vendors; the tests order images with the vendor's SDK. */
 export type ImageWeir = SimulatedWeir & {
   readonly ledger: Ledger;
   readonly client: (key?: string) => OpenAI;
   readonly receipt: (callId: string) => Promise<Answer>;
 };
 
-/** Two targets of which the first answers nothing, and a server that imitates the vendor. */
+/** Two targets of which the first never answers, and a server that imitates the vendor. */
 const models = {
   'second-picture': {
     targets: [
@@ -46,7 +46,7 @@ export async function startImageWeir(options: StartSimulatedWeirOptions = {}): P
   };
 }
 
-/** What a picture is, by its first bytes. */
+/** Recognises the type of an image by its first bytes. */
 export function kindOf(base64: string | undefined): string {
   const bytes = Buffer.from(base64 ?? '', 'base64');
   if (bytes.toString('latin1', 1, 4) === 'PNG') return 'png';
@@ -54,7 +54,7 @@ export function kindOf(base64: string | undefined): string {
   return bytes[0] === 0xff && bytes[1] === 0xd8 ? 'jpeg' : 'none';
 }
 
-/** The smallest file that is taken for a PNG. */
+/** The smallest file that is accepted as a PNG. */
 export const onePixel = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==',
   'base64',

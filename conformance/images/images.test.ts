@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => running[Symbol.asyncDispose]());
 
-/** The upstreams that make pictures, and what their rows are charged by. */
+/** The upstreams that generate images, and the meters of their rows. */
 const makers = [
   { model: 'gpt-image-1.5', vendor: 'openai', kind: 'png', usage: ['inputTokens', 'outputImageTokens', 'outputTokens'] },
   { model: 'gemini-2.5-flash-image', vendor: 'gemini', kind: 'png', usage: ['inputTokens', 'outputImageTokens', 'outputTokens'] },
@@ -21,9 +21,9 @@ const makers = [
   { model: 'grok-imagine-image', vendor: 'xai', kind: 'jpeg', usage: ['outputImages'] },
 ] as const;
 
-describe('pictures from words', () => {
+describe('images from text', () => {
   for (const { model, vendor, kind, usage } of makers)
-    test(`${model}: bytes, a row with a price, a receipt that fits it, and the usage that is charged`, async () => {
+    test(`${model}: bytes, a row with a price, a matching receipt, and the usage that is charged`, async () => {
       const { data, response } = await running.client().images.generate({ model, prompt: 'a coast' }).withResponse();
       assert.equal(kindOf(data.data?.[0]?.b64_json), kind);
       const callId = String(response.headers.get('x-weir-request-id'));
@@ -38,7 +38,7 @@ describe('pictures from words', () => {
     });
 
   for (const { model, kind, usage } of makers)
-    test(`${model}: a stream ends with the finished picture, and tells what is charged`, async () => {
+    test(`${model}: a stream ends with the finished image, and has the charged usage`, async () => {
       const { data: stream, response } = await running
         .client()
         .images.generate({ model, prompt: 'a coast', stream: true, partial_images: 2 })
@@ -56,7 +56,7 @@ describe('pictures from words', () => {
       assert.equal(last?.type === 'image_generation.completed' ? last.usage?.output_tokens : -1, row.usage.outputTokens);
     });
 
-  test("a server of one's own is asked in the vendor's form, by its own name of the model", async () => {
+  test("a self-hosted server gets the vendor's format with its own name of the model", async () => {
     const asked = { model: 'own-picture', prompt: 'x', quality: 'low' } as const;
     const { data, response } = await running.client().images.generate(asked).withResponse();
     assert.equal(kindOf(data.data?.[0]?.b64_json), 'png');
@@ -65,7 +65,7 @@ describe('pictures from words', () => {
     assert.equal(data.usage?.output_tokens, row.usage.outputTokens);
   });
 
-  test('several pictures of a stream are one call', async () => {
+  test('several images of a stream are one call', async () => {
     const asked = { model: 'gpt-image-1.5', prompt: 'x', n: 3, quality: 'low', size: '1024x1024' } as const;
     const { data: stream, response } = await running
       .client()
@@ -76,13 +76,13 @@ describe('pictures from words', () => {
     assert.deepEqual([row.end, row.usage.outputImageTokens], ['finished', 816]);
   });
 
-  test('pictures by the piece cost their number', async () => {
+  test('images that are priced by the piece cost their number', async () => {
     const { response } = await running.client().images.generate({ model: 'imagen-4.0-generate-001', prompt: 'x', n: 3 }).withResponse();
     const row = await running.ledger.row(String(response.headers.get('x-weir-request-id')));
     assert.deepEqual([row.usage, row.charge.amountNanoUsd], [{ outputImages: 3 }, 120_000_000n]);
   });
 
-  test('what a model cannot be told stands in the warning and in the receipt, and is refused where the loss is too great', async () => {
+  test('a field that a model does not support is in the warning and in the receipt, and is refused if the loss is too great', async () => {
     const asked = { prompt: 'x', quality: 'high', output_format: 'webp' } as const;
     const { response } = await running
       .client()
@@ -95,17 +95,17 @@ describe('pictures from words', () => {
     await refuses(running.client().images.generate({ model: 'gemini-2.5-flash-image', prompt: 'x', n: 2 }), 400, /^400 n: /);
   });
 
-  test('addresses are passed on where the vendor gives them', async () => {
+  test('addresses are passed on if the vendor returns them', async () => {
     const made = await running.client().images.generate({ model: 'grok-imagine-image', prompt: 'x', response_format: 'url' });
     assert.match(made.data?.[0]?.url ?? '', /^http:/);
   });
 });
 
-describe('pictures from pictures', () => {
+describe('images from images', () => {
   const picture = () => toFile(onePixel, 'a.png', { type: 'image/png' });
 
   for (const model of ['gpt-image-1.5', 'gemini-2.5-flash-image', 'grok-imagine-image'])
-    test(`${model}: a form with two files`, async () => {
+    test(`${model}: a form with two files is accepted`, async () => {
       const image = [await picture(), await picture()];
       const { data, response } = await running.client().images.edit({ model, prompt: 'bluer', image }).withResponse();
       assert.notEqual(kindOf(data.data?.[0]?.b64_json), 'none');
@@ -115,13 +115,13 @@ describe('pictures from pictures', () => {
     });
 
   for (const model of ['gpt-image-1.5', 'gemini-2.5-flash-image', 'grok-imagine-image'])
-    test(`${model}: JSON with data`, async () => {
+    test(`${model}: JSON with image data is accepted`, async () => {
       const body = { model, prompt: 'bluer', images: [{ image_url: `data:image/png;base64,${onePixel.toString('base64')}` }] };
       const made = await running.client().post<{ data: { b64_json: string }[] }>('/images/edits', { body });
       assert.notEqual(kindOf(made.data[0]?.b64_json), 'none');
     });
 
-  test('a form may ask for a stream', async () => {
+  test('a form may request a stream', async () => {
     const asked = { model: 'gpt-image-1.5', prompt: 'bluer', image: await picture(), stream: true, partial_images: 1 } as const;
     const events = await Array.fromAsync(await running.client().images.edit(asked));
     assert.deepEqual(
@@ -130,7 +130,7 @@ describe('pictures from pictures', () => {
     );
   });
 
-  test('a form goes on to another vendor when the first does not answer', async () => {
+  test('a form is sent to another vendor if the first does not answer', async () => {
     const { response } = await running
       .client()
       .images.edit({ model: 'second-picture', prompt: 'bluer', image: await picture() })
@@ -140,8 +140,8 @@ describe('pictures from pictures', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  test('a wrong request is refused with its field, and no upstream is asked', async () => {
+describe('failures of image calls', () => {
+  test('an invalid request is refused with its field, and no upstream is called', async () => {
     const before = running.simulator.records().length;
     const images = running.client().images;
     const model = 'gpt-image-1.5';
@@ -158,7 +158,7 @@ describe('what goes wrong', () => {
     assert.equal(running.simulator.records().length, before);
   });
 
-  test('moderation is told in the words of the vendor, whoever made it', async () => {
+  test("a moderation refusal has the vendor's format, whichever vendor refused", async () => {
     for (const { model } of makers) {
       const asked = running.client().images.generate({ model, prompt: 'x' }, { headers: { 'x-simulator-stop': 'refusal' } });
       const error = await asked.then(
@@ -169,14 +169,14 @@ describe('what goes wrong', () => {
     }
   });
 
-  test('an upstream that fails is answered for by another, and the call is charged once', async () => {
+  test('a failing upstream is replaced by another, and the call is charged once', async () => {
     const { data, response } = await running.client().images.generate({ model: 'second-picture', prompt: 'x' }).withResponse();
     assert.equal(kindOf(data.data?.[0]?.b64_json), 'png');
     const row = await running.ledger.row(String(response.headers.get('x-weir-request-id')));
     assert.deepEqual([row.upstream, row.failedAttempts?.map(({ upstream }) => upstream)], ['gemini', ['broken']]);
   });
 
-  test('an upstream that counts nothing is no free one: the row says that its tokens are an estimate', async () => {
+  test('an upstream without usage is not free: the row marks its tokens as an estimate', async () => {
     const asked = { model: 'gpt-image-1.5', prompt: 'x', quality: 'low', size: '1024x1024' } as const;
     for (const stream of [false, true]) {
       const headers = { 'x-simulator-usage': 'absent' };
@@ -190,7 +190,7 @@ describe('what goes wrong', () => {
     }
   });
 
-  test('a stream that breaks ends with an error that SDKs throw', async () => {
+  test('a stream that breaks ends with an error that makes SDKs throw', async () => {
     const asked = { model: 'gpt-image-1.5', prompt: 'x', stream: true, partial_images: 3 } as const;
     const headers = { 'x-simulator-fault': 'reset-mid-stream;after=2' };
     const { data: stream, response } = await running.client().images.generate(asked, { headers }).withResponse();
@@ -200,7 +200,7 @@ describe('what goes wrong', () => {
     assert.ok((row.usage.outputImageTokens ?? 0) >= 100);
   });
 
-  test('a client that leaves in the middle of a stream is charged for what was shown', async () => {
+  test('a client that disconnects during a stream is charged for the images that it received', async () => {
     const body = JSON.stringify({ model: 'gpt-image-1.5', prompt: 'x', stream: true, partial_images: 3 });
     const headers = { authorization: `Bearer ${running.weir.apiKey}`, 'x-simulator-fault': 'stall-mid-stream;after=2;ms=30000' };
     const open = openCall(`${running.weir.gatewayUrl}/v1/images/generations`, { headers, body });
@@ -216,7 +216,7 @@ describe('what goes wrong', () => {
   });
 });
 
-test('a client that leaves when the pictures had been made is charged for what it asked for, and the row says that it is an estimate', async () => {
+test('a client that disconnects after the images were made is charged for its order, and the row marks it as an estimate', async () => {
   for (const [model, usage, estimated] of [
     ['gpt-image-1.5', { inputTokens: 1, outputTokens: 272, outputImageTokens: 272 }, true],
     ['imagen-4.0-generate-001', { outputImages: 1 }, false],
@@ -230,7 +230,7 @@ test('a client that leaves when the pictures had been made is charged for what i
       () => running.simulator.records(),
       (records) => records.some(({ ending, status }) => ending === 'open' && status === 200),
     );
-    // The head has been sent: a call that is made and answered now comes after it.
+    // The head has been sent: a call that is made and answered now follows it.
     await running.client().images.generate({ model: 'grok-imagine-image', prompt: 'x' });
     open.leave('rst');
     const all = await eventually(

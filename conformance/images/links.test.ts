@@ -24,13 +24,13 @@ async function createKey(user: string, ...options: readonly string[]): Promise<s
   return stdout.trim();
 }
 
-describe('addresses of pictures whose models give bytes', () => {
+describe('addresses of images whose models return bytes', () => {
   for (const [model, type] of [
     ['gpt-image-1.5', 'image/png'],
     ['gemini-2.5-flash-image', 'image/png'],
     ['imagen-4.0-generate-001', 'image/png'],
   ] as const)
-    test(`${model}: a link that opens the picture without a key, for two hours`, async () => {
+    test(`${model}: a link opens the image without a key for two hours`, async () => {
       const url = await make(model);
       assert.ok(url.startsWith(`${running.weir.gatewayUrl}/v1/images/picture_`), url);
       const hours = (Number(new URL(url).searchParams.get('expires')) - Date.now() / 1000) / 3600;
@@ -54,7 +54,7 @@ describe('addresses of pictures whose models give bytes', () => {
     assert.equal((await fetch(url, { headers: { 'if-none-match': String(head.headers.get('etag')) } })).status, 304);
   });
 
-  test('a link that was changed, or is for another picture, opens nothing, with a key or without', async () => {
+  test('a link that was changed, or is for another image, opens nothing, with a key or without', async () => {
     const [one, other] = [new URL(await make('gpt-image-1.5')), new URL(await make('gpt-image-1.5'))];
     const later = new URL(one);
     later.searchParams.set('expires', String(Number(one.searchParams.get('expires')) + 3600));
@@ -72,7 +72,7 @@ describe('addresses of pictures whose models give bytes', () => {
       }
   });
 
-  test('several pictures have a link each, and the only warning is that they are kept here', async () => {
+  test('several images have a link each, and the only warning is about their storage here', async () => {
     const asked = { model: 'gpt-image-1.5', prompt: 'x', n: 2, response_format: 'url' } as const;
     const { data, response } = await running.client().images.generate(asked).withResponse();
     const urls = (data.data ?? []).map(({ url = '' }) => url);
@@ -81,7 +81,7 @@ describe('addresses of pictures whose models give bytes', () => {
     assert.match(String(response.headers.get('x-gateway-warning')), /^[^,]*emulated response_format[^,]*$/);
   });
 
-  test('a stream of a model that gives bytes has none, and says so', async () => {
+  test('a stream of a model that returns bytes has no addresses, and says so', async () => {
     for (const model of ['gpt-image-1.5', 'gemini-2.5-flash-image'])
       await assert.rejects(
         running.client().images.generate({ model, prompt: 'x', response_format: 'url', stream: true }),
@@ -89,14 +89,14 @@ describe('addresses of pictures whose models give bytes', () => {
       );
   });
 
-  test('the files count: a key whose place is full gets bytes, and no further addresses', async () => {
+  test('files count towards the quota: a key with a full quota gets bytes, and no further addresses', async () => {
     const key = await createKey('full', '--media-bytes', '10');
     await make('gpt-image-1.5', key);
     await assert.rejects(make('gpt-image-1.5', key), (error) => error instanceof APIError && error.status === 403);
     const made = await running.client(key).images.generate({ model: 'gpt-image-1.5', prompt: 'x' });
     assert.equal(kindOf(made.data?.[0]?.b64_json), 'png');
     const linked = await running.client(key).images.generate({ model: 'grok-imagine-image', prompt: 'x', response_format: 'url' });
-    assert.match(linked.data?.[0]?.url ?? '', /^http:/, 'the vendor keeps its own');
+    assert.match(linked.data?.[0]?.url ?? '', /^http:/, 'the vendor stores its own files');
   });
 
   test('a repeated request with an idempotency key returns the same link and makes no second image', async () => {
@@ -109,7 +109,7 @@ describe('addresses of pictures whose models give bytes', () => {
     assert.equal((await fetch(first.data?.[0]?.url ?? '')).status, 200);
   });
 
-  test('a quote says what would be emulated, as the call does', async () => {
+  test('a quote lists the emulated features, as the call does', async () => {
     const body = { path: '/v1/images/generations', body: { model: 'gpt-image-1.5', prompt: 'x', response_format: 'url' } };
     const answer = await fetch(`${running.weir.gatewayUrl}/v1/quote`, {
       method: 'POST',
@@ -122,7 +122,7 @@ describe('addresses of pictures whose models give bytes', () => {
   });
 });
 
-test('a picture in a private network is refused with its field', async () => {
+test('an image in a private network is refused with its field', async () => {
   const body = { model: 'gpt-image-1.5', prompt: 'x', images: [{ image_url: 'http://127.0.0.1/a.png' }] };
   await assert.rejects(
     running.client().post('/images/edits', { body }),

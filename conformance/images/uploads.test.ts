@@ -13,7 +13,7 @@ import { type ImageWeir, kindOf, onePixel, startImageWeir } from './image-weir.t
 const mebibyte = 1024 * 1024;
 const model = 'gpt-image-1.5';
 
-describe('forms with pictures', () => {
+describe('forms with images', () => {
   let running: ImageWeir;
   const spooled = (): readonly string[] => readdirSync(join(running.weir.dataDirectory, 'uploads'));
   const padded = (bytes: number) =>
@@ -24,7 +24,7 @@ describe('forms with pictures', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('more than a request in JSON may have is taken, and leaves nothing on the disk', async () => {
+  test('a form may be larger than a JSON request, and leaves nothing on the disk', async () => {
     const image = [await padded(39 * mebibyte), await padded(1000)];
     const { data, response } = await running.client().images.edit({ model, prompt: 'bluer', image }).withResponse();
     assert.equal(kindOf(data.data?.[0]?.b64_json), 'png');
@@ -33,7 +33,7 @@ describe('forms with pictures', () => {
     assert.deepEqual(spooled(), []);
   });
 
-  test('a model whose vendor takes JSON is not asked for so much: the refusal says how much it takes', async () => {
+  test('a model whose vendor accepts JSON has a lower limit, which the refusal names', async () => {
     const image = await padded(33 * mebibyte);
     await assert.rejects(running.client().images.edit({ model: 'gemini-2.5-flash-image', prompt: 'x', image }), (error) => {
       assert.ok(error instanceof APIError && error.status === 400 && error.param === 'image', String(error));
@@ -45,7 +45,7 @@ describe('forms with pictures', () => {
     assert.equal(kindOf(made.data?.[0]?.b64_json), 'png');
   });
 
-  test('a file that is too large is 413 with its field, and nothing is sent on', async () => {
+  test('a file that is too large is 413 with its field, and nothing reaches the upstream', async () => {
     const before = running.simulator.records().length;
     await assert.rejects(
       running.client().images.edit({ model, prompt: 'x', image: await padded(onePixel.length), mask: await padded(41 * mebibyte) }),
@@ -54,7 +54,7 @@ describe('forms with pictures', () => {
     assert.equal(running.simulator.records().length, before);
   });
 
-  test('what is wrong with a form is refused with its field', async () => {
+  test('an invalid form is refused with its field', async () => {
     const post = (form: FormData): Promise<Response> =>
       fetch(`${running.weir.gatewayUrl}/v1/images/edits`, {
         method: 'POST',
@@ -82,7 +82,7 @@ describe('forms with pictures', () => {
     }
   });
 
-  test('a form that was compressed for the way is read', async () => {
+  test('a compressed form is read', async () => {
     const form = new FormData();
     form.set('model', model);
     form.set('prompt', 'x');
@@ -98,7 +98,7 @@ describe('forms with pictures', () => {
     assert.equal(answer.status, 200, await answer.text());
   });
 
-  test('a client that leaves in the middle leaves no file and no call', async () => {
+  test('a client that disconnects during the upload leaves no file and no call', async () => {
     const calls = running.simulator.records().length;
     const url = new URL(running.weir.gatewayUrl);
     const socket = connect(Number(url.port), url.hostname);

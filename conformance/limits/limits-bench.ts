@@ -14,18 +14,20 @@ import type { SimulatedProgram, SimulatedWeir, StartSimulatedWeirOptions } from 
 
 /** A Weir with simulated vendors whose keys and users are limited by its own commands. */
 export type LimitsBench<Simulated extends SimulatedWeir = SimulatedWeir> = FaultBench<Simulated> & {
-  /** Runs `weir …` on the gateway's data directory. Fails when the command does. */
+  /** Runs `weir …` on the gateway's data directory. Fails if the command does. */
   readonly command: (...words: readonly string[]) => Promise<string>;
-  /** Makes a key, named `key`, of a user of its own with these limits and returns its secret, once the gateway knows it. */
+  /**
+   * Makes a key, named `key`, of a user of its own with these limits and returns its secret, once the gateway knows it.
+   */
   readonly createKey: (userName: string, options?: WrittenLimits & { readonly strict?: boolean }) => Promise<string>;
 };
 
-/** In this process, without the monitor. */
+/** Runs Weir in this process, without the monitor. */
 export async function startLimitsBench(options: StartSimulatedWeirOptions = {}): Promise<LimitsBench> {
   return await equip(await startFaultBench({ ...options, weir: { command: 'gateway', ...options.weir } }));
 }
 
-/** With the Weir in a process of its own. */
+/** Runs Weir in a process of its own. */
 export async function startLimitsProgram(): Promise<LimitsBench<SimulatedProgram>> {
   return await equip(await startFaultProgram());
 }
@@ -36,7 +38,7 @@ async function equip<Simulated extends SimulatedWeir>(bench: FaultBench<Simulate
     assert.equal(code, 0, stderr);
     return stdout.trim();
   };
-  // As a command would, in this process: starting one for each key would take most of the time.
+  // Does in this process what a command would do: starting one for each key would take most of the time.
   const store = await openSqliteStore({ path: join(bench.weir.dataDirectory, 'weir.sqlite') });
   const accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
   return {
@@ -58,7 +60,7 @@ async function equip<Simulated extends SimulatedWeir>(bench: FaultBench<Simulate
   };
 }
 
-/** The headers by which a caller is told where it stands, with their vendor's spelling. */
+/** The headers with a caller's remaining limits, in their vendor's spelling. */
 export function standingHeaders({ headers }: Pick<ReceivedReply, 'headers'>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => (name.includes('ratelimit') ? [[name, String(value)]] : [])),
@@ -68,5 +70,5 @@ export function standingHeaders({ headers }: Pick<ReceivedReply, 'headers'>): Re
 /** Headers of a call by this key. */
 export const by = (key: string): { readonly headers: Record<string, string> } => ({ headers: { authorization: `Bearer ${key}` } });
 
-/** A name for what a mode's calls are made with. */
+/** A name for the resource of a mode's calls. */
 export const nameOf = ({ title }: Mode): string => title.replaceAll(/[^a-z]+/g, '-');

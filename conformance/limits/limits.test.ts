@@ -9,7 +9,7 @@ import { by, type LimitsBench, nameOf, standingHeaders, startLimitsBench } from 
 
 const effectWithinMs = 20_000;
 
-/** What limits do to calls, on every interface of a running gateway. */
+/** The effects of limits on calls, on every interface of a running gateway. */
 describe('limits', { concurrency: 4 }, () => {
   let bench: LimitsBench;
   before(async () => {
@@ -28,7 +28,7 @@ describe('limits', { concurrency: 4 }, () => {
 
   for (const mode of allModes) {
     const { dialect } = mode.api;
-    test(`${mode.title}: the reply says where its caller stands, one too many is a 429 that reaches no upstream and no books`, async () => {
+    test(`${mode.title}: the reply has its caller's remaining limits, and one call too many is a 429 that reaches no upstream and no books`, async () => {
       const key = await bench.createKey(`rpm ${nameOf(mode)}`, { rpm: '1', tpm: '100000' });
       const first = await bench.send(mode, by(key));
       assert.equal(first.status, 200, first.text);
@@ -65,7 +65,7 @@ describe('limits', { concurrency: 4 }, () => {
     });
   }
 
-  test("where the operator's account stands at the upstream is told to nobody, with or without limits of ours, on errors either", async () => {
+  test("the operator's limits at the upstream are never shown, with or without limits here, also on errors", async () => {
     assert.deepEqual(standingHeaders(await bench.send(chatMode)), {});
     const key = await bench.createKey('only concurrency', { concurrency: '3' });
     assert.deepEqual(standingHeaders(await bench.send(chatMode, by(key))), {});
@@ -81,19 +81,19 @@ describe('limits', { concurrency: 4 }, () => {
     assert.equal(standingHeaders(away)['x-ratelimit-remaining-requests'], '7');
   });
 
-  test('a burst of forty calls at once: exactly as many as the limit are served', async () => {
+  test('of a burst of forty calls exactly as many as the limit are served', async () => {
     const key = await bench.createKey('burst', { rpm: '10' });
     const replies = await Promise.all(Array.from({ length: 40 }, () => bench.send(chatMode, by(key))));
     const count = (status: number): number => replies.filter((reply) => reply.status === status).length;
     assert.deepEqual([count(200), count(429)], [10, 30]);
   });
 
-  test('all keys of a user share its limits, and what was refused for one reason burns nothing of another', async () => {
+  test('all keys of a user share its limits, and a refusal by one limit uses nothing of another', async () => {
     const rpm = 5000;
     const first = await bench.createKey('shared', { rpm: String(rpm) });
     const second = await bench.command('keys', 'create', '--user', 'shared', '--name', 'second');
     await bench.command('users', 'limit', 'shared', '--rpm', '2');
-    // It is the older key that is to show the change: one that the gateway has not seen before is looked up, and brings it along at once.
+    // The older key must show the change: a key that is new to the gateway is looked up, and loads the change at once.
     let served = 0;
     await eventually(
       async () => {
@@ -116,10 +116,10 @@ describe('limits', { concurrency: 4 }, () => {
       (left) => left !== '0' && left !== undefined,
       effectWithinMs,
     );
-    assert.equal(remaining, String(rpm - served - 1), 'only calls that were served count for the key');
+    assert.equal(remaining, String(rpm - served - 1), 'only served calls count for the key');
   });
 
-  test('tokens: the estimate is corrected by what was used', async () => {
+  test('tokens: the estimate is corrected by the real usage', async () => {
     const key = await bench.createKey('tokens', { tpm: '5000' });
     const first = await bench.send(chatMode, { ...by(key), body: { max_tokens: 1000 }, steer: { 'output-tokens': '50' } });
     assert.equal(first.status, 200, first.text);
@@ -135,7 +135,7 @@ describe('limits', { concurrency: 4 }, () => {
     assert.deepEqual([JSON.parse(large.text).error.type, JSON.parse(large.text).error.code], ['tokens', 'rate_limit_exceeded']);
   });
 
-  test('a call refused after its limits were taken gives them back', async () => {
+  test('a call that is refused after its limits were reserved releases them', async () => {
     const key = await bench.createKey('given back', { rpm: '1', concurrency: '1', strict: true });
     const foreign = { model: 'claude-sonnet-4-5', ...by(key) };
     for (let tries = 0; tries < 3; tries += 1) {
@@ -158,7 +158,7 @@ describe('limits', { concurrency: 4 }, () => {
   });
 
   for (const mode of wholeModes) {
-    test(`${mode.title}: a model that the key may not call is as unknown as one that nobody serves, and is not listed`, async () => {
+    test(`${mode.title}: a model that the key may not call is as unknown as one that does not exist, and is not listed`, async () => {
       const key = await bench.createKey(`models ${nameOf(mode)}`, { models: `${mode.api.model},sca*` });
       assert.equal((await bench.send(mode, by(key))).status, 200);
       const forbidden = await bench.send(mode, { ...by(key), model: 'claude-haiku-4-5' });
@@ -186,7 +186,7 @@ describe('limits', { concurrency: 4 }, () => {
   });
 
   test('an expired key is a 401', async () => {
-    // It has to be used once before, also where the machine stands still for seconds.
+    // The key must be used once before, also if the machine stalls for seconds.
     const key = await bench.createKey('brief', { expires: new Date(Date.now() + 15_000).toISOString() });
     assert.equal((await bench.send(chatMode, by(key))).status, 200);
     const send = () => bench.send(chatMode, by(key));
@@ -220,7 +220,7 @@ describe('limits', { concurrency: 4 }, () => {
 });
 
 describe('defaults for keys', () => {
-  test('hold for every key that has no limit of its own', async () => {
+  test('default limits apply to every key without a limit of its own', async () => {
     await using bench = await startLimitsBench({
       config: { limits: { perKey: { requestsPerMinute: 3 } }, trustedProxies: ['127.0.0.0/8', '::1'] },
     });

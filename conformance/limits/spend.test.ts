@@ -14,7 +14,7 @@ const refusals: Readonly<Record<string, readonly [spent: number, balance: number
   'gemini-generate-content': [429, 403],
 };
 
-/** Keys that may spend only so much, with the desk that leases from the store. */
+/** Keys with a spend limit, and a lease desk that leases from the store. */
 describe('spending within limits', { concurrency: 4 }, () => {
   let bench: FaultBench;
   const keys = new Map<string, string>();
@@ -33,7 +33,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  const missing = (): never => assert.fail('there is no such mode');
+  const missing = (): never => assert.fail('the mode does not exist');
   const weir = async (...words: readonly string[]): Promise<string> => {
     const made = await runCommand(words, { WEIR_DATA_DIR: bench.weir.dataDirectory });
     assert.equal(made.code, 0, JSON.stringify(made));
@@ -47,7 +47,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
 
   for (const mode of [...wholeModes, ...streamModes]) {
     const [spent, balance] = refusals[mode.api.dialect] ?? missing();
-    test(`${mode.title}: what is not covered is refused in the dialect's words, and no upstream is asked`, async () => {
+    test(`${mode.title}: a call that the limit does not cover is refused in the dialect's format, and no upstream is called`, async () => {
       for (const [name, status] of [
         ['poor', spent],
         ['prepaid', balance],
@@ -59,7 +59,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
       }
     });
 
-    test(`M2, ${mode.title}: what is covered costs what it costs, and its row says what was held`, async () => {
+    test(`M2, ${mode.title}: a covered call has its normal cost, and its row has the held amount`, async () => {
       const entry = await bench.rowOf(await send(mode, 'rich'));
       assert.equal(entry.end, 'finished');
       assert.ok(BigInt(entry.heldNanoUsd ?? '0') >= entry.charge.amountNanoUsd && entry.charge.amountNanoUsd > 0n);
@@ -67,9 +67,9 @@ describe('spending within limits', { concurrency: 4 }, () => {
     });
   }
 
-  // Messages must set a bound, which is held for in full.
+  // Messages must set an output limit, and the hold covers all of it.
   for (const mode of streamModes.filter(({ api }) => api.dialect !== 'anthropic-messages'))
-    test(`F17, M6, ${mode.title}: a stream that reaches the limit of its key is cut properly, and the limit is kept`, async () => {
+    test(`F17, M6, ${mode.title}: a stream that reaches the limit of its key is ended properly, and the limit is kept`, async () => {
       const first = await bench.rowOf(await send(mode, 'rich', { steer: { 'output-tokens': '16' } }));
       const limit = (BigInt(first.heldNanoUsd ?? '0') * 101n) / 100n;
       const name = `cut-${mode.title}`;
@@ -93,7 +93,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
       assert.ok(entry.charge.amountNanoUsd > 0n && entry.charge.amountNanoUsd <= limit, `${entry.charge.amountNanoUsd} of ${limit}`);
     });
 
-  test('M6, F1, F2: many calls at once on one key spend no more than its limit', async () => {
+  test('M6, F1, F2: simultaneous calls on one key spend no more than its limit', async () => {
     const mode = wholeModes[2] ?? missing();
     const first = await bench.rowOf(await send(mode, 'rich'));
     const limit = BigInt(first.heldNanoUsd ?? '0') * 5n;
@@ -103,14 +103,14 @@ describe('spending within limits', { concurrency: 4 }, () => {
       ({ status }) => status === 200,
     );
     const replies = await Promise.all(Array.from({ length: 60 }, () => send(mode, 'crowd')));
-    // Where the machine stands still for seconds, so do the books, and calls are told to come again.
+    // If the machine stalls for seconds, so do the books, and calls get retry advice.
     const odd = replies.filter(({ status, text }) => status !== 200 && status !== 429 && !text.includes('credits_unavailable'));
     assert.deepEqual(
       odd.map(({ status, text }) => `${status} ${text}`),
       [],
     );
     const admitted = 1 + replies.filter(({ status }) => status === 200).length;
-    // A reply may be there a moment before its row.
+    // A reply may exist a moment before its row.
     const rows = await eventually(
       async () => (await bench.ledger.all()).filter(({ keyName }) => keyName === 'crowd'),
       ({ length }) => length >= admitted,
@@ -120,7 +120,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
     assert.ok(spent > 0n && spent <= limit, `${spent} of ${limit}`);
   });
 
-  test('a key sees how its limits and its balance stand, as they are described', async () => {
+  test('a key sees its limits and its balance in the described format', async () => {
     const read = async (name: string): Promise<Record<string, unknown>> => {
       const response = await fetch(`${bench.weir.gatewayUrl}/v1/credits`, { headers: { authorization: `Bearer ${keys.get(name)}` } });
       assert.equal(response.status, 200);
@@ -131,7 +131,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
     const known = { object: 'credits', currency: 'USD' };
     const { balance: ofPrepaid, ...prepaid } = await read('prepaid');
     assert.deepEqual(prepaid, { ...known, user: 'prepaid', key: 'prepaid', limits: [] });
-    // It may have made calls before it was made prepaid, and owes them.
+    // The key may have made calls before it was prepaid, and owes them.
     const { amount, reserved } = ofPrepaid as { readonly amount: { readonly nano_usd: string }; readonly reserved: object };
     assert.ok(BigInt(amount.nano_usd) <= 0n);
     assert.deepEqual(reserved, nothing);
@@ -140,7 +140,7 @@ describe('spending within limits', { concurrency: 4 }, () => {
     const limit = { nano_usd: '1', usd: '0.000000001' };
     const [{ reserved: leased, ...standing }] = limits as [{ readonly reserved: unknown }];
     assert.deepEqual(standing, { scope: 'key', period: 'total', limit, spent: nothing, resets_at: null });
-    // The process may have leased it all for a call, and not given it back yet.
+    // The process may have leased the rest for a call, and not released it yet.
     assert.ok([nothing, limit].some((either) => isDeepStrictEqual(leased, either)));
     assert.equal((await fetch(`${bench.weir.gatewayUrl}/v1/credits`)).status, 401);
   });

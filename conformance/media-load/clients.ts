@@ -5,7 +5,7 @@ import { residentBytes } from '../support/process-memory.ts';
 
 type Address = { readonly port: number; readonly path: string; readonly apiKey?: string };
 
-/** Reads a reply on a socket of its own, whose bytes cost as little as they can. Rejects when the connection fails. */
+/** Reads a reply on a socket of its own with the least work per byte. Rejects if the connection fails. */
 function readReply({ port, path, apiKey = '' }: Address, onBytes: (bytes: Buffer) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -16,7 +16,7 @@ function readReply({ port, path, apiKey = '' }: Address, onBytes: (bytes: Buffer
   });
 }
 
-/** Downloads a file and resolves with its length and the milliseconds that it took. Throws where the status is another than 200. */
+/** Downloads a file and resolves with its length and the milliseconds that it took. Throws unless the status is 200. */
 export async function download(address: Address): Promise<{ readonly bytes: number; readonly ms: number }> {
   const startedMs = performance.now();
   let head: string | undefined;
@@ -41,7 +41,7 @@ export async function follow(address: Address, onFirst: () => void): Promise<rea
   return [...text.matchAll(/^event: (\S+)$/gm)].map(([, name = '']) => name);
 }
 
-/** Looks at the memory of a process until it is told to stop. */
+/** Samples the memory of a process until it is stopped. */
 export function watchMemory({ process: { pid } }: RunningWeir): {
   readonly stop: () => { readonly startBytes: number; readonly peakBytes: number };
 } {

@@ -10,7 +10,7 @@ import type { MediaLoad } from './start-media-load.ts';
 const secondMs = 1000;
 const portOf = ({ weir }: MediaLoad): number => Number(new URL(weir.gatewayUrl).port);
 
-/** Open tasks for a while, and chat calls beside them. */
+/** Open tasks for a while, and chat calls at the same time. */
 export async function pollFor(load: MediaLoad, seconds: number, chatPerSecond: number) {
   await load.polls();
   await readLoop(load.weir);
@@ -26,7 +26,7 @@ export async function pollFor(load: MediaLoad, seconds: number, chatPerSecond: n
   return { polls, gapMs, latenessMs: percentilesOf(latenessMs), loop, chat: await chatting };
 }
 
-/** The same file to many at once, and chat calls beside them. */
+/** The same file for many clients at once, and chat calls at the same time. */
 export async function downloadTogether(
   load: MediaLoad,
   { id, clients, seconds }: { readonly id: string; readonly clients: number; readonly seconds: number },
@@ -55,7 +55,7 @@ export async function downloadTogether(
   };
 }
 
-/** Watches some tasks by their events until they are over; `ready` resolves when all have been told how their task stands. */
+/** Follows the events of some tasks to their end; `ready` resolves when every client has received its task's state. */
 export function watchTasks(load: MediaLoad, ids: readonly string[]) {
   const ready = Promise.withResolvers<void>();
   let first = 0;
@@ -68,7 +68,7 @@ export function watchTasks(load: MediaLoad, ids: readonly string[]) {
   return { ready: ready.promise, ended };
 }
 
-/** All open jobs are done at the same moment: how long it takes until each has its file and its charge. */
+/** All open jobs finish at the same moment: measures how long it takes until each has its file and its charge. */
 export async function completeTogether(load: MediaLoad, limitMs: number) {
   const { weir, store } = load;
   await readLoop(weir);

@@ -9,20 +9,20 @@ import { watchedNodeArguments } from '../support/loop-watch.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 import type { Percentiles } from './percentiles.ts';
 
-/** How the upstream was asked after its jobs since the last question. */
+/** The poll statistics of the upstream since the last request. */
 type Polls = { readonly jobs: number; readonly polls: number; readonly gapMs: Percentiles };
 
-/** A Weir whose upstreams cost little, each in a process of its own. */
+/** A Weir whose upstreams use little processor time, each in a process of its own. */
 export type MediaLoad = {
   readonly weir: RunningWeir;
-  /** The store of the gateway, read beside it. */
+  /** The store of the gateway, read from outside. */
   readonly store: Store;
-  /** Has so many videos made, some at a time; resolves with their ids. */
+  /** Orders this many videos, some at a time; resolves with their ids. */
   readonly submit: (count: number, prompt: string) => Promise<readonly string[]>;
   readonly polls: () => Promise<Polls>;
-  /** From now on every job is done. */
+  /** From now on every job is finished. */
   readonly finish: () => Promise<void>;
-  /** Chat calls at their rate; resolves with what became of them. */
+  /** Makes chat calls at their rate; resolves with their results. */
   readonly chat: (perSecond: number, seconds: number) => Promise<Offered>;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -31,10 +31,10 @@ const repository = join(import.meta.dirname, '../..');
 const readyWithinMs = 60_000;
 const submissionsAtOnce = 20;
 
-/** Keeps a process and all of its threads on one processor; what it starts stays there too. */
+/** Binds a process and all of its threads to one processor; processes that it starts stay there too. */
 export function pin(pid: number | undefined, core: string): void {
   const { status, stderr } = spawnSync('taskset', ['-a', '-c', '-p', core, String(pid)], { encoding: 'utf8' });
-  if (status !== 0) throw new Error(`a process cannot be kept on processor ${core}: ${stderr}`);
+  if (status !== 0) throw new Error(`cannot bind a process to processor ${core}: ${stderr}`);
 }
 
 /** Starts a program that prints its port. */
@@ -88,7 +88,7 @@ const configOf = (videos: number, chat: number) => ({
   },
 });
 
-/** @param core the processor of the gateway; absent where it may run on any */
+/** @param core the processor of the gateway; absent if it may run on any */
 export async function startMediaLoad({ core }: { readonly core?: string } = {}): Promise<MediaLoad> {
   await using opening = new AsyncDisposableStack();
   const upstream = await startProgram(join(repository, 'bench/video-upstream.ts'));

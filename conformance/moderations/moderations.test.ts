@@ -39,7 +39,7 @@ describe('moderations', () => {
   const send = (body: object, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
     post(`${bench.weir.gatewayUrl}/v1/moderations`, body, { authorization: `Bearer ${bench.weir.apiKey}`, ...headers });
 
-  test("each input has its verdict, under the vendor's model where none is named, and it costs nothing", async () => {
+  test("each input has its verdict, by the vendor's model if none is named, and it is free", async () => {
     const { data, response } = await client.moderations.create({ input: ['good morning', 'I will kill it'] }).withResponse();
     assert.deepEqual(
       data.results.map(({ flagged }) => flagged),
@@ -53,7 +53,7 @@ describe('moderations', () => {
     );
   });
 
-  test('texts and pictures are one input', async () => {
+  test('texts and images are one input', async () => {
     const image_url = { url: 'data:image/png;base64,iVBORw0KGgo=' };
     const judged = await client.moderations.create({
       model,
@@ -65,7 +65,7 @@ describe('moderations', () => {
     assert.deepEqual([judged.results.length, judged.results[0]?.category_applied_input_types.violence], [1, ['text', 'image']]);
   });
 
-  test("a server of one's own is asked by its name for the model, and charged by its price", async () => {
+  test('a self-hosted server gets its own name for the model, and its price is charged', async () => {
     const input = 'x'.repeat(400);
     const reply = await send({ model: 'own', input });
     assert.deepEqual([reply.status, reply.json.model], [200, 'own'], reply.text);
@@ -80,13 +80,13 @@ describe('moderations', () => {
     assert.ok(BigInt(quoted.json.maximum.nano_usd) >= 100_000n, quoted.text);
   });
 
-  test('a target that cannot be reached is passed over', async () => {
+  test('an unreachable target is skipped', async () => {
     const reply = await send({ model: 'second', input: 'x' });
     assert.deepEqual([reply.status, reply.json.model], [200, 'second'], reply.text);
     assert.equal((await send({ model: 'away', input: 'x' })).status, 503);
   });
 
-  test('what is wrong is refused with its field before an upstream is asked', async () => {
+  test('an invalid request is refused with its field before an upstream is called', async () => {
     const before = bench.simulator.records().length;
     for (const [body, status, words] of [
       [{}, 400, /input/],
@@ -110,7 +110,7 @@ describe('moderations', () => {
     assert.equal(bench.simulator.records().length, before);
   });
 
-  test('limits hold, and a key makes a request safe to repeat', async () => {
+  test('limits apply, and a key makes a request safe to repeat', async () => {
     const slow = by(await bench.createKey('slow', { rpm: '1' })).headers;
     assert.equal((await send({ input: 'x' }, slow)).status, 200);
     assert.equal((await send({ input: 'x' }, slow)).status, 429);
@@ -139,13 +139,13 @@ const scores = (score: number, more: object = {}): object => ({
 });
 const said = (answer: unknown): Record<string, string> => ({ 'x-simulator-text': encodeURIComponent(JSON.stringify(answer)) });
 
-describe('moderations by a chat model that stands in', () => {
+describe('moderations by a chat model as a stand-in', () => {
   let bench: LimitsBench;
   before(async () => {
     bench = await startLimitsBench({
       retries: { attemptsMax: 1 },
       upstreams: ({ openai, anthropic, gemini }) => ({
-        // Named as the vendors are, so that nobody here judges content.
+        // Named like the vendors' models, so that no test judges content.
         openai: { vendor: 'openai-compatible', apiKey: upstreamKey, baseUrl: openai, forwardHeaders: ['x-simulator-*'] },
         anthropic: { vendor: 'anthropic', apiKey: upstreamKey, baseUrl: anthropic, forwardHeaders: ['x-simulator-*'] },
         gemini: { vendor: 'gemini', apiKey: upstreamKey, baseUrl: gemini, forwardHeaders: ['x-simulator-*'] },
@@ -162,7 +162,7 @@ describe('moderations by a chat model that stands in', () => {
   const client = (headers: Readonly<Record<string, string>> = {}): OpenAI =>
     new OpenAI({ baseURL: `${bench.weir.gatewayUrl}/v1`, apiKey: bench.weir.apiKey, maxRetries: 0, defaultHeaders: { ...headers } });
 
-  test("OpenAI's client has the vendor's shape, is told who judged, and the books have the chat that it was", async () => {
+  test("OpenAI's client gets the vendor's format with the name of the judging model, and the books have its chat call", async () => {
     const answer = { input_1: scores(0.01), input_2: scores(0.02, { violence: 0.9 }) };
     const { data, response } = await client(said(answer))
       .moderations.create({ model, input: ['good morning', 'I will kill it'] })
@@ -199,7 +199,7 @@ describe('moderations by a chat model that stands in', () => {
     assert.ok(BigInt(quoted.json.maximum.nano_usd) >= row.charge.amountNanoUsd, quoted.text);
   });
 
-  test('a picture is shown to the model, in whatever words its vendor has for one', async () => {
+  test('the model receives an image in the format of its vendor', async () => {
     const url = 'data:image/png;base64,iVBORw0KGgo=';
     const judged = await client(said({ input_1: scores(0.1, { sexual: 0.6 }) })).moderations.create({
       input: [
@@ -219,7 +219,7 @@ describe('moderations by a chat model that stands in', () => {
     assert.deepEqual([inside.status, inside.json.error.param, bench.simulator.records().length], [400, 'input', asked], inside.text);
   });
 
-  test('an answer that leaves an input unjudged, or refuses, is an error and no harmless verdict', async () => {
+  test('an answer that leaves an input unjudged, or refuses, is an error and not a harmless verdict', async () => {
     for (const answer of [{ input_1: scores(0.1) }, { input_1: scores(0.1), input_2: { hate: 0 } }, 'I cannot judge this.']) {
       const failed = await post(
         `${bench.weir.gatewayUrl}/v1/moderations`,
@@ -230,7 +230,7 @@ describe('moderations by a chat model that stands in', () => {
     }
   });
 
-  test("it stands in for the vendor's models alone, and takes as many inputs as one answer judges", async () => {
+  test("it only replaces the vendor's models, and accepts as many inputs as one answer judges", async () => {
     const send = (body: object): Promise<Answer> => post(`${bench.weir.gatewayUrl}/v1/moderations`, body, by(bench.weir.apiKey).headers);
     for (const [body, status, words] of [
       [{ model: 'no-such-model', input: 'x' }, 404, /no-such-model/],

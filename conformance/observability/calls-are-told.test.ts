@@ -15,7 +15,7 @@ type Line = Readonly<Record<string, unknown>>;
 
 let collector: Collector;
 let simulated: SimulatedWeir;
-/** The ids of all calls whose clients learnt them. */
+/** The ids of all calls whose clients received them. */
 const known: string[] = [];
 let withoutId = 0;
 
@@ -70,7 +70,7 @@ async function makeCalls(): Promise<void> {
     if (typeof id === 'string') known.push(id);
     else withoutId += 1;
   };
-  /** All that is asked by one interface. Most of the calls wait for a limit to pass, so the interfaces are asked at once. */
+  /** All calls of one interface. Most of them wait for a time-out, so the interfaces run at the same time. */
   const makeCallsOf = async (api: (typeof chatInterfaces)[number]): Promise<void> => {
     const own = { ...api.headers, ...traced() };
     for (const stream of [false, true]) {
@@ -83,7 +83,7 @@ async function makeCalls(): Promise<void> {
     }
     const paced = { 'x-simulator-pace': 'tokensPerSecond=60', 'x-simulator-output-tokens': '60' };
     note(await send(api.path(api.model, true), api.body(api.model, 'hello', true), { ...own, ...traced(), ...paced }).done);
-    // Translated, refused, and left.
+    // Translated, refused, and disconnected.
     const other = api.dialect === 'openai-chat' ? 'claude-sonnet-4-5' : 'gpt-4.1';
     note(await send(api.path(other), api.body(other, 'hello'), { ...own, ...traced() }).done);
     note(await send(api.path('no-such-model'), api.body('no-such-model', 'hello'), { ...own, ...traced() }).done);
@@ -109,7 +109,7 @@ function readLines(): readonly Line[] {
     simulated.weir
       .output()
       .split('\n')
-      // The last is empty, or half of one.
+      // The last is empty, or truncated.
       .slice(0, -1)
       .filter((line) => line.startsWith('{') && line.includes('"msg":"call '))
       .map((line) => JSON.parse(line) as Line)
@@ -136,7 +136,7 @@ async function readBooks(): Promise<readonly CallEntry[]> {
   }
 }
 
-test('every call has one line, whatever became of it', async () => {
+test('every call has one log line, however it ended', async () => {
   const lines = await allLines();
   assert.equal(lines.length, known.length + withoutId);
   const told = new Map<unknown, number>();
@@ -146,7 +146,7 @@ test('every call has one line, whatever became of it', async () => {
   assert.deepEqual(ends, new Set(['finished', 'failed', 'cut', 'client-left', 'refused']));
 });
 
-test('a line says what the books say', async () => {
+test('the log line matches the books', async () => {
   const lines = new Map((await allLines()).map((line) => [line['callId'], line]));
   const books = await readBooks();
   assert.equal(books.length, [...lines.values()].filter((line) => 'costNanoUsd' in line).length);
@@ -170,7 +170,7 @@ test('a line says what the books say', async () => {
   }
 });
 
-test('the metrics are the sums of the books, and nothing is left in flight', async () => {
+test('the metrics are the sums of the books, and no call stays in flight', async () => {
   const books = await readBooks();
   const read = async () => readExposition((await call(simulated.weir.metricsUrl)).text);
   const samples = await eventually(read, (shown) => sumSamples(shown, 'weir_calls_in_flight') === 0);
@@ -202,7 +202,7 @@ test('the metrics are the sums of the books, and nothing is left in flight', asy
   assert.ok(sumSamples(samples, 'gen_ai_server_time_to_first_token_seconds_count') > 0);
 });
 
-test('each call is a span in the trace of its client, each attempt one under it, and the upstream is told of that', async () => {
+test("each call is a span in its client's trace, each attempt is a span below it, and the upstream receives that span's id", async () => {
   const spans = await eventually(
     () => Promise.resolve(collector.spans),
     (all) => all.filter(({ kind }) => kind === 2).length >= known.length + withoutId,
@@ -224,7 +224,7 @@ test('each call is a span in the trace of its client, each attempt one under it,
   const attempts = new Set(clients.map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`));
   assert.ok(
     told.length > 0 && told.filter((parent) => !attempts.has(parent)).length <= 1,
-    'only the count of tokens is no attempt in the books',
+    'only the count of tokens is not an attempt in the books',
   );
   for (const row of books) {
     const span = servers.find(({ attributes }) => attributes['weir.call.id'] === row.callId);

@@ -1,39 +1,40 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * Offers calls to a gateway on raw keep-alive sockets and prints one JSON line with what became of them. Open: calls come at their rate whatever becomes of the earlier ones,
- * and their time runs from when they were due. Closed: each connection sends its next call when the last is answered.
+ * Offers calls to a gateway on raw keep-alive sockets and prints one JSON line with their results. Open: calls start at
+ * their rate, independent of earlier ones, and their time runs from when they were due. Closed: each connection sends
+ * its next call when the last is answered.
  */
 export type Offer = {
   readonly port: number;
   readonly apiKey: string;
-  /** Calls in a second; absent where `connections` callers wait for their answers. */
+  /** Calls per second; absent if `connections` callers wait for their answers. */
   readonly perSecond?: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Of which these are not counted: the load settles. */
+  /** The first part is not counted, while the load settles. */
   readonly warmUpSeconds: number;
-  /** An answer that takes longer is of no use to anyone. */
+  /** A slower answer is useless. */
   readonly deadlineMs: number;
   readonly bodyBytes: number;
   readonly stream?: { readonly events: number; readonly perSecond: number };
-  /** Every call with a key of its own that nobody knows. */
+  /** Every call has an unknown key of its own. */
   readonly randomKeys?: boolean;
 };
 
 export type Offered = {
   readonly offered: number;
-  /** Whole answers with status 200 in time. */
+  /** Complete answers with status 200 in time. */
   readonly good: number;
   readonly late: number;
   readonly shed: number;
   readonly otherStatuses: Readonly<Record<string, number>>;
   readonly broken: number;
-  /** Calls that found no free connection: the generator was not able to offer them. */
+  /** Calls that found no free connection: the generator could not offer them. */
   readonly notSent: number;
   readonly seconds: number;
   readonly goodMs: Percentiles;
-  /** Refusals, from when the call was sent. */
+  /** Refusals, measured from when the call was sent. */
   readonly shedMs: Percentiles;
 };
 
@@ -156,7 +157,7 @@ class Caller {
 const all: Caller[] = [];
 const open = (dueMs: number): void => void all.push(new Caller(dueMs));
 
-/** One call at its time: on a connection that is free, on a new one, or as soon as one is free. */
+/** One call at its time: on an idle connection, on a new one, or as soon as one is idle. */
 function offerOne(dueMs: number): void {
   const free = idle.pop();
   if (free !== undefined) free.send(dueMs);

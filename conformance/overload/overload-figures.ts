@@ -4,13 +4,14 @@ import { startOverloadBench } from './overload-bench.ts';
 
 const goodputShareMin = 0.9;
 const shedMsMax = 10;
-/** A call may wait so long for its tenant's place before it is refused. */
+/** The longest time that a call may wait for its tenant's slot before it is refused. */
 const placeWaitMs = 100;
 const slowdownMax = 1.5;
 
 /**
- * R10: three times the calls that a gateway can serve, and a tenant beside one that floods. The short form has a gateway with places for few calls; the long one drives a
- * gateway with its default settings to its limit, whose upstream and clients share the machine.
+ * R10: three times the calls that a gateway can serve, and a tenant beside one that floods. The short form has a
+ * gateway with slots for few calls; the long one drives a gateway with its default settings to its limit, on the same
+ * machine as its upstream and clients.
  */
 export async function overloadFigures(isLong: boolean): Promise<readonly Figure[]> {
   const work: Partial<Offer> = isLong
@@ -33,7 +34,7 @@ export async function overloadFigures(isLong: boolean): Promise<readonly Figure[
       row: 'R10',
       what: 'three times the calls that it can serve',
       measured: `${Math.round(perSecond(overloaded))} calls/s in time of ${Math.round(peak)} at the peak (${Math.round(share * 100)} %); refusals in p50 ${duration(overloaded.shedMs.p50)}, p99 ${duration(overloaded.shedMs.p99)}; other statuses ${JSON.stringify(overloaded.otherStatuses)}`,
-      gate: `≥ ${goodputShareMin * 100} %; < ${shedMsMax} ms, or after a wait for a place of ${placeWaitMs} ms`,
+      gate: `≥ ${goodputShareMin * 100} %; < ${shedMsMax} ms, or after a wait for a slot of ${placeWaitMs} ms`,
       isMet:
         share >= goodputShareMin &&
         overloaded.shedMs.p50 < shedMsMax &&
@@ -42,7 +43,7 @@ export async function overloadFigures(isLong: boolean): Promise<readonly Figure[
     },
     {
       row: 'R10',
-      what: 'a tenant with a tenth of the calls beside one with twice of what can be served',
+      what: 'a tenant with a tenth of the calls beside one with twice the capacity',
       measured: `p99 ${duration(beside.goodMs.p99)}, alone ${duration(alone.goodMs.p99)} (${slowdown.toFixed(2)} times); ${beside.shed} of ${beside.offered} refused`,
       gate: `< ${slowdownMax} times`,
       isMet: slowdown < slowdownMax && beside.shed <= 0.02 * beside.offered,

@@ -8,13 +8,13 @@ import type { Offered } from './offer-load.ts';
 import { type OverloadBench, startOverloadBench } from './overload-bench.ts';
 
 /**
- * A gateway that has places for few calls, each of which takes half a second wherever it runs: how many it can serve does not depend on the machine. `node bench/overload.ts`
- * drives the process itself to its limit and prints figures.
+ * A gateway with slots for few calls, each of which takes half a second on any machine, so that its capacity does not
+ * depend on the machine. `node bench/overload.ts` drives the process itself to its limit and prints figures.
  */
 const callsMax = 44;
 const stream = { events: 25, perSecond: 50 };
 const secondsPerCall = 0.6;
-/** What it can serve: places that all share, by the time of a call. */
+/** Its capacity: shared slots, divided by the time of a call. */
 const capacity = Math.round((callsMax / 1.1 / secondsPerCall) * 0.9);
 
 describe('overload', () => {
@@ -52,7 +52,7 @@ describe('overload', () => {
     assert.ok(grown < 100 * 1024 * 1024, `memory grew by ${grown} bytes`);
   });
 
-  test('a tenant that floods does not take the places of one that keeps to its share', async () => {
+  test('a tenant that floods does not occupy the slots of one within its share', async () => {
     const quiet = { apiKey: await bench.createKey('quiet'), perSecond: capacity / 4, stream };
     const alone = await bench.offer(quiet);
     const besideFlood = async () => {

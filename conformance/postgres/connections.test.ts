@@ -13,7 +13,7 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
   let pool: ConnectionPool | undefined;
   const postgres = (): PostgresServer => server ?? assert.fail();
   const openDatabase = () => createPostgresDatabase(pool ?? assert.fail());
-  /** A pool that gives up nothing because the machine stands still for seconds, but what a test says. */
+  /** A pool without time-outs for a stalled machine, except those of a test. */
   const open = (url: string, limits: Partial<Parameters<typeof openPool>[0]> = {}): ConnectionPool =>
     openPool({
       url,
@@ -37,7 +37,7 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     await server?.close();
   });
 
-  test('transactions that read and then write are run again until none was lost', async () => {
+  test('transactions that read and then write are retried until none is lost', async () => {
     const database = openDatabase();
     const add = (): Promise<unknown> =>
       database.transact(async (transaction) => {
@@ -48,7 +48,7 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     assert.equal((await database.first("select value from numbers where name = 'a'"))?.['value'], 8n);
   });
 
-  test('two that wait for each other both get through', async () => {
+  test('two transactions in a deadlock both succeed', async () => {
     const database = openDatabase();
     const addTo = (names: readonly string[]): Promise<void> =>
       database.transact(async (transaction) => {
@@ -61,7 +61,7 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     assert.equal((await database.first("select value from numbers where name = 'b'"))?.['value'], 200n);
   });
 
-  test('a part that fails is undone alone, and a failure that nobody was told of keeps nothing', async () => {
+  test('a part that fails is rolled back alone, and an unreported failure stores nothing', async () => {
     const database = openDatabase();
     const tooMuch = "update numbers set value = 5000 where name = 'a'";
     await database.transact(async (transaction) => {
@@ -91,7 +91,7 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     const broken = database.transact(async (transaction) => {
       await transaction.run("insert into numbers values ('f', 1)");
       await postgres().query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'test'");
-      // The end of the connection arrives while nothing is asked of it.
+      // The end of the connection arrives while it is idle.
       await eventually(
         () => postgres().query("select count(*) from pg_stat_activity where application_name = 'test'"),
         (connections) => connections === '0',
@@ -103,7 +103,7 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     assert.equal((await database.all("select 1 from numbers where name in ('f', 'g')")).length, 0);
   });
 
-  test('errors have kinds, and their messages no values', async (context) => {
+  test('errors have kinds, and their messages contain no values', async (context) => {
     const openImpatient = (limits: Partial<Parameters<typeof openPool>[0]>) => {
       const opened = open(postgres().url(), limits);
       context.after(() => opened.close());
@@ -136,7 +136,7 @@ describe('transactions and connections of PostgreSQL', { skip: skipPostgres }, (
     }
   });
 
-  test('values come back as they went, to the last digit', async () => {
+  test('values are read as they were written, to the last digit', async () => {
     const database = openDatabase();
     const row = await database.first(
       'select cast(? as bigint) as large, cast(? as bigint) as power, cast(? as double precision) as real, cast(? as bytea) as bytes, cast(? as text) as text, sum(cast(? as bigint)) as sum',

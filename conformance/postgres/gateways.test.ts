@@ -12,7 +12,7 @@ import { call, eventually, post } from '../support/http.ts';
 import { skipPostgres } from '../support/start-postgres.ts';
 import { openSharedLedger, serveShared, useSharedParts } from './shared-weir.ts';
 
-/** Runs a command that is told which day it is, and again where it failed because midnight came before it looked at its own clock. */
+/** Runs a command with a date, and repeats it if midnight passed before the command read its own clock. */
 async function onOneDay(run: (today: string) => Promise<Finished>): Promise<Finished> {
   const todayIs = (): string => new Date().toISOString().slice(0, 10);
   for (;;) {
@@ -51,7 +51,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     assert.deepEqual(await compareStatistics(monitor.monitorUrl, monitor.billingToken, entries), []);
   });
 
-  test('what one has stored the other shows: a response, a conversation, a key that a command made', async () => {
+  test('an object that one gateway stored is visible at the other: a response, a conversation, a key that a command made', async () => {
     await using first = await serveShared(parts(), { command: 'gateway' });
     await using second = await serveShared(parts(), { command: 'gateway' });
     const auth = { authorization: `Bearer ${first.apiKey}` };
@@ -75,7 +75,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     }
   });
 
-  test('one publication reaches every gateway within seconds, and later shows which book stood behind a receipt', async () => {
+  test('one publication reaches every gateway within seconds, and a receipt later names its book', async () => {
     await using first = await serveShared(parts(), { command: 'gateway' });
     await using second = await serveShared(parts(), { command: 'gateway' });
     const environment = { WEIR_CONFIG: join(first.dataDirectory, 'weir.yaml'), WEIR_DATA_DIR: first.dataDirectory };
@@ -118,7 +118,7 @@ describe('two gateways and a monitor on one PostgreSQL, each with a role that ha
     assert.match(verified.stdout, /is right, by the prices of \S+\+store-1\+[0-9a-f]{8} too/, verified.stderr);
   });
 
-  test('a video that one gateway began is seen by the other until it is over, and is charged once', async () => {
+  test('the other gateway follows a video of one gateway to its end, and it is charged once', async () => {
     const models = { 'kite-video': { targets: [{ upstream: 'xai', model: 'grok-imagine-video' }] } };
     await using first = await serveShared(parts(), { command: 'gateway', config: { models } });
     await using second = await serveShared(parts(), { command: 'gateway', config: { models } });

@@ -9,7 +9,7 @@ import { openSharedLedger, serveShared, useSharedParts } from './shared-weir.ts'
 describe('Idempotency-Key over two gateways on one PostgreSQL', { skip: skipPostgres }, () => {
   const parts = useSharedParts(['fsync=off']);
 
-  test('M10: a hundred at once, whichever gateway they come to, are one call, one row and one answer', async () => {
+  test('M10: a hundred simultaneous requests to either gateway are one call, one row and one answer', async () => {
     await using first = await serveShared(parts(), { command: 'gateway' });
     await using second = await serveShared(parts(), { command: 'gateway' });
     const body = JSON.stringify({ model: 'gpt-4.1', stream: true, messages: [{ role: 'user', content: 'Hello' }] });
@@ -33,7 +33,7 @@ describe('Idempotency-Key over two gateways on one PostgreSQL', { skip: skipPost
     await ledger.close();
   });
 
-  test('M8 and M10: who leaves a stream at one gateway gets it whole at the other, at once and later, and it is charged once', async () => {
+  test('M8 and M10: a client that leaves a stream at one gateway gets it whole at the other, at once and later, and it is charged once', async () => {
     const options = { command: 'gateway', config: { disconnect: 'abort' } } as const;
     await using first = await serveShared(parts(), options);
     await using second = await serveShared(parts(), options);

@@ -19,7 +19,7 @@ import { autoChunking } from '../../src/tools/file-search/file-objects.ts';
 const entryCount = 1203;
 const startMs = Date.UTC(2026, 0, 5);
 
-/** Something in every part of a store. */
+/** An object in every part of a store. */
 async function fill(store: Store): Promise<void> {
   for (const [index, name] of hostileNames.entries()) {
     const user = await store.ensureUser({ id: `u${index}`, name, createdAtMs: index });
@@ -107,7 +107,7 @@ describe('weir migrate', { skip: skipPostgres }, () => {
   const migrate = (url: string) =>
     runCommand(['migrate', 'sqlite', 'postgres', '--url', '-'], { WEIR_DATA_DIR: directory, WEIR_OWNER_URL: url });
 
-  test('everything arrives, counts on, and is not copied a second time', async () => {
+  test('everything arrives, sequences continue, and a second copy is refused', async () => {
     const url = postgres().url();
     const finished = await migrate(url);
     assert.equal(finished.code, 0, finished.stderr);
@@ -141,10 +141,10 @@ describe('weir migrate', { skip: skipPostgres }, () => {
     assert.match(again.stderr, /not empty/);
   });
 
-  test('a copy that fails halfway leaves nothing, and can be made again', async () => {
+  test('a copy that fails halfway leaves nothing, and can be repeated', async () => {
     const url = await postgres().createDatabase('halfway');
     await (await openPostgresStore({ url })).close();
-    // The last rows of the ledger do not fit: what came before them must go too.
+    // The last rows of the ledger do not fit: the rows before them must be removed too.
     await postgres().query('alter table calls add constraint short check (call_id <> $$call-1200$$)', { database: 'halfway' });
     const failed = await migrate(url);
     assert.equal(failed.code, 1);
@@ -156,7 +156,7 @@ describe('weir migrate', { skip: skipPostgres }, () => {
     assert.equal((await migrate(url)).code, 0);
   });
 
-  test('a gateway that runs on the data directory is not copied under its feet', async () => {
+  test('the data directory of a running gateway is not copied', async () => {
     const lock = lockDataDirectory(directory);
     try {
       const refused = await migrate(await postgres().createDatabase('locked'));
@@ -167,7 +167,7 @@ describe('weir migrate', { skip: skipPostgres }, () => {
     }
   });
 
-  test('the schema alone: made by the owner, told once more when there is nothing to do', async () => {
+  test('the schema alone is made by the owner, and a repetition reports that there is nothing to do', async () => {
     const url = await postgres().createDatabase('schema');
     for (let time = 0; time < 2; time += 1)
       assert.match((await runCommand(['migrate', '--url', url], { WEIR_DATA_DIR: directory })).stdout, /up to date: version \d+/);

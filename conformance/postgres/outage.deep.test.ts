@@ -14,7 +14,7 @@ import { skipPostgres } from '../support/start-postgres.ts';
 import type { RunningWeir } from '../support/start-weir.ts';
 import { openSharedLedger, startShared, useSharedParts } from './shared-weir.ts';
 
-/** Calls that go on until they are told to end, a few at a time. */
+/** Calls that continue until they are stopped, a few at a time. */
 function startLoad(weir: RunningWeir, firstNumber: number) {
   const views: ClientView[] = [];
   let number = firstNumber;
@@ -48,7 +48,7 @@ async function publishBook(url: string): Promise<void> {
   await store.close();
 }
 
-/** What holds while the store is away. */
+/** The guarantees while the store is down. */
 async function checkOutage(weir: RunningWeir, load: ReturnType<typeof startLoad>): Promise<void> {
   const before = load.count();
   await eventually(load.count, (count) => count > before + 20, 60_000);
@@ -61,10 +61,10 @@ async function checkOutage(weir: RunningWeir, load: ReturnType<typeof startLoad>
   assert.equal((await call(`${weir.gatewayUrl}/health/ready`)).status, 200);
 }
 
-describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () => {
+describe('PostgreSQL is down for a while under load', { skip: skipPostgres }, () => {
   const parts = useSharedParts();
 
-  test('crashed or deaf: calls of known keys go on, unknown keys get 503, readiness stays, and afterwards nothing is missing', async () => {
+  test('crashed or silent database: calls of known keys continue, unknown keys get 503, readiness stays, and afterwards nothing is missing', async () => {
     await using weir = await startShared(parts(), {
       command: 'gateway',
       database: { connectMs: 500, statementMs: 1000 },
@@ -108,10 +108,10 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
       ({ status }) => status !== 503,
       60_000,
     );
-    assert.equal(answered.status, 401, 'unknown keys are told so again');
+    assert.equal(answered.status, 401, 'unknown keys get the normal answer again');
   });
 
-  test('R1: a gateway that starts while PostgreSQL is away knows its keys and prices, and what it books arrives later', async () => {
+  test('R1: a gateway that starts while PostgreSQL is down knows its keys and prices, and its bookings arrive later', async () => {
     const { server } = parts();
     const options = { command: 'gateway', database: { connectMs: 500 }, environment: { WEIR_LOG_LEVEL: 'silent' } } as const;
     await using first = await startShared(parts(), options);
@@ -120,7 +120,7 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
       (isThere) => isThere,
     );
     const kept = readFileSync(join(first.dataDirectory, 'keys.sealed'));
-    for (const clear of [first.apiKey, 'admin', 'pepper']) assert.equal(kept.includes(clear), false, `${clear} in clear`);
+    for (const clear of [first.apiKey, 'admin', 'pepper']) assert.equal(kept.includes(clear), false, `${clear} is not encrypted`);
     await publishBook(server.url());
     await eventually(
       () => existsSync(join(first.dataDirectory, 'prices.published.json')),
@@ -141,7 +141,7 @@ describe('PostgreSQL is away for a while, at load', { skip: skipPostgres }, () =
     const row = await ledger.row(view.callId ?? '', 60_000);
     await ledger.close();
     assert.equal(row.end, 'finished');
-    assert.match(row.priceVersion, /\+store-1\+/, 'priced as before, with what was published');
+    assert.match(row.priceVersion, /\+store-1\+/, 'priced as before, with the published prices');
     await eventually(
       () => post(`${again.gatewayUrl}/v1/chat/completions`, chat, unknownKey),
       ({ status }) => status === 401,

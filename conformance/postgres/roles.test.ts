@@ -18,7 +18,7 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
     assert.deepEqual(tablesWithRights.toSorted(), tables.split('\n').toSorted());
   });
 
-  test('the server itself refuses what a role may not do', async () => {
+  test('the server itself refuses actions that a role does not permit', async () => {
     const { server } = parts();
     const store = await openPostgresStore({ url: server.url('weir', 'weir_gateway') });
     await store.appendEntries([createEntry('kept', { userName: 'ann' })]);
@@ -58,7 +58,7 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
     assert.equal(await server.query('select count(*), min(user_name) from calls', { role: 'weir_monitor' }), '1|ann');
   });
 
-  test('the statements may be run again, and take names of their own', async () => {
+  test('the statements can be repeated, and accept other role names', async () => {
     const { server } = parts();
     await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
     await server.query(describeRoles({ gateway: 'Front-door', monitor: 'reader', operator: 'Prices-desk' }));
@@ -67,7 +67,7 @@ describe('roles of PostgreSQL', { skip: skipPostgres }, () => {
       assert.throws(() => describeRoles({ gateway: name, monitor: 'm', operator: 'o' }), RangeError);
   });
 
-  test('a role that may not change the schema is told who has to', async () => {
+  test('a role without rights on the schema gets the name of the role that has them', async () => {
     const { server } = parts();
     await server.createDatabase('empty');
     await assert.rejects(openPostgresStore({ url: server.url('empty', 'weir_gateway') }), { kind: 'read-only', message: /weir migrate/ });

@@ -29,7 +29,7 @@ function configFile(text: string): string {
 const free = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0' };
 
 describe('commands', { concurrency: 3 }, () => {
-  test('help is help: of the program, of a command, and of a command that does not exist', async () => {
+  test('help is printed for the program, for a command, and for a command that does not exist', async () => {
     const help = await runWeir(['--help'], {}, base);
     assert.equal(help.code, 0);
     for (const command of ['start', 'gateway', 'monitor', 'keys', 'tokens', 'config'])
@@ -50,7 +50,7 @@ describe('commands', { concurrency: 3 }, () => {
     assert.match(lacking.stderr, /--name/);
   });
 
-  /** A line of each command, which prints the same wherever it runs; what it needs is a fresh data directory. */
+  /** A line of each command whose output does not depend on the process; it needs only a fresh data directory. */
   const lines: readonly (readonly [words: readonly string[], code: number])[] = [
     [['keys', 'list'], 0],
     [['users', 'list', '--json'], 0],
@@ -67,7 +67,7 @@ describe('commands', { concurrency: 3 }, () => {
     [['nothing'], 1],
   ];
   for (const [words, code] of lines)
-    test(`weir ${words.join(' ')}: as a process of its own it ends by itself, with what it prints in another's`, async () => {
+    test(`weir ${words.join(' ')}: as a process of its own it exits by itself, with the same output as in the test's process`, async () => {
       const [own, other] = [
         await runWeir(words, { WEIR_DATA_DIR: freshDirectory() }, base),
         await runCommand(words, { WEIR_DATA_DIR: freshDirectory() }),
@@ -87,14 +87,14 @@ describe('commands', { concurrency: 3 }, () => {
     assert.equal(second.code, 1);
     assert.ok(second.stderr.includes(first.dataDirectory), second.stderr);
     assert.match(second.stderr, /in use/);
-    assert.ok(second.stderr.includes(String(first.process.pid)), 'it names the process that has it');
-    assert.doesNotMatch(second.stderr, /\n\s+at /, 'words and no stack');
+    assert.ok(second.stderr.includes(String(first.process.pid)), 'the refusal names the process that uses it');
+    assert.doesNotMatch(second.stderr, /\n\s+at /, 'a message and no stack');
     const third = await runCommand(['start'], { ...free, WEIR_DATA_DIR: first.dataDirectory });
     assert.equal(third.code, 1);
     assert.match(third.stderr, /in use/);
   });
 
-  test('a directory left by a killed process is free at once', async () => {
+  test('a directory of a killed process is available at once', async () => {
     const dataDirectory = freshDirectory();
     const { mkdirSync } = await import('node:fs');
     mkdirSync(dataDirectory);
@@ -104,13 +104,13 @@ describe('commands', { concurrency: 3 }, () => {
     assert.equal(second.process.exitCode, null);
   });
 
-  test('a data directory that cannot be made ends every program at once, with one line that names it', async () => {
+  test('a data directory that cannot be created ends every program at once, with one line that names it', async () => {
     const file = configFile('');
     const places = [file, join(file, 'below'), ...(existsSync('/proc/self/stat') ? ['/proc', '/proc/weir', '/proc/weir/below'] : [])];
     const commands = [['start'], ['gateway'], ['gateway', '--workers', '2'], ['monitor'], ['keys', 'list']];
     for (const [at, place] of places.entries()) {
       const environment = { ...free, WEIR_DATA_DIR: place, OPENAI_API_KEY: 'sk-none-0123456789' };
-      // Each as a process at one of the places.
+      // Each runs as a process with one of the paths.
       const ended = await Promise.all(
         commands.map((command) => (at === 0 ? runWeir(command, environment, base) : runCommand(command, environment))),
       );
@@ -127,7 +127,7 @@ describe('commands', { concurrency: 3 }, () => {
     ['WEIR_PORT', 'gateway'],
     ['WEIR_MONITOR_PORT', 'monitor'],
   ] as const) {
-    test(`a port that is taken is named with its variable (${what})`, async () => {
+    test(`a used port is named with its variable (${what})`, async () => {
       const server = createServer().listen(0, '127.0.0.1');
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
@@ -158,7 +158,7 @@ describe('commands', { concurrency: 3 }, () => {
       const environment = { WEIR_PORT: String(port), WEIR_MONITOR_PORT: String(monitorPort), WEIR_DATA_DIR: freshDirectory() };
       const ended = await runWeir(['start'], environment, base);
       assert.match(ended.stderr, /WEIR_MONITOR_PORT/);
-      assert.equal(listened, false, 'it said that it was ready while nobody could ask the monitor');
+      assert.equal(listened, false, 'it reported that it was ready before the monitor listened');
     } finally {
       clearInterval(knock);
       taken.close();
@@ -185,7 +185,7 @@ describe('commands', { concurrency: 3 }, () => {
     ['a vendor that does not exist', 'upstreams:\n  one:\n    vendor: opanai\n', /:3:13 /, /vendor/],
     ['a time zone that does not exist', 'timeZone: Mars/Olympus\n', /:1:11 /, /Mars\/Olympus/],
     [
-      'a price that is no decimal',
+      'a price that is not a decimal',
       'models:\n  m:\n    targets: [{upstream: one}]\n    price: {input: 1e3, output: "2"}\n',
       /:4:\d+ /,
       /input/,
@@ -209,13 +209,13 @@ describe('commands', { concurrency: 3 }, () => {
     });
   }
 
-  test('a configuration that is not there is named', async () => {
+  test('a missing configuration is named', async () => {
     const ended = await runWeir(['start'], { ...free, WEIR_CONFIG: '/nowhere/weir.yaml', WEIR_DATA_DIR: freshDirectory() }, base);
     assert.equal(ended.code, 1);
     assert.match(ended.stderr, /\/nowhere\/weir\.yaml/);
   });
 
-  test('a bad variable is named', async () => {
+  test('an invalid variable is named', async () => {
     for (const [name, value] of [
       ['WEIR_PORT', '80a'],
       ['WEIR_PORT', '99999'],
@@ -256,7 +256,7 @@ describe('commands', { concurrency: 3 }, () => {
     assert.doesNotMatch(ended.stderr, /\n\s+at /);
   });
 
-  test('a good configuration says where each model goes', async () => {
+  test('a valid configuration lists where each model goes', async () => {
     const path = configFile(
       'upstreams:\n  main:\n    vendor: openai\n    apiKey: ${MY_KEY:-none}\nmodels:\n  fast:\n    targets:\n      - {upstream: main, model: gpt-5-mini}\n',
     );

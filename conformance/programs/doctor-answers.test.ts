@@ -33,7 +33,7 @@ const page: Answering = (_body, response) => {
   return true;
 };
 
-/** Answers chat requests that ask for a stream, and nothing else. */
+/** Answers only chat requests with `stream`. */
 const onStream =
   (answer: (body: ChatBody, response: ServerResponse) => void): Answering =>
   (body, response) => {
@@ -42,7 +42,7 @@ const onStream =
     return true;
   };
 
-/** Answers what `wanted` finds in a request. */
+/** Answers requests that `wanted` matches. */
 const onBody =
   (wanted: (body: ChatBody) => boolean, answer: (body: ChatBody, response: ServerResponse) => void): Answering =>
   (body, response) => {
@@ -62,7 +62,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
   ['a refused key is named by its variable', refuseKey, 'credential', 'bad', /401.*the key in ODD_KEY is refused.*restart Weir/],
   ['a web page instead of an interface', page, 'credential', 'bad', /HTML|html.*check baseUrl/],
   [
-    'a model that is not there',
+    'a missing model',
     onBody(() => true, refuse(404, 'The model `tiny` does not exist')),
     'reply',
     'bad',
@@ -99,7 +99,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /reply has no usage.*estimate/,
   ],
   [
-    'counts that are no numbers',
+    'counts that are not numbers',
     onBody(
       ({ stream }) => stream !== true,
       (body, response) => sendJson(response, 200, { ...wholeReply(body), usage: { prompt_tokens: '12', completion_tokens: -3 } }),
@@ -123,7 +123,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /comes as text\/plain.*content-type/,
   ],
   [
-    'a stream that is none',
+    'an invalid stream',
     onStream((body, response) => sendJson(response, 200, wholeReply(body))),
     'stream',
     'bad',
@@ -155,7 +155,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /schema is ignored.*quirks: \{ structuredOutput: false \}/,
   ],
   [
-    'a schema half obeyed',
+    'a schema that is partly ignored',
     onBody(
       (body) => body.response_format !== undefined,
       (body, response) => sendJson(response, 200, wholeReply(body, { text: '{"colour":"mauve"}' })),
@@ -165,7 +165,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /none of the three/,
   ],
   [
-    'a demanded call that does not come',
+    'a forced tool call that does not come',
     onBody(
       (body) => body.tools !== undefined,
       (body, response) => sendJson(response, 200, wholeReply(body, { text: 'I cannot' })),
@@ -182,7 +182,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /quirks: \{ forcedToolChoice: false \}/,
   ],
   [
-    'arguments that are no JSON',
+    'arguments that are not JSON',
     onBody(
       (body) => body.tools !== undefined,
       (body, response) =>
@@ -193,7 +193,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /arguments of the call are no JSON/,
   ],
   [
-    'a call whose stop reason hides it',
+    'a call with a wrong stop reason',
     onBody(
       (body) => body.tools !== undefined,
       (body, response) => sendJson(response, 200, wholeReply(body, { ...answerOf(body), finish: 'length' })),
@@ -203,7 +203,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /another reason/,
   ],
   [
-    'a model without eyes',
+    'a model without image input',
     onBody((body) => asText(body).includes('image_url'), refuse(400, 'This model does not support image input')),
     'image',
     'none',
@@ -253,7 +253,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /shape of Chat/,
   ],
   [
-    'a server that checks nothing',
+    'a server without validation',
     (body, response) => {
       if (body === undefined || Array.isArray(body.messages)) return false;
       sendJson(response, 200, wholeReply({ messages: [] }));
@@ -277,7 +277,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
     /compressed \(gzip\).*compression off/,
   ],
   [
-    'a list of models that is none',
+    'an invalid list of models',
     (body, response) => {
       if (body === undefined) sendJson(response, 200, { status: 'ok' });
       return body === undefined;
@@ -298,7 +298,7 @@ const faults: readonly (readonly [name: string, odd: Answering, about: CheckName
   ],
 ];
 
-describe('what an upstream says', { concurrency: 4 }, () => {
+describe('errors of an upstream', { concurrency: 4 }, () => {
   for (const [name, odd, about, verdict, words] of faults) {
     test(name, async () => {
       await using server = await startOddServer((_request, body, response) => odd(body, response));
@@ -309,18 +309,18 @@ describe('what an upstream says', { concurrency: 4 }, () => {
       assert.equal(report.healthy, verdict !== 'bad', show(report));
       const shown = `${show(report)}${JSON.stringify(report)}`;
       assert.ok(!shown.includes(secret), 'no secret is shown');
-      assert.ok(!shown.includes('\u001b') && !shown.includes('\\u001b'), 'no words of others steer the terminal');
+      assert.ok(!shown.includes('\u001b') && !shown.includes('\\u001b'), 'text of others cannot control the terminal');
     });
   }
 
-  test('when the first call fails the rest are not run', async () => {
+  test('if the first call fails, the others are not run', async () => {
     await using server = await startOddServer((_request, body, response) => onBody(() => true, refuse(500, 'no'))(body, response));
     const report = await examine(configOf(server.url));
     assert.match(told(report, 'tool').words, /not run: the first call failed/);
     assert.equal(server.requests().length, 2);
   });
 
-  test('a stream that is never closed ends within its time, and how far it came is told', async () => {
+  test('a stream that never ends stops at its time-out, and the report says how far it came', async () => {
     await using server = await startOddServer((_request, body, response) =>
       onStream((asked, answer) => {
         answer.writeHead(200, { 'content-type': 'text/event-stream' }).write(`data: ${streamEvents(asked)[0] ?? ''}\n\n`);

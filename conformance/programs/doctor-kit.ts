@@ -12,7 +12,7 @@ import { runDoctor, type DoctorOptions } from '../../src/main/doctor/run-doctor.
 import { readEnvironment } from '../../src/main/environment.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 
-/** The key of every upstream in these tests; no output may hold it. */
+/** The key of every upstream in these tests; no output may contain it. */
 export const secret = 'sk-secret-of-the-operator-0123456789';
 
 export type ChatBody = {
@@ -31,7 +31,7 @@ export type ChatAnswer = {
 
 const usage = { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 };
 
-/** What a good small server says to a chat request. */
+/** The answer of a correct small server to a chat request. */
 export function answerOf(body: ChatBody): ChatAnswer {
   const last = Array.isArray(body.messages) ? (body.messages.at(-1) as { role?: unknown }) : {};
   if (body.tools !== undefined && last.role === 'user')
@@ -86,7 +86,7 @@ export const sendStream = (response: ServerResponse, events: readonly string[], 
 
 const badRequest = { error: { message: 'messages must be a list', type: 'invalid_request_error', param: 'messages', code: null } };
 
-/** What a good server does with a chat request. */
+/** The reaction of a correct server to a chat request. */
 function serveChat(body: ChatBody, response: ServerResponse): void {
   if (!Array.isArray(body.messages)) sendJson(response, 400, badRequest);
   else if (body.stream === true) sendStream(response, streamEvents(body));
@@ -114,7 +114,7 @@ async function open(server: Server, scheme: string, requests: readonly string[])
   };
 }
 
-/** A chat server that is good but for what `odd` does. It returns true for what it has answered itself. */
+/** A chat server that is correct except for `odd`, which returns true if it has answered itself. */
 export async function startOddServer(
   odd: (request: IncomingMessage, body: ChatBody | undefined, response: ServerResponse) => boolean = () => false,
 ): Promise<OddServer> {
@@ -138,7 +138,7 @@ export async function startOddServer(
 export const configOf = (baseUrl: string, more = ''): string =>
   `upstreams:\n  odd:\n    vendor: openai-compatible\n    baseUrl: ${baseUrl}\n    apiKey: "\${ODD_KEY}"\n${more}`;
 
-/** Runs the doctor in this process over a configuration. */
+/** Runs the doctor in this process with a configuration. */
 export async function examine(
   config: string | undefined,
   changes: Partial<DoctorOptions> = {},
@@ -171,7 +171,7 @@ export async function examine(
 /** A report as people see it. */
 export const show = (report: DoctorReport): string => renderReport(report, { width: 120, colour: false, unicode: true });
 
-/** What the report says of one check, or of one step on the way, of the only upstream. */
+/** The part of the report about one check, or about one step before it, of the only upstream. */
 export function told(
   report: DoctorReport,
   about: CheckName | 'DNS' | 'TCP' | 'TLS' | 'HTTP' | 'credential',
@@ -179,11 +179,14 @@ export function told(
   const [upstream] = report.upstreams;
   const cell = upstream?.matrix[0]?.results.find(({ check }) => check === about);
   const finding = cell ?? upstream?.findings.find(({ subject }) => subject === about);
-  if (finding === undefined) assert.fail(`nothing is said about ${about}:\n${show(report)}`);
+  if (finding === undefined) assert.fail(`the report has nothing about ${about}:\n${show(report)}`);
   return { verdict: finding.verdict, words: `${finding.says ?? ''} -> ${finding.advice ?? ''}` };
 }
 
-/** A port that nothing listens on, nor will while this process lives: a connection goes out from it. One that was only looked for would be somebody else's soon. @param localPort one that was in use */
+/**
+ * A port that has no listener while this process lives, because an outgoing connection uses it. A port that was only
+ * free would soon be used by another program. @param localPort one that was in use
+ */
 export async function unusedPort(localPort?: number): Promise<number> {
   const server = createTcpServer((accepted) => void accepted.on('error', () => {}).unref()).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -27,7 +27,10 @@ async function setFault(fault: string): Promise<void> {
   assert.equal(answer.status, 200, await answer.text());
 }
 
-/** What each row says of a check, by its upstream and interface; of upstreams without rows, what is said of the way to them. */
+/**
+ * The result of a check in each row, by its upstream and interface; for upstreams without rows, the result of the
+ * connection to them.
+ */
 function cells(report: DoctorReport, check: string): ReadonlyMap<string, string> {
   const word = (found: { verdict: string; says?: string; advice?: string } | undefined): string =>
     `${found?.verdict ?? 'none'} ${found?.says ?? ''} -> ${found?.advice ?? ''}`;
@@ -40,25 +43,25 @@ function cells(report: DoctorReport, check: string): ReadonlyMap<string, string>
   );
 }
 
-describe("vendors' own words", () => {
-  test('each refuses a bad key in its own way, and each refusal is understood', async () => {
+describe("the vendors' own messages", () => {
+  test('each vendor refuses a bad key in its own way, and each refusal is recognised', async () => {
     const report = await examine(config(), {}, { VENDOR_KEY: secret });
     assert.equal(report.upstreams.length, vendors.length);
     for (const { findings, upstream, matrix } of report.upstreams) {
       const finding = findings.find(({ subject }) => subject === 'credential');
       assert.equal(finding?.verdict, 'bad', show(report));
       assert.match(finding?.advice ?? '', /the key in VENDOR_KEY is refused; make a new one at https:\/\//, upstream);
-      assert.deepEqual(matrix, [], 'no call is made with a key that is refused');
+      assert.deepEqual(matrix, [], 'no call is made with a refused key');
     }
     assert.ok(!JSON.stringify(report).includes(secret));
   });
 
-  test('a model that none of them has', async () => {
+  test('a model that none of the vendors has is reported', async () => {
     const report = await examine(config(), { model: 'missing-model', checks: ['reply'] }, good);
     for (const [row, words] of cells(report, 'reply')) assert.match(words, /^bad 40[04].*"missing-model" is not served/, row);
   });
 
-  test('a stream that is cut: the mark that is missing is that of the interface', async () => {
+  test('a cut stream is reported with the missing mark of its interface', async () => {
     await setFault('truncate;after=1;how=end');
     const said = cells(await examine(config(), { checks: ['stream'] }, good), 'stream');
     assert.match(said.get('anthropic anthropic-messages') ?? '', /^bad .*message_stop/);
@@ -79,7 +82,7 @@ describe("vendors' own words", () => {
     ['gzip', 'reply', /^bad .*compressed/],
     ['echo-credentials', 'reply', /^bad 401.*is refused/],
   ] as const) {
-    test(`${fault}: said of every interface`, async () => {
+    test(`${fault}: reported for every interface`, async () => {
       await setFault(fault);
       const report = await examine(config(), { checks: [check] }, good);
       const said = cells(report, check);
@@ -97,7 +100,7 @@ describe("vendors' own words", () => {
     'unknown-event;after=1',
     'unknown-block',
   ]) {
-    test(`${fault}: what every client has to bear is no fault`, async () => {
+    test(`${fault}: behaviour that every client has to handle is not a fault`, async () => {
       await setFault(fault);
       const report = await examine(config(), { checks: ['stream', 'stream-usage', 'utf8', 'tool-stream'] }, good);
       assert.equal(report.healthy, true, show(report));
@@ -105,13 +108,13 @@ describe("vendors' own words", () => {
   }
 });
 
-describe('what is asked for beside chats', () => {
+describe('checks of interfaces other than chats', () => {
   const lines = (report: DoctorReport, upstream: string): readonly string[] =>
     (report.upstreams.find((one) => one.upstream === upstream)?.findings ?? [])
       .filter(({ subject, says }) => subject === 'services' || says.startsWith('POST '))
       .map(({ verdict, subject, says }) => `${verdict} ${subject}: ${says}`);
 
-  test('routes of rankings, moderations and pictures are looked for without spending anything', async () => {
+  test('routes of rankings, moderations and images are checked without cost', async () => {
     const { origin } = new URL(simulator.addresses.openai);
     const key = 'apiKey: "${VENDOR_KEY}"';
     const more =
@@ -126,7 +129,7 @@ describe('what is asked for beside chats', () => {
     assert.ok(lines(report, 'nowhere').includes('warning moderation: POST /nowhere/v1/moderations is not there (404)'), show(report));
   });
 
-  test('a model that is given a task which no target of it can do is told of', async () => {
+  test('a model with a task that none of its targets can do is reported', async () => {
     const models =
       'models:\n  ranker: { kind: rerank, targets: [{ upstream: openai, model: ranker }], price: { input: "0", output: "0" } }\n' +
       'tools: { fileSearch: { rerank: { model: ranker } } }\nmoderations: { standIn: no-such-model }\n';

@@ -11,7 +11,7 @@ import { type SimulatedProgram, startSimulatedProgram } from '../support/start-s
 
 const effectWithinMs = 20_000;
 
-test('who hears that it is ready may have it reload at once', async () => {
+test('a program that has reported readiness can reload at once', async () => {
   for (const weir of [{}, { command: 'gateway', commandArguments: ['--workers', '1'] }] as const) {
     await using simulated = await startSimulatedProgram({ weir });
     simulated.weir.process.kill('SIGHUP');
@@ -19,7 +19,7 @@ test('who hears that it is ready may have it reload at once', async () => {
   }
 });
 
-/** weir.yaml changed under a running gateway. */
+/** A changed weir.yaml of a running gateway. */
 describe('reload', () => {
   let simulated: SimulatedProgram;
   let path: string;
@@ -43,7 +43,7 @@ describe('reload', () => {
       (seen) => seen === status,
       effectWithinMs,
     );
-  /** Whole at any moment: a file that is being written may be read half, and told as a bad one. */
+  /** Replaces it atomically: a half-written file could be read and reported as invalid. */
   const replaceFile = (text: string): void => {
     writeFileSync(`${path}.new`, text);
     renameSync(`${path}.new`, path);
@@ -53,13 +53,13 @@ describe('reload', () => {
     models: { [name]: { targets: [{ upstream: 'openai', model: 'gpt-4.1' }], ...more } },
   });
 
-  test('a new alias works within seconds, in the list too', async () => {
+  test('a new alias works within seconds, also in the list', async () => {
     assert.equal((await ask('fast-one')).status, 404);
     writeFileSync(path, JSON.stringify(alias('fast-one')));
     await becomes('fast-one', 200);
   });
 
-  test('a file replaced by renaming, as editors and mounted configurations do, is noticed', async () => {
+  test('a file that is replaced by renaming, as editors and mounted configurations do, is noticed', async () => {
     replaceFile(JSON.stringify(alias('fast-two')));
     await becomes('fast-two', 200);
     await becomes('fast-one', 404);
@@ -67,7 +67,7 @@ describe('reload', () => {
     await becomes('fast-three', 200);
   });
 
-  test('a bad file changes nothing and is told once with position and reason', async () => {
+  test('an invalid file changes nothing and is reported once with position and reason', async () => {
     const before = simulated.weir.output().length;
     replaceFile(JSON.stringify(good, undefined, 2).replace('"upstreams"', '"upstraems"'));
     await eventually(
@@ -84,7 +84,7 @@ describe('reload', () => {
         .slice(before)
         .match(/configuration reload failed/g)?.length,
       1,
-      'told once',
+      'reported once',
     );
     replaceFile('not: [yaml');
     await eventually(
@@ -101,7 +101,7 @@ describe('reload', () => {
     await becomes('fast-four', 200);
   });
 
-  test('a call under way keeps the prices and the route it was admitted with', async () => {
+  test('a running call keeps the prices and the route of its admission', async () => {
     replaceFile(JSON.stringify(alias('pinned', { price: { input: '1', output: '2' } })));
     await becomes('pinned', 200);
     const call = openCall(`${simulated.weir.gatewayUrl}${chat.path('pinned', true)}`, {
@@ -130,7 +130,7 @@ describe('reload', () => {
     assert.equal(row.charge.amountNanoUsd, BigInt(row.usage.inputTokens ?? 0) * 1000n + 600n * 2000n);
   });
 
-  test('a stream goes on while its upstream is taken out of the file', async () => {
+  test('a stream continues while its upstream is removed from the file', async () => {
     replaceFile(JSON.stringify(alias('leaving')));
     await becomes('leaving', 200);
     const call = openCall(`${simulated.weir.gatewayUrl}${chat.path('leaving', true)}`, {

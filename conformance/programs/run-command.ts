@@ -6,7 +6,7 @@ import type { Finished } from './run-weir.ts';
 
 type Printed = { stdout: string; stderr: string };
 
-/** What the command under way has printed. What others print meanwhile, as the test runner does, goes where it always went. */
+/** The output of the running command. Other output, such as the test runner's, is not captured. */
 const printed = new AsyncLocalStorage<Printed>();
 
 let isCaptured = false;
@@ -25,17 +25,17 @@ function captureOnce(): void {
       if (typeof done === 'function') done();
       return true;
     };
-    // A command listens to the end of its output for good.
+    // A command permanently listens to the end of its output.
     stream.setMaxListeners(0);
   }
 }
 
-/** One after another: how each ended is known from the exit code of the process. */
+/** One after another, because each sets the exit code of the process. */
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Runs a `weir` command to its end in this process, which spares the time that a process needs to load what all commands share. `runWeir` runs it as its users do; `commands.test.ts` holds
- * the two together for each command.
+ * Runs a `weir` command to its end in this process, which saves the start time of a process. `runWeir` runs it as its
+ * users do; `commands.test.ts` compares both for each command.
  */
 export function runCommand(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Finished> {
   const finished = last.then(() => run(words, environment));
@@ -56,7 +56,7 @@ async function run(words: readonly string[], environment: Readonly<Record<string
   }
 }
 
-/** What a `weir` command printed. Rejects where it failed. */
+/** The output of a `weir` command. Rejects if it failed. */
 export async function commandOutput(words: readonly string[], environment: Readonly<Record<string, string>>): Promise<string> {
   const { code, stdout, stderr } = await runCommand(words, environment);
   if (code !== 0) throw new Error(`weir ${words.join(' ')} ended with ${code}: ${stderr}`);

@@ -38,27 +38,28 @@ describe('weir gateway --workers', () => {
   const pids = () => workerPids(simulated.weir.process.pid ?? 0);
   const send = (model: string, more: { readonly headers?: Record<string, string>; readonly stream?: boolean } = {}) =>
     openCall(`${simulated.weir.gatewayUrl}${chat.path(model)}`, {
-      // As long as a connection may wait for a worker: three of them start at a time, on a machine that runs other suites.
+      // The longest time that a connection may wait for a worker: three of them start at a time, on a machine that runs
+      // other suites.
       limitMs: soonMs,
       headers: { authorization: `Bearer ${simulated.weir.apiKey}`, ...more.headers },
       body: JSON.stringify(chat.body(model, 'Hello', more.stream === true)),
     });
-  /** Connections of their own go to all workers in turn. */
+  /** New connections go to all workers in turn. */
   const statuses = async (model: string, count: number): Promise<readonly number[]> =>
     Promise.all(Array.from({ length: count }, async () => (await send(model).done).status));
 
-  test('one ready line, and as many processes as asked for', () => {
+  test('there is one ready line, and as many processes as configured', () => {
     assert.equal(simulated.weir.output().match(/^weir ready:/gm)?.length, 1);
     assert.equal(pids().length, 3);
   });
 
-  test('a limit holds for all workers together, to the call', async () => {
+  test('a limit applies exactly to all workers together', async () => {
     const seen = await statuses('limited', 30);
     assert.equal(seen.filter((status) => status === 200).length, perMinute);
     assert.equal(seen.filter((status) => status === 429).length, 30 - perMinute);
   });
 
-  test('slots are given back when calls end, and when their worker is killed', async () => {
+  test('slots are released when calls end, and when their worker is killed', async () => {
     const slow = { headers: { 'x-simulator-output-tokens': '3000', 'x-simulator-pace': 'tokensPerSecond=50' }, stream: true };
     const calls = [send('narrow', slow), send('narrow', slow), send('narrow', slow)];
     for (const each of calls) assert.equal((await each.head).statusCode, 200);
@@ -69,7 +70,7 @@ describe('weir gateway --workers', () => {
     const before = pids();
     for (const pid of before) process.kill(pid, 'SIGKILL');
     await Promise.all(calls.map(({ done }) => done));
-    // A connection that comes while there is no worker waits for one.
+    // A connection that arrives while there is no worker waits for one.
     assert.deepEqual(await statuses('narrow', 1), [200]);
     await eventually(
       () => pids().filter((pid) => !before.includes(pid)).length,
@@ -80,7 +81,7 @@ describe('weir gateway --workers', () => {
     assert.match(simulated.weir.output(), /"worker died"/);
   });
 
-  test('a kept reply is continued at once, whichever worker gets the next call', async () => {
+  test('a stored reply can be continued at once, whichever worker gets the next call', async () => {
     const responses = chatInterfaces.find(({ dialect }) => dialect === 'openai-responses');
     assert.ok(responses);
     const url = `${simulated.weir.gatewayUrl}${responses.path(responses.model)}`;
@@ -98,7 +99,7 @@ describe('weir gateway --workers', () => {
       assert.equal(next.status, 200, next.text);
       last = next;
     }
-    // Not before the journals of those killed above are recovered: until then it might be there.
+    // Only when the journals of the killed workers are recovered: until then it might exist.
     await eventually(
       async () => (await ask({ previous_response_id: 'resp_of_nobody' })).status,
       (status) => status === 400,
@@ -106,13 +107,14 @@ describe('weir gateway --workers', () => {
     );
   });
 
-  test('a reload reaches all; a bad one none, nor a worker that is started after it', async () => {
+  test('a reload reaches all workers; an invalid file reaches none, also no worker that starts later', async () => {
     const path = join(simulated.weir.dataDirectory, 'weir.yaml');
     const alias = { ...good, models: { 'made-later': { targets: [{ upstream: 'openai', model: 'gpt-4.1' }] } } };
     writeFileSync(path, JSON.stringify(alias));
     const writtenMs = performance.now();
     simulated.weir.process.kill('SIGHUP');
-    // Workers that another test has killed may still be starting, and look at the file a second later: a bad one must not come before.
+    // Workers that another test has killed may still be starting, and read the file a second later: the invalid file
+    // must come afterwards.
     await eventually(
       () => statuses('made-later', 9),
       (seen) => seen.every((status) => status === 200) && performance.now() - writtenMs > 6000,
@@ -145,7 +147,7 @@ describe('weir gateway --workers', () => {
     writeFileSync(path, JSON.stringify(good));
   });
 
-  test('a key that is made or disabled is known to all within seconds', async () => {
+  test('a key that is made or disabled is known to all workers within seconds', async () => {
     const environment = { WEIR_DATA_DIR: simulated.weir.dataDirectory };
     const made = await runCommand(['keys', 'create', '--user', 'ann', '--name', 'laptop'], environment);
     const secret = /sk-weir-\S+/.exec(made.stdout)?.[0] ?? '';
@@ -160,7 +162,7 @@ describe('weir gateway --workers', () => {
     await eventually(seen, (all) => all.every((status) => status === 200));
   });
 
-  test('a second gateway on the same data directory is refused in words', async () => {
+  test('a second gateway on the same data directory is refused with a message', async () => {
     const second = await runWeir(['gateway', '--workers', '2'], {
       WEIR_DATA_DIR: simulated.weir.dataDirectory,
       WEIR_CONFIG: join(simulated.weir.dataDirectory, 'weir.yaml'),
@@ -171,7 +173,7 @@ describe('weir gateway --workers', () => {
   });
 });
 
-test('what keeps a worker from starting is told in its words, once', async () => {
+test('the reason why a worker cannot start is reported once, unchanged', async () => {
   for (const [count, problem] of [
     ['2', /^weir: [^]*there is no upstream/],
     ['0', /^weir: --workers must be a number from 1 to/],
@@ -185,7 +187,7 @@ test('what keeps a worker from starting is told in its words, once', async () =>
   }
 });
 
-test('killed with its workers running, a primary leaves them to finish their calls; the next start shares the directory with them', async () => {
+test('when a primary is killed, its workers finish their calls; the next start shares the directory with them', async () => {
   await using simulated = await startSimulatedProgram({
     weir: { command: 'gateway', commandArguments: ['--workers', '2'] },
     timeouts: { drainDelayMs: 0, drainMs: 20_000 },

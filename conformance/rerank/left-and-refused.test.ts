@@ -10,14 +10,14 @@ const body = { query: 'the coast', documents: ['a bank', 'the coast'] };
 const made: Answer = (_, response) =>
   sendJson(response, 200, { results: [{ index: 1, relevance_score: 0.9 }], meta: { billed_units: { search_units: 1 } } });
 
-/** Replies that are none of the ranking that was asked for. */
+/** Invalid replies to a request for a ranking. */
 const faults: Readonly<Record<string, Answer>> = {
   'no results': (_, response) => sendJson(response, 200, { object: 'list' }),
   'a document that was not sent': (_, response) => sendJson(response, 200, { results: [{ index: 2, relevance_score: 1 }] }),
   'a document twice': (_, response) => sendJson(response, 200, { results: [0, 0].map((index) => ({ index, relevance_score: 1 })) }),
 };
 
-describe('rankings that do not come as they should', () => {
+describe('rankings that fail', () => {
   let running: AudioWeir;
   before(async () => {
     running = await startAudioWeir(made, {
@@ -35,7 +35,7 @@ describe('rankings that do not come as they should', () => {
     post(`${running.weir.gatewayUrl}/v2/rerank`, { model, ...body }, { authorization: `Bearer ${running.weir.apiKey}` });
 
   for (const [name, fault] of Object.entries(faults))
-    test(`${name}: the upstream is asked once more, and the client is not given it`, async () => {
+    test(`${name}: the upstream is called once more, and the client does not get the invalid ranking`, async () => {
       const { second, rows } = running;
       const [count, calls] = [(await rows(0)).length, second.calls.length];
       second.answer = (call, response) => {
@@ -48,14 +48,14 @@ describe('rankings that do not come as they should', () => {
       assert.deepEqual([second.calls.length - calls, row?.failedAttempts?.length, row?.usage], [2, 1, { searchUnits: 1 }]);
     });
 
-  test('B15: where calls without a price are refused, search units have to have one', async () => {
+  test('B15: if calls without a price are refused, search units must have one', async () => {
     const calls = running.second.calls.length;
     const reply = await ask('unpriced');
     assert.deepEqual([reply.status, /units of rankings/.test(reply.json.message)], [403, true], reply.text);
     assert.equal(running.second.calls.length, calls);
   });
 
-  test('P12: a client that leaves when the upstream has begun to answer is charged the units of its request', async () => {
+  test('P12: a client that disconnects after the upstream has begun to answer is charged the units of its request', async () => {
     const { second, rows, weir } = running;
     const count = (await rows(0)).length;
     const begun = Promise.withResolvers<unknown>();
@@ -67,7 +67,7 @@ describe('rankings that do not come as they should', () => {
     const asked = { model: 'ranker', ...body };
     const client = openCall(`${weir.gatewayUrl}/v2/rerank`, { headers, body: JSON.stringify(asked) });
     await begun.promise;
-    // By the time that the gateway has answered another request it has read the head, which had been sent before.
+    // When the gateway has answered another request it has also read the head, which was sent before.
     const quoted = await post(`${weir.gatewayUrl}/v1/quote`, { path: '/v2/rerank', body: asked }, headers);
     assert.equal(quoted.status, 200, quoted.text);
     client.leave('fin');

@@ -10,7 +10,7 @@ import { upstreamKey } from '../support/start-simulated-weir.ts';
 const documents = ['a bank', 'the coast', 'a coast'];
 const asked = { query: 'the coast', documents };
 
-/** How a client of each vendor asks for the two best, and where. */
+/** The request of each vendor's client for the two best documents, and its path. */
 const clients = {
   'cohere-v1': { path: '/v1/rerank', body: { ...asked, documents: documents.map((text) => ({ text })), rank_fields: ['text'], top_n: 2 } },
   'cohere-v2': { path: '/v2/rerank', body: { ...asked, top_n: 2 } },
@@ -25,7 +25,7 @@ const upstreamNames = ['cohere', 'jina', 'voyage', 'vllm'] as const;
 const unitNanoUsd = 2_000_000n;
 const tokenNanoUsd = 1000n;
 
-/** The words of an error, where each vendor's clients look for them. */
+/** The members of an error that each vendor's clients read. */
 function wordsOf(client: Client, { json }: Answer): unknown {
   return client.startsWith('cohere') ? json.message : json.detail;
 }
@@ -81,7 +81,7 @@ describe('rankings', () => {
 
   for (const client of clientNames)
     for (const upstream of upstreamNames)
-      test(`${client} in, ${upstream} out: the ranking, the books and the receipt`, async () => {
+      test(`${client} in, ${upstream} out: the ranking, the books and the receipt match`, async () => {
         const reply = await send(client, upstream);
         assert.equal(reply.status, 200, reply.text);
         assertDescribed('POST', clients[client].path, reply);
@@ -112,13 +112,13 @@ describe('rankings', () => {
         );
       });
 
-  test('a receipt is of its user alone', async () => {
+  test('a receipt is visible only to its user', async () => {
     const stranger = await bench.createKey('stranger');
     const reply = await send('jina', 'jina');
     assert.equal((await get(String(reply.headers['x-weir-receipt']), stranger)).status, 404);
   });
 
-  test('a target that cannot be reached is passed over, and where it is the only one the failure is told in the form of the client', async () => {
+  test("an unreachable target is skipped, and if it is the only one the failure has the client's format", async () => {
     const reply = await send('cohere-v1', 'second');
     assert.equal(reply.status, 200, reply.text);
     const row = await bench.ledger.row(String(reply.headers['x-weir-request-id']));
@@ -130,7 +130,7 @@ describe('rankings', () => {
     }
   });
 
-  test('what an upstream refuses is told in the form of the client, and is free', async () => {
+  test("an upstream's refusal has the client's format, and is free", async () => {
     for (const client of clientNames) {
       const refused = await send(client, 'gone');
       assert.equal(refused.status, 404, refused.text);
@@ -139,7 +139,7 @@ describe('rankings', () => {
     }
   });
 
-  test('what is wrong is refused in the form of the client, names its field, and no upstream is asked', async () => {
+  test("an invalid request is refused in the client's format, names its field, and no upstream is called", async () => {
     const before = bench.simulator.records().length;
     for (const client of clientNames)
       for (const [model, more, status, words] of [
@@ -160,7 +160,7 @@ describe('rankings', () => {
     assert.deepEqual([unknown.status, typeof unknown.json.message], [401, 'string']);
   });
 
-  test('what the upstream has no field for is told, and refused where the key wants that', async () => {
+  test('a field that the upstream does not have is in the warning, and is refused if the key requires it', async () => {
     const reply = await send('cohere-v2', 'jina', { max_tokens_per_doc: 100 });
     assert.equal(reply.status, 200, reply.text);
     assert.match(String(reply.headers['x-gateway-warning']), /max_tokens_per_doc/);
@@ -175,24 +175,24 @@ describe('rankings', () => {
     const asked = { 'x-weir-strict': 'true' };
     const asStrict = await send('cohere-v2', 'jina', { max_tokens_per_doc: 100 }, asked);
     assert.deepEqual([asStrict.status, /max_tokens_per_doc/.test(asStrict.json.message)], [400, true], asStrict.text);
-    // What can carry it is asked.
+    // An upstream that has the field is called.
     assert.equal((await send('cohere-v2', 'cohere', { max_tokens_per_doc: 100 }, asked)).status, 200);
   });
 
-  test('limits of requests and of money hold, in the form of the client', async () => {
+  test("limits of requests and of money apply, in the client's format", async () => {
     const slow = by(await bench.createKey('slow', { rpm: '1' })).headers;
     assert.equal((await send('cohere-v1', 'jina', {}, slow)).status, 200);
     const limited = await send('cohere-v1', 'jina', {}, slow);
     assert.deepEqual([limited.status, /requests per minute/.test(limited.json.message)], [429, true], limited.text);
     const before = bench.simulator.records().length;
-    // A unit is held for, and one costs more than this.
+    // The hold is for a unit, which costs more than this.
     const poor = by(await bench.createKey('poor', { spendTotal: '0.0000001' })).headers;
     const unpaid = await send('cohere-v1', 'cohere', {}, poor);
     assert.deepEqual([unpaid.status, typeof unpaid.json.message], [429, 'string'], unpaid.text);
     assert.equal(bench.simulator.records().length, before);
   });
 
-  test('a quote covers what the ranking costs, and a key makes it safe to repeat', async () => {
+  test('a quote covers the cost of the ranking, and a key makes it safe to repeat', async () => {
     for (const upstream of upstreamNames) {
       const { path, body } = clients.voyage;
       const quoted = await post(
@@ -211,7 +211,7 @@ describe('rankings', () => {
     }
   });
 
-  test('metrics and logs name rankings for what they are', async () => {
+  test('metrics and logs name rankings as such', async () => {
     await send('jina', 'jina');
     await eventually(
       () => bench.weir.output(),

@@ -17,7 +17,7 @@ import { z } from 'zod';
 import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { chatOnly, modelNames, models } from './models.ts';
 
-/** What the simulated model is to do is said in the prompt: the SDK sends no headers of the test's. */
+/** The prompt directs the simulated model, because the SDK does not send headers of the test. */
 const doing = (steering: Readonly<Record<string, string>>): string =>
   `[[simulator ${Object.entries(steering)
     .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
@@ -25,7 +25,7 @@ const doing = (steering: Readonly<Record<string, string>>): string =>
 
 const user = (content: string): AgentInputItem => ({ role: 'user', content });
 
-/** The Agents SDK drives tools and turns by itself, over responses that are stored or over a conversation. */
+/** The Agents SDK drives tools and turns by itself, over stored responses or over a conversation. */
 describe('OpenAI Agents SDK', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
@@ -62,7 +62,7 @@ describe('OpenAI Agents SDK', () => {
         });
       const ask = doing({ 'tool-name': 'look_up', 'tool-arguments': '{"word":"heron"}', text: 'A heron wades.' });
 
-      test('a tool is run and answered, then the next turn goes on from the stored response', async () => {
+      test('a tool is run and answered, then the next turn continues from the stored response', async () => {
         const called: string[] = [];
         const runner = createRunner();
         const first = await runner.run(createAgent(called), `What is a heron? ${ask}`);
@@ -100,7 +100,7 @@ describe('OpenAI Agents SDK', () => {
         });
       }
 
-      test('streamed, over a conversation', async () => {
+      test('a streamed run works over a conversation', async () => {
         const called: string[] = [];
         const runner = createRunner();
         const { id: conversationId } = await client.conversations.create({});

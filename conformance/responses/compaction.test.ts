@@ -9,7 +9,7 @@ import { call as fetchFrom, post } from '../support/http.ts';
 import { openSocket } from '../websocket/open-socket.ts';
 import { chatOnly, models } from './models.ts';
 
-/** Upstreams that compact nothing themselves, one of which speaks the client's interface. */
+/** Upstreams without compaction, one of which speaks the client's interface. */
 const foreign = ['messages', 'chat', 'generate-content', 'same-interface'] as const;
 
 const said = (role: 'user' | 'assistant', text: string) => ({ role, content: text });
@@ -48,7 +48,7 @@ describe('a conversation is compacted on every upstream', () => {
   after(() => bench[Symbol.asyncDispose]());
 
   for (const model of foreign) {
-    test(`${model}: a trigger at the end of a streamed request is answered by exactly one compaction item, which the conversation goes on from`, async () => {
+    test(`${model}: a trigger at the end of a streamed request is answered by exactly one compaction item, from which the conversation continues`, async () => {
       const tag = `trigger-${model}`;
       const body = {
         model,
@@ -66,7 +66,7 @@ describe('a conversation is compacted on every upstream', () => {
         items.map(({ type }) => type),
         ['compaction'],
       );
-      assert.doesNotMatch(streamed.text, /THE SUMMARY/, 'what is sealed cannot be read');
+      assert.doesNotMatch(streamed.text, /THE SUMMARY/, 'the sealed content cannot be read');
       const [sent] = sentFor(tag);
       const asked = JSON.stringify(sent.requestBody);
       assert.match(asked, /FIRST question.*RESULT.*LAST question.*Summarize the conversation/s);
@@ -92,7 +92,7 @@ describe('a conversation is compacted on every upstream', () => {
       assert.doesNotMatch(JSON.stringify(follow.requestBody), /weir-summary/);
     });
 
-    test(`${model}: POST /v1/responses/compact answers the user's messages and one compaction item, metered like any call`, async () => {
+    test(`${model}: POST /v1/responses/compact answers with the user's messages and one compaction item, metered like any call`, async () => {
       const compacted = await client.responses.compact({ model, input: conversation }, saying('THE SUMMARY', { tag: `compact-${model}` }));
       assert.equal(compacted.object, 'response.compaction');
       assert.deepEqual(
@@ -117,7 +117,7 @@ describe('a conversation is compacted on every upstream', () => {
       assert.match(JSON.stringify(sentFor(`again-${model}`)[0].requestBody), /THE SUMMARY.*Go on.*Gone on/s);
     });
 
-    test(`${model}: a stored conversation goes on from its compaction, without what the item stands for`, async () => {
+    test(`${model}: a stored conversation continues from its compaction, without the items that it replaces`, async () => {
       const first = await client.responses.create({ model, input: 'FIRST question.' }, saying('An answer.'));
       const second = await client.responses.create(
         { model, previous_response_id: first.id, input: [trigger] as any },
@@ -136,14 +136,14 @@ describe('a conversation is compacted on every upstream', () => {
       assert.doesNotMatch(sent, /FIRST question/);
     });
 
-    test(`${model}: POST /v1/responses/input_tokens counts`, async () => {
+    test(`${model}: POST /v1/responses/input_tokens counts tokens`, async () => {
       const counted = await client.responses.inputTokens.count({ model, input: 'How many tokens are these words, and who counts them?' });
       assert.equal(counted.object, 'response.input_tokens');
       assert.ok(counted.input_tokens > 5 && counted.input_tokens < 40, `${counted.input_tokens}`);
     });
   }
 
-  test('a vendor that compacts itself gets the requests as they are, and its own items back', async () => {
+  test('a vendor with compaction gets the requests unchanged, and its own items back', async () => {
     const streamed = await create(
       { model: 'responses', input: [...conversation, trigger], store: false, stream: true },
       'THE SUMMARY',
@@ -166,11 +166,11 @@ describe('a conversation is compacted on every upstream', () => {
     assert.ok(counted.input_tokens > 0);
 
     const elsewhere = await create({ model: 'messages', input: [...items, said('user', 'Go on.')], store: false }, 'x', 'elsewhere');
-    assert.equal(elsewhere.status, 400, 'what only its vendor can read is refused, not dropped');
+    assert.equal(elsewhere.status, 400, 'an item that only its vendor can read is refused, not dropped');
     assert.match(elsewhere.text, /input\[0\]/);
   });
 
-  test('a vendor that compacts itself reads a summary that was made here', async () => {
+  test('a vendor with compaction receives a summary that was made here', async () => {
     const made = await client.responses.compact({ model: 'messages', input: conversation }, saying('THE SUMMARY'));
     await client.responses.create(
       { model: 'responses', input: [...made.output, said('user', 'Go on.')] as any },
@@ -197,7 +197,7 @@ describe('a conversation is compacted on every upstream', () => {
     assert.deepEqual([...sentFor('stranger'), ...sentFor('damaged')], []);
   });
 
-  test('over a WebSocket, as Codex speaks by default, a trigger is answered alike', async () => {
+  test('over a WebSocket, the default of Codex, a trigger has the same answer', async () => {
     const socket = await openSocket(bench.weir.gatewayUrl, bench.weir.apiKey);
     socket.create({ model: 'messages', input: [...conversation, trigger], store: false });
     const events = await socket.rest();
@@ -215,7 +215,7 @@ describe('a conversation is compacted on every upstream', () => {
     assert.match(quoted.text, /"upstream":"anthropic"/);
   });
 
-  test('a trigger that does not stand at the end is refused', async () => {
+  test('a trigger that is not at the end is refused', async () => {
     const refused = await create({ model: 'messages', input: [trigger, said('user', 'Hello.')] }, 'x', 'misplaced');
     assert.deepEqual([refused.status, refused.json.error.param], [400, 'input[0]']);
   });

@@ -15,7 +15,7 @@ const weatherTool = {
   strict: true,
 };
 
-/** The cases by which servers of this interface are compared, against an upstream of each dialect. */
+/** The cases that are used to compare servers of this interface, against an upstream of each dialect. */
 describe('Open Responses', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
@@ -27,7 +27,7 @@ describe('Open Responses', () => {
 
   for (const model of modelNames) {
     describe(`upstream: ${model}`, () => {
-      test('basic text', async () => {
+      test('basic text is answered', async () => {
         const input = [{ type: 'message' as const, role: 'user' as const, content: 'Say hello in exactly 3 words.' }];
         const response = await client.responses.create({ model, input }, saying('Hello dear world.'));
         assert.equal(response.object, 'response');
@@ -44,7 +44,7 @@ describe('Open Responses', () => {
         let text = '';
         let last: OpenAI.Responses.ResponseStreamEvent | undefined;
         for await (const event of stream) {
-          assert.equal(event.sequence_number, types.length, 'numbers without a gap');
+          assert.equal(event.sequence_number, types.length, 'sequence numbers without a gap');
           types.push(event.type);
           if (event.type === 'response.output_text.delta') text += event.delta;
           last = event;
@@ -56,7 +56,7 @@ describe('Open Responses', () => {
         assert.equal(last.response.output[0]?.type, 'message');
       });
 
-      test('system prompt', async () => {
+      test('a system prompt is applied', async () => {
         const response = await client.responses.create(
           {
             model,
@@ -72,7 +72,7 @@ describe('Open Responses', () => {
         assert.match(JSON.stringify(sent?.requestBody), /You are a pirate\./);
       });
 
-      test('tool calling', async () => {
+      test('a tool is called', async () => {
         const response = await client.responses.create(
           { model, input: "What's the weather in San Francisco?", tools: [weatherTool] },
           steer({ 'tool-name': 'get_weather', 'tool-arguments': encodeURIComponent('{"location":"San Francisco"}') }),
@@ -83,7 +83,7 @@ describe('Open Responses', () => {
         assert.deepEqual(JSON.parse(call.arguments), { location: 'San Francisco' });
       });
 
-      test('image input', async () => {
+      test('an image is accepted as input', async () => {
         const response = await client.responses.create(
           {
             model,
@@ -128,7 +128,7 @@ describe('Open Responses', () => {
         assert.equal(second.previous_response_id, first.id);
         assert.equal(second.output_text, 'Bob.');
         const sent = JSON.stringify(running.simulator.records().find(({ tag }) => tag === `chain-${model}`)?.requestBody);
-        // The vendor of this interface knows the first turn itself; every other is told.
+        // The vendor of this interface has the first turn itself; every other receives it.
         if (model === 'responses') assert.match(sent, new RegExp(`"previous_response_id":"${first.id}"`));
         else assert.match(sent, /My name is Bob\..*Hello Bob!.*What is my name\?/);
       });

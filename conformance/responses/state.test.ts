@@ -17,7 +17,7 @@ const sumTool = {
   strict: false,
 };
 
-/** The SDK's type leaves it out. */
+/** The SDK's type omits it. */
 const storeOf = (response: OpenAI.Responses.Response): unknown => ('store' in response ? response.store : undefined);
 
 describe('conversations over stored responses', () => {
@@ -46,7 +46,7 @@ describe('conversations over stored responses', () => {
     await held.close();
   });
 
-  test('a conversation goes on across models and upstreams, tools and their outputs included', async () => {
+  test('a conversation continues across models and upstreams, with tools and their outputs', async () => {
     let previous: string | undefined;
     for (const [turn, model] of [...modelNames, ...modelNames.toReversed()].entries()) {
       const response = await client.responses.create(
@@ -57,14 +57,14 @@ describe('conversations over stored responses', () => {
       previous = response.id;
       const sent = sentFor(`across-${turn}`);
       for (let earlier = 0; earlier < turn; earlier++) {
-        assert.match(sent, new RegExp(`Question ${earlier}\\..*Answer ${earlier}\\.`), `turn ${turn} knows turn ${earlier}`);
+        assert.match(sent, new RegExp(`Question ${earlier}\\..*Answer ${earlier}\\.`), `turn ${turn} has turn ${earlier}`);
       }
     }
   });
 
   for (const from of modelNames) {
     for (const to of modelNames) {
-      test(`a tool that ${from} called is answered to ${to}`, async () => {
+      test(`the result of a tool that ${from} called reaches ${to}`, async () => {
         const asked = await client.responses.create(
           { model: from, input: 'Add 2.', tools: [sumTool] },
           steer({ 'tool-name': 'add', 'tool-arguments': encodeURIComponent('{"a":2}') }),
@@ -99,7 +99,7 @@ describe('conversations over stored responses', () => {
     assert.match(sentFor('instructed'), /Only in the second/);
   });
 
-  test('a streamed response can be gone on from as soon as its last event is there', async () => {
+  test('a streamed response can be continued as soon as its last event has arrived', async () => {
     for (let round = 0; round < 20; round++) {
       const stream = await client.responses.create({ model: 'messages', input: 'Hi', stream: true }, saying('Hello'));
       let next: Promise<OpenAI.Responses.Response> | undefined;
@@ -111,7 +111,7 @@ describe('conversations over stored responses', () => {
     }
   });
 
-  test('a response may be gone on from more than once', async () => {
+  test('a response may be continued more than once', async () => {
     const first = await client.responses.create({ model: 'chat', input: 'Root.' }, saying('Trunk.'));
     const branches = await Promise.all(
       ['left', 'right'].map((side) =>
@@ -128,14 +128,14 @@ describe('conversations over stored responses', () => {
     assert.doesNotMatch(sentFor('branch-left'), /Go right/);
   });
 
-  test('a reply that the limit cut can be gone on from', async () => {
+  test('a reply that the limit cut can be continued', async () => {
     const first = await client.responses.create({ model: 'messages', input: 'Hi' }, saying('Half a sentence', { stop: 'max-tokens' }));
     assert.equal(first.status, 'incomplete');
     const second = await client.responses.create({ model: 'messages', input: 'Go on', previous_response_id: first.id }, saying('done'));
     assert.equal(second.status, 'completed');
   });
 
-  test('what is not stored cannot be gone on from, read or referred to', async () => {
+  test('a response that is not stored cannot be continued, read or referred to', async () => {
     for (const model of modelNames) {
       const first = await client.responses.create({ model, input: 'Hi', store: false }, saying('Hello'));
       assert.equal(storeOf(first), false);
@@ -155,7 +155,7 @@ describe('conversations over stored responses', () => {
     );
   });
 
-  test('a model whose state the gateway keeps tells the upstream to store nothing', async () => {
+  test("if the gateway stores a model's state, the upstream stores nothing", async () => {
     const first = await client.responses.create({ model: 'kept', input: 'My name is Eve.' }, saying('Hi Eve', { tag: 'kept-first' }));
     assert.equal(storeOf(first), true);
     assert.match(sentFor('kept-first'), /"store":false/);
@@ -168,14 +168,14 @@ describe('conversations over stored responses', () => {
     assert.doesNotMatch(sentFor('kept-second'), /previous_response_id/);
   });
 
-  test('a model whose state the upstream keeps is left to it', async () => {
+  test("if the upstream stores a model's state, the gateway leaves it there", async () => {
     const first = await client.responses.create({ model: 'upstream', input: 'Hi' }, saying('Hello'));
     const second = await client.responses.create({ model: 'upstream', input: 'And?', previous_response_id: first.id }, saying('Yes'));
     assert.equal(second.previous_response_id, first.id);
     await assert.rejects(client.responses.retrieve(first.id), OpenAI.NotFoundError);
   });
 
-  test('when the upstream that keeps a conversation fails, another is told all of it', async () => {
+  test('if the upstream that stores a conversation fails, another receives all of it', async () => {
     const first = await client.responses.create(
       { model: 'both', input: 'My name is Mallory.' },
       saying('Hi Mallory', { tag: 'both-first' }),
@@ -191,9 +191,9 @@ describe('conversations over stored responses', () => {
     assert.match(sentFor('both-second'), /My name is Mallory\..*Hi Mallory.*Who am I\?/);
   });
 
-  test('when the upstream has forgotten what it kept, it is told all of it', async () => {
+  test('if the upstream has lost its stored conversation, it receives all of it', async () => {
     const first = await client.responses.create({ model: 'responses', input: 'My name is Peggy.' }, saying('Hi Peggy'));
-    // The vendor deletes it behind the gateway's back.
+    // The vendor deletes it without the gateway's knowledge.
     const deleted = await fetch(`${running.simulator.addresses.openai}/responses/${first.id}`, {
       method: 'DELETE',
       headers: { authorization: 'Bearer sk-upstream-0123456789abcdef' },
@@ -210,7 +210,7 @@ describe('conversations over stored responses', () => {
     }
   });
 
-  test('a conversation is free again when its call is refused', async () => {
+  test('a conversation is unlocked when its call is refused', async () => {
     const asked = await client.responses.create({ model: 'chat', input: 'Add', tools: [sumTool] }, steer({ 'tool-name': 'add' }));
     const [call] = asked.output.filter((item) => item.type === 'function_call');
     assert.ok(call);
@@ -229,7 +229,7 @@ describe('conversations over stored responses', () => {
     );
   });
 
-  test('items are referred to by their ids', async () => {
+  test('items can be referred to by their ids', async () => {
     const first = await client.responses.create({ model: 'chat', input: 'Remember 4711.' }, saying('I shall remember 4711.'));
     const [item] = first.output;
     assert.ok(item?.id);
@@ -250,7 +250,7 @@ describe('conversations over stored responses', () => {
     );
   });
 
-  test('a conversation object collects what is said, and is used by one response at a time', async () => {
+  test('a conversation object collects its turns, and is used by one response at a time', async () => {
     const conversation = await client.conversations.create({ items: [{ type: 'message', role: 'user', content: 'My name is Trent.' }] });
     const first = await client.responses.create({ model: 'chat', input: 'Hello', conversation: conversation.id }, saying('Hi Trent'));
     assert.equal(first.conversation?.id, conversation.id);
@@ -272,7 +272,7 @@ describe('conversations over stored responses', () => {
     await client.responses.create({ model: 'chat', input: 'Now', conversation: conversation.id }, saying('yes'));
   });
 
-  test('a response that was deleted is gone, and what was made from it stays', async () => {
+  test('a deleted response is gone, and its continuations remain', async () => {
     for (const model of modelNames) {
       const first = await client.responses.create({ model, input: 'The word is heron.' }, saying('Noted.'));
       const second = await client.responses.create({ model, input: 'Good.', previous_response_id: first.id }, saying('Yes.'));

@@ -37,7 +37,7 @@ describe('strict schemas', () => {
   after(() => running[Symbol.asyncDispose]());
 
   for (const name of modelNames) {
-    test(`${name}: a reply that fits is handed on, whole and streamed, and can be gone on from`, async () => {
+    test(`${name}: a matching reply is delivered, whole and streamed, and can be continued`, async () => {
       const model = `repaired-${name}`;
       const whole = await client.responses.create({ model, input: 'How old?', text }, saying('{"age":36}', { tag: `fits-${name}` }));
       assert.equal(whole.output_text, '{"age":36}');
@@ -47,7 +47,7 @@ describe('strict schemas', () => {
     });
 
     for (const stream of [false, true]) {
-      test(`${name}, ${stream ? 'streamed' : 'whole'}: a reply that never fits is asked for twice, or once, and is then an error`, async () => {
+      test(`${name}, ${stream ? 'streamed' : 'whole'}: a reply that never matches is requested twice, or once, and is then an error`, async () => {
         for (const [kind, times] of [
           ['repaired', 2],
           ['reported', 1],
@@ -77,7 +77,7 @@ describe('strict schemas', () => {
     });
   }
 
-  test('by default it is checked where a forced tool stands in for the schema, and who takes schemas is believed', async () => {
+  test('by default the reply is checked if a forced tool replaces the schema, and not if the upstream supports schemas', async () => {
     const wrong = steer({ 'tool-arguments': encodeURIComponent('{"age":"old"}'), tag: 'stood-in' });
     await assert.rejects(client.responses.create({ model: 'without', input: 'How old?', text }, wrong), { status: 502 });
     assert.equal(asked('stood-in'), 2);
@@ -88,7 +88,7 @@ describe('strict schemas', () => {
   });
 });
 
-/** C19: JSON of any form is a promise too. By default it is checked where the upstream does not hold its replies to an object. */
+/** C19: JSON of any form is a promise too. By default it is checked if the upstream does not guarantee an object. */
 describe('text.format of type json_object', () => {
   const broken = '{"age": 36';
   const anyJson = { format: { type: 'json_object' as const } };
@@ -114,7 +114,7 @@ describe('text.format of type json_object', () => {
       ['broken JSON', broken],
       ['JSON that is no object', '[36]'],
     ] as const) {
-      test(`${model}: ${what} is asked for again, and only the repaired answer is shown, whole and streamed`, async () => {
+      test(`${model}: ${what} is requested again, and only the repaired answer is shown, whole and streamed`, async () => {
         const repaired = { 'then-text': encodeURIComponent('{"age":36}') };
         const body = { model, input: 'How old? Answer in JSON.', text: anyJson };
         const whole = await client.responses.create(body, saying(wrong, { ...repaired, tag: `whole-${model}-${what}` }));
@@ -129,7 +129,7 @@ describe('text.format of type json_object', () => {
       });
     }
 
-    test(`${model}: an answer that is never JSON is an error that says so`, async () => {
+    test(`${model}: an answer that is never JSON is an error with that reason`, async () => {
       const steering = saying(broken, { tag: `never-${model}` });
       const body = { model, input: 'How old? Answer in JSON.', text: anyJson };
       await assert.rejects(client.responses.create(body, steering), (error: InstanceType<typeof OpenAI.APIError>) => {

@@ -11,7 +11,7 @@ import { saying } from '../sdk/steer.ts';
 import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { type RunningWeir, startWeir } from '../support/start-weir.ts';
 
-/** What was said is there for the next turn, whatever happened to the process between. */
+/** The next turn has the earlier ones, whatever happened to the process between them. */
 describe('stored responses outlive the process', () => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-responses-'));
   let simulator: RunningSimulator;
@@ -34,7 +34,7 @@ describe('stored responses outlive the process', () => {
   });
   const connect = (weir: RunningWeir): OpenAI => new OpenAI({ baseURL: `${weir.gatewayUrl}/v1`, apiKey: weir.apiKey, maxRetries: 0 });
 
-  test('kill -9 at the moment the last event has come: the conversation goes on', async () => {
+  test('kill -9 at the moment the last event has arrived: the conversation continues', async () => {
     let previous: string | undefined;
     for (let life = 0; life < 4; life++) {
       const weir = await startWeir({ config, dataDirectory });
@@ -52,12 +52,12 @@ describe('stored responses outlive the process', () => {
     }
   });
 
-  test('several processes: a response is gone on from wherever the next call lands', async () => {
+  test('several processes: a response can be continued at whichever process gets the next call', async () => {
     const weir = await startWeir({ config, dataDirectory, command: 'gateway', commandArguments: ['--workers', '2'] });
     try {
       let previous: string | undefined;
       for (let turn = 0; turn < 12; turn++) {
-        // A connection of its own for each turn, so that the workers take turns.
+        // A new connection for each turn, so that the workers alternate.
         const client = new OpenAI({
           baseURL: `${weir.gatewayUrl}/v1`,
           apiKey: weir.apiKey,

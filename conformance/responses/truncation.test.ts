@@ -62,7 +62,7 @@ describe('truncation', () => {
   after(() => running[Symbol.asyncDispose]());
 
   for (const model of names) {
-    test(`auto over ${model}: the middle is left out, calls with their results, and the client is told`, async () => {
+    test(`auto with ${model}: the middle is removed, calls together with their results, and the client is notified`, async () => {
       const tag = `cut-${model}`;
       const { data, response } = await client.responses
         .create({ model, input: longTalk, tools, truncation: 'auto' }, saying('Fine.', { tag }))
@@ -79,10 +79,10 @@ describe('truncation', () => {
       }
       assert.match(response.headers.get('x-gateway-warning') ?? '', /adapted input \(\d+ items were removed from the middle by truncation/);
       const kept = await client.responses.inputItems.list(data.id, { limit: 100 });
-      assert.equal(kept.data.length, longTalk.length, 'what is stored is the whole');
+      assert.equal(kept.data.length, longTalk.length, 'the stored response is complete');
     });
 
-    test(`disabled over ${model}: what is certainly too long is refused before anything is sent`, async () => {
+    test(`disabled with ${model}: a request that is certainly too long is refused before anything is sent`, async () => {
       const tag = `refused-${model}`;
       const text = Array.from({ length: 30 }, (_, at) => prose(`volume${at}`)).join(' ');
       const asking = client.responses.create({ model, input: text }, saying('Fine.', { tag }));
@@ -94,13 +94,13 @@ describe('truncation', () => {
       assert.deepEqual(sentFor(tag), []);
     });
 
-    test(`disabled over ${model}: the vendor's own refusal is mapped`, async () => {
+    test(`disabled with ${model}: the vendor's own refusal is mapped`, async () => {
       const asking = client.responses.create({ model, input: 'Short.' }, steer({ fault: 'context-overflow' }));
       await assert.rejects(asking, { status: 400, code: 'context_length_exceeded' });
     });
   }
 
-  test('a chain over stored responses is cut as one, and grows on whole', async () => {
+  test('a chain of stored responses is cut as one, and stays complete in the store', async () => {
     let previous: string | undefined;
     for (let turn = 0; turn < 8; turn++) {
       const response = await client.responses.create(
@@ -125,7 +125,7 @@ describe('truncation', () => {
     assert.match(sentFor('chain-whole')[0] ?? '', /turn0.*turn1 .*turn7/);
   });
 
-  test("a chain that goes on at its vendor is the vendor's to cut", async () => {
+  test('a chain that the vendor stores is cut by the vendor', async () => {
     const first = await client.responses.create({ model: 'native', input: prose('native'), truncation: 'auto' }, saying('Yes.'));
     const { response } = await client.responses
       .create({ model: 'native', input: 'And?', previous_response_id: first.id, truncation: 'auto' }, saying('Sure.', { tag: 'native' }))
@@ -134,18 +134,18 @@ describe('truncation', () => {
     assert.match(sentFor('native')[0] ?? '', /"previous_response_id".*"truncation":"auto"|"truncation":"auto".*"previous_response_id"/);
   });
 
-  test('a window that is not known cuts nothing', async () => {
+  test('with an unknown window nothing is cut', async () => {
     await client.responses.create({ model: 'unknown', input: longTalk, tools, truncation: 'auto' }, saying('Fine.', { tag: 'unknown' }));
     assert.match(sentFor('unknown')[0] ?? '', /result0.*result7/);
   });
 
-  test('what is too long for one target goes to the next', async () => {
+  test('a request that is too long for one target goes to the next', async () => {
     const text = Array.from({ length: 30 }, (_, at) => prose(`volume${at}`)).join(' ');
     const response = await client.responses.create({ model: 'small-then-large', input: text }, saying('Read.'));
     assert.equal(response.output_text, 'Read.');
   });
 
-  test('a vendor that counts more than was estimated is asked once more, with less', async () => {
+  test('a vendor that counts more than the estimate is called once more, with less', async () => {
     const faults = [{ fault: 'context-overflow', times: 1 }];
     await fetch(`${running.simulator.controlUrl}/settings`, { method: 'POST', body: JSON.stringify({ faults }) });
     const { data, response } = await client.responses

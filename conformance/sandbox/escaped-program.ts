@@ -1,10 +1,11 @@
 /**
- * What an attacker could do who had left the interpreter and run JavaScript of their own in the sandbox's process: tries everything and
- * prints what came of each attempt as one line of JSON. It is started with the seals of a sandbox in the place of the real program.
+ * The possibilities of an attacker who has left the interpreter and runs arbitrary JavaScript in the sandbox's process:
+ * tries everything and prints the result of each attempt as one line of JSON. It is started with the seals of a sandbox
+ * in place of the real program.
  */
 const [secretFile = '', folder = '', port = '0', gatewayPid = '0'] = process.argv.slice(2);
 
-/** A function out of a text, by the constructor that every function leads to. */
+/** Makes a function from a text, by the constructor that every function leads to. */
 const makeCode = (text: string): (() => unknown) => (attempts.constructor.constructor as (text: string) => () => unknown)(text);
 
 const attempts: Record<string, () => unknown> = {

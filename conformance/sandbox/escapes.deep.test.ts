@@ -3,10 +3,13 @@ import { after, before, describe, test } from 'node:test';
 
 import { assertNextRunWorks, type Bench, type Host, openBench, openHost } from './sandbox-kit.ts';
 
-/** An attempt in Python: what it tries, and what its answer must say. `HOST`, `PORT` and `PARENT` stand for the host's folder, port and process. */
+/**
+ * An attempt in Python: its code, and the required text of its answer. `HOST`, `PORT` and `PARENT` stand for the host's
+ * folder, port and process.
+ */
 type Attempt = { readonly name: string; readonly code: string; readonly says: RegExp; readonly failed?: boolean };
 
-/** Prints every object of JavaScript that Python can get hold of without `js`. */
+/** Prints every object of JavaScript that Python can reach without `js`. */
 const reachJs = `
 import gc, sys
 from pyodide.ffi import to_js, JsProxy, create_proxy
@@ -61,7 +64,12 @@ const attempts: readonly Attempt[] = [
     says: /FileNotFoundError/,
     failed: true,
   },
-  { name: 'a file by climbing out', code: 'open("/../../../../../..HOST/journal").read()', says: /FileNotFoundError/, failed: true },
+  {
+    name: 'a file outside by a relative path',
+    code: 'open("/../../../../../..HOST/journal").read()',
+    says: /FileNotFoundError/,
+    failed: true,
+  },
   { name: 'the environment', code: 'import os\nprint(sorted(os.environ))', says: /HOME/ },
   { name: 'the environment of the process by /proc', code: 'open("/proc/self/environ").read()', says: /FileNotFoundError/, failed: true },
   {
@@ -89,7 +97,7 @@ const attempts: readonly Attempt[] = [
     failed: true,
   },
   {
-    name: 'a server of its own',
+    name: 'a server socket',
     code: 'import socket\ns = socket.socket()\ns.bind(("0.0.0.0", 0))\ns.listen()\ns.accept()',
     says: /OSError: .*Not supported/,
     failed: true,
@@ -142,7 +150,7 @@ for candidate in (array.values().constructor, to_js({}).constructor, Function.pr
     says: /^stdout:\n(?:(?:JsException|TypeError)\n?){4}$/,
   },
   {
-    name: 'Node by every object of JavaScript in reach',
+    name: 'Node by every reachable object of JavaScript',
     code: `${reachJs}
 import asyncio
 from _pyodide._importhook import JsFinder
@@ -195,7 +203,7 @@ for name in ('js', 'pyodide_js', 'pyodide_js._api'):
     says: /ModuleNotFoundError\ngot \[\]\ngot \['config', 'scheduleCallback'\]/,
   },
   {
-    name: 'the finder of JavaScript modules, put back',
+    name: 'the finder of JavaScript modules, restored',
     code: `
 import gc, sys
 from _pyodide._importhook import JsFinder
@@ -262,7 +270,7 @@ except BaseException as error:
     except BaseException as inner: print(type(inner).__name__)`,
     says: /nothing/,
   },
-  { name: 'random numbers that others have too', code: 'import random\nrandom.random()', says: /result:\n(?:0\.\d+|\d\S*e-\d+)$/ },
+  { name: 'random numbers that are not shared', code: 'import random\nrandom.random()', says: /result:\n(?:0\.\d+|\d\S*e-\d+)$/ },
 ];
 
 describe('attempts to leave the sandbox', { timeout: 600_000 }, () => {
@@ -270,7 +278,7 @@ describe('attempts to leave the sandbox', { timeout: 600_000 }, () => {
   let bench: Bench;
   before(async () => {
     host = await openHost();
-    // Some of them search through all there is, beside other suites.
+    // Some of them search all objects, beside other suites.
     bench = await openBench({ timeoutMs: 40_000 });
   });
   after(async () => {
@@ -283,7 +291,7 @@ describe('attempts to leave the sandbox', { timeout: 600_000 }, () => {
       const outcome = await bench.run(text);
       assert.match(outcome.answer, says);
       if (failed === true) assert.equal(outcome.shown.failed, true, outcome.answer);
-      assert.ok(!JSON.stringify(outcome).includes(host.secret), 'the secret came out');
+      assert.ok(!JSON.stringify(outcome).includes(host.secret), 'the secret was leaked');
       assert.deepEqual(outcome.usage, { codeExecutions: 1 });
       await host.assertUntouched();
       await assertNextRunWorks(bench);

@@ -5,10 +5,10 @@ import { assertNextRunWorks, type Bench, type Host, openBench, openHost } from '
 
 const limits = { timeoutMs: 3000, memoryMb: 96, outputBytesMax: 8000 } as const;
 const patientMs = 60_000;
-/** For the run after an attempt: one of them leaves an interpreter that hangs in it. */
+/** For the run after an attempt: one attempt leaves an interpreter that hangs in it. */
 const nextMs = 12_000;
 
-/** `survives` when the interpreter goes on afterwards, `times out` when it is killed for the time it took. */
+/** `survives` if the interpreter still works afterwards, `times out` if it is killed because of the time it took. */
 type Attempt = { readonly name: string; readonly code: string; readonly ends: 'survives' | 'times out' | 'anyhow'; readonly says?: RegExp };
 
 const attempts: readonly Attempt[] = [
@@ -20,11 +20,11 @@ const attempts: readonly Attempt[] = [
   },
   { name: 'a sleep without end', code: 'import time\ntime.sleep(10**6)', ends: 'times out' },
   { name: 'an await without end', code: 'import asyncio\nawait asyncio.Event().wait()', ends: 'times out' },
-  { name: 'a catastrophic regular expression', code: 'import re\nre.match(r"(a+)+$", "a" * 40 + "b")', ends: 'times out' },
+  { name: 'a regular expression with exponential backtracking', code: 'import re\nre.match(r"(a+)+$", "a" * 40 + "b")', ends: 'times out' },
   { name: 'a number too large to compute', code: '10 ** 10 ** 9', ends: 'anyhow' },
   { name: 'all memory at once', code: 'bytearray(10**10)', ends: 'survives', says: /MemoryError|OverflowError/ },
   {
-    name: 'memory piece by piece',
+    name: 'memory in small steps',
     code: 'def fill():\n  a = []\n  while True: a.append(bytearray(5_000_000))\nfill()',
     ends: 'survives',
     says: /MemoryError/,
@@ -46,14 +46,14 @@ const attempts: readonly Attempt[] = [
   { name: 'a huge result', code: '"x" * 2_000_000', ends: 'survives', says: /^result:\n'x/ },
   { name: 'a huge exception', code: 'raise ValueError("x" * 2_000_000)', ends: 'survives', says: /ValueError/ },
   {
-    name: 'bytes that are no text',
+    name: 'bytes that are not text',
     code: 'import sys\nsys.stdout.buffer.write(bytes(range(128, 256)) * 20)\nsys.stdout.flush()',
     ends: 'survives',
     says: /stdout/,
   },
   { name: 'lone surrogates', code: 'print("\\ud800x")\n"\\udc00y"', ends: 'survives', says: /ud800x/ },
   { name: 'an exit', code: 'import sys\nsys.exit(3)', ends: 'survives', says: /SystemExit: 3/ },
-  { name: 'an exit of success', code: 'import sys\nprint(1)\nsys.exit()', ends: 'survives', says: /^stdout:\n1/ },
+  { name: 'an exit with success', code: 'import sys\nprint(1)\nsys.exit()', ends: 'survives', says: /^stdout:\n1/ },
   { name: 'an exit past Python', code: 'import os\nos._exit(4)', ends: 'survives', says: /SystemExit: 4/ },
   { name: 'an abort', code: 'import os\nos.abort()', ends: 'survives', says: /aborted/ },
   { name: 'an exit of the process below os', code: 'import posix\nposix._exit(0)', ends: 'anyhow' },
@@ -61,12 +61,12 @@ const attempts: readonly Attempt[] = [
   { name: 'a null pointer', code: 'import ctypes\nctypes.string_at(2**31)', ends: 'anyhow' },
   { name: 'standard streams closed', code: 'import os\nfor fd in range(64):\n  try: os.close(fd)\n  except OSError: pass', ends: 'anyhow' },
   {
-    name: 'standard streams taken away',
+    name: 'standard streams removed',
     code: 'import sys\nsys.stdout = sys.stderr = None\nprint(1)\nsys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__',
     ends: 'survives',
   },
   {
-    name: 'tasks that go on after the end',
+    name: 'tasks that continue after the end',
     code: 'import asyncio\nasync def f():\n  while True:\n    print("late")\n    await asyncio.sleep(0.01)\nt = asyncio.ensure_future(f())\n"returned"',
     ends: 'survives',
     says: /result:\n'returned'/,
@@ -84,18 +84,18 @@ const attempts: readonly Attempt[] = [
     says: /^stdout:\n\n\{"kind"(?![^]*wrote)/,
   },
   {
-    name: 'prototypes of the glue poisoned',
+    name: 'poisoned prototypes of the glue',
     code: 'from pyodide.ffi import to_js, create_proxy\narray = to_js([1])\npoison = create_proxy(lambda *a: 1)\nfor name in ("at", "join", "push", "map"): setattr(array.constructor.prototype, name, poison)\nprint("poisoned")',
     ends: 'anyhow',
   },
   {
-    name: 'builtins put over the runner’s',
+    name: 'overwritten builtins of the runner',
     code: 'import builtins\nbuiltins.repr = lambda x: "forged"\nbuiltins.str = builtins.len = None\n5',
     ends: 'anyhow',
     says: /^(?!.*forged)/s,
   },
   {
-    name: 'the runner’s frame changed',
+    name: 'a changed frame of the runner',
     code: 'import sys\nframe = sys._getframe()\nwhile frame:\n  frame.f_locals.clear() if hasattr(frame.f_locals, "clear") and frame.f_back is None else None\n  frame = frame.f_back',
     ends: 'anyhow',
   },
@@ -107,14 +107,14 @@ const attempts: readonly Attempt[] = [
   { name: 'a value that cannot be described', code: 'class V:\n  def __repr__(self):\n    while True: pass\nV()', ends: 'times out' },
 ];
 
-describe('attempts to exhaust, break or fool the runner', { timeout: 600_000 }, () => {
+describe('attempts to exhaust, break or deceive the runner', { timeout: 600_000 }, () => {
   let host: Host;
   let impatient: Bench;
   let patient: Bench;
   before(async () => {
     host = await openHost();
     impatient = await openBench(limits, 2);
-    // What must survive gets all the time that a busy machine may take; it needs little of it.
+    // An attempt that must survive gets all the time that a busy machine may need; it needs little itself.
     patient = await openBench({ ...limits, timeoutMs: patientMs }, 0);
     impatient.allow(patientMs);
     await Promise.all([impatient.run('1'), patient.run('1')]);
@@ -136,7 +136,7 @@ describe('attempts to exhaust, break or fool the runner', { timeout: 600_000 }, 
       const bench = ends === 'survives' ? patient : impatient;
       impatient.allow(limits.timeoutMs);
       const outcome = await bench.run(code);
-      // What comes after it is to work, also where it takes long.
+      // The next run must work, also if it takes long.
       impatient.allow(nextMs);
       assert.ok(Buffer.byteLength(outcome.answer) < limits.outputBytesMax + 1000, 'the answer is bounded');
       if (ends === 'times out') assert.equal(outcome.shown.failure, 'timed-out', outcome.answer.slice(0, 300));
@@ -146,7 +146,7 @@ describe('attempts to exhaust, break or fool the runner', { timeout: 600_000 }, 
       await host.assertUntouched();
       const lost = outcome.shown.failure !== undefined;
       const next = await bench.run('print(6 * 7)');
-      // Code that broke its own interpreter may have one more run to say so; then there is a new one.
+      // Code that broke its own interpreter may have one more run to report it; then there is a new interpreter.
       if (ends === 'anyhow' && !lost && !next.answer.includes('42')) await bench.run('1').then(() => assertNextRunWorks(bench));
       else assert.match(next.answer, /^stdout:\n42/);
       if (lost) assert.match(next.answer, /new interpreter/);

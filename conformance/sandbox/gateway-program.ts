@@ -2,7 +2,9 @@ import { createCodeExecution } from '../../src/tools/code-execution/create-code-
 import { silentLogger } from '../../src/platform/log.ts';
 import { tmpdir } from 'node:os';
 
-/** A process that has sandboxes at work, to be killed: one in an endless loop, one that does nothing. It says when the loop has begun. */
+/**
+ * A process with active sandboxes, to be killed: one in an endless loop, one idle. It reports when the loop has begun.
+ */
 const execution = createCodeExecution({
   limits: { timeoutMs: 60_000, memoryMb: 128, outputBytesMax: 10_000 },
   poolSize: 0,

@@ -5,13 +5,15 @@ import { Sandbox } from '../../src/tools/code-execution/sandbox.ts';
 import type { RunReport } from '../../src/tools/code-execution/run-report.ts';
 import { usualLimits } from './sandbox-kit.ts';
 
-/** Who is to answer has all the time that a busy machine may take; who never does is given up soon. */
+/**
+ * A child that should answer gets all the time that a busy machine may need; the wait for one that never does is short.
+ */
 const patientMs = 30_000;
 const impatientMs = 700;
 const limits = { ...usualLimits, timeoutMs: patientMs, outputBytesMax: 2000 };
 const send = 'const send = (m) => process.stdout.write(JSON.stringify(m) + "\\n"); send({ kind: "ready" });';
 
-/** A sandbox whose process is wholly an attacker's: it runs this JavaScript instead of Python, without seals. */
+/** A sandbox whose process is controlled by an attacker: it runs this JavaScript instead of Python, without seals. */
 async function runHostile(program: string, timeoutMs: number): Promise<{ readonly report: RunReport; readonly sandbox: Sandbox }> {
   const command = { program: process.execPath, args: ['-e', `${send}\n${program}`] };
   const sandbox = new Sandbox({ command, limits: { ...limits, timeoutMs }, snapshot: undefined });
@@ -24,7 +26,7 @@ const cases: readonly { readonly name: string; readonly program: string; readonl
   [
     { name: 'never answers', program: 'setInterval(() => {}, 1000)', ending: 'timed-out' },
     { name: 'answers no JSON', program: 'process.stdin.once("data", () => console.log("hello"))', ending: 'died' },
-    { name: 'answers JSON that is no message', program: 'process.stdin.once("data", () => send([{ kind: "ended" }]))', ending: 'died' },
+    { name: 'answers JSON that is not a message', program: 'process.stdin.once("data", () => send([{ kind: "ended" }]))', ending: 'died' },
     {
       name: 'answers with values of other kinds',
       program: 'process.stdin.once("data", () => send({ kind: "ended", run: "1", outcome: {}, text: 5, dropped: -1 }))',
@@ -38,7 +40,7 @@ const cases: readonly { readonly name: string; readonly program: string; readonl
     },
     {
       name: 'floods with messages',
-      // By the descriptor: what a stream cannot get rid of it keeps in the attacker's own memory.
+      // By the descriptor: a stream would buffer unsent data in the attacker's own memory.
       program:
         'const line = JSON.stringify({ kind: "output", run: 1, stream: "stdout", text: "x".repeat(1000) }) + "\\n"; process.stdin.once("data", () => { for (;;) try { require("fs").writeSync(1, line) } catch {} })',
       ending: 'died',
@@ -49,12 +51,12 @@ const cases: readonly { readonly name: string; readonly program: string; readonl
       ending: 'died',
     },
     {
-      name: 'floods before it is asked, and between runs',
+      name: 'floods before its first job, and between runs',
       program: 'setInterval(() => process.stdout.write("\\n".repeat(1000)), 1)',
       ending: 'died',
     },
     {
-      name: 'sends more output than it may and ends',
+      name: 'sends more output than permitted and ends',
       program:
         'process.stdin.once("data", () => { send({ kind: "output", run: 1, stream: "stdout", text: "é".repeat(5000) }); send({ kind: "ended", run: 1, outcome: "finished", text: "r", dropped: 0, broken: false }) })',
       ending: 'finished',
@@ -84,11 +86,11 @@ const cases: readonly { readonly name: string; readonly program: string; readonl
       program: 'process.stdin.once("data", () => { require("fs").closeSync(1); setInterval(() => {}, 1000) })',
       ending: 'timed-out',
     },
-    { name: 'exits as if all were well', program: 'process.stdin.once("data", () => process.exit(0))', ending: 'died' },
+    { name: 'exits with success', program: 'process.stdin.once("data", () => process.exit(0))', ending: 'died' },
     { name: 'is killed', program: 'process.stdin.once("data", () => process.kill(process.pid, "SIGKILL"))', ending: 'died' },
   ];
 
-describe('a sandbox whose process is an attacker’s', { timeout: 600_000 }, () => {
+describe('a sandbox whose process an attacker controls', { timeout: 600_000 }, () => {
   for (const { name, program, ending, says } of cases) {
     test(name, async () => {
       const { report, sandbox } = await runHostile(program, ending === 'timed-out' ? impatientMs : patientMs);
@@ -103,7 +105,7 @@ describe('a sandbox whose process is an attacker’s', { timeout: 600_000 }, () 
     });
   }
 
-  test('does not read what it is sent', async () => {
+  test('does not read its input', async () => {
     const sandbox = new Sandbox({
       command: { program: process.execPath, args: ['-e', `${send} for (;;);`] },
       limits: { ...limits, timeoutMs: impatientMs },

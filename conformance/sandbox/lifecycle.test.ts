@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { assertNextRunWorks, type Bench, openBench, runCode } from './sandbox-kit.ts';
 
-/** The processes that descend from one, by what the kernel says of each one's parent. */
+/** The descendants of a process, by the kernel's record of each process's parent. */
 function descendantsOf(ancestor: number): number[] {
   const parents = new Map<number, number>();
   for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
@@ -39,7 +39,7 @@ async function waitUntil(what: string, condition: () => boolean): Promise<void> 
 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length;
 
-describe('sandboxes and the process that has them', { timeout: 600_000, skip: process.platform !== 'linux' }, () => {
+describe('sandboxes and their parent process', { timeout: 600_000, skip: process.platform !== 'linux' }, () => {
   let bench: Bench;
   before(async () => {
     bench = await openBench({ timeoutMs: 20_000 }, 0, 3, 6000);
@@ -57,7 +57,7 @@ describe('sandboxes and the process that has them', { timeout: 600_000, skip: pr
     await waitUntil('they are gone', () => !children.some(isRunning));
   });
 
-  test('state lasts for a request and is nobody else’s', async () => {
+  test('state lasts for a request and is not shared', async () => {
     const [one, other] = [await bench.newTool(), await bench.newTool()];
     await runCode(one, 'secret = 41\nopen("/tmp/note", "w").write("mine")');
     assert.match((await runCode(one, 'print(secret + 1, open("/tmp/note").read())')).answer, /42 mine/);
@@ -71,7 +71,7 @@ describe('sandboxes and the process that has them', { timeout: 600_000, skip: pr
     for (const tool of [one, other, third]) tool.close?.();
   });
 
-  test('beyond the limit a request waits for its turn, and is told when none comes', async () => {
+  test('beyond the limit a request waits for a free sandbox, and is refused if none becomes free', async () => {
     const taken = await Promise.all(Array.from({ length: 3 }, () => bench.newTool()));
     await Promise.all(taken.map((tool) => runCode(tool, '1')));
     const other = await bench.newTool();
@@ -95,7 +95,7 @@ describe('sandboxes and the process that has them', { timeout: 600_000, skip: pr
     await assertNextRunWorks(bench);
   });
 
-  test('what is started is ended: no process and no descriptor stays', async () => {
+  test('every started process ends: no process and no descriptor remains', async () => {
     const descriptors = openDescriptors();
     const processes = descendantsOf(process.pid);
     for (let round = 0; round < 4; round += 1) {
@@ -110,7 +110,7 @@ describe('sandboxes and the process that has them', { timeout: 600_000, skip: pr
     await waitUntil('all descriptors are closed', () => openDescriptors() <= descriptors);
   });
 
-  test('arguments that are no code are refused without a run', async () => {
+  test('arguments that are not code are refused without a run', async () => {
     const tool = await bench.newTool();
     const signal = new AbortController().signal;
     for (const args of [{}, { code: '' }, { code: 5 }, { code: ['x'] }, { code: 'x'.repeat(300_000) }]) {

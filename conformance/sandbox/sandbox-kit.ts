@@ -10,17 +10,17 @@ import { createCodeExecution } from '../../src/tools/code-execution/create-code-
 import type { SandboxLimits } from '../../src/tools/code-execution/seal-command.ts';
 import type { GatewayTool, ToolOutcome } from '../../src/tools/gateway-tool.ts';
 
-/** What nobody in a sandbox may ever read. */
+/** The secret that no code in a sandbox may ever read. */
 const secret = 'canary-7f3d9a';
 
-/** A host with things to steal, break and call: whatever a sandbox does to them is seen. */
+/** A host with objects to steal, break and call: it records every access of a sandbox. */
 export type Host = {
-  /** A folder with a file that holds the secret. */
+  /** A folder with a file that contains the secret. */
   readonly folder: string;
   readonly secret: string;
   /** A port that answers TCP and UDP on this machine. */
   readonly port: number;
-  /** Fails when anything of the host was touched. */
+  /** Fails if anything of the host was accessed. */
   readonly assertUntouched: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -37,9 +37,9 @@ export async function openHost(): Promise<Host> {
     secret,
     port,
     assertUntouched: async () => {
-      assert.equal(calls, 0, 'something was called over the network');
-      assert.deepEqual(await readdir(folder), ['journal'], 'something was written');
-      assert.equal(process.exitCode, undefined, 'the test process was told to end');
+      assert.equal(calls, 0, 'the network was used');
+      assert.deepEqual(await readdir(folder), ['journal'], 'a file was written');
+      assert.equal(process.exitCode, undefined, 'the test process received a signal');
     },
     close: async () => {
       delete process.env['WEIR_CANARY'];
@@ -50,7 +50,10 @@ export async function openHost(): Promise<Host> {
   };
 }
 
-/** A server of TCP and one of UDP on the same port: one that is free for the first may be taken for the second, by a look-up of a name for instance. */
+/**
+ * A TCP server and a UDP server on the same port. A port that is free for TCP may be in use for UDP, for example by a
+ * DNS query.
+ */
 async function listenTwice(onCall: () => void): Promise<{ readonly server: Server; readonly udp: Socket; readonly port: number }> {
   for (;;) {
     const server = createServer((socket) => {
@@ -70,11 +73,11 @@ async function listenTwice(onCall: () => void): Promise<{ readonly server: Serve
   }
 }
 
-/** A tool with what tests ask of it. */
+/** A tool with the settings of the tests. */
 export type Bench = {
   readonly run: (code: string, signal?: AbortSignal) => Promise<ToolOutcome>;
   readonly newTool: () => Promise<GatewayTool>;
-  /** How long each further run may take. */
+  /** The time limit of each further run. */
   readonly allow: (timeoutMs: number) => void;
   readonly close: () => Promise<void>;
 };
@@ -107,7 +110,7 @@ export function runCode(tool: GatewayTool, code: string, signal = new AbortContr
   return tool.run({ callId: 'call_1', arguments: { code }, firstSource: 1, knowsAddress: () => false, signal });
 }
 
-/** The bench goes on as if nothing had been. */
+/** The bench works as before. */
 export async function assertNextRunWorks(bench: Bench): Promise<void> {
   const next = await bench.run('print(6 * 7)');
   assert.match(next.answer, /^stdout:\n42\n?/, next.answer);

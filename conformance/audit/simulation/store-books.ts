@@ -18,7 +18,7 @@ import type { TaskStore } from '../../../src/tasks/task-store.ts';
 const hourMs = 3_600_000;
 const pageEntries = 10_000;
 
-/** Lets one operation run after the other, as the thread of a store does. */
+/** Runs one operation after the other, as the thread of a store does. */
 function takeTurns(operations: StoreOperations): StoreOperations {
   let last: Promise<unknown> = Promise.resolve();
   return new Proxy(operations, {
@@ -34,7 +34,10 @@ function takeTurns(operations: StoreOperations): StoreOperations {
   });
 }
 
-/** The product's own store, on a database in memory: what a world's processes share is booked by the statements that book it in production. */
+/**
+ * The real store on a database in memory. The processes of a world share it, and it uses the same statements as in
+ * production.
+ */
 export class StoreBooks implements WorldBooks {
   readonly #connection = openStoreDatabase({ path: ':memory:', readOnly: false, busyTimeoutMs: 0 });
   readonly #operations = takeTurns(createStoreOperations(createSqliteDatabase(this.#connection)));
@@ -44,10 +47,10 @@ export class StoreBooks implements WorldBooks {
   #payments = 0;
   #shipped = 0;
   #booked = 0;
-  /** Rows that came in an hour after the one that they belong to. */
+  /** Rows that were inserted an hour later than the row that they belong to. */
   late = 0;
 
-  /** @param clock that of the world, which comes to be after its books */
+  /** @param clock the world's clock, which is created after its books */
   constructor(clock: () => Clock) {
     this.#clock = clock;
   }
@@ -92,7 +95,7 @@ export class StoreBooks implements WorldBooks {
     assert.equal((await this.#operations.postTransaction(payment)).status, 'posted');
   }
 
-  /** The store of video tasks, as a process of this name has it. */
+  /** The store of video tasks, as the process of this name uses it. */
   tasksOf(nodeId: string): TaskStore {
     const operations = this.#operations;
     return {
@@ -102,7 +105,7 @@ export class StoreBooks implements WorldBooks {
     };
   }
 
-  /** Throws when more is spent, leased and held than a limit allows: at any moment, whatever has died. */
+  /** Throws if the spent, leased and held amounts ever exceed a limit, whichever process has died. */
   async checkReserves(): Promise<void> {
     for (const payer of this.#payers) {
       const pots = potsOf(payer, this.#clock().nowMs());
@@ -146,7 +149,7 @@ export class StoreBooks implements WorldBooks {
     }
   }
 
-  /** The double-entry books add up, as `weir credits verify` has it. */
+  /** The double-entry books add up, as `weir credits verify` computes it. */
   async #verify(): Promise<void> {
     for (let cursor = verifyStart; ;) {
       const { problems, next } = await this.#operations.verifyBooks({ cursor, limit: pageEntries });

@@ -22,14 +22,14 @@ import type { VideoTask } from '../../../src/tasks/video-task.ts';
 import type { StoreBooks } from './store-books.ts';
 
 const longestMs = 8700;
-/** So much that limits are reached: two cents a second. */
+/** High enough that limits are reached: two cents per second. */
 const nanoUsdPerMs = 20_000n;
 const wishesPerCheck = 10;
 const refusal = { upstreamStatus: 400, errorCode: 'upstream_refused_request', durationMs: 20 };
 
 const costOf = (usage: Usage): bigint => BigInt(usage.outputVideoMs ?? 0) * nanoUsdPerMs;
 
-/** By the timers of the world, which are mocked. */
+/** Uses the timers of the world, which are mocked. */
 const waitByWorld: Wait = (ms, signal) =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve();
@@ -42,12 +42,13 @@ const waitByWorld: Wait = (ms, signal) =>
     signal.addEventListener('abort', end, { once: true });
   });
 
-/** What became of a request for a video: it was answered with a task, refused by its upstream, or nobody may know. */
+/** The result of a request for a video: a task, a refusal of its upstream, or an unknown result. */
 type Wish = { readonly task?: VideoTask; readonly isRefused?: boolean };
 
 /**
- * Clients that have videos made in the processes of a world: the hold becomes the task's, outlives the process, and is settled with the task's end in one transaction. Its upstream is late, fails,
- * withholds what it bills, and is asked by processes that die and lose their store.
+ * Clients that order videos from the processes of a world. The hold becomes the task's, outlives the process, and is
+ * settled together with the end of the task in one transaction. The upstream is late, fails, hides what it bills, and
+ * is polled by processes that die and lose their store.
  */
 export class VideoTrade implements PeerProcess {
   readonly counts = { videos: 0, videosRefused: 0, videosCompleted: 0, videosVoided: 0, videosWithheld: 0, videosLost: 0 };
@@ -61,9 +62,9 @@ export class VideoTrade implements PeerProcess {
   readonly #upstreams: SimulatedUpstreams;
   readonly #storage: SimulatedStorage;
   readonly #processes = new Map<SimulatedProcess, TaskProcess>();
-  /** What processes have counted as spent without an answer of the store. */
+  /** The spend that processes counted without an answer of the store. */
   readonly #doubtful = new Map<string, bigint>();
-  /** The first thing that was wrong on the way. */
+  /** The first problem that occurred during the run. */
   #failure: unknown;
   #ids = 0;
   #open: number | undefined;
@@ -92,7 +93,7 @@ export class VideoTrade implements PeerProcess {
     return this.#doubtful.get(nodeId) ?? 0n;
   }
 
-  /** The same amount is held in each of the pots. */
+  /** Each of the pots has a hold of the same amount. */
   #doubt(nodeId: string, { heldNanoUsd, heldPots = 0 }: NewVideoTask): void {
     const pots = BigInt(heldPots.toString(2).replaceAll('0', '').length);
     this.#doubtful.set(nodeId, this.doubtful(nodeId) + heldNanoUsd * pots);
@@ -103,7 +104,7 @@ export class VideoTrade implements PeerProcess {
     this.counts.videos += 1;
     if (this.counts.videos % wishesPerCheck === 0) this.#watch(this.#books.checkReserves());
     this.#wishes.set(intent.callId, {});
-    // Who is refused money, or meets a store that is away, has been told so.
+    // A client whose hold is refused, or whose store is unavailable, has an error answer.
     this.#watch(
       this.#make(process, payer, intent).catch((error: unknown) => {
         if (!(error instanceof GatewayError)) throw error;
@@ -116,7 +117,7 @@ export class VideoTrade implements PeerProcess {
     work.catch((error: unknown) => (this.#failure ??= error));
   }
 
-  /** Asks the store how many tasks are open; the answer is that of the question before. */
+  /** Queries the number of open tasks; the result is that of the previous query. */
   isOver(): boolean {
     void this.#tasks.countTasks(0).then(({ open }) => (this.#open = open));
     return this.#open === 0;
@@ -132,7 +133,7 @@ export class VideoTrade implements PeerProcess {
       newId: (prefix) => `${prefix}_${(this.#ids += 1)}`,
       random: this.#random,
       sealer: createSealer(Buffer.alloc(32, 7)),
-      // Clocks go on by hours in a moment: nobody gives up because of that.
+      // The clocks advance by hours in a moment, so this must not count as a time-out.
       settings: () => ({ ...defaultTaskSettings, giveUpMs: 90 * 24 * 3_600_000 }),
       retentionMs: () => 90 * 24 * 3_600_000,
       rate: (_task, usage) => ({ charge: { amountNanoUsd: costOf(usage), lines: [] } }),
@@ -195,7 +196,7 @@ export class VideoTrade implements PeerProcess {
     };
   }
 
-  /** Some take a few seconds, and some far longer than the processes that began them live. */
+  /** Some take a few seconds, and some far longer than the lifetime of the processes that began them. */
   #story(): Story {
     const random = this.#random;
     const lot = random();
@@ -210,7 +211,9 @@ export class VideoTrade implements PeerProcess {
     };
   }
 
-  /** What the rows of the videos must say, by what their upstream did and what their tasks came to. Throws when a task tells something else. */
+  /**
+   * The expected rows of the videos, from their upstream's behaviour and their tasks' phases. Throws if a task differs.
+   */
   async expectations(): Promise<ReadonlyMap<string, ExpectedRow>> {
     assert.ifError(this.#failure);
     const rows = new Map((await this.#books.entries()).map((entry) => [entry.callId, entry]));
@@ -229,10 +232,10 @@ export class VideoTrade implements PeerProcess {
     const task = begun === undefined ? undefined : await this.#tasks.findTask({ userName, id: begun.id });
     const jobs = this.#upstreams.jobsOf(callId).length;
     assert.ok(jobs <= 1, `${callId} was made twice`);
-    // Without a job there is nothing to pay for, whatever became of the task.
+    // Without a job there is no cost, whatever phase the task reached.
     if (isRefused === true || task === undefined || task.error?.code === 'submission_lost') {
       this.counts.videosLost += task === undefined ? 0 : 1;
-      assert.ok(task === undefined || !story.isIdempotent, `${callId} was given up although it could be submitted again`);
+      assert.ok(task === undefined || !story.isIdempotent, `${callId} was abandoned although it could be submitted again`);
       return 0n;
     }
     assert.ok(task.phase === 'completed' || task.phase === 'failed', `${task.id} is ${task.phase} at rest`);
