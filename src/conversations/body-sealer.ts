@@ -4,12 +4,12 @@ import { constants, createZstdDecompress, zstdCompress, zstdCompressSync, zstdDe
 
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonValue } from '../platform/json/json-value.ts';
-import { joinInTurns } from '../platform/join-in-turns.ts';
-import { parseJsonInTurns } from '../platform/json/parse-in-turns.ts';
+import { joinInSlices } from '../platform/join-in-slices.ts';
+import { parseJsonInSlices } from '../platform/json/parse-in-slices.ts';
 import { parseJson } from '../platform/json/parse-json.ts';
 import { JsonProblemError } from '../platform/json/scan-json.ts';
 import { createSealer, deriveKey } from '../platform/seal/sealer.ts';
-import { WorkTurns } from '../platform/turn-queue.ts';
+import { WorkSlices } from '../platform/yield-queue.ts';
 
 /** Whose body it is and which: what is sealed for one place opens for no other. */
 type BodyName = readonly [kind: string, userName: string, id: string, ...rest: readonly string[]];
@@ -45,8 +45,8 @@ export function createBodySealer(key: Uint8Array): BodySealer {
     seal: async (name, text) => {
       const packed = await pack(typeof text === 'string' ? Buffer.from(text) : text);
       if (packed.length < asideFromBytes) return sealer.seal(spell(name), packed);
-      const turns = new WorkTurns();
-      return await sealer.sealInTurns(spell(name), packed, () => turns.giveWay());
+      const slices = new WorkSlices();
+      return await sealer.sealInSlices(spell(name), packed, () => slices.yield());
     },
     open: async (name, sealed) => {
       const packed = sealer.open(spell(name), sealed);
@@ -74,7 +74,7 @@ async function pack(bytes: Buffer): Promise<Buffer> {
 /** What an upstream said may have a key that is longer than those of requests: that is read at once. */
 async function parseLarge(bytes: Buffer): Promise<JsonValue> {
   try {
-    return await parseJsonInTurns(bytes, unlimited);
+    return await parseJsonInSlices(bytes, unlimited);
   } catch (error) {
     if (error instanceof JsonProblemError) return parseJson(bytes);
     throw error;
@@ -97,7 +97,7 @@ async function decompressAside(bytes: Buffer): Promise<Buffer> {
     pieces.push(piece);
     length += piece.length;
   }
-  return await joinInTurns(pieces, length);
+  return await joinInSlices(pieces, length);
 }
 
 /** Lengths keep "a" + "bc" and "ab" + "c" apart, and UTF-16 keeps half surrogate pairs apart. */

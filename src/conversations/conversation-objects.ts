@@ -1,7 +1,7 @@
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
 import { writeJson } from '../platform/json/write-json.ts';
-import { WorkTurns } from '../platform/turn-queue.ts';
+import { WorkSlices } from '../platform/yield-queue.ts';
 import type { SealedItem } from './conversation-store.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
@@ -99,10 +99,10 @@ export function createConversationObjects(parts: ConversationParts): Conversatio
 
 /** Opens one after the other, and gives way between them: thousands in one go would hold up every other call. */
 async function inTurns(items: readonly SealedItem[], open: (item: SealedItem) => Promise<JsonObject>): Promise<readonly JsonObject[]> {
-  const work = new WorkTurns();
+  const work = new WorkSlices();
   const opened: JsonObject[] = [];
   for (const item of items) {
-    if (work.isOver) await work.giveWay();
+    if (work.isOver) await work.yield();
     opened.push(await open(item));
   }
   return opened;

@@ -1,6 +1,6 @@
 import { GatewayError } from '../inference/gateway-error.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
-import { WorkTurns } from '../platform/turn-queue.ts';
+import { WorkSlices } from '../platform/yield-queue.ts';
 import type { ConversationParts } from './conversation-parts.ts';
 import { isStorableId } from './storable-id.ts';
 import type { Conversations, ItemPage, PageQuery } from './response-store.ts';
@@ -21,9 +21,9 @@ export function createStoredItems(parts: ConversationParts): StoredItems {
     if (links === 'too-large') throw tooLarge('chain of responses');
     const turns: Turn[] = [];
     // A chain may have thousands of links: all of them in one go would hold up every other call.
-    const work = new WorkTurns();
+    const work = new WorkSlices();
     for (const link of links) {
-      if (work.isOver) await work.giveWay();
+      if (work.isOver) await work.yield();
       const input = readOpenedObjects('input', await sealer.open(['input', userName, link.id], link.input));
       const output = readOpenedObjects('output', await sealer.open(['output', userName, link.id], link.output));
       turns.push({ input, output });
@@ -48,9 +48,9 @@ export function createStoredItems(parts: ConversationParts): StoredItems {
       const found = new Map<string, JsonObject>();
       /** Several items often come out of one response. */
       const opened = new Map<string, readonly JsonObject[]>();
-      const work = new WorkTurns();
+      const work = new WorkSlices();
       for (const { key, holderId, part, sealed } of await store.findSealedItems(query)) {
-        if (work.isOver) await work.giveWay();
+        if (work.isOver) await work.yield();
         const id = idsByKey.get(key);
         if (id === undefined) continue;
         const place = JSON.stringify(part === 'item' ? [part, holderId, key] : [part, holderId]);

@@ -5,7 +5,7 @@ import type { ConversationParts } from './conversation-parts.ts';
 import { isStorableId, requireStorableId } from './storable-id.ts';
 import type { Conversations, StoredResponse } from './response-store.ts';
 import { writeJson } from '../platform/json/write-json.ts';
-import { largeBodyBytes, WorkTurns } from '../platform/turn-queue.ts';
+import { largeBodyBytes, WorkSlices } from '../platform/yield-queue.ts';
 import { readOpenedHead, readOpenedObjects, readOpenedTexts, type ResponseHead } from './read-opened.ts';
 
 /** What is sealed of a response besides its items. */
@@ -80,10 +80,10 @@ async function sealResponse(
   const { input, response, keeper, ...clear } = stored;
   const output = readOutput(response);
   const head: ResponseHead = { response: { ...response, output: [] }, ...(keeper === undefined ? {} : { keeper }) };
-  const turns = new WorkTurns();
+  const slices = new WorkSlices();
   const texts = { head: await writeJson(head), output: await writeJson(output), input: await writeJson(input) };
   const bytes = Object.values(texts).reduce((sum, text) => sum + text.length, 0);
-  if (bytes > largeBodyBytes) await turns.giveWay();
+  if (bytes > largeBodyBytes) await slices.yield();
   if (bytes > limits.responseBytesMax) {
     throw new GatewayError('request_too_large', `a response with ${bytes} bytes cannot be stored; at most ${limits.responseBytesMax} are`);
   }

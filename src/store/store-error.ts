@@ -25,14 +25,14 @@ export class StoreError extends Error {
   readonly kind: StoreErrorKind;
   /** The entries at fault when the kind is `entry-out-of-range`. Nothing of the batch was booked; the others may be sent again without them. */
   readonly callIds: readonly string[];
-  /** Whether the same may succeed later: see `isPassingFailure`. */
-  readonly mayPass: boolean;
+  /** Whether the same may succeed later: see `isTransientFailure`. */
+  readonly isTransient: boolean;
 
   constructor(kind: StoreErrorKind, message: string, options: { readonly callIds?: readonly string[]; readonly cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'StoreError';
     this.kind = kind;
-    this.mayPass = passingKinds.has(kind);
+    this.isTransient = passingKinds.has(kind);
     this.callIds = options.callIds ?? [];
   }
 }

@@ -1,6 +1,6 @@
 import { countTextCharacters } from '../../inference/count-text-characters.ts';
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
-import { WorkTurns } from '../../platform/turn-queue.ts';
+import { WorkSlices } from '../../platform/yield-queue.ts';
 import type { ContextFit, ContextFitting, ContextLimits } from '../chat-dialect.ts';
 import { dropMiddle } from './truncate-middle.ts';
 
@@ -48,7 +48,7 @@ const stepCharacters = 1024 * 1024;
  * Signs of a text, in which each row of the same ones counts once. Looked at one by one, and a long text in steps between which others have their turn: a regular expression
  * takes ten times as long.
  */
-async function countSigns(text: string, turns: WorkTurns): Promise<number> {
+async function countSigns(text: string, slices: WorkSlices): Promise<number> {
   let signs = 0;
   let row = 0;
   let last = -1;
@@ -65,7 +65,7 @@ async function countSigns(text: string, turns: WorkTurns): Promise<number> {
       row = 1;
       last = sign;
     }
-    if (turns.isOver) await turns.giveWay();
+    if (slices.isOver) await slices.yield();
   }
   return signs + (row > repeatsMost ? 1 : row);
 }
@@ -76,9 +76,9 @@ async function countLeast(values: readonly (JsonValue | undefined)[], contextTok
   for (const value of values) gatherText(value, texts);
   const most = Math.floor(texts.reduce((sum, text) => sum + text.length, 0) / charactersPerTokenMost);
   if (most <= contextTokensMax) return most;
-  const turns = new WorkTurns();
+  const slices = new WorkSlices();
   let signs = 0;
-  for (const text of texts) signs += await countSigns(text, turns);
+  for (const text of texts) signs += await countSigns(text, slices);
   return Math.floor(signs / charactersPerTokenMost);
 }
 

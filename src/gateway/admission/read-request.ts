@@ -3,10 +3,10 @@ import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { BodyError, contentCodings, decodeBody, readBody } from '../../platform/http/read-body.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { parseJsonInTurns } from '../../platform/json/parse-in-turns.ts';
+import { parseJsonInSlices } from '../../platform/json/parse-in-slices.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
-import { giveWayIfLong, largeBodyBytes } from '../../platform/turn-queue.ts';
+import { yieldIfLong, largeBodyBytes } from '../../platform/yield-queue.ts';
 import type { GatewayLimits } from '../settings/limits.ts';
 
 export type ReadRequest = { readonly bytes: Buffer; readonly body: JsonObject };
@@ -58,14 +58,14 @@ function readTree(bytes: Buffer, limits: GatewayLimits): JsonValue {
 
 /** The same between other work. What was done before, and what follows, have turns of their own. */
 async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<JsonValue> {
-  const before = giveWayIfLong();
+  const before = yieldIfLong();
   if (before !== undefined) await before;
   try {
-    return await parseJsonInTurns(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
+    return await parseJsonInSlices(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
   } catch (error) {
     throw error instanceof JsonProblemError ? describeJsonProblem(error) : error;
   } finally {
-    const after = giveWayIfLong();
+    const after = yieldIfLong();
     if (after !== undefined) await after;
   }
 }

@@ -1,4 +1,4 @@
-import type { BodyPace } from '../../platform/http/connection-guard.ts';
+import type { MinimumBodyRate } from '../../platform/http/connection-guard.ts';
 
 const second = 1000;
 
@@ -17,4 +17,4 @@ export const serverSettings = {
 };
 
 /** How slowly the body of a request may come. */
-export const bodyPace: BodyPace = { windowMs: 10 * second, bytesMin: 10 * 1024, totalMs: 300 * second };
+export const bodyPace: MinimumBodyRate = { windowMs: 10 * second, bytesMin: 10 * 1024, totalMs: 300 * second };

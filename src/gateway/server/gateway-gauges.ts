@@ -1,6 +1,6 @@
 import type { VideoService } from '../endpoints/videos/video-service.ts';
 import type { Journal } from '../../billing/journal/journal.ts';
-import type { MetricRegistry, Reading } from '../../platform/metrics/metric-registry.ts';
+import type { MetricRegistry, GaugeSample } from '../../platform/metrics/metric-registry.ts';
 import type { BackgroundRuns } from '../endpoints/chat/background/background-runs.ts';
 import type { Gatekeeper } from '../admission/overload/gatekeeper.ts';
 import type { Health, HealthReport } from '../attempts/health/health.ts';
@@ -19,7 +19,7 @@ export function addGatewayGauges(
   },
 ): void {
   const { journal, health, gatekeeper } = gateway;
-  const gauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly Reading[]): void =>
+  const gauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly GaugeSample[]): void =>
     registry.collected({ name, help, labels, type: 'gauge', merge, read });
   gauge('weir_journal_pending_entries', 'Calls that are in the journal and not yet in the store.', [], 'sum', () => [
     { labels: [], value: journal.pendingEntries() },
@@ -63,7 +63,7 @@ export function addGatewayGauges(
   );
 }
 
-type AddGauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly Reading[]) => void;
+type AddGauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly GaugeSample[]) => void;
 
 /** The figures of the whole store are the same in every process; the others are each process's own. */
 function addVideoGauges(gauge: AddGauge, { gauges }: Pick<VideoService, 'gauges'>): void {

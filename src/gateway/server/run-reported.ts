@@ -1,7 +1,7 @@
 import type { IncomingCall } from '../endpoints/chat/incoming-call.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { runCall } from '../endpoints/chat/run-call.ts';
-import { isPassingFailure } from '../../platform/passing-failure.ts';
+import { isTransientFailure } from '../../platform/transient-failure.ts';
 import type { Gateway } from '../endpoints/gateway.ts';
 import { writeError } from '../replies/write-reply.ts';
 
@@ -21,7 +21,7 @@ export function runReported(gateway: Gateway, call: IncomingCall): void {
 
 /** What a client is told of a failure that no station expected: of a store that is away or full, that it may pass, and of anything else that it is a defect. The operator finds both in the log. */
 export function describeUnexpected({ logger }: Pick<Gateway, 'logger'>, callId: string, error: unknown): GatewayError {
-  if (isPassingFailure(error)) {
+  if (isTransientFailure(error)) {
     logger.error({ callId, err: error }, 'a call was refused because the store cannot be used');
     const message = `the gateway cannot use its storage at the moment; try again (${callId})`;
     return new GatewayError('storage_unavailable', message, { retryAfterSeconds: storageRetrySeconds, cause: error });

@@ -5,7 +5,7 @@ import type { Clock } from '../clock.ts';
 import { createSlotList } from '../slot-list.ts';
 
 /** How slowly a body may come. */
-export type BodyPace = {
+export type MinimumBodyRate = {
   /** Each such time has to bring `bytesMin`, as long as the body is not whole; the first begins with the head. */
   readonly windowMs: number;
   readonly bytesMin: number;
@@ -42,7 +42,7 @@ export function guardConnections(
   server: Server,
   options: {
     readonly clock: Clock;
-    readonly pace: BodyPace;
+    readonly pace: MinimumBodyRate;
     readonly tickMs: number;
     /** The most connections at a time, asked for at each tick; more are closed as they come. */
     readonly connectionsMax: () => number;
@@ -80,7 +80,7 @@ export function guardConnections(
   };
 }
 
-function findSlowBody(connection: Connection, nowMs: number, pace: BodyPace): SlowBody | undefined {
+function findSlowBody(connection: Connection, nowMs: number, pace: MinimumBodyRate): SlowBody | undefined {
   const { socket, request, response } = connection;
   if (request === undefined || response === undefined) return undefined;
   if (request.complete) {

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createDeadlines, type Watched } from './deadlines.ts';
+import { createDeadlines, type DeadlineCheck } from './deadlines.ts';
 
 test('all that is watched is checked each tick, with the time of the clock, and no longer than it is watched', (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   let nowMs = 0;
   const deadlines = createDeadlines({ clock: { nowMs: () => -1, monotonicMs: () => nowMs }, tickMs: 100 });
   const seen: [name: string, nowMs: number][] = [];
-  const watched = (name: string): Watched => ({ check: (time) => void seen.push([name, time]) });
+  const watched = (name: string): DeadlineCheck => ({ check: (time) => void seen.push([name, time]) });
   const [one, two] = [watched('one'), watched('two')];
   const tick = (): void => {
     nowMs += 100;
@@ -33,7 +33,7 @@ test('what ends itself or begins another during a check disturbs nobody', (conte
   context.mock.timers.enable({ apis: ['setInterval'] });
   const deadlines = createDeadlines({ clock: { nowMs: () => 0, monotonicMs: () => 0 }, tickMs: 100 });
   const seen: string[] = [];
-  const later: Watched = { check: () => void seen.push('later') };
+  const later: DeadlineCheck = { check: () => void seen.push('later') };
   const slot = deadlines.watch({
     check: () => {
       seen.push('own');

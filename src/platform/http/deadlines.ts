@@ -2,12 +2,12 @@ import type { Clock } from '../clock.ts';
 import { createSlotList } from '../slot-list.ts';
 
 /** Something that may be overdue. `check` is called several times a second and acts by itself when one of its limits has passed. */
-export type Watched = { readonly check: (nowMs: number) => void };
+export type DeadlineCheck = { readonly check: (nowMs: number) => void };
 
 /** Time between two checks of a running call. */
 export const checkIntervalMs = 100;
 
-export type Deadlines<Item extends Watched> = {
+export type Deadlines<Item extends DeadlineCheck> = {
   /** Begins to watch, and returns what `unwatch` takes. */
   readonly watch: (item: Item) => number;
   readonly unwatch: (slot: number) => void;
@@ -22,7 +22,7 @@ export type Deadlines<Item extends Watched> = {
  * One timer for all running calls. A timer per call and per wait would cost more than the waits; a limit here may be late by one tick.
  * @param tickMs time between two checks
  */
-export function createDeadlines<Item extends Watched>(options: { readonly clock: Clock; readonly tickMs: number }): Deadlines<Item> {
+export function createDeadlines<Item extends DeadlineCheck>(options: { readonly clock: Clock; readonly tickMs: number }): Deadlines<Item> {
   const all = createSlotList<Item>();
   const timer = setInterval(() => {
     const nowMs = options.clock.monotonicMs();

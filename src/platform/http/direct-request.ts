@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 
 /** Takes the pieces of a body as they come, and null at its end. */
-export type BodyTaker = (piece: Buffer | null) => void;
+export type BodyReceiver = (piece: Buffer | null) => void;
 
 /** Looks at a body before anybody else does. */
 export type BodyWatch = {
@@ -16,13 +16,13 @@ export type BodyWatch = {
  * Everything else is as with any other request; a body that ends early is still told by `aborted` and `error`.
  */
 export class DirectRequest extends IncomingMessage {
-  #take: BodyTaker | undefined;
+  #receive: BodyReceiver | undefined;
   #watch: BodyWatch | undefined;
 
   /** Has the body handed to `take`. False, and nothing is handed over, when some of it has come already: then it has to be read as a stream. */
-  takeBody(take: BodyTaker): boolean {
+  takeBody(receive: BodyReceiver): boolean {
     if (this.complete || this.destroyed || this.readableLength > 0 || this.readableFlowing !== null) return false;
-    this.#take = take;
+    this.#receive = receive;
     return true;
   }
 
@@ -41,7 +41,7 @@ export class DirectRequest extends IncomingMessage {
   /** Nobody gets the end of a watched body: whoever reads it, or begins to, is told that it cannot be read. */
   failBody(error: Error): void {
     this.#watch = undefined;
-    this.#take = undefined;
+    this.#receive = undefined;
     if (this.listenerCount('error') > 0) this.emit('error', error);
     this.on('newListener', (name) => {
       if (name === 'error') process.nextTick(() => this.emit('error', error));
@@ -54,12 +54,12 @@ export class DirectRequest extends IncomingMessage {
   /** Called by the parser. */
   override push(piece: Buffer | null, encoding?: BufferEncoding): boolean {
     if (this.#watch !== undefined) return this.#pushWatched(this.#watch, piece);
-    const take = this.#take;
-    if (take === undefined) return super.push(piece, encoding);
-    take(piece);
+    const receive = this.#receive;
+    if (receive === undefined) return super.push(piece, encoding);
+    receive(piece);
     if (piece !== null) return true;
     // The stream has ended too, for whoever waits for that: the server does before it forgets the request.
-    this.#take = undefined;
+    this.#receive = undefined;
     return super.push(null);
   }
 
@@ -70,8 +70,8 @@ export class DirectRequest extends IncomingMessage {
     }
     const passed = watch.piece(piece);
     if (passed === undefined) return true;
-    if (this.#take === undefined) return super.push(passed);
-    this.#take(passed);
+    if (this.#receive === undefined) return super.push(passed);
+    this.#receive(passed);
     return true;
   }
 }

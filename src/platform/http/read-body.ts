@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, zstdDecompress } from 'node:zlib';
 
-import { joinInTurns } from '../join-in-turns.ts';
+import { joinInSlices } from '../join-in-slices.ts';
 import { DirectRequest } from './direct-request.ts';
 
 export type BodyProblem = 'too-large' | 'no-room' | 'incomplete' | 'unsupported-encoding' | 'invalid-encoding';
@@ -77,7 +77,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (b
       const pieces = joined.length === 0 ? chunks : [...joined, ...chunks];
       const [only] = pieces;
       if (pieces.length === 1 && only !== undefined) resolve(only);
-      else resolve(length < largeBytes ? Buffer.concat(pieces, length) : joinInTurns(pieces, length));
+      else resolve(length < largeBytes ? Buffer.concat(pieces, length) : joinInSlices(pieces, length));
     };
     const isTaken = request instanceof DirectRequest && request.takeBody((piece) => (piece === null ? onEnd() : onData(piece)));
     if (!isTaken) {

@@ -1,5 +1,5 @@
 import { waitFor } from '../wait-for.ts';
-import { FairTurns } from './fair-turns.ts';
+import { FairScheduler } from './fair-scheduler.ts';
 import {
   type IsolatedJob,
   type JobAnswer,
@@ -63,7 +63,7 @@ const endMsMax = 2000;
 export function createJobPool(options: JobPoolOptions): JobPool {
   const { threadsMax, waitingMax, waitingPerTenantMax, idleMs = idleMsDefault } = options;
   const atOncePerTenantMax = options.threadsPerTenantMax ?? Math.max(1, threadsMax - 1);
-  const turns = new FairTurns({ atOnceMax: threadsMax, atOncePerTenantMax, waitingMax, waitingPerTenantMax });
+  const scheduler = new FairScheduler({ atOnceMax: threadsMax, atOncePerTenantMax, waitingMax, waitingPerTenantMax });
   const threads = createThreads(options, idleMs);
   const figures = figuresOf(options.name);
   const closing = new AbortController();
@@ -87,7 +87,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
   };
   const waitForTurn = async (tenant: string, signal: AbortSignal): Promise<() => void> => {
     figures.waiting += 1;
-    const leave = await turns.enter(tenant, signal).finally(() => (figures.waiting -= 1));
+    const leave = await scheduler.enter(tenant, signal).finally(() => (figures.waiting -= 1));
     if (leave === undefined) throw new JobError('too-busy', `too many jobs wait for the threads of ${options.name}`);
     return leave;
   };

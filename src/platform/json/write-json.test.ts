@@ -3,9 +3,9 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { WorkTurns, createTurnQueue } from '../turn-queue.ts';
+import { WorkSlices, createYieldQueue } from '../yield-queue.ts';
 import type { JsonValue } from './json-value.ts';
-import { writeJson, writeJsonInTurns } from './write-json.ts';
+import { writeJson, writeJsonInSlices } from './write-json.ts';
 
 /** Text with what JSON escapes, and with pairs and halves of pairs at every place. */
 const text = fc
@@ -25,7 +25,7 @@ const tree = fc.letrec<{ value: JsonValue | undefined; member: JsonValue | undef
 test('in steps of any size the bytes are those of JSON.stringify', async () => {
   await fc.assert(
     fc.asyncProperty(tree, fc.constantFrom(1, 2, 3, 10, 33, 100), async (value, stepCharacters) => {
-      assert.equal((await writeJsonInTurns(value, { stepCharacters })).toString(), JSON.stringify(value));
+      assert.equal((await writeJsonInSlices(value, { stepCharacters })).toString(), JSON.stringify(value));
       assert.equal((await writeJson(value)).toString(), JSON.stringify(value));
     }),
     { numRuns: 1500 },
@@ -37,18 +37,18 @@ test('what is small is written at once, and what is large gives way to others', 
   let nowMs = 0;
   context.mock.method(performance, 'now', () => (nowMs += 4));
   assert.ok(writeJson({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }) instanceof Buffer);
-  let turns = 0;
-  const queue = createTurnQueue((callback) => {
-    turns += 1;
+  let slices = 0;
+  const queue = createYieldQueue((callback) => {
+    slices += 1;
     setImmediate(callback);
   });
   for (const value of ['x'.repeat(20_000_000), '"\n'.repeat(5_000_000), Array.from({ length: 400_000 }, (_, index) => ({ index }))]) {
-    turns = 0;
+    slices = 0;
     const written = writeJson(value);
     assert.ok(written instanceof Promise);
     assert.equal((await written).length, JSON.stringify(value).length);
-    await writeJsonInTurns(value, { turns: new WorkTurns(queue) });
-    assert.ok(turns >= 2, `${turns} turns`);
+    await writeJsonInSlices(value, { slices: new WorkSlices(queue) });
+    assert.ok(slices >= 2, `${slices} slices`);
   }
 });
 
@@ -62,7 +62,7 @@ test('a-deep-tree: each level is not weighed again, whatever lies under it', asy
     },
   });
   const tree = Array.from({ length: 60 }).reduce<JsonValue>((inner) => ({ a: inner }), counted as JsonValue);
-  const written = await writeJsonInTurns(tree, { stepCharacters: 10_000 });
+  const written = await writeJsonInSlices(tree, { stepCharacters: 10_000 });
   assert.equal(written.toString(), JSON.stringify(tree));
   assert.ok(looks < 10 * items.length, `${looks} looks at ${items.length} items`);
 });

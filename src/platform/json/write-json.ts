@@ -1,5 +1,5 @@
-import { joinInTurns } from '../join-in-turns.ts';
-import { stepBytesUsual, WorkTurns } from '../turn-queue.ts';
+import { joinInSlices } from '../join-in-slices.ts';
+import { stepBytesUsual, WorkSlices } from '../yield-queue.ts';
 import { isJsonObject, type JsonValue } from './json-value.ts';
 
 /** Characters that are written in one step: as many as the bytes that are read in one. */
@@ -14,15 +14,18 @@ const valueWeight = 8;
  */
 export function writeJson(value: JsonValue): Buffer | Promise<Buffer> {
   if (weigh(value, stepCharactersUsual) < stepCharactersUsual) return Buffer.from(JSON.stringify(value));
-  return writeJsonInTurns(value);
+  return writeJsonInSlices(value);
 }
 
 /** What `writeJson` does for a large value. */
-export async function writeJsonInTurns(
+export async function writeJsonInSlices(
   value: JsonValue,
-  { turns = new WorkTurns(), stepCharacters = stepCharactersUsual }: { readonly turns?: WorkTurns; readonly stepCharacters?: number } = {},
+  {
+    slices = new WorkSlices(),
+    stepCharacters = stepCharactersUsual,
+  }: { readonly slices?: WorkSlices; readonly stepCharacters?: number } = {},
 ): Promise<Buffer> {
-  const writer = new TurnsWriter(turns, stepCharacters);
+  const writer = new SliceWriter(slices, stepCharacters);
   await writer.write(value);
   return await writer.finish();
 }
@@ -50,8 +53,8 @@ function weigh(value: JsonValue | undefined, most: number, see?: (container: obj
 }
 
 /** Writes one value, the large ones in it piece by piece, and what is small between them together. */
-class TurnsWriter {
-  readonly #turns: WorkTurns;
+class SliceWriter {
+  readonly #slices: WorkSlices;
   readonly #stepCharacters: number;
   readonly #pieces: Buffer[] = [];
   /** Containers that were seen to be large while what they are in was weighed: weighed again at each level, a deep tree would take its depth times as long. */
@@ -60,14 +63,14 @@ class TurnsWriter {
   /** What is written and not yet among the pieces. */
   #text = '';
 
-  constructor(turns: WorkTurns, stepCharacters: number) {
-    this.#turns = turns;
+  constructor(slices: WorkSlices, stepCharacters: number) {
+    this.#slices = slices;
     this.#stepCharacters = stepCharacters;
   }
 
   async finish(): Promise<Buffer> {
     this.#flush();
-    return await joinInTurns(this.#pieces, this.#bytes, this.#turns);
+    return await joinInSlices(this.#pieces, this.#bytes, this.#slices);
   }
 
   async write(value: JsonValue): Promise<void> {
@@ -134,7 +137,7 @@ class TurnsWriter {
     this.#text += text;
     if (this.#text.length < this.#stepCharacters) return;
     this.#flush();
-    if (this.#turns.isOver) await this.#turns.giveWay();
+    if (this.#slices.isOver) await this.#slices.yield();
   }
 
   #flush(): void {

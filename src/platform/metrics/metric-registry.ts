@@ -12,7 +12,7 @@ export type Histogram = {
 };
 
 /** A gauge's value at this moment, with the values of its labels. */
-export type Reading = { readonly labels: readonly string[]; readonly value: number };
+export type GaugeSample = { readonly labels: readonly string[]; readonly value: number };
 
 type MetricOptions = { readonly name: string; readonly help: string; readonly labels?: readonly string[] };
 
@@ -28,7 +28,11 @@ export type MetricRegistry = {
   readonly histogram: (options: MetricOptions & { readonly bounds: readonly number[] }) => Family<Histogram>;
   /** A metric whose values are asked for when somebody looks. Readings beyond the bound are left out. */
   readonly collected: (
-    options: MetricOptions & { readonly type: 'counter' | 'gauge'; readonly merge?: MergeRule; readonly read: () => readonly Reading[] },
+    options: MetricOptions & {
+      readonly type: 'counter' | 'gauge';
+      readonly merge?: MergeRule;
+      readonly read: () => readonly GaugeSample[];
+    },
   ) => void;
   readonly snapshot: () => MetricsSnapshot;
 };

@@ -8,7 +8,7 @@ export type Sealer = {
   /** Other bytes each time. They have memory of their own, so that they can be sent to a thread without what lies beside them. */
   readonly seal: (name: Uint8Array, bytes: Uint8Array) => Uint8Array<ArrayBuffer>;
   /** The same in pieces, between which others have their turn. */
-  readonly sealInTurns: (name: Uint8Array, bytes: Uint8Array, giveWay: () => Promise<void>) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly sealInSlices: (name: Uint8Array, bytes: Uint8Array, yieldNow: () => Promise<void>) => Promise<Uint8Array<ArrayBuffer>>;
   /** What was sealed under exactly this name. Undefined for anything else: another key or name, damage, a newer program. */
   readonly open: (name: Uint8Array, sealed: Uint8Array) => Buffer | undefined;
 };
@@ -52,10 +52,10 @@ export function createSealer(sealingKey: Uint8Array): Sealer {
       sealing.add(bytes, 0);
       return sealing.finish();
     },
-    sealInTurns: async (name, bytes, giveWay) => {
+    sealInSlices: async (name, bytes, yieldNow) => {
       const sealing = begin(name, bytes.length);
       for (let at = 0; at < bytes.length; at += pieceBytes) {
-        await giveWay();
+        await yieldNow();
         sealing.add(bytes.subarray(at, at + pieceBytes), at);
       }
       return sealing.finish();

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-import { waitingTurns } from '../../../platform/turn-queue.ts';
+import { waitingSlices } from '../../../platform/yield-queue.ts';
 
 /** How the event loop has been since it was read last. */
 export type LoopReading = {
@@ -18,7 +18,7 @@ export type LoopGauge = () => LoopReading;
  * Reads this process's event loop. Work that waits for a turn of its own counts as if it stood in the present one: what arrives is done after it all the same, and the
  * turns alone would stay short however much waits. The runtime counts turns and idle time by itself, so that reading costs two microseconds and not reading nothing.
  */
-export function createLoopGauge(waiting: () => number = waitingTurns): LoopGauge {
+export function createLoopGauge(waiting: () => number = waitingSlices): LoopGauge {
   let lastTurns = 0;
   let last = performance.eventLoopUtilization();
   let lastUsage = process.threadCpuUsage();

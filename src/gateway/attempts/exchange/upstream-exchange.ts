@@ -1,6 +1,6 @@
 import { readUpstreamRequestId } from './pass-headers.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { Watched } from '../../../platform/http/deadlines.ts';
+import type { DeadlineCheck } from '../../../platform/http/deadlines.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { BytesReply } from './bytes-reply.ts';
@@ -24,7 +24,7 @@ const stopped = new Error('the gateway stopped the upstream call');
  * One call's exchange with its upstream. What becomes of the bytes is the relay's business: passed on as they are, or translated. The exchange listens to the
  * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
  */
-export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, UpstreamFlow, Watched {
+export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, UpstreamFlow, DeadlineCheck {
   readonly #context: ExchangeContext<Piece>;
   readonly #startedMs: number;
   #controller: UpstreamController | undefined;

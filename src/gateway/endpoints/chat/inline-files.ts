@@ -3,7 +3,7 @@ import { formatPath } from '../../../dialects/format-path.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
-import { WorkTurns } from '../../../platform/turn-queue.ts';
+import { WorkSlices } from '../../../platform/yield-queue.ts';
 import { ExtractionError } from '../../../tools/file-search/extraction/extraction-error.ts';
 import { decodeText } from '../../../tools/file-search/extraction/read-text.ts';
 import { FileProblem } from '../../../tools/file-search/file-library.ts';
@@ -29,11 +29,11 @@ export function mayNameFiles(bytes: Buffer): boolean | Promise<boolean> {
 const hasFileName = (bytes: Buffer): boolean => fileNames.some((name) => bytes.includes(name));
 
 async function mayNameFilesInTurns(bytes: Buffer): Promise<boolean> {
-  const turns = new WorkTurns();
+  const slices = new WorkSlices();
   for (let at = 0; at < bytes.length; at += stepBytes) {
     // A name may begin in one step and end in the next.
     if (hasFileName(bytes.subarray(at, at + stepBytes + longestName))) return true;
-    if (turns.isOver) await turns.giveWay();
+    if (slices.isOver) await slices.yield();
   }
   return false;
 }

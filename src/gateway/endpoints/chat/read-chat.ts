@@ -1,5 +1,5 @@
 import type { WireRequest } from '../../../dialects/wire-request.ts';
-import { giveWayIfLong, largeBodyBytes } from '../../../platform/turn-queue.ts';
+import { yieldIfLong, largeBodyBytes } from '../../../platform/yield-queue.ts';
 import { type ReadRequest, readRequest } from '../../admission/read-request.ts';
 import { readBackground } from './background/background-request.ts';
 import { takeCallbackUrl } from './background/take-callback-url.ts';
@@ -33,7 +33,7 @@ export async function readChat(
   const background = readBackground(call, received);
   const { bytes, body } = background ?? received;
   // Validation and encoding of a large body each take a while; other calls run between them.
-  const turn = bytes.length > largeBodyBytes ? giveWayIfLong() : undefined;
+  const turn = bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
   if (turn !== undefined) await turn;
   return { received, request: toWireRequest(call, body), bytes, isBackground: background !== undefined, callbackUrl };
 }

@@ -3,7 +3,7 @@ import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { writeJson } from '../../../platform/json/write-json.ts';
-import { largeBodyBytes, WorkTurns } from '../../../platform/turn-queue.ts';
+import { largeBodyBytes, WorkSlices } from '../../../platform/yield-queue.ts';
 import { mayCall } from '../../admission/check-caller.ts';
 import { alwaysHealthy } from '../../attempts/routing/always-healthy.ts';
 import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
@@ -58,12 +58,12 @@ export function routeChat(gateway: ChatServices, read: ReadCall, report: CallRep
 type FilledCall = ReadCall & { readonly facts: CallFacts; readonly inlineFiles: InlineFiles };
 
 async function routeWithFiles(gateway: ChatServices, read: FilledCall, report: CallReport): Promise<RoutedCall> {
-  const turns = new WorkTurns();
-  if (read.bytes.length > largeBodyBytes) await turns.giveWay();
+  const slices = new WorkSlices();
+  if (read.bytes.length > largeBodyBytes) await slices.yield();
   const body = await read.inlineFiles(read.request.body);
   if (body === read.request.body) return routeFilled(gateway, read, read.request);
   // Only now it may have become large.
-  await turns.giveWay();
+  await slices.yield();
   const request = { ...read.request, body };
   const facts = read.call.dialect.readFacts(request);
   report.facts = facts;

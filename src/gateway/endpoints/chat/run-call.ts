@@ -1,4 +1,4 @@
-import { giveWayIfLong, largeBodyBytes } from '../../../platform/turn-queue.ts';
+import { yieldIfLong, largeBodyBytes } from '../../../platform/yield-queue.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import { CallAttempts } from '../../attempts/call-attempts.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
@@ -72,7 +72,7 @@ function answerWithPictures(
 async function makeCall(gateway: ChatServices, prepared: PreparedCall, { request, bytes }: RoutedCall['sent']): Promise<void> {
   const { call, facts, settings, targets, turn } = prepared;
   // Translation of a large body comes next and takes a while again.
-  const yielding = bytes.length > largeBodyBytes ? giveWayIfLong() : undefined;
+  const yielding = bytes.length > largeBodyBytes ? yieldIfLong() : undefined;
   if (yielding !== undefined) await yielding;
   if (call.operation === 'generate' && needsToolLoop(gateway, { dialect: call.dialect, facts, settings, targets })) {
     const whole = turn === undefined ? request : await turn.whole();

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 import { type PoolFigures, readPoolFigures } from '../../../platform/isolation/pool-figures.ts';
-import type { MetricRegistry, Reading } from '../../../platform/metrics/metric-registry.ts';
+import type { MetricRegistry, GaugeSample } from '../../../platform/metrics/metric-registry.ts';
 import { readWatchdogFigures, type WatchdogFigures } from '../../../platform/watchdog/loop-watchdog.ts';
 
 /** How often the event loop is asked whether it is late. */
@@ -10,10 +10,10 @@ const resolutionMs = 20;
 const nanosecondsPerSecond = 1e9;
 const quantiles = [50, 90, 99] as const;
 
-const only = (value: number): readonly Reading[] => [{ labels: [], value }];
+const only = (value: number): readonly GaugeSample[] => [{ labels: [], value }];
 
 /** Open files, where the system tells. */
-function countOpenFiles(): readonly Reading[] {
+function countOpenFiles(): readonly GaugeSample[] {
   try {
     return only(readdirSync('/proc/self/fd').length);
   } catch {
@@ -23,7 +23,7 @@ function countOpenFiles(): readonly Reading[] {
 }
 
 /** How late the event loop was since somebody looked last. */
-function readDelays(delays: ReturnType<typeof monitorEventLoopDelay>): readonly Reading[] {
+function readDelays(delays: ReturnType<typeof monitorEventLoopDelay>): readonly GaugeSample[] {
   if (delays.count === 0) return [];
   const readings = quantiles.map((quantile) => ({
     labels: [String(quantile / 100)],
@@ -80,7 +80,7 @@ function addIsolationMetrics({ collected }: MetricRegistry): void {
 
 /** What the watchdog knows, where one runs. */
 function addWatchdogMetrics({ collected }: MetricRegistry): void {
-  const read = (value: (figures: WatchdogFigures) => number) => (): readonly Reading[] => {
+  const read = (value: (figures: WatchdogFigures) => number) => (): readonly GaugeSample[] => {
     const figures = readWatchdogFigures();
     return figures === undefined ? [] : only(value(figures));
   };

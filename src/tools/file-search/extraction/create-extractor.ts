@@ -1,4 +1,4 @@
-import { FairTurns } from '../../../platform/isolation/fair-turns.ts';
+import { FairScheduler } from '../../../platform/isolation/fair-scheduler.ts';
 import { isolatedJob, JobError } from '../../../platform/isolation/isolated-job.ts';
 import { createJobPool, type JobPool } from '../../../platform/isolation/job-pool.ts';
 import type { IndexingError } from '../file-objects.ts';
@@ -37,13 +37,13 @@ const waitingMax = 64;
 const outputBytesMax = 65_536;
 
 /** Files are held in memory only while they are indexed. A tenant uses at most all places but one. */
-type Lane = { readonly pool: JobPool; readonly turns: FairTurns };
+type Lane = { readonly pool: JobPool; readonly scheduler: FairScheduler };
 
 function openLane(name: string, threads: number, { timeoutMs, memoryMegabytes }: ExtractionLimits): Lane {
   const waiting = { waitingMax, waitingPerTenantMax: waitingMax };
   return {
     pool: createJobPool({ name, threadsMax: threads, memoryMegabytes, timeoutMs, outputBytesMax, ...waiting }),
-    turns: new FairTurns({ atOnceMax: threads, atOncePerTenantMax: Math.max(1, threads - 1), ...waiting }),
+    scheduler: new FairScheduler({ atOnceMax: threads, atOncePerTenantMax: Math.max(1, threads - 1), ...waiting }),
   };
 }
 
@@ -73,8 +73,8 @@ export function createExtractor(limits: ExtractionLimits = defaultExtractionLimi
 
 const isTooLong = (error: unknown): boolean => error instanceof JobError && error.failure === 'too-long';
 
-async function runIn({ pool, turns }: Lane, { tenant, read, ...request }: FileToExtract, signal: AbortSignal): Promise<Extraction> {
-  const leave = await turns.enter(tenant, signal);
+async function runIn({ pool, scheduler }: Lane, { tenant, read, ...request }: FileToExtract, signal: AbortSignal): Promise<Extraction> {
+  const leave = await scheduler.enter(tenant, signal);
   if (leave === undefined) throw new JobError('too-busy', 'too many files wait to be read');
   try {
     const bytes = await read();

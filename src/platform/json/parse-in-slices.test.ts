@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 
-import { createTurnQueue, WorkTurns } from '../turn-queue.ts';
+import { createYieldQueue, WorkSlices } from '../yield-queue.ts';
 import type { JsonValue } from './json-value.ts';
-import { parseJsonInTurns } from './parse-in-turns.ts';
+import { parseJsonInSlices } from './parse-in-slices.ts';
 import { parseJson } from './parse-json.ts';
 import { JsonProblemError, jsonPartBytesMax, jsonSpaceBytesMax, scanJson, type JsonLimits } from './scan-json.ts';
 
@@ -25,7 +25,7 @@ function parseAtOnce(bytes: Buffer, limits: JsonLimits): Result {
 }
 
 const parseInSteps = async (bytes: Buffer, limits: JsonLimits, stepBytes: number): Promise<Result> =>
-  parseJsonInTurns(bytes, limits, { stepBytes }).then((value) => ({ value }), describeError);
+  parseJsonInSlices(bytes, limits, { stepBytes }).then((value) => ({ value }), describeError);
 
 /** Text as JSON writes it in all its ways: raw, as short escapes, and as \u escapes of either case, also of halves of surrogate pairs. */
 const spelledString = fc
@@ -93,7 +93,7 @@ test('large values of every kind: strings with and without escapes, in any scrip
     `[${' '.repeat(unit)}1${' '.repeat(unit)},${'9'.repeat(60_000)}${' '.repeat(unit)}]`,
   ]) {
     const bytes = Buffer.from(text);
-    const parsed = await parseJsonInTurns(bytes, { tokensMax: 1_000_000 });
+    const parsed = await parseJsonInSlices(bytes, { tokensMax: 1_000_000 });
     assert.ok(JSON.stringify(parsed) === JSON.stringify(parseJson(bytes)), text.slice(0, 40));
   }
 });
@@ -137,12 +137,12 @@ test('the place of a problem is counted right, at any alignment, in lines and in
 
 test('of all that wait, one goes on in each turn, in order', async () => {
   const scheduled: (() => void)[] = [];
-  const queue = createTurnQueue((callback) => void scheduled.push(callback));
+  const queue = createYieldQueue((callback) => void scheduled.push(callback));
   const order: string[] = [];
   const work = async (name: string): Promise<void> => {
-    const turns = new WorkTurns(queue);
+    const slices = new WorkSlices(queue);
     for (let step = 1; step <= 2; step++) {
-      await turns.giveWay();
+      await slices.yield();
       order.push(`${name}${step}`);
     }
   };

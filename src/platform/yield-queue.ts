@@ -1,5 +1,5 @@
 /** Work that is done in slices. Between two slices the event loop runs everything else. */
-export type TurnQueue = {
+export type YieldQueue = {
   /** Resolves in a later turn of the event loop, after the callers that already wait. */
   readonly nextTurn: () => Promise<void>;
   /** Number of callers that wait. */
@@ -11,7 +11,7 @@ export type TurnQueue = {
  * delay others no longer than one does.
  * @param schedule calls back in the next turn
  */
-export function createTurnQueue(schedule: (callback: () => void) => void = setImmediate): TurnQueue {
+export function createYieldQueue(schedule: (callback: () => void) => void = setImmediate): YieldQueue {
   const waiting: (() => void)[] = [];
   const runOne = (): void => {
     const next = waiting.shift();
@@ -29,7 +29,7 @@ export function createTurnQueue(schedule: (callback: () => void) => void = setIm
 }
 
 /**
- * Larger bodies are processed in slices, and a slice waits if the current turn has worked for long (`giveWayIfLong`).
+ * Larger bodies are processed in slices, and a slice waits if the current turn has worked for long (`yieldIfLong`).
  * Every operation on a smaller body takes a few milliseconds at most, so twenty that arrive in one turn cause no delay
  * that a person notices.
  */
@@ -42,10 +42,10 @@ export const stepBytesUsual = 256 * 1024;
 const turnMs = 8;
 
 /** The queue of this process, which has one event loop. */
-const processQueue = createTurnQueue();
+const processQueue = createYieldQueue();
 
 /** Slices that wait in this process. */
-export const waitingTurns = (): number => processQueue.waiting();
+export const waitingSlices = (): number => processQueue.waiting();
 
 /** Longest time for all slices that share one turn of the event loop. */
 const sharedTurnMs = 3;
@@ -62,7 +62,7 @@ const endShared = (): void => {
  * the work continues at once. Quick bodies share a turn, and with it their writes to sockets and to the journal; slow
  * bodies get one turn each.
  */
-export function giveWayIfLong(): Promise<void> | undefined {
+export function yieldIfLong(): Promise<void> | undefined {
   const nowMs = performance.now();
   if (sharedSinceMs === undefined) {
     sharedSinceMs = nowMs;
@@ -73,11 +73,11 @@ export function giveWayIfLong(): Promise<void> | undefined {
 }
 
 /** One piece of work. It knows when its slice is over. */
-export class WorkTurns {
-  readonly #queue: TurnQueue;
+export class WorkSlices {
+  readonly #queue: YieldQueue;
   #startedMs = performance.now();
 
-  constructor(queue: TurnQueue = processQueue) {
+  constructor(queue: YieldQueue = processQueue) {
     this.#queue = queue;
   }
 
@@ -87,7 +87,7 @@ export class WorkTurns {
   }
 
   /** Yields to the event loop. The work continues when this resolves. */
-  async giveWay(): Promise<void> {
+  async yield(): Promise<void> {
     await this.#queue.nextTurn();
     this.#startedMs = performance.now();
   }

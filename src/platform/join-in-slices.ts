@@ -1,4 +1,4 @@
-import { WorkTurns } from './turn-queue.ts';
+import { WorkSlices } from './yield-queue.ts';
 
 /** Bytes copied in one step. Memory that is touched for the first time takes a millisecond or two for this size. */
 const stepBytesUsual = 2 * 1024 * 1024;
@@ -8,13 +8,13 @@ const stepBytesUsual = 2 * 1024 * 1024;
  * them.
  * @param length total bytes of the pieces
  */
-export async function joinInTurns(pieces: readonly Buffer[], length: number, turns = new WorkTurns()): Promise<Buffer> {
+export async function joinInSlices(pieces: readonly Buffer[], length: number, slices = new WorkSlices()): Promise<Buffer> {
   const joined = Buffer.allocUnsafe(length);
   let at = 0;
   for (const piece of pieces) {
     for (let from = 0; from < piece.length; from += stepBytesUsual) {
       at += piece.copy(joined, at, from, Math.min(from + stepBytesUsual, piece.length));
-      if (turns.isOver) await turns.giveWay();
+      if (slices.isOver) await slices.yield();
     }
   }
   return joined;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { createTurnQueue, giveWayIfLong } from './turn-queue.ts';
+import { createYieldQueue, yieldIfLong } from './yield-queue.ts';
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -13,14 +13,14 @@ function workFor(ms: number): void {
 describe('work on large bodies in one turn of the event loop', () => {
   test('quick bodies in one turn continue at once', async () => {
     await nextTurn();
-    for (let body = 0; body < 50; body += 1) assert.equal(giveWayIfLong(), undefined);
+    for (let body = 0; body < 50; body += 1) assert.equal(yieldIfLong(), undefined);
   });
 
   test('slow bodies that arrive together do not delay the callers that wait for the next turn', async () => {
     await nextTurn();
     const done: string[] = [];
     const slow = async (name: string): Promise<void> => {
-      await giveWayIfLong();
+      await yieldIfLong();
       workFor(12);
       done.push(name);
     };
@@ -32,18 +32,18 @@ describe('work on large bodies in one turn of the event loop', () => {
 
   test('a new turn begins a new count', async () => {
     await nextTurn();
-    assert.equal(giveWayIfLong(), undefined);
+    assert.equal(yieldIfLong(), undefined);
     workFor(12);
-    assert.notEqual(giveWayIfLong(), undefined);
+    assert.notEqual(yieldIfLong(), undefined);
     await nextTurn();
     await nextTurn();
-    assert.equal(giveWayIfLong(), undefined);
+    assert.equal(yieldIfLong(), undefined);
   });
 });
 
 test('of all that wait in a queue one goes on in each turn, in the order in which they came', async () => {
   const turns: (() => void)[] = [];
-  const queue = createTurnQueue((callback) => turns.push(callback));
+  const queue = createYieldQueue((callback) => turns.push(callback));
   const order: number[] = [];
   const all = [1, 2, 3].map((number) => queue.nextTurn().then(() => order.push(number)));
   while (turns.length > 0) {

@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
 
-import { stepBytesUsual, WorkTurns } from '../turn-queue.ts';
+import { stepBytesUsual, WorkSlices } from '../yield-queue.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import { parseJson } from './parse-json.ts';
 import { JsonScanner, type JsonLimits, type LargeValues, scanJson } from './scan-json.ts';
@@ -18,14 +18,14 @@ const openObject = 0x7b;
  *
  * @throws JsonProblemError
  */
-export async function parseJsonInTurns(
+export async function parseJsonInSlices(
   bytes: Buffer,
   limits: JsonLimits,
-  { turns = new WorkTurns(), stepBytes = stepBytesUsual }: { readonly turns?: WorkTurns; readonly stepBytes?: number } = {},
+  { slices = new WorkSlices(), stepBytes = stepBytesUsual }: { readonly slices?: WorkSlices; readonly stepBytes?: number } = {},
 ): Promise<JsonValue> {
   if (bytes.length <= stepBytes) {
     scanJson(bytes, limits);
-    if (turns.isOver) await turns.giveWay();
+    if (slices.isOver) await slices.yield();
     return parseJson(bytes);
   }
   const large: LargeValues = new Map();
@@ -33,27 +33,27 @@ export async function parseJsonInTurns(
   for (let stopAt = stepBytes; !scanner.scan(stopAt);) {
     // White space and plain text may have taken the scan further than it was to go.
     stopAt = Math.max(stopAt, scanner.position) + stepBytes;
-    if (turns.isOver) await turns.giveWay();
+    if (slices.isOver) await slices.yield();
   }
-  return new TurnsParser(bytes, { large, turns, stepBytes }).parse(scanner.rootStart);
+  return new SliceParser(bytes, { large, slices, stepBytes }).parse(scanner.rootStart);
 }
 
 /** Parses a text that was scanned, one large value after the other. The small ones between them are parsed together. */
-class TurnsParser {
+class SliceParser {
   readonly #bytes: Buffer;
   readonly #large: LargeValues;
-  readonly #turns: WorkTurns;
+  readonly #slices: WorkSlices;
   readonly #stepBytes: number;
 
-  constructor(bytes: Buffer, options: { readonly large: LargeValues; readonly turns: WorkTurns; readonly stepBytes: number }) {
+  constructor(bytes: Buffer, options: { readonly large: LargeValues; readonly slices: WorkSlices; readonly stepBytes: number }) {
     this.#bytes = bytes;
     this.#large = options.large;
-    this.#turns = options.turns;
+    this.#slices = options.slices;
     this.#stepBytes = options.stepBytes;
   }
 
   async parse(start: number): Promise<JsonValue> {
-    if (this.#turns.isOver) await this.#turns.giveWay();
+    if (this.#slices.isOver) await this.#slices.yield();
     const end = this.#large.get(start);
     const first = this.#bytes[start];
     if (end !== undefined) {
@@ -123,7 +123,7 @@ class TurnsParser {
       const end = largeEnd ?? skipValue(bytes, valueStart);
       if (groupStart !== -1 && (largeEnd !== undefined || end - groupStart > this.#stepBytes)) {
         closeGroup();
-        if (this.#turns.isOver) await this.#turns.giveWay();
+        if (this.#slices.isOver) await this.#slices.yield();
       }
       if (largeEnd !== undefined) {
         await visit.alone(itemStart, valueStart);
@@ -150,7 +150,7 @@ class TurnsParser {
       const text = this.#text(at, cut);
       parts.push(isPlain ? text : parseText(`"${text}"`));
       at = cut;
-      if (this.#turns.isOver) await this.#turns.giveWay();
+      if (this.#slices.isOver) await this.#slices.yield();
     }
     return parts.join('');
   }

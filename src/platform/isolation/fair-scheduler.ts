@@ -1,4 +1,4 @@
-export type FairTurnsLimits = {
+export type FairSchedulerLimits = {
   /** Turns that are taken at a time, by all tenants. */
   readonly atOnceMax: number;
   /** Turns that one tenant has at a time. Less than `atOnceMax` keeps one free for others. */
@@ -10,14 +10,14 @@ export type FairTurnsLimits = {
 type Tenant = { readonly name: string; atOnce: number; readonly waiting: (() => void)[] };
 
 /** Lets so many in at a time. Tenants take turns, however much one of them asks for. */
-export class FairTurns {
-  readonly #limits: FairTurnsLimits;
+export class FairScheduler {
+  readonly #limits: FairSchedulerLimits;
   /** In the order of their turns. A tenant that has nothing is forgotten. */
   readonly #tenants = new Map<string, Tenant>();
   #atOnce = 0;
   #waiting = 0;
 
-  constructor(limits: FairTurnsLimits) {
+  constructor(limits: FairSchedulerLimits) {
     this.#limits = limits;
   }
 
