@@ -7,14 +7,14 @@ import { usualServerTraits } from './openai-compatible/server-traits.ts';
 import { serverPresets } from './openai-compatible/server-presets.ts';
 
 describe('quirks', () => {
-  test('no quirk changes nothing, and the traits they are laid over stay as they were', () => {
+  test('no quirk changes nothing, and the original traits are not modified', () => {
     const before = structuredClone(usualServerTraits);
     assert.deepEqual(applyQuirks(usualServerTraits, {}), usualServerTraits);
     applyQuirks(usualServerTraits, { prefill: true, systemRole: 'developer' });
     assert.deepEqual(usualServerTraits, before);
   });
 
-  test('each goes where it belongs: those of chat completions among these, the others beside', () => {
+  test('quirks of chat completions change the chat traits, others change the rest', () => {
     const traits = applyQuirks(usualServerTraits, { prefill: true, acceptsTopK: true, reasoningHistoryField: 'reasoning' });
     assert.deepEqual(traits, {
       ...usualServerTraits,
@@ -33,7 +33,7 @@ describe('model tables', () => {
     ],
     (name) => name.replace(/^x\//, ''),
   );
-  test('the first line that matches holds, alone; without one it is as usual', () => {
+  test('only the first matching rule applies; without a match, the usual traits do', () => {
     assert.deepEqual(
       ['a-1-mini', 'a-2', 'X/A-1', 'b', ''].map((name) => traitsOf(name).outputTokensMax),
       [1, 2, 1, undefined, undefined],
@@ -42,19 +42,19 @@ describe('model tables', () => {
 });
 
 describe('presets', () => {
-  test('only servers whose replies are rankings of one of the interfaces are said to rank', () => {
+  test('only presets of servers with a ranking interface have one', () => {
     const ranking = Object.entries(serverPresets).flatMap(([name, { quirks }]) =>
       quirks.rerank === undefined ? [] : [[name, quirks.rerank]],
     );
     assert.deepEqual(Object.fromEntries(ranking), { vllm: 'vllm', 'llama-cpp': 'vllm', cohere: 'cohere', jina: 'jina', voyage: 'voyage' });
   });
 
-  test('Cohere, which refuses stream_options, is not asked for usage with them', () => {
+  test('chats at Cohere, which refuses stream_options, are sent without it', () => {
     assert.equal(serverPresets['cohere']?.quirks.streamOptions, false);
   });
 
   for (const [name, preset] of Object.entries(serverPresets)) {
-    test(`${name}: what it says departs from the usual, and its address is one`, () => {
+    test(`${name} has only quirks that differ from the usual traits, and a valid address`, () => {
       const usual: Readonly<Record<string, unknown>> = { ...usualServerTraits, ...usualServerTraits.chat };
       for (const [quirk, value] of Object.entries(preset.quirks)) assert.notDeepEqual(value, usual[quirk], quirk);
       if (preset.baseUrl === undefined) return;

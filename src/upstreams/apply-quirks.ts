@@ -2,16 +2,19 @@ import type { ChatTraits, ModelTraits } from '../inference/model-traits.ts';
 import { serviceQuirkFields, type ServiceQuirks } from './upstream-services.ts';
 
 /**
- * Traits of a server or model that are not the usual ones, by their names. The traits of chat completions stand beside the others: no two
- * share a name.
+ * Differences of a server or model from the usual traits, by name. Traits of chat completions are beside the others,
+ * because no two have the same name.
  */
 export type Quirks = Partial<Omit<ModelTraits, 'chat'>> & Partial<ChatTraits> & ServiceQuirks & ServerQuirks;
 
-/** What is so of a server, whatever its models. */
+/** Settings of a server that apply to all its models. */
 type ServerQuirks = {
-  /** Whether a request that comes again with the same `idempotency-key` is made once. */
+  /** Whether it executes a request only once if it is repeated with the same `idempotency-key`. */
   readonly idempotencyKeys?: boolean;
-  /** Whether it takes tool calls without a type, addresses of images as texts and schemas without names, as its own clients write them. */
+  /**
+   * Whether it accepts tool calls without a type, image addresses as plain strings and schemas without names, as its
+   * own clients write them.
+   */
   readonly ownSpellings?: boolean;
 };
 
@@ -32,7 +35,7 @@ const chatNames = {
   acceptsLogprobs: true,
 } satisfies Record<keyof ChatTraits, true>;
 
-/** Lays quirks over traits: what a quirk names has its value, the rest stays. */
+/** Applies quirks to traits: a quirk overrides its trait, the others are unchanged. */
 export function applyQuirks(traits: ModelTraits, quirks: Quirks): ModelTraits {
   const entries = Object.entries(quirks).filter(([name]) => !Object.hasOwn(serverNames, name) && !Object.hasOwn(serviceQuirkFields, name));
   return {

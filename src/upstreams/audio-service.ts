@@ -2,56 +2,61 @@ import Type from 'typebox';
 
 import { documentedTranscriptFormats, type TranscriptFormat, transcriptFormats } from '../dialects/openai-audio/audio-formats.ts';
 
-/** Paths of OpenAI's audio interface, below the base address. One that is absent is not there. */
+/** Paths of OpenAI's audio interface, below the base address. Absent: the server does not have it. */
 type AudioPaths = { readonly speech?: string; readonly transcriptions?: string; readonly translations?: string };
 
-/** What a server of the audio interface does otherwise than its maker's. */
+/** Differences of a server from OpenAI's audio interface. */
 export type AudioTraits = {
-  /** The forms of transcripts that it writes by itself. What its models are known not to write is taken off. */
+  /** The forms of transcripts that the server writes itself, minus those that its models are known not to write. */
   readonly transcriptFormats: readonly TranscriptFormat[];
-  /** Whether it is told the model. A server that runs a single one may refuse the field. */
+  /** Whether the request contains the model. A server with a single model may refuse the field. */
   readonly modelField: boolean;
-  /** The field that makes a translation of a transcription, where both have one path. */
+  /** The field that requests a translation, if transcriptions and translations share a path. */
   readonly translateField?: string;
 };
 
-/** Where sound is made and read, and how. */
+/** The audio service of an upstream. */
 export type AudioService = AudioPaths & AudioTraits;
 
-/** Where a server departs from what is usual. An empty path is not there. */
+/** Differences from the usual service. An empty path means that the server does not have it. */
 export type AudioQuirks = Partial<AudioService>;
 
-/** How quirks are written. */
+/** The configuration of these quirks. */
 export const audioQuirksSchema = Type.Object(
   {
-    speech: path('speech is made'),
+    speech: path('speech is generated'),
     transcriptions: path('speech is transcribed'),
     translations: path('speech is translated'),
     transcriptFormats: Type.Optional(
       Type.Array(Type.Enum([...transcriptFormats]), {
         minItems: 1,
         uniqueItems: true,
-        description: 'The response formats that it writes itself. Others are written from verbose_json. Default: all.',
+        description: 'The response formats that the server writes itself. Others are written from verbose_json. Default: all.',
       }),
     ),
-    modelField: Type.Optional(Type.Boolean({ description: 'Whether it is told the model. Default: true.' })),
+    modelField: Type.Optional(Type.Boolean({ description: 'Whether requests contain the model. Default: true.' })),
     translateField: Type.Optional(
-      Type.String({ minLength: 1, description: 'The form field that makes it translate, where both are at one path.' }),
+      Type.String({ minLength: 1, description: 'The form field that requests a translation, if both share a path.' }),
     ),
   },
-  { additionalProperties: false, description: 'Where its audio interface departs from the usual one.' },
+  { additionalProperties: false, description: "Differences of its audio interface from OpenAI's." },
 );
 
 function path(what: string) {
-  return Type.Optional(Type.String({ pattern: '^(/[!-~]*)?$', description: `Where ${what}, below the base address. Empty: nowhere.` }));
+  return Type.Optional(
+    Type.String({
+      pattern: '^(/[!-~]*)?$',
+      description: `The path where ${what}, below the base address. Empty: the server does not have it.`,
+    }),
+  );
 }
 
 const usualTraits: AudioTraits = { transcriptFormats, modelField: true };
 
-/** What there is of sound at an upstream without any. */
+/** The service of an upstream without audio. */
 export const noAudio: AudioService = usualTraits;
 
-/** OpenAI's own service, and most servers like it. */
+/** OpenAI's own service, and most servers with its interface. */
 export const openaiAudio: AudioService = {
   ...usualTraits,
   speech: '/audio/speech',
@@ -59,7 +64,7 @@ export const openaiAudio: AudioService = {
   translations: '/audio/translations',
 };
 
-/** Lays quirks over a service. */
+/** Applies quirks to a service. */
 export function applyAudioQuirks(quirks: AudioQuirks, offered: AudioService = noAudio): AudioService {
   const { speech, transcriptions, translations, ...traits } = { ...offered, ...quirks };
   return {
@@ -74,7 +79,10 @@ function isThere(found: string | undefined): boolean {
   return found !== undefined && found !== '';
 }
 
-/** whisper.cpp, examples/server: one path for everything, and a switch for translating. It runs the model it was started with. */
+/**
+ * whisper.cpp, examples/server: one path for everything, and a field that requests a translation. It runs the model
+ * that it was started with.
+ */
 export const whisperCppAudio: AudioQuirks = {
   speech: '',
   transcriptions: '/inference',

@@ -1,14 +1,17 @@
 import { compileHeaderList } from '../platform/http/header-list.ts';
 
-/** Client headers that every vendor may see: who asks, and what its support asks for. Credentials, cookies and addresses never pass. */
+/**
+ * Client headers that every vendor may receive: the client's identification, and headers that vendors' support asks
+ * for. Credentials, cookies and addresses are never forwarded.
+ */
 export const commonRequestHeaders: readonly string[] = ['user-agent', 'x-client-request-id', 'x-stainless-*'];
 
 /**
- * What is done with client headers that an upstream may take for an identity: of a request, a session, a user or an account.
+ * The decision about client headers that could identify a request, a session, a user or an account to an upstream.
  *
- * - `never`: goes to no upstream, whatever the configuration says.
- * - `operator`: goes only to upstreams whose `forwardHeaders` name it.
- * - `passes`: goes to the vendors whose clients send it, unchanged.
+ * - `never`: forwarded to no upstream in any configuration.
+ * - `operator`: forwarded only to upstreams whose `forwardHeaders` name it.
+ * - `passes`: forwarded unchanged to the vendors whose clients send it.
  *
  * docs/decisions/2026-11-23-client-headers.md gives the reason for each.
  */
@@ -54,9 +57,9 @@ export const identityHeaders: Readonly<Record<IdentityDecision, readonly string[
 };
 
 /**
- * Which headers of clients pass to an upstream.
- * @param own those of its vendor
- * @param forwarded those that the operator names
+ * Selects the client headers that are forwarded to an upstream.
+ * @param own the headers of its vendor
+ * @param forwarded the headers that the operator names
  */
 export function passClientHeaders(own: readonly string[], forwarded: readonly string[] = []): (name: string) => boolean {
   const passesOwn = compileHeaderList(own);
@@ -66,8 +69,9 @@ export function passClientHeaders(own: readonly string[], forwarded: readonly st
 }
 
 /**
- * Reply headers that clients act on: retry advice and request ids. Rate limits and ids of organizations and projects stay here: they tell of the operator's account, which all callers
- * share. `forwardReplyHeaders` of an upstream lets more pass. Decision: docs/decisions/2026-11-23-reply-headers.md.
+ * Reply headers that clients use: retry advice and request ids. Rate limits and ids of organizations and projects are
+ * not forwarded, because they describe the operator's account, which all callers share. `forwardReplyHeaders` of an
+ * upstream adds more. Decision: docs/decisions/2026-11-23-reply-headers.md.
  */
 export const commonReplyHeaders: readonly string[] = [
   'content-type',

@@ -1,9 +1,9 @@
 import type { ModelKind } from '../inference/interfaces.ts';
 
-/** What models with such a name are made for: one thing, or several. */
+/** The kinds of models whose names match. */
 export type ModelKindRule = { readonly names: RegExp; readonly kinds: readonly ModelKind[] };
 
-/** What a vendor's model is made for; undefined where that is not known, as of every model of one's own servers. */
+/** Finds the kinds of a vendor's model. Undefined if they are not known, as for every model of a self-hosted server. */
 export function modelKindsOf(
   { modelKinds = [] }: { readonly modelKinds?: readonly ModelKindRule[] },
   upstreamModel: string,

@@ -1,14 +1,17 @@
 import type { ModelTraits } from '../inference/model-traits.ts';
 import { applyQuirks, type Quirks } from './apply-quirks.ts';
 
-/** A line of a vendor's table: models whose name matches, and what of them is not as usual at this vendor. */
+/**
+ * A row of a vendor's table: the models whose names match, and their differences from the usual model of this vendor.
+ */
 export type ModelRule = { readonly names: RegExp; readonly differs: Quirks };
 
 /**
- * Makes the look-up of a vendor's models. The first rule that matches holds, so special names stand before general ones.
- * @param usual what holds for names that no rule matches. Vendors name new models more often than old ones, so this is what the newest do.
- * @param plainName takes off what stands around a model's name at this vendor, such as `models/` or `ft:`; the rules see the rest in lower
- * case.
+ * Creates the look-up of a vendor's models. The first matching rule applies, so special names come before general ones.
+ * @param usual the traits of names that no rule matches. Vendors add models more often than they rename old ones, so
+ * these are the traits of the newest.
+ * @param plainName removes prefixes and suffixes of this vendor from a model's name, such as `models/` or `ft:`; the
+ * rules see the rest in lower case.
  */
 export function createModelTable(
   usual: ModelTraits,

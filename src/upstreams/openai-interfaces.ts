@@ -2,8 +2,8 @@ import { commonRequestHeaders } from './header-lists.ts';
 import type { UpstreamRoute } from './upstream-vendor.ts';
 
 /**
- * What clients of the OpenAI interfaces send besides. `openai-organization` and `openai-project` stay here: they name accounts of the
- * caller's, and the credential that goes upstream is the operator's.
+ * Additional headers that clients of the OpenAI interfaces send. `openai-organization` and `openai-project` are not
+ * forwarded: they name accounts of the caller, and the credential belongs to the operator.
  */
 export const openaiRequestHeaders: readonly string[] = [
   ...commonRequestHeaders,
@@ -17,7 +17,9 @@ export const openaiRequestHeaders: readonly string[] = [
   'x-codex-*',
 ];
 
-/** Where OpenAI's interfaces lie, relative to a base address that ends in `/v1`: the same at every vendor that offers them. */
+/**
+ * Returns the paths of OpenAI's interfaces below a base address that ends in `/v1`. They are the same at every vendor.
+ */
 export function locateOpenaiInterface({ dialect, operation }: UpstreamRoute): string | undefined {
   if (operation !== 'generate') return undefined;
   if (dialect === 'openai-responses') return '/responses';

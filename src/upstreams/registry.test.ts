@@ -13,7 +13,7 @@ const framings: readonly (StreamFraming | undefined)[] = [undefined, 'sse', 'jso
 
 type Row = readonly [vendor: VendorId, dialect: DialectId, operation: Operation, path: string | undefined];
 
-/** Where each vendor has what. What is not here is nowhere. */
+/** The routes of each vendor. A vendor does not have routes that are absent here. */
 const rows: readonly Row[] = [
   ['anthropic', 'anthropic-messages', 'generate', '/v1/messages'],
   ['anthropic', 'anthropic-messages', 'count-tokens', '/v1/messages/count_tokens'],
@@ -29,9 +29,9 @@ const rows: readonly Row[] = [
   ['gemini', 'gemini-generate-content', 'count-tokens', '/v1beta/models/m:countTokens'],
 ];
 
-describe('where a vendor has what', () => {
+describe('routes of vendors', () => {
   for (const vendor of Object.values(upstreamVendors)) {
-    test(`${vendor.id}: every dialect and operation is where the table says, or nowhere`, () => {
+    test(`${vendor.id} has the dialects and operations of the table, and no others`, () => {
       for (const dialect of dialectIds) {
         for (const operation of ['generate', 'count-tokens'] as const) {
           if (dialect === 'gemini-generate-content' && vendor.id === 'gemini' && operation === 'generate') continue;
@@ -46,7 +46,7 @@ describe('where a vendor has what', () => {
       }
     });
 
-    test(`${vendor.id}: what it speaks it can be asked for, and what it cannot be asked for it may not be configured to speak`, () => {
+    test(`${vendor.id} has a route for every dialect that it can be configured to speak, and for no other`, () => {
       for (const dialect of dialectIds) {
         const located = vendor.locate({ dialect, operation: 'generate', upstreamModel: 'm' });
         const speaks = [...vendor.dialects, ...vendor.optionalDialects].includes(dialect);
@@ -67,7 +67,7 @@ describe('where a vendor has what', () => {
       ...(framing === undefined ? {} : { framing }),
     });
 
-  test('gemini: model, method and framing are in the address', () => {
+  test('gemini: the address contains model, method and framing', () => {
     assert.equal(locate('gemini-x'), '/v1beta/models/gemini-x:generateContent');
     assert.equal(locate('gemini-x', 'sse'), '/v1beta/models/gemini-x:streamGenerateContent?alt=sse');
     assert.equal(locate('gemini-x', 'json-array'), '/v1beta/models/gemini-x:streamGenerateContent');
@@ -75,7 +75,7 @@ describe('where a vendor has what', () => {
     assert.equal(locate('tunedModels/mine'), '/v1beta/tunedModels/mine:generateContent');
   });
 
-  test('gemini: a model name is never more than a name in the address', () => {
+  test('gemini: a model name cannot change the rest of the address', () => {
     assert.equal(locate('a?alt=json&key=x#y'), '/v1beta/models/a%3Falt%3Djson%26key%3Dx%23y:generateContent');
     assert.equal(locate('a b\r\nhost: evil'), '/v1beta/models/a%20b%0D%0Ahost%3A%20evil:generateContent');
     assert.equal(locate('x:deleteAll'), '/v1beta/models/x%3AdeleteAll:generateContent');
@@ -93,12 +93,12 @@ describe('credentials', () => {
     ['openai-compatible', 'openai-responses', { authorization: 'Bearer k' }],
     ['openai-compatible', 'anthropic-messages', { 'x-api-key': 'k' }],
   ] as const) {
-    test(`${vendor} takes its key as it documents, on ${dialect}`, () =>
+    test(`${vendor} receives its key as it documents, on ${dialect}`, () =>
       assert.deepEqual(upstreamVendors[vendor].credentialHeaders('k', dialect), expected));
   }
 
   for (const vendor of Object.values(upstreamVendors)) {
-    test(`${vendor.id}: no list lets a credential, a cookie or a framing header pass`, () => {
+    test(`${vendor.id} forwards no credential, cookie or framing header`, () => {
       const secrets = ['authorization', 'proxy-authorization', 'cookie', 'set-cookie', 'x-api-key', 'x-goog-api-key', 'api-key', 'token'];
       const framing = ['host', 'connection', 'content-length', 'content-encoding', 'transfer-encoding', 'te', 'upgrade', 'expect'];
       const accounts = ['openai-organization', 'openai-project', 'x-goog-user-project', 'x-forwarded-for', 'forwarded'];
@@ -110,7 +110,7 @@ describe('credentials', () => {
       for (const name of replies) assert.equal(passesReply(name), false, name);
     });
 
-    test(`${vendor.id}: the lists are written so that they can match`, () => {
+    test(`${vendor.id} has header lists whose entries can match`, () => {
       const aliases = Object.entries(vendor.headerAliases ?? {}).flat();
       for (const entry of [...vendor.requestHeaders, ...vendor.replyHeaders, ...aliases]) assert.match(entry, /^[a-z0-9_-]+\*?$/);
       const passes = compileHeaderList(vendor.requestHeaders);
@@ -123,7 +123,7 @@ describe('credentials', () => {
         assert.equal(compileHeaderList(vendor.replyHeaders)(name), true, name);
     });
 
-    test(`${vendor.id}: its own address is one, and its key has a variable, or the operator names both`, () => {
+    test(`${vendor.id} has a valid address and a variable for its key, or the operator configures both`, () => {
       assert.equal(vendor.defaultBaseUrl === undefined, vendor.keyVariables.length === 0);
       if (vendor.defaultBaseUrl === undefined) return;
       const url = new URL(vendor.defaultBaseUrl);
@@ -132,7 +132,7 @@ describe('credentials', () => {
     });
   }
 
-  test('the registry names each vendor by its own id, and no variable belongs to two', () => {
+  test('the registry names each vendor by its own id, and vendors share no variable', () => {
     for (const [id, vendor] of Object.entries(upstreamVendors)) assert.equal(vendor.id, id);
     const variables = Object.values(upstreamVendors).flatMap(({ keyVariables }) => keyVariables);
     assert.equal(new Set(variables).size, variables.length);

@@ -5,7 +5,7 @@ import { openai } from './openai/openai.ts';
 import type { UpstreamVendor, VendorId } from './upstream-vendor.ts';
 import { xai } from './xai/xai.ts';
 
-/** Every kind of upstream, by the name it has in the configuration. */
+/** Every kind of upstream, by its name in the configuration. */
 export const upstreamVendors: Readonly<Record<VendorId, UpstreamVendor>> = {
   anthropic,
   openai,

@@ -8,7 +8,7 @@ import { serverPresets } from './openai-compatible/server-presets.ts';
 import { upstreamVendors } from './registry.ts';
 import { applyServiceQuirks, servesKind } from './upstream-services.ts';
 
-test('what nothing is said of stays as the vendor has it, and what is said beats the preset', () => {
+test("a quirk overrides the preset, and the vendor's service applies without a quirk", () => {
   assert.deepEqual(applyServiceQuirks(openai.services), openai.services);
   const base = upstreamVendors['openai-compatible'].services;
   const preset = applyServiceQuirks(base, serverPresets['vllm']?.quirks);
@@ -20,20 +20,20 @@ test('what nothing is said of stays as the vendor has it, and what is said beats
   assert.equal(applyServiceQuirks(openai.services, { moderations: false }).moderations, undefined);
 });
 
-test('a path that a preset takes away can be given back', () => {
+test('a path that a preset removes can be set again', () => {
   const server = applyServiceQuirks({ audio: openaiAudio }, serverPresets['kokoro']?.quirks);
   assert.deepEqual([servesKind(server, 'speech'), servesKind(server, 'transcription')], [true, false]);
   assert.ok(servesKind(applyServiceQuirks(server, { audio: { translations: '/say-it' } }), 'transcription'));
 });
 
-test('every kind of model is served by an upstream that offers everything, and but for chats by none that offers nothing', () => {
+test('an upstream with every service serves every kind of model, and an upstream with none serves only chats', () => {
   const everything = applyServiceQuirks(openai.services, { rerank: 'vllm' });
   for (const kind of modelKindNames) {
     assert.deepEqual([servesKind(everything, kind), servesKind({}, kind)], [true, kind === 'chat'], kind);
   }
 });
 
-test('no interface is called as a chat dialect is, whose rows have its name too', () => {
+test('no interface has the name of a chat dialect, because their rows share a column', () => {
   const dialects = Object.values(upstreamVendors).flatMap((vendor) => [...vendor.dialects, ...vendor.optionalDialects]);
   assert.deepEqual(
     dialects.filter((dialect) => Object.hasOwn(interfaces, dialect)),

@@ -6,23 +6,23 @@ import type { ModelKind } from '../inference/interfaces.ts';
 import { type AudioQuirks, applyAudioQuirks, audioQuirksSchema, type AudioService } from './audio-service.ts';
 import type { ImageInterface } from './image-interfaces.ts';
 
-/** What an upstream offers beside chats. A service that is absent is not there. */
+/** The services of an upstream other than chats. Absent: it does not have the service. */
 export type UpstreamServices = {
-  /** Where embeddings are made in OpenAI's form, below the base address. */
+  /** The path for embeddings in OpenAI's form, below the base address. */
   readonly embeddings?: string | undefined;
-  /** How pictures of a model are made, by its name there. */
+  /** The image interface of a model, by its name at the upstream. */
   readonly images?: ((upstreamModel: string) => ImageInterface) | undefined;
-  /** Where sound is made and read in OpenAI's form, and what is otherwise there. */
+  /** Audio in OpenAI's form, and its differences. */
   readonly audio?: AudioService | undefined;
-  /** How videos are made. */
+  /** The interface for videos. */
   readonly videos?: VideoProtocolId | undefined;
-  /** In which interface documents are ranked. */
+  /** The interface for rankings of documents. */
   readonly rerank?: RerankInterface | undefined;
-  /** Where content is judged in OpenAI's form, below the base address. */
+  /** The path for moderations in OpenAI's form, below the base address. */
   readonly moderations?: string | undefined;
 };
 
-/** What a call for a model of a kind needs of an upstream. */
+/** The service that a call for a kind of model needs. */
 const needs: Readonly<Record<ModelKind, (offered: UpstreamServices) => boolean>> = {
   // Every upstream speaks a dialect.
   chat: () => true,
@@ -35,12 +35,12 @@ const needs: Readonly<Record<ModelKind, (offered: UpstreamServices) => boolean>>
   moderation: ({ moderations }) => moderations !== undefined,
 };
 
-/** Whether an upstream has what calls for models of a kind need. */
+/** Whether an upstream has the services for a kind of model. */
 export function servesKind(offered: UpstreamServices, kind: ModelKind): boolean {
   return needs[kind](offered);
 }
 
-/** What an operator says of a server's services, by their names. */
+/** The operator's settings for the services of a server. */
 export type ServiceQuirks = {
   readonly audio?: AudioQuirks;
   readonly videos?: Extract<VideoProtocolId, 'video-generations' | 'openai-videos'>;
@@ -48,41 +48,41 @@ export type ServiceQuirks = {
   readonly moderations?: boolean;
 };
 
-/** How it is written. */
+/** The configuration of these settings. */
 export const serviceQuirkFields = {
   audio: Type.Optional(audioQuirksSchema),
   videos: Type.Optional(
     Type.Enum(['video-generations', 'openai-videos'], {
       description:
-        "The interface in which it makes videos: that of /v1/video/generations, as another Weir has it, or OpenAI's /v1/videos. Default: it makes none, unless its vendor does.",
+        "The interface in which it makes videos: that of /v1/video/generations, as another Weir has it, or OpenAI's /v1/videos. Default: that of its vendor, if there is one.",
     }),
   ),
   rerank: Type.Optional(
     Type.Enum(['cohere', 'jina', 'voyage', 'vllm'], {
       description:
-        "The interface in which it ranks documents: Cohere's v2, Jina's, Voyage's, or that of vLLM and servers like it, which is Jina's with fewer fields. Default: it ranks none.",
+        "The interface in which it ranks documents: Cohere's v2, Jina's, Voyage's, or that of vLLM and similar servers, which is Jina's with fewer fields. Default: none.",
     }),
   ),
-  moderations: Type.Optional(Type.Boolean({ description: "Whether it judges content at /moderations in OpenAI's form." })),
+  moderations: Type.Optional(Type.Boolean({ description: "Whether it moderates content at /moderations in OpenAI's form." })),
 } satisfies Record<keyof ServiceQuirks, TSchema>;
 
 type QuirkName = keyof ServiceQuirks;
 
-/** What becomes of a service where something is said of it. */
+/** How each setting changes a service. */
 const apply: {
-  readonly [Name in QuirkName]: (said: NonNullable<ServiceQuirks[Name]>, offered: UpstreamServices[Name]) => UpstreamServices[Name];
+  readonly [Name in QuirkName]: (setting: NonNullable<ServiceQuirks[Name]>, offered: UpstreamServices[Name]) => UpstreamServices[Name];
 } = {
   audio: applyAudioQuirks,
-  videos: (said) => said,
-  rerank: (said) => said,
-  moderations: (said, offered) => (said ? (offered ?? '/moderations') : undefined),
+  videos: (setting) => setting,
+  rerank: (setting) => setting,
+  moderations: (setting, offered) => (setting ? (offered ?? '/moderations') : undefined),
 };
 
-/** Lays what is said of services over what an upstream offers. */
+/** Applies an operator's settings to the services of an upstream. */
 export function applyServiceQuirks(offered: UpstreamServices, quirks: ServiceQuirks = {}): UpstreamServices {
   const laid = <Name extends QuirkName>(name: Name): readonly (readonly [Name, UpstreamServices[Name]])[] => {
-    const said = quirks[name];
-    return said === undefined ? [] : [[name, apply[name](said, offered[name])]];
+    const setting = quirks[name];
+    return setting === undefined ? [] : [[name, apply[name](setting, offered[name])]];
   };
   // The keys are those of the table.
   return { ...offered, ...Object.fromEntries((Object.keys(apply) as QuirkName[]).flatMap((name) => laid(name))) };

@@ -10,89 +10,104 @@ import type { UpstreamServices } from './upstream-services.ts';
 
 export type VendorId = 'anthropic' | 'openai' | 'gemini' | 'xai' | 'openai-compatible';
 
-/** What is to be reached at an upstream. */
+/** The operation and model that a request addresses. */
 export type UpstreamRoute = {
   readonly dialect: DialectId;
   readonly operation: Operation;
   readonly upstreamModel: string;
-  /** The framing of the reply when it is to be a stream; absent for a whole reply. */
+  /** The framing of a stream. Absent: the reply is whole. */
   readonly framing?: StreamFraming;
 };
 
 /**
- * A kind of upstream: how one vendor's service is addressed and what it speaks. Pure data and functions; the exchange does the I/O.
- * Adding one adds a folder here and a line in registry.ts.
+ * A kind of upstream: the addresses and dialects of one vendor's service. It consists of data and pure functions; the
+ * exchange does the I/O. A new one is a folder here and a line in registry.ts.
  */
 export type UpstreamVendor = {
   readonly id: VendorId;
   readonly title: string;
-  /** The vendor's own address, as its official SDK defaults to it. Absent where the operator must name one. */
+  /** The vendor's own address, which is the default of its official SDK. Absent: the operator must configure one. */
   readonly defaultBaseUrl?: string;
-  /** Environment variables in which this vendor's SDKs look for a key, in order. Read by main only. */
+  /** Environment variables in which this vendor's SDKs look for a key, in order. Only main reads them. */
   readonly keyVariables: readonly string[];
-  /** Chat dialects it speaks. `openai-compatible` servers may be configured to speak more. */
+  /** The chat dialects that it speaks. `openai-compatible` servers can be configured to speak more. */
   readonly dialects: readonly DialectId[];
-  /** Dialects that an operator may switch on for an upstream of this vendor by `dialects` in the configuration. */
+  /** Dialects that an operator can add with `dialects` in the configuration. */
   readonly optionalDialects: readonly DialectId[];
   readonly offers: readonly CallNeed[];
-  /** Whether it keeps responses, so that a later call may go on from one by its id. */
+  /** Whether it stores responses, so that a later call can continue one by its id. */
   readonly keepsResponses?: boolean;
-  /** Whether it compacts conversations itself, on request and at a route of its own. Absent: no. */
+  /** Whether it has a route that compacts conversations. Absent: no. */
   readonly compacts?: boolean;
-  /** The path and query that follow the configured base address, or undefined where the vendor has no such route. */
+  /** Returns the path and query after the configured base address. Undefined: the vendor has no such route. */
   readonly locate: (route: UpstreamRoute) => string | undefined;
-  /** What it offers beside chats. What differs among `openai-compatible` servers is told by their quirks. */
+  /** Its services other than chats. Quirks describe the differences among `openai-compatible` servers. */
   readonly services: UpstreamServices;
-  /** What its models are made for: the first rule that fits. A name that fits none may be of any kind, as models are that came later. Absent: nothing is known. */
+  /**
+   * The kinds of its models, by the first rule that matches. A model whose name matches no rule may be newer than the
+   * rules and be of any kind. Absent: no kinds are known.
+   */
   readonly modelKinds?: readonly ModelKindRule[];
   /**
-   * Adds the credential to the request of an attempt as it is about to be sent, with all its bytes, for vendors that want it signed or a token that has to be fetched.
-   * Absent where headers that are known before are enough: such a request costs nothing more. What fails here is the credential's failure, and is tried elsewhere.
+   * Adds the credential to a complete request right before it is sent, for vendors that require a signature or a
+   * fetched token. Absent if `credentialHeaders` are enough, which costs nothing per request. A failure here counts as
+   * a failure of the credential, and the attempt is repeated elsewhere.
    */
   readonly authorize?: (
     request: UpstreamRequest,
     credential: { readonly apiKey: string | undefined; readonly origin: string },
     signal: AbortSignal,
   ) => UpstreamRequest | Promise<UpstreamRequest>;
-  /** Headers that carry the credential. An upstream without a key sends none. */
+  /** The headers with the credential. An upstream without a key sends none. */
   readonly credentialHeaders: (apiKey: string, dialect: DialectId) => Readonly<Record<string, string>>;
-  /** Client headers that may pass to this vendor: exact names, or prefixes that end in `*`. Lower case. */
+  /** Client headers that are forwarded to this vendor: exact names, or prefixes that end in `*`, in lower case. */
   readonly requestHeaders: readonly string[];
-  /** Client headers that pass under another name: the contract's neutral spellings. When both are sent their values are joined. */
+  /**
+   * Client headers that are forwarded under another name: the neutral spellings of the contract. If a client sends
+   * both, their values are joined.
+   */
   readonly headerAliases?: Readonly<Record<string, string>>;
-  /** Headers that the vendor demands of every call; clients of its own dialect send them, clients of others cannot. */
+  /** Headers that the vendor requires in every call. Clients of its own dialect send them, other clients cannot. */
   readonly requiredHeaders?: Readonly<Record<string, string>>;
-  /** Whether it makes a request once that comes again with the same `idempotency-key`. Absent: no. */
+  /** Whether it executes a request only once if it is repeated with the same `idempotency-key`. Absent: no. */
   readonly takesIdempotencyKeys?: boolean;
-  /** Reply headers that may pass to the client, in the same notation. */
+  /** Reply headers that are forwarded to the client, in the same notation. */
   readonly replyHeaders: readonly string[];
-  /** Corrects a usage report where this vendor counts otherwise than its dialect says. */
+  /** Corrects a usage report if this vendor counts differently from its dialect. */
   readonly correctUsage?: (report: UsageReport, dialect: DialectId) => UsageReport;
   /**
-   * What a model accepts, by the name it has at this vendor. Never undefined: a name that is not known gets what the vendor's newest models
-   * do.
+   * Finds the traits of a model by the vendor's name for it. A name that is not known gets the traits of the vendor's
+   * newest models.
    */
   readonly traitsOf: (upstreamModel: string) => ModelTraits;
   /**
-   * Whose the proofs of reasoning are: of the vendor, so that any of its upstreams takes them, or of the single upstream, where the same
-   * name stands for servers that have nothing to do with each other.
+   * The owner of proofs of reasoning: the vendor, if any of its upstreams accepts them, or the single upstream, if the
+   * same vendor id stands for unrelated servers.
    */
   readonly proofsBelongTo: 'vendor' | 'upstream';
-  /** Where such servers list their models in OpenAI's form, below the base address. Absent where models are known from the price book. */
+  /**
+   * The path below the base address that lists models in OpenAI's form. Absent: the models are those of the price book.
+   */
   readonly modelListPath?: string;
-  /** True where servers send no status line before they have something to say: under load they queue calls, and local ones load the model first. */
+  /**
+   * True if servers send no status line before they have content: under load they queue calls, and local servers load
+   * the model first.
+   */
   readonly answersLate?: boolean;
-  /** A GET below the base address that lists models: it costs nothing, and vendors answer it only with a good credential. For `weir doctor`. */
+  /**
+   * A GET below the base address that lists models, for `weir doctor`. It costs nothing, and vendors answer it only
+   * with a valid credential.
+   */
   readonly probePath: string;
-  /** The vendor's page where keys are made and renewed. Absent where the server is the operator's. */
+  /** The vendor's page for creating and renewing keys. Absent for self-hosted servers. */
   readonly keysUrl?: string;
-  /** Known servers of this kind, by the name that `preset` has in the configuration. Absent where the vendor is one service. */
+  /** Known servers of this kind, by the value of `preset` in the configuration. Absent if the vendor is one service. */
   readonly presets?: Readonly<Record<string, ServerPreset>>;
 };
 
-/** A server or service that imitates a vendor's interface, and where it departs from what such servers usually do. */
+/** A server or service with a vendor's interface, and its differences from the usual server. */
 export type ServerPreset = {
-  /** The service's own address. Absent for servers that run where the operator put them. */
+  /** The service's own address. Absent for self-hosted servers. */
   readonly baseUrl?: string;
   readonly quirks: Quirks;
 };

@@ -1,7 +1,8 @@
 import type { ChatTraits } from '../inference/model-traits.ts';
 
 /**
- * What servers of chat completions usually take. It stands as well where a vendor speaks other dialects only, and there nobody reads it.
+ * Features that servers of chat completions usually accept. Vendors without that dialect have these traits too, and
+ * nobody reads them there.
  */
 export const usualChatTraits: ChatTraits = {
   outputLimitField: 'max_tokens',

@@ -5,18 +5,18 @@ import { filledText, membersOf, numberOf } from '../../platform/json/json-reader
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 
 /**
- * Reads the reply of any of the interfaces, whichever names it has for its members, and sorts it: some servers answer in the order of the documents. Undefined for what is
- * no ranking of these documents.
+ * Reads the reply of any interface and sorts it, because some servers return results in the order of the documents.
+ * Undefined if it is not a ranking of these documents.
  */
 export function readRerankReply(body: JsonObject, request: Pick<RerankRequest, 'documents' | 'resultsMax'>): RerankReply | undefined {
   const list = Array.isArray(body['results']) ? body['results'] : body['data'];
   if (!Array.isArray(list)) return undefined;
   const results: RerankResult[] = [];
-  const seen = new Set<number>();
+  const indices = new Set<number>();
   for (const item of list as readonly JsonValue[]) {
     const result = readResult(item, request.documents.length);
-    if (result === undefined || seen.has(result.index)) return undefined;
-    seen.add(result.index);
+    if (result === undefined || indices.has(result.index)) return undefined;
+    indices.add(result.index);
     results.push(result);
   }
   results.sort((one, other) => other.score - one.score || one.index - other.index);
@@ -39,7 +39,7 @@ function readResult(item: JsonValue, documents: number): RerankResult | undefine
   return isPlace && score !== undefined ? { index, score } : undefined;
 }
 
-/** Search units where the vendor bills them, else tokens. What a vendor says of both is kept. */
+/** Reads search units if the vendor bills them, otherwise tokens. If the vendor reports both, both are read. */
 function readUsage({ meta, usage: reported }: JsonObject): UsageReport | undefined {
   const counts = createCountReader();
   const billed = membersOf(membersOf(meta)['billed_units']);

@@ -13,7 +13,7 @@ import { rerankSchema } from './request-schema.ts';
 
 const check = compileCheckLater(rerankSchema);
 
-/** Fields by form, for clients that keep to the letter of one. */
+/** The fields of each form, for strict validation. */
 const documentedFields: Readonly<Record<RerankForm, readonly string[]>> = {
   'cohere-v1': ['top_n', 'return_documents', 'rank_fields', 'max_chunks_per_doc'],
   'cohere-v2': ['top_n', 'max_tokens_per_doc', 'priority'],
@@ -23,15 +23,15 @@ const documentedFields: Readonly<Record<RerankForm, readonly string[]>> = {
 const commonFields = ['model', 'query', 'documents'];
 
 /**
- * Checks a request in any of four spellings and reads it. A field that no upstream has is noted.
+ * Validates a request in any of the forms and reads it. A field that no upstream has is noted.
  * @throws GatewayError (400) that names the field
  */
 export function readRerankRequest(body: JsonObject, form: RerankForm, mode: ValidationMode, notes: FieldNotes): RerankRequest {
   if (!check(body)) throw describe(body);
-  const known = [...commonFields, ...documentedFields[form]];
-  const unknown = mode === 'documented' ? Object.keys(body).find((name) => !known.includes(name)) : undefined;
+  const knownFields = [...commonFields, ...documentedFields[form]];
+  const unknown = mode === 'documented' ? Object.keys(body).find((name) => !knownFields.includes(name)) : undefined;
   if (unknown !== undefined)
-    throw new GatewayError('unknown_field', `${unknown.slice(0, 80)}: is not a known field; known are ${known.join(', ')}`, {
+    throw new GatewayError('unknown_field', `${unknown.slice(0, 80)}: is not a known field; known are ${knownFields.join(', ')}`, {
       param: unknown.slice(0, 80),
     });
   noteUnknown(body, notes);
@@ -44,7 +44,7 @@ export function readRerankRequest(body: JsonObject, form: RerankForm, mode: Vali
     requestedModel: textOf(body['model']) ?? '',
     query: textOf(body['query']) ?? '',
     documents: itemsOf(body['documents']).map((document, index) => readDocument(document, index, rankFields)),
-    // Jina's interface brings documents unless it is told not to; the others only where they are asked to.
+    // Jina's interface returns documents by default, the others only on request.
     returnsDocuments: typeof returns === 'boolean' ? returns : form === 'jina',
     ...(resultsMax !== undefined && { resultsMax }),
     ...(tokensPerDocumentMax !== undefined && { tokensPerDocumentMax }),
@@ -56,16 +56,19 @@ const readFields: ReadonlySet<string> = new Set([...commonFields, ...Object.keys
 
 function noteUnknown(body: JsonObject, notes: FieldNotes): void {
   if ((body['max_chunks_per_doc'] ?? undefined) !== undefined)
-    notes.dropped('max_chunks_per_doc', 'vendors no longer cut documents into pieces: max_tokens_per_doc says where they end');
-  for (const name of Object.keys(body)) if (!readFields.has(name)) notes.dropped(name.slice(0, 80), 'it has no meaning for a ranking');
+    notes.dropped(
+      'max_chunks_per_doc',
+      'vendors no longer split documents into chunks: max_tokens_per_doc sets the length at which they are truncated',
+    );
+  for (const name of Object.keys(body)) if (!readFields.has(name)) notes.dropped(name.slice(0, 80), 'rankings do not use this field');
 }
 
-/** Two vendors have two names for it, and programs send whichever they know. */
+/** Vendors have two names for the number of results, and programs send either. */
 function readResultsMax({ top_n: topN = null, top_k: topK = null }: JsonObject): number | undefined {
   if (topN !== null && topK !== null && topN !== topK)
     throw new GatewayError(
       'invalid_value',
-      `top_k: must be the same as top_n (${JSON.stringify(topN)}), or left out; both say how many results are wanted`,
+      `top_k: must equal top_n (${JSON.stringify(topN)}) or be left out, because both are the number of results`,
       {
         param: 'top_k',
       },
@@ -88,9 +91,9 @@ function readDocument(document: JsonValue, index: number, rankFields: readonly s
 
 function withoutText(index: number, rankFields: readonly string[] | undefined): GatewayError {
   const param = rankFields === undefined ? `documents[${index}].text` : `documents[${index}]`;
-  const wanted =
+  const expected =
     rankFields === undefined ? 'is required: documents are texts, or objects with a text' : `must have one of ${rankFields.join(', ')}`;
-  return new GatewayError(rankFields === undefined ? 'missing_required_field' : 'invalid_value', `${param}: ${wanted}`, { param });
+  return new GatewayError(rankFields === undefined ? 'missing_required_field' : 'invalid_value', `${param}: ${expected}`, { param });
 }
 
 function describe(body: JsonObject): GatewayError {

@@ -7,7 +7,7 @@ const modelCharactersMax = 256;
 const count = Type.Integer({ minimum: 1 });
 const document = Type.Union([Type.String(), Type.Object({})]);
 
-/** What all spellings come to. Fields of one vendor pass in every form, since programs mix them. */
+/** The union of all forms. Fields of one vendor are accepted in every form, because programs mix them. */
 export const rerankSchema = Type.Object({
   model: Type.String({ minLength: 1, maxLength: modelCharactersMax }),
   query: Type.String({ minLength: 1 }),

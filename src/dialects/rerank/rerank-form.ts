@@ -1,15 +1,18 @@
 import type { JsonObject } from '../../platform/json/json-value.ts';
 
-/** Whose spelling a client uses: it decides how replies and errors look. */
+/** The client's interface, which decides the form of replies and errors. */
 export type RerankForm = 'cohere-v1' | 'cohere-v2' | 'jina' | 'voyage';
 
 const voyageFields = ['top_k', 'truncation'];
 const cohereFields = ['rank_fields', 'max_chunks_per_doc'];
 
-/** The form that a path alone tells, for errors before the body is read. `/v1/rerank` and `/rerank` are the paths of three vendors. */
+/**
+ * Finds the form from the path alone, for errors before the body is read. Three vendors share the paths `/v1/rerank`
+ * and `/rerank`.
+ */
 export const rerankFormOfPath = (path: string): RerankForm => (path.startsWith('/v2/') ? 'cohere-v2' : 'jina');
 
-/** The form of a request: by its path, and where that is shared by the fields that one vendor alone has. */
+/** Finds the form of a request from its path and, if vendors share the path, from fields that only one of them has. */
 export function chooseRerankForm(path: string, body: JsonObject): RerankForm {
   const form = rerankFormOfPath(path);
   if (form === 'cohere-v2') return form;

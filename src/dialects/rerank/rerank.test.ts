@@ -23,7 +23,7 @@ function read(body: JsonObject, form: RerankForm = 'jina', strict = false): { re
   return { request, notes: notes.list().map(({ kind, field }) => `${kind} ${field}`) };
 }
 
-test('the spelling of a request is told by its path, and where that is shared by its fields', () => {
+test('the form of a request follows from its path, or from its fields if the path is shared', () => {
   assert.equal(chooseRerankForm('/v2/rerank', { top_k: 1 }), 'cohere-v2');
   assert.equal(chooseRerankForm('/v1/rerank', { top_k: 1 }), 'voyage');
   assert.equal(chooseRerankForm('/v1/rerank', { truncation: false }), 'voyage');
@@ -33,12 +33,12 @@ test('the spelling of a request is told by its path, and where that is shared by
   assert.equal(rerankFormOfPath('/v1/rerank'), 'jina');
 });
 
-test('both names of the number of results are read in every form', () => {
+test('both names of the number of results are accepted in every form', () => {
   for (const form of ['cohere-v1', 'cohere-v2', 'jina', 'voyage'] as const)
     for (const field of ['top_n', 'top_k']) assert.equal(read({ ...least, [field]: 1 }, form).request.resultsMax, 1, `${form} ${field}`);
 });
 
-test('documents are texts or objects, of which the named fields are ranked', () => {
+test('documents are texts or objects, and only the named fields are ranked', () => {
   const objects = [{ text: 'a lighthouse', id: 7 }, { text: 'a bank' }];
   assert.deepEqual(
     read({ ...least, documents: objects }).request.documents.map(({ text }) => text),
@@ -51,7 +51,7 @@ test('documents are texts or objects, of which the named fields are ranked', () 
   assert.equal(ranked.request.documents[0]?.text, 'title: T\nyear: 1901');
 });
 
-test('only the form whose vendor brings documents unasked does so', () => {
+test('only the form whose vendor returns documents by default does so', () => {
   const brings = (['cohere-v1', 'cohere-v2', 'jina', 'voyage'] as const).map((form) => read(least, form).request.returnsDocuments);
   assert.deepEqual(brings, [false, false, true, false]);
   assert.equal(read({ ...least, return_documents: false }).request.returnsDocuments, false);
@@ -65,11 +65,11 @@ const refused: readonly [what: string, fields: JsonObject, param: string, says: 
   ['a picture as a document', { documents: [{ image: 'https://a.example/' }] }, 'documents[0].text', /required/],
   ['none of the named fields', { documents: [{ text: 'x' }], rank_fields: ['title'] }, 'documents[0]', /title/],
   ['no results wanted', { top_n: 0 }, 'top_n', /at least 1/],
-  ['two numbers of results', { top_n: 1, top_k: 2 }, 'top_k', /same as top_n/],
+  ['two numbers of results', { top_n: 1, top_k: 2 }, 'top_k', /must equal top_n/],
 ];
 
 for (const [what, fields, param, says] of refused)
-  test(`a ranking with ${what} is refused with its field`, () => {
+  test(`a ranking with ${what} is refused, and the refusal names its field`, () => {
     const body = Object.fromEntries(Object.entries({ ...least, ...fields }).filter(([, value]) => value !== undefined));
     assert.throws(
       () => read(body),
@@ -77,7 +77,7 @@ for (const [what, fields, param, says] of refused)
     );
   });
 
-test('what has no meaning anywhere is noted, and refused with strict translation or to the letter', () => {
+test('a field without meaning for any upstream is noted, and refused in strict modes', () => {
   const body = { ...least, max_chunks_per_doc: 10, priority: 3 };
   assert.deepEqual(read(body).notes, ['dropped max_chunks_per_doc', 'dropped priority']);
   assert.throws(() => read(body, 'jina', true), { code: 'untranslatable_field', param: 'max_chunks_per_doc' });
@@ -87,7 +87,7 @@ test('what has no meaning anywhere is noted, and refused with strict translation
   });
 });
 
-test('each upstream is asked in its own spelling, and what it cannot do is noted', () => {
+test('each upstream receives its own form, and fields that it does not support are noted', () => {
   const { request } = read({ ...least, top_n: 5, max_tokens_per_doc: 100, truncation: false });
   const written = (['cohere', 'jina', 'voyage', 'vllm'] as const).map((upstream) => {
     const notes = createFieldNotes(false);
@@ -162,7 +162,7 @@ const replies: readonly [vendor: RerankInterface, body: JsonObject, usage: objec
 ];
 
 for (const [vendor, body, usage] of replies)
-  test(`a ranking of ${vendor} is read, best first, with its usage`, () => {
+  test(`a ranking of ${vendor} is read with its usage, best first`, () => {
     const reply = readRerankReply(body, two);
     assert.deepEqual(reply?.results, [
       { index: 1, score: 0.9 },
@@ -171,7 +171,7 @@ for (const [vendor, body, usage] of replies)
     assert.deepEqual([reply?.usage?.usage, reply?.usage?.trustworthy], [usage, true]);
   });
 
-test('a ranking of documents that were not sent, or of one twice, is none', () => {
+test('a ranking that repeats a document or names an unknown one is rejected', () => {
   const item = { index: 0, relevance_score: 1 };
   const broken = [
     [item, item],
@@ -186,13 +186,13 @@ test('a ranking of documents that were not sent, or of one twice, is none', () =
   assert.equal(readRerankReply({ error: 'x' }, two), undefined);
 });
 
-test('a malformed count is left out and not trusted', () => {
+test('a malformed count is left out and makes the usage untrustworthy', () => {
   const reply = readRerankReply({ results: [], meta: { billed_units: { search_units: '1' } } }, two);
   assert.deepEqual(reply?.usage, { usage: {}, raw: { billed_units: { search_units: '1' } }, trustworthy: false });
   assert.equal(readRerankReply({ results: [] }, two)?.usage, undefined);
 });
 
-test('each client finds the ranking in its own spelling', () => {
+test('each client receives the ranking in its own form', () => {
   const reply = { results: [{ index: 1, score: 0.9 }] };
   const request = read({ ...least, documents: ['a lighthouse', { text: 'a bank', id: 7 }], return_documents: true }).request;
   const write = (form: RerankForm, usage: object): unknown => writeRerankReply(reply, request, form, { id: 'r1', usage });
@@ -222,13 +222,13 @@ test('each client finds the ranking in its own spelling', () => {
   });
 });
 
-test('what is written in any spelling is read as the same ranking and usage', () => {
+test('a ranking that is written in any form is read with the same results and usage', () => {
   const counts = fc.record({ inputTokens: fc.nat(), searchUnits: fc.nat() }, { requiredKeys: [] });
   const scores = fc.array(fc.double({ noNaN: true, min: -20, max: 20 }), { minLength: 1, maxLength: 6 });
   fc.assert(
-    fc.property(scores, counts, fc.constantFrom('cohere-v1', 'cohere-v2', 'jina', 'voyage'), (given, usage, form) => {
-      const request = read({ ...least, documents: given.map((score) => `document ${score}`) }).request;
-      const results = given
+    fc.property(scores, counts, fc.constantFrom('cohere-v1', 'cohere-v2', 'jina', 'voyage'), (scoreList, usage, form) => {
+      const request = read({ ...least, documents: scoreList.map((score) => `document ${score}`) }).request;
+      const results = scoreList
         .map((score, index) => ({ index, score }))
         .toSorted((one, other) => other.score - one.score || one.index - other.index);
       const body = writeRerankReply({ results }, request, form, { id: 'x', usage });
@@ -240,7 +240,7 @@ test('what is written in any spelling is read as the same ranking and usage', ()
   );
 });
 
-test('whatever a body holds, it is read or refused with 400', () => {
+test('any body is read or refused with 400', () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const body = fc.dictionary(
     fc.constantFrom('documents', 'query', 'top_n', 'top_k', 'rank_fields', 'truncation', 'return_documents'),
@@ -257,7 +257,7 @@ test('whatever a body holds, it is read or refused with 400', () => {
   );
 });
 
-test('errors are worded as the family of the client reads them', () => {
+test("errors have the form of the client's vendor", () => {
   const error = new GatewayError('model_not_found', 'No such model.');
   const body = (form: RerankForm): unknown => JSON.parse(encodeRerankError(error, form, 'req_1').body.toString());
   assert.deepEqual(
@@ -271,7 +271,7 @@ test('errors are worded as the family of the client reads them', () => {
   assert.equal(encodeRerankError(error, 'jina', 'req_1').status, 404);
 });
 
-test('a hold covers long documents and many of them', () => {
+test('a hold covers long documents and many documents', () => {
   const of = (count: number, text: string): RerankRequest['documents'] => Array.from({ length: count }, () => ({ text, original: text }));
   assert.equal(boundRerank({ query: 'q', documents: of(100, 'short') }).searchUnits, 1);
   assert.equal(boundRerank({ query: 'q', documents: of(101, 'short') }).searchUnits, 2);

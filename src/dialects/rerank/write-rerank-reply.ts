@@ -4,8 +4,8 @@ import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import type { RerankForm } from './rerank-form.ts';
 
 /**
- * Writes a ranking in the client's spelling.
- * @param usage what is charged
+ * Writes a ranking in the client's form.
+ * @param usage the usage that is charged
  */
 export function writeRerankReply(
   { results }: RerankReply,
@@ -23,7 +23,7 @@ export function writeRerankReply(
     case 'voyage':
       return { object: 'list', data: list, model: request.requestedModel, usage: tokens };
     case 'jina': {
-      // Clients of Cohere use the same path: they find what they look for too.
+      // Clients of Cohere share the path, so their members are written too.
       const usageOfBoth = inputTokens === undefined ? {} : { usage: { ...tokens, prompt_tokens: inputTokens } };
       return { id, model: request.requestedModel, results: list, ...usageOfBoth, meta: writeMeta('1', inputTokens, searchUnits) };
     }
@@ -44,7 +44,7 @@ function writeMeta(version: string, inputTokens: number | undefined, searchUnits
   };
 }
 
-/** Voyage's interface brings texts, the others objects, which are as the client wrote them. */
+/** Writes a document. Voyage's interface returns texts, the others objects, exactly as the client wrote them. */
 function writeDocument({ documents }: RerankRequest, index: number, form: RerankForm): JsonValue | undefined {
   const document = documents[index];
   if (document === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { RerankRequest } from '../../inference/rerank.ts';
 import type { FieldNotes } from '../../inference/translation-notes.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 
-/** Interfaces of upstreams. vLLM and its like speak Jina's form and know fewer fields. */
+/** Interfaces of upstreams. vLLM and similar servers speak Jina's form with fewer fields. */
 export type RerankInterface = 'cohere' | 'jina' | 'voyage' | 'vllm';
 
 const paths: Readonly<Record<RerankInterface, string>> = {
@@ -12,19 +12,23 @@ const paths: Readonly<Record<RerankInterface, string>> = {
   vllm: '/v1/rerank',
 };
 
-/** Addresses are written for chats: with the version of that interface at their end, and at Cohere below the one for clients of OpenAI. */
+/**
+ * Base addresses are configured for chats: they end in that interface's version, and at Cohere in the path for clients
+ * of OpenAI.
+ */
 const chatPaths = /(?:\/compatibility)?\/v\d+$/;
 
-/** Where an upstream ranks, by the path of its base address. */
+/** Finds the path for rankings from the path of an upstream's base address. */
 export function rerankPath(basePath: string, upstream: RerankInterface): string {
   return basePath.replace(chatPaths, '') + paths[upstream];
 }
 
-/** Documents that an interface takes at most, by its vendor's documentation. Servers of one's own have no limit of their own. */
+/** The maximum of documents, from the documentation of each vendor. Self-hosted servers have none. */
 const documentsMax: Readonly<Partial<Record<RerankInterface, number>>> = { cohere: 10_000, voyage: 1000 };
 
 /**
- * Writes a request for an upstream. Documents go as texts, and none come back: the gateway has them.
+ * Writes a request for an upstream. Documents are sent as texts and are not requested back, because the gateway has
+ * them.
  * @returns the path below the origin, and the body
  * @throws GatewayError untranslatable_field
  */
@@ -36,13 +40,13 @@ export function writeRerankRequest(
 ): { readonly path: string; readonly json: JsonObject } {
   const most = documentsMax[upstream] ?? Infinity;
   if (request.documents.length > most)
-    notes.refuse('documents', `the model takes at most ${most} documents a call, and there are ${request.documents.length}`);
+    notes.refuse('documents', `the model accepts at most ${most} documents per call; got ${request.documents.length}`);
   const { resultsMax, tokensPerDocumentMax, truncates } = request;
   const count = resultsMax === undefined ? undefined : Math.min(resultsMax, request.documents.length);
   if (tokensPerDocumentMax !== undefined && upstream !== 'cohere')
-    notes.dropped('max_tokens_per_doc', 'the model cuts documents at its own length');
+    notes.dropped('max_tokens_per_doc', 'the model truncates documents at a length of its own');
   if (truncates === false && upstream !== 'voyage')
-    notes.dropped('truncation', 'the model cuts what is too long, or refuses it, by itself');
+    notes.dropped('truncation', 'the model decides itself whether it truncates or refuses documents that are too long');
   const json: JsonObject = {
     model: upstreamModel,
     query: request.query,

@@ -14,8 +14,8 @@ import type {
 } from '../../inference/inference-request.ts';
 
 /**
- * Words of many scripts, without the blank lines by which joined texts are told apart and without blanks at the ends, which vendors cut or
- * refuse.
+ * Text of many scripts, without the blank lines that separate joined assistantText, and without blanks at the ends,
+ * which vendors strip or refuse.
  */
 const words = fc
   .array(fc.oneof(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }), fc.constantFrom('世界', '😀', '"quoted"', '\\', 'naïve')), {
@@ -38,30 +38,33 @@ const inlineImage: MediaPart = {
   source: { kind: 'inline', mediaType: 'image/png', data: Buffer.from('no image that anybody looks at').toString('base64') },
 };
 
-/** One exchange of a conversation: what the user says, and what the assistant answers, by words or by calls whose results follow. */
+/** One exchange of a conversation: the user's text, and the assistant's answer, which is text or calls with results. */
 type Round = {
-  readonly asked: readonly Part[];
-  readonly said: TextPart | undefined;
+  readonly userParts: readonly Part[];
+  readonly assistantText: TextPart | undefined;
   readonly calls: readonly { readonly name: string; readonly arguments: string; readonly result: string; readonly isError: boolean }[];
 };
 
 const round: fc.Arbitrary<Round> = fc.record({
-  asked: fc.array(fc.oneof({ weight: 5, arbitrary: textPart }, { weight: 1, arbitrary: fc.constant(inlineImage) }), {
+  userParts: fc.array(fc.oneof({ weight: 5, arbitrary: textPart }, { weight: 1, arbitrary: fc.constant(inlineImage) }), {
     minLength: 1,
     maxLength: 3,
   }),
-  said: fc.option(textPart, { nil: undefined }),
+  assistantText: fc.option(textPart, { nil: undefined }),
   calls: fc.array(fc.record({ name, arguments: jsonObject.map((value) => JSON.stringify(value)), result: words, isError: fc.boolean() }), {
     maxLength: 3,
   }),
 });
 
-/** Lays rounds out as turns. A round without an answer would leave two user turns together, which dialects that alternate would merge. */
+/**
+ * Writes rounds as turns. A round without an answer would put two user turns together, which dialects with alternating
+ * turns would merge.
+ */
 function layOut(rounds: readonly Round[]): readonly Turn[] {
   let lastCall = 0;
-  return rounds.flatMap(({ asked, said, calls }): readonly Turn[] => {
+  return rounds.flatMap(({ userParts, assistantText, calls }): readonly Turn[] => {
     const ids = calls.map(() => `call_${++lastCall}`);
-    const made = calls.map((call, index): Part => ({
+    const numberedCalls = calls.map((call, index): Part => ({
       kind: 'tool-call',
       id: ids[index] ?? '',
       name: call.name,
@@ -75,11 +78,11 @@ function layOut(rounds: readonly Round[]): readonly Turn[] {
       isError,
     }));
     const spoken: readonly Part[] = [
-      ...(said === undefined && calls.length > 0 ? [] : [said ?? ({ kind: 'text', text: 'Yes.' } as const)]),
-      ...made,
+      ...(assistantText === undefined && calls.length > 0 ? [] : [assistantText ?? ({ kind: 'text', text: 'Yes.' } as const)]),
+      ...numberedCalls,
     ];
     const turns: readonly Turn[] = [
-      { role: 'user', parts: asked },
+      { role: 'user', parts: userParts },
       { role: 'assistant', parts: spoken },
     ];
     return results.length === 0
@@ -97,7 +100,7 @@ const tools: fc.Arbitrary<readonly FunctionTool[]> = fc.uniqueArray(
   { maxLength: 3, selector: (tool) => tool.name },
 );
 
-/** A conversation, and tools among which are all that it has called. */
+/** A conversation, and tools that include all tools that it calls. */
 const toolsAndTurns = fc.tuple(tools, conversation).map(([more, turns]) => {
   const called = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [part.name] : [])));
   const missing = [...new Set(called)].filter((each) => !more.some((tool) => tool.name === each));
@@ -122,7 +125,7 @@ function choiceAmong(offered: readonly FunctionTool[]): fc.Arbitrary<ToolChoice 
 
 const outputFormat = fc.constantFrom<OutputFormat | undefined>(undefined, { kind: 'json-schema', name: 'answer', schema: parameters });
 
-/** What there is, without the members that are not. */
+/** Removes undefined members. */
 function defined<Value extends object>(value: { [Name in keyof Value]: Value[Name] | undefined }): Value {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as Value;
 }
@@ -140,7 +143,7 @@ const sampling = fc
   })
   .map((members) => defined<InferenceRequest['sampling']>(members));
 
-/** Requests in the neutral form that every dialect has words for, some of them with losses. */
+/** Requests in the neutral form that every dialect can express, some of them with losses. */
 export const arbitraryRequest: fc.Arbitrary<InferenceRequest> = toolsAndTurns.chain(({ offered, turns }) =>
   fc
     .record({
@@ -182,7 +185,7 @@ const oddPart: fc.Arbitrary<Part> = fc.oneof(
   fc.record({ blob: name, origin: fc.constant('another') }).map((proof): Part => ({ kind: 'reasoning', text: ['thought'], proof })),
 );
 
-/** What may stand in a turn of each speaker, in any order and number. */
+/** Any content in a turn of each speaker, in any order and number. */
 const oddTurn: fc.Arbitrary<Turn> = fc
   .record({ role: fc.constantFrom('system', 'user', 'assistant'), parts: fc.array(oddPart, { maxLength: 4 }) })
   .map(({ role, parts }): Turn => {
@@ -192,7 +195,7 @@ const oddTurn: fc.Arbitrary<Turn> = fc
     return { role, parts: parts.filter((part) => spoken.has(part.kind)) };
   });
 
-/** Requests whose conversations no vendor would take as they are: they are to be put in order, or refused. */
+/** Requests whose conversations no vendor would accept. They must be put in order, or refused. */
 export const arbitraryOddRequest: fc.Arbitrary<InferenceRequest> = fc
   .tuple(arbitraryRequest, fc.array(oddTurn, { maxLength: 6 }), fc.array(oddName, { maxLength: 3 }))
   .map(([request, turns, names]) => ({
@@ -222,16 +225,16 @@ const usage = fc.record({
   reasoningTokens: fc.integer({ min: 0, max: 500 }),
 });
 
-/** Replies in the neutral form: thoughts and words, then calls. */
+/** Replies in the neutral form: thoughts and text, then calls. */
 export const arbitraryReply: fc.Arbitrary<InferenceReply> = fc
-  .record({ said: fc.array(replyPart, { maxLength: 3 }), calls, usage, wasCut: fc.boolean() })
-  .map(({ said, calls: made, usage: used, wasCut }) => {
-    const numbered = made.map((call, index) => ({ ...call, id: `call_${index + 1}` }));
-    const stopReason: StopReason = wasCut ? 'output-limit' : made.length > 0 ? 'tool-calls' : 'end';
+  .record({ texts: fc.array(replyPart, { maxLength: 3 }), calls, usage, wasCut: fc.boolean() })
+  .map(({ texts, calls: rawCalls, usage: used, wasCut }) => {
+    const numbered = rawCalls.map((call, index) => ({ ...call, id: `call_${index + 1}` }));
+    const stopReason: StopReason = wasCut ? 'output-limit' : rawCalls.length > 0 ? 'tool-calls' : 'end';
     return {
       replyId: 'reply_1',
       servedModel: 'model',
-      parts: [...said, ...numbered],
+      parts: [...texts, ...numbered],
       stopReason,
       usageReport: { usage: used, raw: {}, trustworthy: true },
     };

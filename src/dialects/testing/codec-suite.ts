@@ -22,12 +22,12 @@ import type { ReplyReading, ReplyWriting } from '../chat-codec.ts';
 import { arbitraryOddRequest, arbitraryReply, arbitraryRequest } from './codec-arbitraries.ts';
 
 /**
- * A model that can do everything, so that whatever is lost is lost by the dialect. Not every dialect can forbid thinking where it is told
- * an effort.
+ * A model that supports everything, so that every loss is a loss of the dialect. Not every dialect can forbid thinking
+ * if it sends an effort.
  */
 const ableTraits = createFakeTraits({ outputTokensMax: 64_000, alwaysReasons: true, chat: { outputLimitField: 'max_completion_tokens' } });
 
-/** Neutral fields under their own names, so that notes tell which were lost. */
+/** Neutral fields under their own names, so that notes show which were lost. */
 const ownNames: FieldNames = {
   instructions: 'instructions',
   tools: 'tools',
@@ -51,11 +51,11 @@ const ownNames: FieldNames = {
 
 export type CodecSuite = {
   readonly dialect: ChatDialect;
-  /** Throws when the vendor would refuse the body. */
+  /** Throws if the vendor would refuse the body. */
   readonly acceptBody?: (request: WireRequest) => void;
-  /** Throws when a whole reply is not as the vendor describes its replies. */
+  /** Throws if a whole reply differs from the vendor's description. */
   readonly acceptReply?: (reply: JsonObject) => void;
-  /** Members that the dialect has no place for and leaves out without a word, because they mean nothing to its vendor. */
+  /** Members that the dialect cannot express and leaves out without a note, because they mean nothing to its vendor. */
   readonly silentlyLost?: readonly (keyof InferenceRequest)[];
 };
 
@@ -72,7 +72,7 @@ function encode({ codec, id }: ChatDialect, neutral: InferenceRequest): Encoded 
 
 const errorMark = 'Error: ';
 
-/** A part in words by which it is told from others, whatever a dialect calls it. Calls are known by their number. */
+/** Describes a part independently of dialects, so that parts can be compared. Calls are known by their number. */
 function describePart(part: Part, numberOf: (id: string) => number): string {
   switch (part.kind) {
     case 'text':
@@ -81,9 +81,9 @@ function describePart(part: Part, numberOf: (id: string) => number): string {
       return `call ${numberOf(part.id)} ${part.name} ${JSON.stringify(JSON.parse(part.arguments))}`;
     case 'tool-result': {
       const text = part.content.map((piece) => (piece.kind === 'text' ? piece.text : JSON.stringify(piece.source))).join('\n');
-      // Dialects without a mark for errors say so in the text.
-      const said = part.isError && !text.startsWith(errorMark) ? errorMark + text : text;
-      return `result ${numberOf(part.callId)} ${said}`;
+      // Dialects that cannot mark errors say so in the text.
+      const marked = part.isError && !text.startsWith(errorMark) ? errorMark + text : text;
+      return `result ${numberOf(part.callId)} ${marked}`;
     }
     case 'media':
       return JSON.stringify(part.source);
@@ -95,32 +95,37 @@ function describePart(part: Part, numberOf: (id: string) => number): string {
   }
 }
 
-/** A conversation as what each says in turn; texts that follow each other are one, because some dialects have one text for all. */
+/**
+ * Describes a conversation by the content of its turns. Consecutive texts are one, because some dialects have one text
+ * for all.
+ */
 function describeTurns(turns: readonly Turn[]): readonly string[] {
   const ids: string[] = [];
   const numberOf = (id: string): number => (ids.includes(id) ? ids.indexOf(id) : ids.push(id) - 1);
-  const said: { readonly role: string; readonly isText: boolean; text: string }[] = [];
+  const merged: { readonly role: string; readonly isText: boolean; text: string }[] = [];
   for (const { role, parts } of turns) {
     for (const part of parts) {
       const text = describePart(part, numberOf);
-      const last = said.at(-1);
+      const last = merged.at(-1);
       const isText = part.kind === 'text';
       if (last !== undefined && isText && last.isText && last.role === role) last.text += text;
-      else said.push({ role, isText, text });
+      else merged.push({ role, isText, text });
     }
   }
-  return said.map(({ role, text }) => `${role}: ${text.replaceAll('\n\n', '')}`);
+  return merged.map(({ role, text }) => `${role}: ${text.replaceAll('\n\n', '')}`);
 }
 
-/** A tool without where it stood and how its dialect spells it. Not to be strict is the same as to say nothing. */
+/** Describes a tool without its path and its wire form. `strict: false` equals an absent `strict`. */
 function describeTool(tool: Tool): object {
-  const said = Object.entries(tool).filter(
+  const members = Object.entries(tool).filter(
     ([member, value]) => member !== 'path' && member !== 'wire' && (member !== 'strict' || value === true),
   );
-  return Object.fromEntries(said);
+  return Object.fromEntries(members);
 }
 
-/** The settings of a request by name, those of sampling among them, without what a translation says that it changed. */
+/**
+ * Describes the settings of a request by name, including sampling, without those that a translation noted as changed.
+ */
 function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, silent: readonly string[]): Record<string, unknown> {
   const {
     sampling,
@@ -141,9 +146,9 @@ function describeSettings(request: InferenceRequest, lost: ReadonlySet<string>, 
     tools: tools.map(describeTool),
     reasoning: reasoning?.effort ?? (reasoning?.mode === 'off' ? 'none' : undefined),
     outputFormat: outputFormat?.kind === 'json-schema' ? outputFormat.schema : outputFormat,
-    // To let the model decide is the same as to say nothing.
+    // `auto` equals an absent choice.
     toolChoice: request.toolChoice?.kind === 'auto' ? undefined : request.toolChoice,
-    // Where nothing may be called, it does not matter how many at once.
+    // If no call is allowed, the number of parallel calls does not matter.
     parallelToolCalls: request.toolChoice?.kind === 'none' ? undefined : request.parallelToolCalls,
     serviceTier: request.serviceTier === 'default' ? undefined : request.serviceTier,
   };
@@ -157,7 +162,7 @@ function withoutPaths(request: InferenceRequest): InferenceRequest {
 }
 
 function testRequests({ dialect, acceptBody, silentlyLost = [] }: CodecSuite): void {
-  void test(`${dialect.id}: what is written can be read, and says the same but for the losses that were noted`, () => {
+  void test(`${dialect.id}: an encoded request is decoded as the same request, except for the noted losses`, () => {
     fc.assert(
       fc.property(arbitraryRequest, (neutral) => {
         const { request, lost } = encode(dialect, neutral);
@@ -168,17 +173,17 @@ function testRequests({ dialect, acceptBody, silentlyLost = [] }: CodecSuite): v
     );
   });
 
-  void test(`${dialect.id}: what was read is written the same, however often`, () => {
+  void test(`${dialect.id}: a decoded request is encoded the same, however often`, () => {
     fc.assert(
       fc.property(arbitraryRequest, (neutral) => {
-        // Reading may put a default into words; what is in words stays as it is.
+        // Decoding may make a default explicit; explicit values stay as they are.
         const { request } = encode(dialect, dialect.codec.decodeRequest(encode(dialect, neutral).request));
         assert.deepEqual(encode(dialect, dialect.codec.decodeRequest(request)).request.body, request.body);
       }),
     );
   });
 
-  void test(`${dialect.id}: what is written is valid by the dialect's own rules and its vendor's`, () => {
+  void test(`${dialect.id}: an encoded request is valid by the rules of the dialect and of its vendor`, () => {
     fc.assert(
       fc.property(arbitraryRequest, (neutral) => {
         const { request } = encode(dialect, neutral);
@@ -189,13 +194,16 @@ function testRequests({ dialect, acceptBody, silentlyLost = [] }: CodecSuite): v
   });
 }
 
-/** Whether a request was refused by name, which is as good as writing it well. Everything else that is thrown is a fault. */
+/**
+ * Whether a request was refused by the name of its field, which is as good as encoding it. Every other error is a
+ * failure.
+ */
 function isRefused(error: unknown): boolean {
   return error instanceof GatewayError && error.code === 'untranslatable_field' && error.param !== undefined;
 }
 
 function testOddRequests({ dialect, acceptBody }: CodecSuite): void {
-  void test(`${dialect.id}: a conversation out of order is put in order, or refused by the name of what is wrong`, () => {
+  void test(`${dialect.id}: a conversation out of order is put in order, or refused by the name of its problem`, () => {
     fc.assert(
       fc.property(arbitraryOddRequest, (neutral) => {
         let request: WireRequest;
@@ -238,7 +246,10 @@ function describeReplyPart(part: ReplyPart): string {
   return part.kind === 'text' ? `text ${part.text}` : JSON.stringify(part);
 }
 
-/** A reply in words: texts and thoughts that follow each other are one. Where thoughts stand among the words, not every dialect can say. */
+/**
+ * Describes a reply. Consecutive texts and thoughts are one, and the position of thoughts is left out, because not
+ * every dialect can express it.
+ */
 function describeReply({ parts, stopReason, usageReport }: InferenceReply): unknown {
   const inOrder = parts.map(describeReplyPart).filter((text) => !/^(?:text|thought) $/.test(text));
   const ofKind = (kind: string): readonly string[] =>
@@ -253,7 +264,7 @@ function describeReply({ parts, stopReason, usageReport }: InferenceReply): unkn
   };
 }
 
-/** A stream of the dialect, read back and added up. */
+/** Decodes a stream of the dialect and folds it. */
 function readStream({ codec }: ChatDialect, text: string, framing: StreamFraming): InferenceReply {
   const options = { frameBytesMax: 1_000_000 };
   const reader = framing === 'sse' ? createSseFrameReader(options) : createJsonArrayFrameReader(options);
@@ -262,7 +273,7 @@ function readStream({ codec }: ChatDialect, text: string, framing: StreamFraming
   return foldEvents(events);
 }
 
-/** Deltas as a model makes them: a few characters each. */
+/** Splits deltas into a few characters each, as models write them. */
 function cutDeltas(events: readonly InferenceEvent[]): readonly InferenceEvent[] {
   return events.flatMap((event) => {
     if (event.type !== 'delta') return [event];
@@ -272,8 +283,8 @@ function cutDeltas(events: readonly InferenceEvent[]): readonly InferenceEvent[]
 
 function testReplies({ dialect, acceptReply }: CodecSuite): void {
   const { codec } = dialect;
-  // What clients ask for to see everything.
-  const asked: JsonObject = {
+  // Settings with which clients request everything.
+  const everything: JsonObject = {
     stream: true,
     stream_options: { include_usage: true },
     thinking: { type: 'adaptive' },
@@ -281,10 +292,10 @@ function testReplies({ dialect, acceptReply }: CodecSuite): void {
   };
   const framings: readonly StreamFraming[] = dialect.id === 'gemini-generate-content' ? ['sse', 'json-array'] : ['sse'];
 
-  void test(`${dialect.id}: a whole reply that was written can be read, and says the same`, () => {
+  void test(`${dialect.id}: an encoded whole reply is decoded as the same reply`, () => {
     fc.assert(
       fc.property(arbitraryReply, (reply) => {
-        const written = codec.encodeReply(reply, writing(asked));
+        const written = codec.encodeReply(reply, writing(everything));
         acceptReply?.(written);
         assert.deepEqual(describeReply(codec.decodeReply(written, reading)), describeReply(reply));
       }),
@@ -292,10 +303,10 @@ function testReplies({ dialect, acceptReply }: CodecSuite): void {
   });
 
   for (const framing of framings) {
-    void test(`${dialect.id}: a stream that was written as ${framing} adds up to the whole reply`, () => {
+    void test(`${dialect.id}: a stream that is encoded as ${framing} folds to the whole reply`, () => {
       fc.assert(
         fc.property(arbitraryReply, (reply) => {
-          const encoder = codec.createEventEncoder(writing(asked), framing);
+          const encoder = codec.createEventEncoder(writing(everything), framing);
           const text = cutDeltas(replayReply(reply))
             .map((event) => encoder.write(event))
             .join('');
@@ -306,7 +317,7 @@ function testReplies({ dialect, acceptReply }: CodecSuite): void {
   }
 }
 
-/** What every codec must do: its two directions undo each other, and its streams and whole replies speak with one voice. */
+/** Tests a codec: its two directions are inverse, and its streams and whole replies are equal. */
 export function testCodec(suite: CodecSuite): void {
   testRequests(suite);
   testOddRequests(suite);

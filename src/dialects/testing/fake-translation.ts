@@ -8,28 +8,28 @@ import { createJsonArrayFrameReader } from '../../platform/sse/json-array-frame-
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import type { EncodedRequest, EventDecoder, EventEncoder, ReplyReading, ReplyWriting, RequestFit } from '../chat-codec.ts';
 
-/** What the tests of a codec take for granted. */
+/** Defaults of the tests of a codec. */
 type FakeTranslationOptions = {
-  /** How notes name the fields. */
+  /** The names of fields in notes. */
   readonly fieldNames: FieldNames;
   readonly upstreamModel: string;
   readonly traits?: TraitDifferences;
   readonly proofOrigin: string;
-  /** What stands between the prefix of a new id and its number. */
+  /** The separator between the prefix of a new id and its number. */
   readonly idSeparator?: string;
   readonly writing?: Partial<ReplyWriting>;
 };
 
 type FakeTranslation = {
-  /** A fit for a model that differs in these traits from the usual one of the tests. */
+  /** Creates a fit for a model with these differences from the usual model of the tests. */
   readonly createFit: (differences?: TraitDifferences, strict?: boolean) => RequestFit;
-  /** Reading with ids that count up, so that two runs give the same. */
+  /** Creates a reading whose ids count up, so that two runs give the same result. */
   readonly createReading: () => ReplyReading;
-  /** Writing for a client that sent this request. */
+  /** Creates a writing for a client that sent this request. */
   readonly createWriting: (request?: JsonObject) => ReplyWriting;
 };
 
-/** What codecs are given by the gateway, for tests. */
+/** Creates the objects that the gateway passes to codecs, for tests. */
 export function createFakeTranslation(options: FakeTranslationOptions): FakeTranslation {
   const { fieldNames, upstreamModel, traits = {}, proofOrigin, idSeparator = '', writing } = options;
   const countIds = (): ((prefix: string) => string) => {
@@ -58,7 +58,7 @@ export function createFakeTranslation(options: FakeTranslationOptions): FakeTran
   };
 }
 
-/** A request that says nothing but what is given. */
+/** Creates a request that contains only the given members. */
 export function createFakeRequest(members: Partial<InferenceRequest> = {}): InferenceRequest {
   return {
     model: 'asked',
@@ -72,13 +72,13 @@ export function createFakeRequest(members: Partial<InferenceRequest> = {}): Infe
   };
 }
 
-/** A written request, and the notes on it as `kind field`. */
+/** An encoded request, and its notes as `kind field`. */
 export type NotedRequest = EncodedRequest & { readonly notes: readonly string[] };
 
 /** Lists the notes of a fit as `kind field`. */
 export const listNotes = ({ notes }: RequestFit): readonly string[] => notes.list().map(({ kind, field }) => `${kind} ${field}`);
 
-/** The frames of a body that comes in chunks of so many bytes. */
+/** Reads the frames of a body that arrives in chunks of this size. */
 export function readFrames(body: Buffer | string, framing: StreamFraming = 'sse', chunkBytes = Number.MAX_SAFE_INTEGER): readonly Frame[] {
   const bytes = Buffer.from(body);
   const reader = (framing === 'sse' ? createSseFrameReader : createJsonArrayFrameReader)({ frameBytesMax: 10_000_000 });
@@ -87,12 +87,12 @@ export function readFrames(body: Buffer | string, framing: StreamFraming = 'sse'
   return frames;
 }
 
-/** All that a decoder makes of frames. */
+/** Decodes frames to the end. */
 export const decodeFrames = (decoder: EventDecoder, frames: readonly Frame[]): readonly InferenceEvent[] => [
   ...frames.flatMap((frame) => decoder.read(frame)),
   ...decoder.end(),
 ];
 
-/** All that an encoder makes of events. */
+/** Encodes events to the end. */
 export const encodeEvents = (encoder: EventEncoder, events: readonly InferenceEvent[]): string =>
   events.map((event) => encoder.write(event)).join('');

@@ -10,7 +10,10 @@ import type { ChatDialect, ReplyReport, StreamReport } from '../chat-dialect.ts'
 import type { ValidationMode } from '../dialect-id.ts';
 import type { WireRequest } from '../wire-request.ts';
 
-/** A folder of fixtures: `<case>.request.json`, `.reply.json`, `.stream.sse` or `.stream.json` (array framing), `.expected.json`. */
+/**
+ * A folder of fixtures: `<case>.request.json`, `.reply.json`, `.stream.sse` or `.stream.json` (array framing),
+ * `.expected.json`.
+ */
 export type Fixtures = {
   readonly files: readonly string[];
   readonly readBytes: (file: string) => Buffer;
@@ -19,13 +22,13 @@ export type Fixtures = {
   readonly casesOf: (ending: string) => readonly string[];
 };
 
-/** What a stream became on its way through a tap. */
+/** The result of a stream that passed a tap. */
 type Fed = {
   readonly report: StreamReport;
   readonly forwarded: Buffer;
-  /** The data of the frames that the tap held back. */
+  /** The data of the frames that the tap hid. */
   readonly hidden: readonly string[];
-  /** Frames that the tap rewrote. */
+  /** How many frames the tap rewrote. */
   readonly edited: number;
 };
 
@@ -35,9 +38,9 @@ export type FixtureSuite = {
   /** The modes in which the requests are valid. */
   readonly modes?: readonly ValidationMode[];
   readonly headers?: WireRequest['headers'];
-  /** Compares what was forwarded with the body. Unless given, every byte is forwarded as it is. */
+  /** Compares the forwarded bytes with the body. Absent: every byte must be forwarded unchanged. */
   readonly checkBytes?: (fed: Fed, body: Buffer, name: string) => void;
-  /** Where in a body its own end mark begins; undefined for a body that may end without one. */
+  /** Finds the start of the end mark in a body. Undefined if a body may end without one. */
   readonly findEnd: (body: Buffer, framing: StreamFraming) => number | undefined;
 };
 
@@ -48,7 +51,7 @@ const framings: readonly [ending: string, framing: StreamFraming][] = [
 
 const alwaysCompared = ['usage', 'stopReason', 'servedModel', 'error'];
 
-// Odd sizes at the end, so that chunks and lines fall apart in many ways.
+// Odd sizes at the end, so that chunks and lines split in many ways.
 const chunkSizes = [...Array.from({ length: 24 }, (_, index) => index + 1), 61, 127, 512, 1000];
 
 const cutStepBytes = 41;
@@ -64,7 +67,10 @@ export function openFixtures(folder: string): Fixtures {
   };
 }
 
-/** The report in the words of `expected.json`: what always counts, and whatever else the file speaks of. */
+/**
+ * Summarises the report in the form of `expected.json`: the members that always count, and all others that the file
+ * contains.
+ */
 function summarize(report: ReplyReport | StreamReport, expected: JsonObject): JsonObject {
   const isStream = 'state' in report;
   const all: Record<string, unknown> = {
@@ -72,7 +78,7 @@ function summarize(report: ReplyReport | StreamReport, expected: JsonObject): Js
     usage: report.usageReport?.usage,
     trustworthy: report.usageReport?.trustworthy,
     serviceTier: report.usageReport?.serviceTier,
-    // Counted by the suite itself.
+    // The suite itself counts them.
     hiddenFrames: expected.hiddenFrames,
     ...(!isStream && { state: expected.state }),
   };
@@ -110,7 +116,7 @@ function testStream(suite: FixtureSuite, name: string, [ending, framing]: readon
   const request = fixtures.readJson(`${name}.request.json`);
   const body = fixtures.readBytes(`${name}${ending}`);
 
-  void test(`stream ${name}${ending}: the same report and the right bytes for any chunk size`, () => {
+  void test(`stream ${name}${ending} has the same report and the right bytes for any chunk size`, () => {
     const expected = fixtures.readJson(`${name}.expected.json`);
     for (const chunkBytes of [...chunkSizes, body.length]) {
       const fed = feed(dialect, body, { framing, request, chunkBytes });
@@ -120,7 +126,7 @@ function testStream(suite: FixtureSuite, name: string, [ending, framing]: readon
     }
   });
 
-  void test(`stream ${name}${ending}: cut anywhere it is never complete before its own end`, () => {
+  void test(`stream ${name}${ending} is never complete if it is cut before its own end`, () => {
     const ownEnd = findEnd(body, framing);
     if (ownEnd === undefined) return;
     const whole = feed(dialect, body, { framing, request, chunkBytes: body.length }).report.state;
@@ -132,14 +138,14 @@ function testStream(suite: FixtureSuite, name: string, [ending, framing]: readon
   });
 }
 
-/** What every dialect must do with its own fixtures. */
+/** Tests a dialect with its own fixtures. */
 export function testFixtures(suite: FixtureSuite): void {
   const { dialect, fixtures, modes = ['compatible'], headers = {} } = suite;
   const { files, readJson, casesOf } = fixtures;
   for (const framing of framings) for (const name of casesOf(framing[0])) testStream(suite, name, framing);
 
   for (const name of casesOf('.reply.json')) {
-    void test(`reply ${name}`, () => {
+    void test(`reply ${name} has the expected report`, () => {
       const expected = readJson(`${name}.expected.json`);
       assert.deepEqual(summarize(dialect.readReply(readJson(`${name}.reply.json`)), expected), expected);
     });
@@ -152,7 +158,7 @@ export function testFixtures(suite: FixtureSuite): void {
     });
   }
 
-  void test('every fixture is part of a case', () => {
+  void test('every fixture belongs to a case', () => {
     const cases = casesOf('.expected.json');
     for (const file of files) {
       assert.ok(cases.includes(file.split('.')[0] ?? ''), file);

@@ -2,7 +2,7 @@ import { commonReplyHeaders, commonRequestHeaders } from '../header-lists.ts';
 import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfClaude } from './model-traits.ts';
 
-/** Anthropic's own service. Its SDK takes the origin as base address and adds `/v1`. */
+/** Anthropic's own service. The base address of its SDK is the origin, and the SDK adds `/v1`. */
 export const anthropic: UpstreamVendor = {
   id: 'anthropic',
   title: 'Anthropic',
@@ -19,10 +19,10 @@ export const anthropic: UpstreamVendor = {
   modelKinds: [{ names: /^claude/, kinds: ['chat'] }],
   credentialHeaders: (apiKey) => ({ 'x-api-key': apiKey }),
   requestHeaders: [...commonRequestHeaders, 'anthropic-*', 'x-app', 'x-claude-code-*', 'x-session-*'],
-  // The contract spells these names with the neutral word; the vendor knows only its own.
+  // The contract has neutral spellings of these names; the vendor knows only its own.
   headerAliases: { 'vendor-version': 'anthropic-version', 'vendor-beta': 'anthropic-beta' },
   requiredHeaders: { 'anthropic-version': '2023-06-01' },
-  // Its SDKs send a key with what they repeat.
+  // Its SDKs send a key with each retry.
   takesIdempotencyKeys: true,
   replyHeaders: commonReplyHeaders,
   traitsOf: traitsOfClaude,

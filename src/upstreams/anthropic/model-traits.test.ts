@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import type { ModelTraits } from '../../inference/model-traits.ts';
 import { traitsOfClaude } from './model-traits.ts';
 
-/** Model; thinking, always; highest effort; whether sampling is fixed, answers have schemas, answers can be begun; output limit. */
+/**
+ * Model; its thinking, and whether it always thinks; highest effort; whether sampling is fixed, answers may have
+ * schemas, answers may be prefilled; output limit.
+ */
 const rows: readonly (readonly [string, ModelTraits['reasoning'], boolean, string, boolean, boolean, boolean, number])[] = [
   ['claude-opus-5-5', 'effort', true, 'max', true, true, false, 128_000],
   ['claude-fable-5', 'effort', true, 'max', true, true, false, 128_000],
@@ -30,7 +33,7 @@ const rows: readonly (readonly [string, ModelTraits['reasoning'], boolean, strin
 ];
 
 for (const [model, reasoning, always, highest, fixed, structured, prefill, output] of rows) {
-  test(`${model} accepts what it is known to accept`, () => {
+  test(`${model} has its documented traits`, () => {
     const traits = traitsOfClaude(model);
     assert.deepEqual(
       [traits.reasoning, traits.alwaysReasons, traits.fixedSampling, traits.structuredOutput, traits.prefill, traits.outputTokensMax],

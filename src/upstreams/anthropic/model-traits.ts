@@ -3,10 +3,10 @@ import { createModelTable, type ModelRule } from '../model-table.ts';
 import { usualChatTraits } from '../usual-chat-traits.ts';
 
 /**
- * What Sonnet 5, Opus 5 and Haiku 5.5 do. Sampling fields are refused by all models after Opus 4.6 (Anthropic's OpenAPI document,
- * `temperature`), a budget for thinking and a prefilled answer likewise (platform.claude.com, migration guide), efforts up to `max` with
- * `xhigh` since Opus 4.7 (same, effort), 128,000 tokens of output in a window of a million (same, models overview), the tool for screens by
- * its date (same, computer use).
+ * Sonnet 5, Opus 5 and Haiku 5.5. All models after Opus 4.6 refuse sampling fields (Anthropic's OpenAPI document,
+ * `temperature`), a budget for thinking and a prefilled answer (platform.claude.com, migration guide). Efforts reach
+ * `max`, with `xhigh` since Opus 4.7 (same, effort). Output is up to 128,000 tokens in a window of a million (same,
+ * models overview). The date selects the tool for screens (same, computer use).
  */
 const newest: ModelTraits = {
   outputTokensMax: 128_000,
@@ -29,7 +29,10 @@ const newest: ModelTraits = {
   chat: usualChatTraits,
 };
 
-/** Models up to 4.5 read 200,000 tokens, have an older tool for screens, are steered by a budget, can be prefilled and take sampling fields. */
+/**
+ * Models up to 4.5 read 200,000 tokens, have an older tool for screens, are controlled by a budget, can be prefilled
+ * and accept sampling fields.
+ */
 const upTo45 = {
   reasoning: 'budget',
   fixedSampling: false,
@@ -38,13 +41,14 @@ const upTo45 = {
   screenTool: 'computer_20250124',
 } as const;
 
-/** Models before thinking. */
+/** Models that cannot think. */
 const unthinking = { ...upTo45, reasoning: 'none', structuredOutput: false, screenTool: 'computer_20241022' } as const;
 
 const rules: readonly ModelRule[] = [
   // "Adaptive (always on)" in the models overview: `disabled` is refused.
   { names: /^claude-(?:fable|mythos|opus-5-5)/, differs: { alwaysReasons: true } },
-  // Not yet `xhigh`; sampling fields still pass while they do not think, and a Messages encoder leaves them out when they do.
+  // No `xhigh` yet. Sampling fields are accepted while thinking is off, and the Messages encoder leaves them out
+  // otherwise.
   { names: /^claude-(?:opus|sonnet)-4-6/, differs: { fixedSampling: false, efforts: ['low', 'medium', 'high', 'max'] } },
   // Structured outputs came with Sonnet 4.5 and Opus 4.1.
   { names: /^claude-(?:opus|sonnet|haiku)-4-5/, differs: { ...upTo45, outputTokensMax: 64_000 } },
@@ -59,5 +63,4 @@ const rules: readonly ModelRule[] = [
   },
 ];
 
-/** What Claude models accept. */
 export const traitsOfClaude: (upstreamModel: string) => ModelTraits = createModelTable(newest, rules);

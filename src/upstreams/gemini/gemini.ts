@@ -4,7 +4,7 @@ import type { ModelKindRule } from '../model-kind-rules.ts';
 import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGemini } from './model-traits.ts';
 
-/** `gemini-x` and `models/gemini-x` name the same model; tuned models keep their own collection. */
+/** `gemini-x` and `models/gemini-x` are the same model. Tuned models have a collection of their own. */
 function modelPath(model: string): string {
   const named = model.includes('/') ? model : `models/${model}`;
   return named
@@ -21,14 +21,14 @@ function locate({ dialect, operation, upstreamModel, framing }: UpstreamRoute): 
   return framing === 'sse' ? `${model}:streamGenerateContent?alt=sse` : `${model}:streamGenerateContent`;
 }
 
-/** Imagen has a method of its own, and is billed by the picture; the other models write pictures as parts of a reply. */
+/** Imagen has its own method and is billed per image. The other models write images as parts of a reply. */
 function imagesOf(upstreamModel: string): ImageInterface {
   const model = `/v1beta/${modelPath(upstreamModel)}`;
   if (/^(?:models\/)?imagen/.test(upstreamModel)) return { form: 'imagen', counting: 'by-piece', path: () => `${model}:predict` };
   return { form: 'gemini', counting: 'native', path: () => `${model}:generateContent` };
 }
 
-/** By the vendor's list of models, November 2026. */
+/** Source: the vendor's list of models, November 2026. */
 const modelKinds: readonly ModelKindRule[] = [
   { names: /^veo/, kinds: ['video'] },
   { names: /embedding/, kinds: ['embeddings'] },
@@ -37,7 +37,10 @@ const modelKinds: readonly ModelKindRule[] = [
   { names: /^gem/, kinds: ['chat'] },
 ];
 
-/** Google's Gemini API. Its SDK takes the origin as base address and adds the version. The key goes in a header, never in the address. */
+/**
+ * Google's Gemini API. The base address of its SDK is the origin, and the SDK adds the version. The key is in a header,
+ * never in the address.
+ */
 export const gemini: UpstreamVendor = {
   id: 'gemini',
   title: 'Gemini',
@@ -50,7 +53,8 @@ export const gemini: UpstreamVendor = {
   services: { images: imagesOf },
   modelKinds,
   credentialHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),
-  // `x-server-timeout` stays here: a client could make the upstream give up any call, which would look like its failure.
+  // `x-server-timeout` is not forwarded: a client could make the upstream end any call, which would look like the
+  // upstream's failure.
   requestHeaders: [...commonRequestHeaders, 'x-goog-api-client'],
   replyHeaders: [...commonReplyHeaders, 'x-gemini-*'],
   traitsOf: traitsOfGemini,

@@ -4,7 +4,10 @@ import { test } from 'node:test';
 import type { ModelTraits } from '../../inference/model-traits.ts';
 import { traitsOfGemini } from './model-traits.ts';
 
-/** Model; how it is told to think; its levels; whether it always thinks, wants signatures back, takes full JSON Schema. */
+/**
+ * Model; how its thinking is controlled; its levels; whether it always thinks, requires signatures, accepts full JSON
+ * Schema.
+ */
 const rows: readonly (readonly [string, ModelTraits['reasoning'], string, boolean, boolean, boolean])[] = [
   ['gemini-3.8-flash', 'effort', 'minimal low medium high', true, true, true],
   ['gemini-3.5-flash-lite', 'effort', 'minimal low medium high', true, true, true],
@@ -21,7 +24,7 @@ const rows: readonly (readonly [string, ModelTraits['reasoning'], string, boolea
 ];
 
 for (const [model, reasoning, levels, always, proofs, schema] of rows) {
-  test(`${model} accepts what it is known to accept`, () => {
+  test(`${model} has its documented traits`, () => {
     const traits = traitsOfGemini(model);
     assert.deepEqual(
       [traits.reasoning, traits.alwaysReasons, traits.requiresProofs, traits.jsonSchemaTools],

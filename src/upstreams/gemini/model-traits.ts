@@ -3,9 +3,9 @@ import { createModelTable, type ModelRule } from '../model-table.ts';
 import { usualChatTraits } from '../usual-chat-traits.ts';
 
 /**
- * What Gemini 3 Flash and its successors do: levels of thinking from `minimal`, which is not none; images in function results; thought
- * signatures demanded back with function calls; https addresses fetched (ai.google.dev: thinking, Gemini 3, file input methods; output
- * limits by the model pages).
+ * Gemini 3 Flash and its successors. Thinking levels begin at `minimal`, which is not none. Function results contain
+ * images. Thought signatures are required with function calls. https addresses are fetched (ai.google.dev: thinking,
+ * Gemini 3, file input methods; output limits from the model pages).
  */
 const newest: ModelTraits = {
   outputTokensMax: 65_536,
@@ -27,7 +27,9 @@ const newest: ModelTraits = {
   chat: usualChatTraits,
 };
 
-/** Before Gemini 3: a budget instead of levels, function calls need no signature back, and functions stand alone. */
+/**
+ * Before Gemini 3: a budget instead of levels, function calls without signatures, and functions without other tools.
+ */
 const before3 = { reasoning: 'budget', fetchesUrls: false, imagesInToolResults: false, requiresProofs: false, mixesTools: false } as const;
 
 const rules: readonly ModelRule[] = [
@@ -56,5 +58,4 @@ const rules: readonly ModelRule[] = [
 
 const plainName = (model: string): string => model.slice(model.lastIndexOf('/') + 1);
 
-/** What Gemini models accept, with or without `models/` before the name. */
 export const traitsOfGemini: (upstreamModel: string) => ModelTraits = createModelTable(newest, rules, plainName);

@@ -6,15 +6,15 @@ import type { UpstreamRoute, UpstreamVendor } from '../upstream-vendor.ts';
 import { serverPresets } from './server-presets.ts';
 import { usualServerTraits } from './server-traits.ts';
 
-/** Where servers put the further interfaces that some of them offer, relative to a base address that ends in `/v1`. */
+/** Returns the paths of the additional interfaces that some servers have, below a base address that ends in `/v1`. */
 function locate(route: UpstreamRoute): string | undefined {
   if (route.dialect !== 'anthropic-messages') return locateOpenaiInterface(route);
   return route.operation === 'count-tokens' ? '/messages/count_tokens' : '/messages';
 }
 
 /**
- * Any server that speaks chat completions: vLLM, Ollama, llama.cpp, LM Studio and many services. Some also serve Responses or Messages
- * beside it; the operator says so with `dialects`.
+ * Any server that speaks chat completions: vLLM, Ollama, llama.cpp, LM Studio and many services. Some also serve
+ * Responses or Messages; the operator states that with `dialects`.
  */
 export const openaiCompatible: UpstreamVendor = {
   id: 'openai-compatible',

@@ -2,13 +2,14 @@ import { groqAudio, vllmAudio, whisperCppAudio } from '../audio-service.ts';
 import type { ServerPreset } from '../upstream-vendor.ts';
 
 /**
- * Known servers and services, and where they depart from the usual (server-traits.ts). What depends on the model and not on the server is
- * left as usual, for the operator to say. Sources: what each documents of its chat completions in 2026, and public issue threads that quote
- * what it refuses.
+ * Known servers and services, and their differences from the usual server (server-traits.ts). The operator sets
+ * differences that depend on the model. Sources: each server's documentation of its chat completions in 2026, and
+ * public issues that quote its refusals.
  */
 export const serverPresets: Readonly<Record<string, ServerPreset>> = {
   /**
-   * docs.vllm.ai: sampling extras, `chat_template_kwargs`, fetching of images. Whether thinking can be switched is up to the chat template.
+   * docs.vllm.ai: extra sampling fields, `chat_template_kwargs`, fetching of images. The chat template decides whether
+   * thinking can be switched.
    */
   vllm: {
     quirks: {
@@ -20,16 +21,22 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
       rerank: 'vllm',
     },
   },
-  /** docs.sglang.io: the same extras as vLLM, but its `/v1/rerank` answers with a bare list, which is none of the interfaces for rankings. */
+  /**
+   * docs.sglang.io: the same extras as vLLM. Its `/v1/rerank` returns a bare list, which is none of the ranking
+   * interfaces.
+   */
   sglang: {
     quirks: { reasoning: 'effort', reasoningField: 'enable_thinking', acceptsTopK: true, fetchesUrls: true },
   },
   /**
-   * It does not act on `tool_choice`, and a model that cannot think answers 400 to being asked to (ollama/ollama#12561,
-   * taketwo/llm-ollama#54).
+   * It ignores `tool_choice`, and a model that cannot think returns 400 if a request asks for thinking
+   * (ollama/ollama#12561, taketwo/llm-ollama#54).
    */
   ollama: { quirks: { forcedToolChoice: false } },
-  /** tools/server/README of llama.cpp: template arguments, thoughts in the history, sampling extras, rankings in Jina's form. */
+  /**
+   * tools/server/README of llama.cpp: template arguments, thoughts in the history, extra sampling fields, rankings in
+   * Jina's form.
+   */
   'llama-cpp': {
     quirks: {
       reasoning: 'effort',
@@ -40,10 +47,14 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     },
   },
   /**
-   * `tool_choice` may only be a word: naming a function is refused (lmstudio-ai/lmstudio-bug-tracker#670). lmstudio.ai/docs lists `top_k`.
+   * `tool_choice` must be a string; an object that names a function is refused (lmstudio-ai/lmstudio-bug-tracker#670).
+   * lmstudio.ai/docs lists `top_k`.
    */
   'lm-studio': { quirks: { forcedToolChoice: false, acceptsTopK: true } },
-  /** openrouter.ai/docs: one `reasoning` object for all models, thoughts of earlier turns in `reasoning`, addresses of images and PDFs. */
+  /**
+   * openrouter.ai/docs: one `reasoning` object for all models, thoughts of earlier turns in `reasoning`, addresses of
+   * images and PDFs.
+   */
   openrouter: {
     baseUrl: 'https://openrouter.ai/api/v1',
     quirks: {
@@ -56,9 +67,9 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     },
   },
   /**
-   * api-docs.deepseek.com: thinking is on unless a field of its own switches it off, its efforts are these three, and answers may be JSON
-   * but not of a schema. A tool loop must bring the thoughts back (earendil-works/pi#3636), and no call can be forced while it thinks
-   * (XiaomiMiMo/MiMo-Code#2068).
+   * api-docs.deepseek.com: thinking is on unless a field switches it off, it has these three efforts, and answers may
+   * be JSON but without a schema. A tool loop must return the thoughts (earendil-works/pi#3636), and no call can be
+   * forced while it thinks (XiaomiMiMo/MiMo-Code#2068).
    */
   deepseek: {
     baseUrl: 'https://api.deepseek.com',
@@ -72,8 +83,8 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     },
   },
   /**
-   * console.groq.com/docs: `max_tokens` is deprecated; schemas for answers, and efforts, only with some models and a 400 with the others;
-   * `logprobs` answers 400.
+   * console.groq.com/docs: `max_tokens` is deprecated. Only some models support answer schemas and efforts; the others
+   * return 400. `logprobs` returns 400.
    */
   groq: {
     baseUrl: 'https://api.groq.com/openai/v1',
@@ -86,8 +97,8 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     },
   },
   /**
-   * It refuses fields that it does not know, `stream_options` among them, and sends the usage without being asked (dnakov/anon-kode#53).
-   * docs.mistral.ai: a call's type is optional, and an image may be its address alone.
+   * It refuses unknown fields, including `stream_options`, and always sends the usage (dnakov/anon-kode#53).
+   * docs.mistral.ai: the type of a call is optional, and an image may be a plain address.
    */
   mistral: {
     baseUrl: 'https://api.mistral.ai/v1',
@@ -106,18 +117,22 @@ export const serverPresets: Readonly<Record<string, ServerPreset>> = {
     quirks: { acceptsTopK: true, fetchesUrls: true },
   },
   /**
-   * docs.cohere.com: chats and embeddings for clients of OpenAI lie below `/compatibility/v1`; rankings have Cohere's own interface, whose `/v2` lies beside that.
-   * Chats with `stream_options` are refused (strandsagents.com, its page on Cohere).
+   * docs.cohere.com: chats and embeddings for clients of OpenAI are below `/compatibility/v1`. Rankings have Cohere's
+   * own interface, whose `/v2` is beside it. Chats with `stream_options` are refused (strandsagents.com, its page on
+   * Cohere).
    */
   cohere: { baseUrl: 'https://api.cohere.ai/compatibility/v1', quirks: { streamOptions: false, rerank: 'cohere' } },
   /** jina.ai/reranker: rankings and embeddings. */
   jina: { baseUrl: 'https://api.jina.ai/v1', quirks: { rerank: 'jina' } },
   /** docs.voyageai.com: rankings and embeddings. */
   voyage: { baseUrl: 'https://api.voyageai.com/v1', quirks: { rerank: 'voyage' } },
-  /** examples/server of ggml-org/whisper.cpp: its base address is that of the server, without `/v1`. */
+  /** examples/server of ggml-org/whisper.cpp: the base address is that of the server, without `/v1`. */
   'whisper-cpp': { quirks: { audio: whisperCppAudio } },
-  /** speaches.ai, which was faster-whisper-server: all five forms of transcripts, languages by code, and speech by Kokoro or Piper. */
+  /**
+   * speaches.ai (formerly faster-whisper-server): all five forms of transcripts, languages by code, and speech by
+   * Kokoro or Piper.
+   */
   speaches: { quirks: {} },
-  /** remsky/Kokoro-FastAPI: speech alone, with voices of its own, which may be mixed: `af_bella+af_sky`. */
+  /** remsky/Kokoro-FastAPI: only speech, with voices of its own, which can be mixed: `af_bella+af_sky`. */
   kokoro: { quirks: { audio: { transcriptions: '', translations: '' } } },
 };

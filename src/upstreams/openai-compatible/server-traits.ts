@@ -2,9 +2,9 @@ import type { ModelTraits } from '../../inference/model-traits.ts';
 import { usualChatTraits } from '../usual-chat-traits.ts';
 
 /**
- * What is taken for granted of a server of which nothing is known: what the servers of docs/guide/configure.md have in common, and nothing
- * that a strict one would refuse. Being asked to think is such a thing: several refuse it for models that cannot, and coding agents ask for
- * it always. Models that think by themselves go on doing so.
+ * The traits of a server about which nothing is known: the common features of the servers in docs/guide/configure.md,
+ * without anything that a strict server would refuse. A request to think is one such thing: several servers refuse it
+ * for models that cannot think, and coding agents always send it. Models that think by default still do so.
  */
 export const usualServerTraits: ModelTraits = {
   reasoning: 'none',

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { traitsOfGpt } from './model-traits.ts';
 
-/** Model; its efforts, least first; whether it always thinks. */
+/** Model; its efforts, lowest first; whether it always thinks. */
 const thinking: readonly (readonly [string, string, boolean])[] = [
   ['gpt-5.6-sol', 'none low medium high xhigh max', false],
   ['gpt-5.6', 'none low medium high xhigh max', false],
@@ -28,7 +28,7 @@ const thinking: readonly (readonly [string, string, boolean])[] = [
 ];
 
 for (const [model, efforts, always] of thinking) {
-  test(`${model} is told how much to think in its own words, and no sampling`, () => {
+  test(`${model} receives its own efforts, and no sampling fields`, () => {
     const traits = traitsOfGpt(model);
     assert.deepEqual([traits.reasoning, traits.efforts?.join(' '), traits.alwaysReasons], ['effort', efforts, always]);
     assert.deepEqual(
@@ -49,7 +49,7 @@ for (const [model, structured, output] of [
   ['gpt-4-0613', false, 8192],
   ['gpt-3.5-turbo', false, 4096],
 ] as const) {
-  test(`${model} does not think and takes sampling`, () => {
+  test(`${model} does not think and accepts sampling fields`, () => {
     const traits = traitsOfGpt(model);
     assert.deepEqual(
       [traits.reasoning, traits.alwaysReasons, traits.fixedSampling, traits.chat.systemRole],

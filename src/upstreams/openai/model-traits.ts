@@ -3,9 +3,9 @@ import { createModelTable, type ModelRule } from '../model-table.ts';
 import { usualChatTraits } from '../usual-chat-traits.ts';
 
 /**
- * What a reasoning model of OpenAI's accepts, with the efforts that every one since GPT-5.1 knows. Reasoning models refuse sampling fields
- * and `max_tokens` (reference of Responses and chat completions); those since 5.1 take sampling fields while their effort is `none`, which
- * one trait for all efforts cannot say: leaving them out is the side that never fails.
+ * A reasoning model of OpenAI, with the efforts of all models since GPT-5.1. Reasoning models refuse sampling fields
+ * and `max_tokens` (reference of Responses and chat completions). Models since 5.1 accept sampling fields while their
+ * effort is `none`. One trait for all efforts cannot express that, and leaving the fields out never fails.
  */
 const newest: ModelTraits = {
   outputTokensMax: 128_000,
@@ -32,15 +32,15 @@ const unthinking = { reasoning: 'none', fixedSampling: false, systemRole: 'syste
 /** Models up to 5.3 read 400,000 tokens. */
 const upTo53 = { contextTokensMax: 400_000 } as const;
 
-/** Models from before structured outputs and server tools. */
+/** Models before structured outputs and server tools. */
 const early = { ...unthinking, structuredOutput: false, webSearch: false, codeExecution: false, fileSearch: false } as const;
 
 /**
- * Efforts by the reasoning guide of developers.openai.com and by what the service answers to others ("Supported values are: 'none', 'low',
- * 'medium', and 'high'", openai/openai-agents-python#2089). Limits by the model pages.
+ * Efforts from the reasoning guide of developers.openai.com and from the service's refusals ("Supported values are:
+ * 'none', 'low', 'medium', and 'high'", openai/openai-agents-python#2089). Limits from the model pages.
  */
 const rules: readonly ModelRule[] = [
-  // The only one that has the vendor's first tool for screens.
+  // The only model with the vendor's first tool for screens.
   {
     names: /^computer-use-preview/,
     differs: { ...unthinking, screenTool: 'computer_use_preview', outputTokensMax: 1024, contextTokensMax: 8192 },
@@ -69,5 +69,8 @@ const rules: readonly ModelRule[] = [
 
 const plainName = (model: string): string => (model.startsWith('ft:') ? model.slice('ft:'.length).replace(/:.*$/, '') : model);
 
-/** What OpenAI's models accept. Fine-tuned ones (`ft:gpt-4o-mini:mine::id`) do as what they were made from. */
+/**
+ * Finds the traits of OpenAI's models. Fine-tuned models (`ft:gpt-4o-mini:mine::id`) have the traits of their base
+ * model.
+ */
 export const traitsOfGpt: (upstreamModel: string) => ModelTraits = createModelTable(newest, rules, plainName);

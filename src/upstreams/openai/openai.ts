@@ -8,7 +8,7 @@ import { traitsOfGpt } from './model-traits.ts';
 
 const responsesPaths = { generate: '/responses', compact: '/responses/compact', 'count-tokens': '/responses/input_tokens' } as const;
 
-/** By the vendor's list of models, November 2026. */
+/** Source: the vendor's list of models, November 2026. */
 const modelKinds: readonly ModelKindRule[] = [
   { names: /^tts-|^gpt-.*tts/, kinds: ['speech'] },
   { names: /^whisper|transcribe/, kinds: ['transcription'] },
@@ -19,7 +19,7 @@ const modelKinds: readonly ModelKindRule[] = [
   { names: /^(?:chatgpt|gpt|o\d|codex|computer-use)-?/, kinds: ['chat'] },
 ];
 
-/** OpenAI's own service. Its SDK's base address ends in `/v1`. */
+/** OpenAI's own service. The base address of its SDK ends in `/v1`. */
 export const openai: UpstreamVendor = {
   id: 'openai',
   title: 'OpenAI',
@@ -44,7 +44,7 @@ export const openai: UpstreamVendor = {
   modelKinds,
   credentialHeaders: (apiKey) => ({ authorization: `Bearer ${apiKey}` }),
   requestHeaders: openaiRequestHeaders,
-  // Its SDKs send a key with what they repeat.
+  // Its SDKs send a key with each retry.
   takesIdempotencyKeys: true,
   replyHeaders: [...commonReplyHeaders, 'openai-model', 'openai-processing-ms', 'openai-version'],
   traitsOf: traitsOfGpt,

@@ -20,7 +20,7 @@ const rows: readonly (readonly [string, ModelTraits['reasoning'], string, boolea
 ];
 
 for (const [model, reasoning, efforts, always] of rows) {
-  test(`${model} is told how much to think if it can be told`, () => {
+  test(`${model} receives an effort if it supports one`, () => {
     const traits = traitsOfGrok(model);
     assert.deepEqual([traits.reasoning, traits.alwaysReasons], [reasoning, always]);
     if (reasoning === 'effort') assert.equal(traits.efforts?.join(' '), efforts);

@@ -6,8 +6,8 @@ import type { UpstreamVendor } from '../upstream-vendor.ts';
 import { traitsOfGrok } from './model-traits.ts';
 
 /**
- * xAI's chat completions count reasoning beside `completion_tokens` and not inside. The total tells which arithmetic a reply used, so that
- * the correction does not double anything should the vendor change it.
+ * Corrects reasoning tokens: xAI's chat completions count them in addition to `completion_tokens`, not as a part. The
+ * total shows which arithmetic a reply used, so the correction stays right if the vendor changes it.
  */
 function correctUsage(report: UsageReport): UsageReport {
   const { usage, raw } = report;
@@ -19,7 +19,7 @@ function correctUsage(report: UsageReport): UsageReport {
   return { ...report, usage: { ...usage, outputTokens: outputTokens + reasoningTokens } };
 }
 
-/** xAI's service. It speaks OpenAI's interfaces; its SDKs' base address ends in `/v1`. */
+/** xAI's service. It speaks OpenAI's interfaces. The base address of its SDKs ends in `/v1`. */
 export const xai: UpstreamVendor = {
   id: 'xai',
   title: 'xAI',
@@ -37,7 +37,7 @@ export const xai: UpstreamVendor = {
   traitsOf: traitsOfGrok,
   proofsBelongTo: 'vendor',
   services: { images: xaiImagesOf, videos: 'xai-videos' },
-  // By the vendor's list of models, November 2026.
+  // Source: the vendor's list of models, November 2026.
   modelKinds: [
     { names: /imagine-video/, kinds: ['video'] },
     { names: /imagine|image/, kinds: ['image'] },
