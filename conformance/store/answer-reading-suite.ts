@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 
 import { bucketsBetween } from '../../src/billing/statistics/buckets-between.ts';
 import type { Granularity } from '../../src/billing/statistics/granularity.ts';
-import type { AnswerSnapshot, StatisticsQuery, StatisticsRow } from '../../src/billing/statistics/statistics-store.ts';
+import type { AnswerSource, StatisticsQuery, StatisticsRow } from '../../src/billing/statistics/statistics-store.ts';
 import { createAnswerReader, snapshotMsMax } from '../../src/store/reading/answer-reader.ts';
 import { fillStatistics, filledFromSeconds } from '../support/fill-statistics.ts';
 import { createEntry } from './call-entries.ts';
@@ -21,7 +21,7 @@ function queryOf(granularity: Granularity, startSeconds: number, endSeconds: num
   return { buckets, startSeconds, endSeconds, rowsMax: 1_000_000, ...more };
 }
 
-async function readAll(reading: AnswerSnapshot, query: StatisticsQuery): Promise<{ rows: StatisticsRow[]; batches: number[] }> {
+async function readAll(reading: AnswerSource, query: StatisticsQuery): Promise<{ rows: StatisticsRow[]; batches: number[] }> {
   const [rows, batches]: [StatisticsRow[], number[]] = [[], []];
   for await (const batch of reading.readRows(query)) {
     batches.push(batch.length);
@@ -37,10 +37,10 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
   const fill = async (): Promise<void> => {
     for (const statement of fillStatistics(shape)) await engine().tamper(statement);
   };
-  const readings: AnswerSnapshot[] = [];
-  const openReading = async (snapshotMs = snapshotMsMax): Promise<AnswerSnapshot> => {
+  const readings: AnswerSource[] = [];
+  const openSource = async (snapshotMs = snapshotMsMax): Promise<AnswerSource> => {
     await (isFilled ??= fill());
-    const reading = createAnswerReader(engine().openSnapshots(), snapshotMs).openReading();
+    const reading = createAnswerReader(engine().openSnapshots(), snapshotMs).openSource();
     readings.push(reading);
     return reading;
   };
@@ -60,7 +60,7 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
   ];
   for (const [name, query] of questions) {
     test(`read in pages, an answer is the same as read at once, and no page is large: ${name}`, async () => {
-      const reading = await openReading();
+      const reading = await openSource();
       const { rows, batches } = await readAll(reading, query);
       const whole = await engine().store().queryStatistics(query);
       assert.deepEqual(rows, whole);
@@ -73,7 +73,7 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
   }
 
   test('each record of a bucket that is read in parts is there once, and sums are whole', async () => {
-    const { rows } = await readAll(await openReading(), queryOf(5, filledFromSeconds, filledFromSeconds + 31 * day));
+    const { rows } = await readAll(await openSource(), queryOf(5, filledFromSeconds, filledFromSeconds + 31 * day));
     assert.equal(rows.length, groups);
     assert.equal(new Set(rows.map(({ userName, tokenName, modelName }) => `${userName} ${tokenName} ${modelName}`)).size, groups);
     // 800 and the number of the day, for each of 31 days.
@@ -81,7 +81,7 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
   });
 
   test('what is booked while an answer is read is not in it, as long as its snapshot is held', async () => {
-    const reading = await openReading();
+    const reading = await openSource();
     const query = queryOf(3, filledFromSeconds, laterMs / 1000 + day, { tokenName: 'ci' });
     const pages = reading.readRows(queryOf(3, filledFromSeconds, end))[Symbol.asyncIterator]();
     await pages.next();
@@ -90,11 +90,11 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
       .appendEntries([createEntry('booked-meanwhile', { acceptedAtMs: laterMs })]);
     assert.equal(await reading.countCalls(query), 0);
     await pages.return?.();
-    assert.equal(await (await openReading()).countCalls(query), 1);
+    assert.equal(await (await openSource()).countCalls(query), 1);
   });
 
   test('a reader slower than the snapshot limit misses no row and reads none twice while others write', async () => {
-    const reading = await openReading(1);
+    const reading = await openSource(1);
     const query = queryOf(3, filledFromSeconds, end);
     const expected = await engine().store().queryStatistics(query);
     const rows: StatisticsRow[] = [];
@@ -113,7 +113,7 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
   });
 
   test('a reading that was closed reads nothing any more', async () => {
-    const reading = await openReading();
+    const reading = await openSource();
     await reading.close();
     await assert.rejects(reading.countCalls(queryOf(3, filledFromSeconds, end)), { kind: 'unavailable' });
   });

@@ -13,7 +13,7 @@ import type { PictureStore } from '../tasks/media/picture-store.ts';
 import type { TaskStore } from '../tasks/task-store.ts';
 import type { FileSearchStore } from '../tools/file-search/file-store.ts';
 
-/** All that one database offers to the domains. Each engine implements it and runs the store contract suite. */
+/** All methods that one database offers to the domains. Each engine implements it and runs the store contract suite. */
 export type Store = AccountsStore &
   LedgerStore &
   LeaseStore &
@@ -29,7 +29,10 @@ export type Store = AccountsStore &
   PictureStore &
   CallbackStore &
   IdempotencyStore & {
-    /** Sixteen hexadecimal digits that no other database has: what is kept of it elsewhere is told from what others keep by them. A copy of a database has the same. */
+    /**
+     * Sixteen hexadecimal digits that no other database has. They separate its files in shared storage from those of
+     * others. A copy of a database has the same id.
+     */
     readonly databaseId: () => Promise<string>;
     readonly close: () => Promise<void>;
   };

@@ -1,6 +1,6 @@
 import { type BillingRecord, BillingSums, type BillingTotals, createRecordEncoder } from './billing-record.ts';
 import { type StatisticsScope, StatisticsUnavailableError, assertScope, tooManyRecords } from './statistics.ts';
-import type { AnswerSnapshot, StatisticsQuery, StatisticsRow } from './statistics-store.ts';
+import type { AnswerSource, StatisticsQuery, StatisticsRow } from './statistics-store.ts';
 
 /** The records of an answer, read while somebody takes them. */
 export type RecordStream = {
@@ -15,7 +15,7 @@ export type RecordStream = {
  * StatisticsUnavailableError.
  */
 export async function openRecords(
-  reading: Pick<AnswerSnapshot, 'hasTooManyRecords' | 'readRows'>,
+  reading: Pick<AnswerSource, 'hasTooManyRecords' | 'readRows'>,
   query: StatisticsQuery,
   scope: StatisticsScope,
   timeZone: string,

@@ -38,7 +38,7 @@ export type StatisticsStore = {
  * What one answer is made of, read piece by piece, so that its size is nobody's burden. What is read within some seconds is of one moment; where reading takes longer, it goes on in a later one, and
  * no record is read twice or left out. Nothing of the database is held for longer than that, however slowly somebody reads.
  */
-export type AnswerSnapshot = BilledCallStore & {
+export type AnswerSource = BilledCallStore & {
   /** Whether there are more records than `rowsMax`. */
   readonly hasTooManyRecords: (query: StatisticsQuery) => Promise<boolean>;
   /** The rows that `queryStatistics` has, in its order; `rowsMax` is no bound here. */
@@ -50,7 +50,7 @@ export type AnswerSnapshot = BilledCallStore & {
 };
 
 /** A store that answers are read from. */
-export type AnswerReader = { readonly openReading: () => AnswerSnapshot };
+export type AnswerReader = { readonly openSource: () => AnswerSource };
 
 /** What makes long spans fast. */
 export type StatisticsDays = {

@@ -2,7 +2,7 @@ import type { BilledCallFilter } from '../../billing/statistics/billed-call.ts';
 import { type BilledCallRecord, readBilledCalls } from '../../billing/statistics/billed-call-record.ts';
 import { type RecordStream, openRecords, orUnavailable } from '../../billing/statistics/record-stream.ts';
 import { type StatisticsLimits, StatisticsRefusedError, createQueries } from '../../billing/statistics/statistics.ts';
-import type { AnswerReader, AnswerSnapshot, StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
+import type { AnswerReader, AnswerSource, StatisticsQuery } from '../../billing/statistics/statistics-store.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createCsvText, createJsonLines, createStatsText } from '../tables/table-text.ts';
 import { billColumns, callColumns } from '../tables/table.ts';
@@ -25,7 +25,7 @@ export type AnswersOptions = {
 type OpenAnswer = {
   readonly answerQuery: AnswerQuery;
   readonly records: RecordStream;
-  readonly reading: AnswerSnapshot;
+  readonly reading: AnswerSource;
   readonly signal: AbortSignal;
 };
 
@@ -40,7 +40,7 @@ export function createAnswers(options: AnswersOptions): Answers {
     timeZone,
     open: async (answerQuery, signal) => {
       const query = toQuery(answerQuery.request, answerQuery.scope);
-      const reading = reader.openReading();
+      const reading = reader.openSource();
       const close = (): void => void reading.close().catch(() => undefined);
       signal.addEventListener('abort', close, { once: true });
       try {
@@ -58,7 +58,7 @@ export function createAnswers(options: AnswersOptions): Answers {
 }
 
 /** The roll-ups count the calls before any of them is read. */
-async function assertFewCalls(reading: AnswerSnapshot, query: StatisticsQuery, { detailCallsMax }: AnswersOptions): Promise<void> {
+async function assertFewCalls(reading: AnswerSource, query: StatisticsQuery, { detailCallsMax }: AnswersOptions): Promise<void> {
   if ((await orUnavailable(reading.countCalls(query))) <= detailCallsMax) return;
   throw new StatisticsRefusedError(
     `the detail would have more than ${detailCallsMax} calls; request a shorter range, or filter by tokenName or modelName`,

@@ -3,10 +3,10 @@ import { test } from 'node:test';
 
 import { createConcurrencyLimiter } from './concurrency-limiter.ts';
 
-test('no more are served at once than there are limiter, and those that wait in their order', async () => {
+test('the limiter admits no more than its slots at once, and waiting callers in order', async () => {
   const limiter = createConcurrencyLimiter(2);
   const served: number[] = [];
-  const asked = [0, 1, 2, 3].map(async (index) => {
+  const acquired = [0, 1, 2, 3].map(async (index) => {
     await limiter.acquire();
     served.push(index);
   });
@@ -16,7 +16,7 @@ test('no more are served at once than there are limiter, and those that wait in 
   await new Promise(setImmediate);
   assert.deepEqual(served, [0, 1, 2]);
   limiter.release();
-  await Promise.all(asked);
+  await Promise.all(acquired);
   for (let count = 0; count < 2; count += 1) limiter.release();
   await Promise.all([limiter.acquire(), limiter.acquire()]);
 });

@@ -1,6 +1,6 @@
-/** Hands out a bounded number of places, in the order in which they are asked for. */
+/** Hands out a bounded number of slots, first come, first served. */
 export type ConcurrencyLimiter = {
-  /** Resolves when there is a place, which is to be given back. */
+  /** Resolves when a slot is free. The caller must release it. */
   readonly acquire: () => Promise<void>;
   readonly release: () => void;
 };
@@ -25,7 +25,8 @@ export function createConcurrencyLimiter(count: number): ConcurrencyLimiter {
 }
 
 /**
- * Reads of files under way in this process. All that are done in one turn of the event loop are handed to their sockets in it: with hundreds of downloads that would be a
- * hundred megabytes, and nothing else would have its turn for as long. The runtime itself reads only four at a time.
+ * Bounds the reads of files of this process. All reads that finish in one turn of the event loop write to their sockets
+ * in that turn: with hundreds of downloads that would be a hundred megabytes and a blocked event loop. The runtime
+ * itself reads only four files at a time.
  */
 export const fileReadLimiter = createConcurrencyLimiter(8);

@@ -7,21 +7,24 @@ import { MediaStorageError } from '../../tasks/media/media-storage.ts';
 import { sendS3Request } from './send-s3-request.ts';
 
 export type S3Settings = {
-  /** Address of the service, without the bucket. */
+  /** Address of the service, without the bucket name. */
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** What the names of all objects begin with. */
+  /** The start of every object name. */
   readonly prefix?: string;
-  /** Whether the bucket stands in the path of addresses or in their host name. Default: in the path, which nearly every service takes. */
+  /**
+   * Whether the bucket name is in the path of addresses or in the host name. Default: the path, which nearly every
+   * service accepts.
+   */
   readonly forcePathStyle?: boolean;
-  /** Limit of a request with its body; of a download, of the time until it begins. */
+  /** Time limit of a request with its body; for a download, until it begins. */
   readonly requestMs?: number;
-  /** Limit of the wait for the next bytes of a download. */
+  /** Time limit for the next bytes of a download. */
   readonly idleMs?: number;
-  /** How long the first pause between two attempts is; each further one doubles it. */
+  /** The pause before the first retry; each further pause is twice as long. */
   readonly pauseMs?: number;
 };
 
@@ -29,12 +32,13 @@ export type S3Connector = {
   readonly prefix: string;
   readonly idleMs: number;
   /**
-   * Does something with a client whose requests end when the signal aborts, or after the limit of a request. Rejects with MediaStorageError, which says nothing of what the service said, or with the signal's reason.
+   * Calls `work` with a client whose requests end when the signal aborts, or after the time limit. Rejects with
+   * MediaStorageError, which contains no text of the service, or with the reason of the signal.
    */
   readonly ask: <Result>(work: (s3: S3mini) => Promise<Result>, signal?: AbortSignal) => Promise<Result>;
-  /** The same where some statuses are no failure: then undefined is the result. */
+  /** As `ask`, but a response with one of these statuses resolves with undefined. */
   readonly askUnless: <Result>(statuses: readonly number[], work: (s3: S3mini) => Promise<Result>) => Promise<Result | undefined>;
-  /** A client whose requests end when exactly this signal aborts. */
+  /** A client whose requests end only when this signal aborts. */
   readonly connect: (signal: AbortSignal) => S3mini;
   readonly requestMs: number;
   readonly pause: (attempt: number, signal: AbortSignal) => Promise<void>;
@@ -77,7 +81,10 @@ export function createS3Connector(settings: S3Settings): S3Connector {
   };
 }
 
-/** What a failed request to the object store comes to. Bodies of its errors name the access key and what was signed: of them only the code is kept, for the log. */
+/**
+ * Converts the error of a request to the object store. Its error bodies contain the access key and the signed text, so
+ * only the code is kept, for the log.
+ */
 export function toStorageError(error: unknown): MediaStorageError {
   if (error instanceof MediaStorageError) return error;
   if (!(error instanceof S3ServiceError))

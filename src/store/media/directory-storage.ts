@@ -10,9 +10,10 @@ import { assertMediaKey, readUnfinishedKey, toUnfinishedKey } from './media-key.
 import { isMissing, readPart } from './read-part.ts';
 
 /**
- * Keeps files in a directory, in two levels of folders named by the hash of the key, so that no folder grows large. A file is written beside them, brought to the disk and then renamed: it is there whole
- * or not at all, also after a power cut, and whoever reads the one that it replaces goes on reading that. Only the program's user may read them.
- * @throws MediaStorageError when the directory cannot be used
+ * Stores files in a directory, in two levels of folders named by the hash of the key, so that no folder grows large. A
+ * file is written under a temporary name, synced and then renamed: it exists completely or not at all, also after a
+ * power cut, and a reader of the replaced file can go on reading it. Only the user of the program may read the files.
+ * @throws MediaStorageError if the directory cannot be used
  */
 export async function openDirectoryStorage(directory: string): Promise<MediaStorage> {
   const unfinished = join(directory, unfinishedFolder);
@@ -33,7 +34,8 @@ export async function openDirectoryStorage(directory: string): Promise<MediaStor
         signal.throwIfAborted();
         await onDisk(() => publish(temporary, place));
       } catch (error) {
-        // What cannot even be removed is found by the sweep of unfinished files; why the file could not be kept is what matters here.
+        // The sweep of unfinished files finds a file that cannot be removed here. The first error is the one that
+        // matters.
         await rm(temporary, { force: true }).catch(() => undefined);
         throw error;
       }
@@ -54,7 +56,8 @@ export async function openDirectoryStorage(directory: string): Promise<MediaStor
 }
 
 function createLister(directory: string): MediaStorage['listOlderThan'] {
-  // Each call goes on where the one before ended: otherwise files that somebody has would for ever hide those behind them.
+  // Each call continues where the one before it ended: otherwise files that are still in use would hide those after
+  // them forever.
   let after: string | undefined;
   return (beforeMs, limit) =>
     onDisk(async () => {
@@ -83,7 +86,7 @@ async function writeAll(path: string, pieces: AsyncIterable<Uint8Array>): Promis
 }
 
 async function writePiece(handle: FileHandle, piece: Uint8Array): Promise<void> {
-  // A disk that is nearly full takes a part.
+  // A disk that is nearly full may write only a part.
   for (let at = 0; at < piece.length;) at += (await handle.write(piece, at)).bytesWritten;
 }
 
@@ -91,7 +94,7 @@ async function publish(temporary: string, place: string): Promise<void> {
   const folder = dirname(place);
   await makeDirectoryAsync(folder);
   await rename(temporary, place);
-  // The name has to reach the disk too, and those of folders that are new.
+  // The names of the file and of new folders must be synced too.
   for (const path of [folder, dirname(folder), dirname(dirname(folder))]) await syncFolder(path);
 }
 

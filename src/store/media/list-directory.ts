@@ -4,20 +4,20 @@ import { join } from 'node:path';
 
 import { isMissing } from './read-part.ts';
 
-/** Where files lie while they are being written. */
+/** The folder of files that are being written. */
 export const unfinishedFolder = 'unfinished';
 
 type Listing = {
   readonly directory: string;
   readonly beforeMs: number;
   readonly limit: number;
-  /** Where the listing before this one ended. */
+  /** Where the previous listing ended. */
   readonly after: string | undefined;
 };
 
 /**
- * Finds files that have not been written to since a time, those that are kept and then those never finished, from `after` on. A listing without any is the end of all: the next begins again.
- * `after` of the result is where it ended.
+ * Lists files that were not written to since a time: first complete files, then unfinished ones, starting after
+ * `after`. An empty listing is the end; the next one starts again. `after` of the result is where it ended.
  */
 export async function listDirectory(listing: Listing): Promise<{ readonly keys: readonly string[]; readonly after: string | undefined }> {
   const { directory, beforeMs, limit } = listing;
@@ -31,7 +31,10 @@ export async function listDirectory(listing: Listing): Promise<{ readonly keys: 
   return { keys, after: keys.length === 0 ? undefined : after };
 }
 
-/** Paths of all files in order, as they are behind one of them. The folder of unfinished files stands behind those of two hexadecimal digits. */
+/**
+ * Paths of all files after a given one, in order. The folder of unfinished files sorts after those of two hexadecimal
+ * digits.
+ */
 async function* walk(directory: string, after: string): AsyncGenerator<string, void> {
   for (const outer of await folders(directory)) {
     if (outer < after.slice(0, 2)) continue;
@@ -61,7 +64,7 @@ async function isOlder(path: string, beforeMs: number): Promise<boolean> {
   try {
     return (await stat(path)).mtimeMs < beforeMs;
   } catch (error) {
-    // Removed or renamed since it was listed.
+    // The file was removed or renamed since it was listed.
     if (isMissing(error)) return false;
     throw error;
   }

@@ -4,13 +4,13 @@ import { type MediaStorage, MediaStorageError } from '../../tasks/media/media-st
 import type { S3Connector } from './connect-s3.ts';
 import { isMediaKey, toUnfinishedKey } from './media-key.ts';
 
-/** What a service answers that has no list of unfinished uploads. */
+/** Statuses of services that cannot list unfinished uploads. */
 const notImplemented = [405, 501];
 const pageKeysMax = 1000;
 
 /**
- * Lists uploads that were begun and not finished, then objects, each call from where the one before ended: otherwise those that somebody has would for ever hide those behind them. A call that finds none has reached the
- * end, and the next begins again.
+ * Lists unfinished uploads and then objects. Each call continues where the one before it ended: otherwise objects that
+ * are still in use would hide those after them forever. An empty result is the end, and the next call starts again.
  */
 export function createS3Lister(connector: S3Connector): MediaStorage['listOlderThan'] {
   const { ask, prefix } = connector;
@@ -25,7 +25,7 @@ export function createS3Lister(connector: S3Connector): MediaStorage['listOlderT
         if (keys.length >= limit) return keys;
         after = name;
         const key = name.slice(prefix.length);
-        // What lies deeper, or is called otherwise, is not ours.
+        // Objects in deeper folders or with other names are not ours.
         if (isMediaKey(key) && written.getTime() < beforeMs) keys.push(key);
       }
       if (page.length === 0) break;
@@ -52,10 +52,10 @@ async function listUploads({ askUnless, prefix }: S3Connector, beforeMs: number)
   const result = field(answer, 'ListMultipartUploadsResult') ?? field(answer, 'listMultipartUploadsResult');
   const uploads = field(result, 'Upload');
   return (Array.isArray(uploads) ? uploads : [uploads]).flatMap((upload: unknown) => {
-    const [name, id, begun] = [field(upload, 'Key'), field(upload, 'UploadId'), field(upload, 'Initiated')];
-    if (typeof name !== 'string' || typeof id !== 'string' || typeof begun !== 'string') return [];
+    const [name, id, startedAt] = [field(upload, 'Key'), field(upload, 'UploadId'), field(upload, 'Initiated')];
+    if (typeof name !== 'string' || typeof id !== 'string' || typeof startedAt !== 'string') return [];
     const key = name.slice(prefix.length);
-    if (!isMediaKey(key) || !(Date.parse(begun) < beforeMs)) return [];
+    if (!isMediaKey(key) || !(Date.parse(startedAt) < beforeMs)) return [];
     return [toUnfinishedKey(key, Buffer.from(id).toString('base64url'))];
   });
 }

@@ -4,20 +4,26 @@ import { untilAborted } from '../../platform/until-aborted.ts';
 import { MediaStorageError } from '../../tasks/media/media-storage.ts';
 
 export type MeasuredSource = {
-  /** The source's pieces, empty ones left out. Each may be used until the next is asked for. Rejects with MediaStorageError, the signal's reason, or what the source throws. */
+  /**
+   * The non-empty pieces of the source. A piece is valid until the next one is requested. Rejects with
+   * MediaStorageError, the reason of the signal, or the error of the source.
+   */
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** How much has passed and its hash. Once, at the end. */
+  /** The number of bytes and their hash. Called once, at the end. */
   readonly finish: () => { readonly bytes: number; readonly sha256: string };
 };
 
-/** Counts and hashes what passes, and ends it when it is too much or the signal aborts. The source is told when it is left early, and is not waited for then: it may hang. */
+/**
+ * Counts and hashes the pieces, and ends the iteration if they are too large or the signal aborts. The source is then
+ * closed without being awaited, because it may hang.
+ */
 export function measureSource(
   source: AsyncIterable<Uint8Array>,
   { bytesMax, signal }: { readonly bytesMax: number; readonly signal: AbortSignal },
 ): MeasuredSource {
   const hash = createHash('sha256');
   let bytes = 0;
-  async function* take(): AsyncGenerator<Uint8Array, void> {
+  async function* measure(): AsyncGenerator<Uint8Array, void> {
     const iterator = source[Symbol.asyncIterator]();
     let ended = false;
     try {
@@ -38,13 +44,13 @@ export function measureSource(
         yield step.value;
       }
     } finally {
-      if (!ended) leave(iterator);
+      if (!ended) close(iterator);
     }
   }
-  return { pieces: take(), finish: () => ({ bytes, sha256: hash.digest('hex') }) };
+  return { pieces: measure(), finish: () => ({ bytes, sha256: hash.digest('hex') }) };
 }
 
-function leave(iterator: AsyncIterator<Uint8Array>): void {
-  // Why the file is given up is being told already; what the source says to that adds nothing.
+function close(iterator: AsyncIterator<Uint8Array>): void {
+  // The error that ended the iteration is already reported; an error of the source adds nothing.
   iterator.return?.().catch(() => undefined);
 }

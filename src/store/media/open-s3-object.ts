@@ -4,7 +4,10 @@ import { waitFor } from '../../platform/wait-for.ts';
 import { type ByteRange, MediaStorageError } from '../../tasks/media/media-storage.ts';
 import { type S3Connector, toStorageError } from './connect-s3.ts';
 
-/** Opens an object, or a part of one. Undefined where there is none. Rejects with MediaStorageError, or with the signal's reason. */
+/**
+ * Opens an object, or a part of one. Undefined if there is none. Rejects with MediaStorageError, or with the reason of
+ * the signal.
+ */
 export async function openS3Object(
   connector: S3Connector,
   name: string,
@@ -17,9 +20,9 @@ export async function openS3Object(
   try {
     const answer = await waitFor(request(connector, name, range, ended), connector.requestMs, signal);
     if (answer === undefined) return undefined;
-    // Bytes from the beginning would pass for those of the middle.
+    // A service that ignores the range would send the first bytes instead of those in the middle.
     if (range !== undefined && answer !== nothing && !isPart(answer, range))
-      throw new MediaStorageError('unavailable', 'the object store does not serve the part of the file that it was asked for');
+      throw new MediaStorageError('unavailable', 'the object store does not serve the requested part of the file');
     return readBody(answer, { connection, idleMs: connector.idleMs, signal });
   } catch (error) {
     connection.abort();
@@ -32,7 +35,7 @@ function isPart({ status, headers }: Response, { start, end }: ByteRange): boole
   return status === 206 && Number(headers.get('content-length') ?? 0) <= end - start + 1;
 }
 
-/** What a part is of which the file has no byte. */
+/** The answer for a part that is beyond the end of the file. */
 const nothing = new Response(null);
 
 async function request(
@@ -47,15 +50,15 @@ async function request(
   } catch (error) {
     if (!(error instanceof S3ServiceError)) throw error;
     if (error.status === 416) return nothing;
-    // That the bucket is missing says nothing of files.
+    // A missing bucket does not mean that the file does not exist.
     if (error.status === 404 && error.serviceCode !== 'NoSuchBucket') return undefined;
     throw error;
   }
 }
 
-type Reading = { readonly connection: AbortController; readonly idleMs: number; readonly signal: AbortSignal };
+type BodyOptions = { readonly connection: AbortController; readonly idleMs: number; readonly signal: AbortSignal };
 
-function readBody(answer: Response, { connection, idleMs, signal }: Reading): AsyncIterable<Uint8Array> {
+function readBody(answer: Response, { connection, idleMs, signal }: BodyOptions): AsyncIterable<Uint8Array> {
   const body: ReadableStream<Uint8Array> | null = answer.body;
   const reader = body?.getReader();
   const leave = (): IteratorResult<Uint8Array, undefined> => {

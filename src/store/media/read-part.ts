@@ -5,7 +5,7 @@ import { fileReadLimiter } from './concurrency-limiter.ts';
 
 const pieceBytes = 256 * 1024;
 
-/** Whether an error says that there is no such file. */
+/** Whether an error means that the file does not exist. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
@@ -22,8 +22,8 @@ async function readPiece(handle: FileHandle, at: number, length: number): Promis
 }
 
 /**
- * The bytes of an open file or of a part of it, read as they are taken. The file is closed when they have been, when the iteration is left, and when the signal aborts, whether or not anybody has begun to
- * iterate. Rejects with MediaStorageError, or with the signal's reason.
+ * The bytes of an open file or of a part of it. The file is closed at the end, when the iteration is left, and when the
+ * signal aborts, even if the iteration has not begun. Rejects with MediaStorageError, or with the reason of the signal.
  */
 export async function readPart(handle: FileHandle, range: ByteRange | undefined, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
   let closing: Promise<void> | undefined;
@@ -32,7 +32,7 @@ export async function readPart(handle: FileHandle, range: ByteRange | undefined,
     closing ??= handle.close();
     return closing;
   };
-  // Whoever takes the next piece hears of the abort; a file that was only read loses nothing when it cannot be closed.
+  // The next read rejects because of the abort; failing to close a file that was only read loses nothing.
   const abandon = (): void => void close().catch(() => undefined);
   const unreadable = async (cause: unknown): Promise<never> => {
     abandon();

@@ -8,13 +8,14 @@ import { measureSource } from './measure-source.ts';
 import { assertMediaKey, readUnfinishedKey } from './media-key.ts';
 import { openS3Object } from './open-s3-object.ts';
 
-/** The least that all services take is 5 MiB; one part is in memory, and once more while it is sent. */
+/** All services accept parts of 5 MiB or more. One part is in memory, and a second time while it is sent. */
 const partBytes = 8 * 1024 * 1024;
 const partAttemptsMax = 3;
 
 /**
- * Keeps files in a bucket of an object store that speaks the interface of Amazon S3. A file of up to 8 MiB is one request, a larger one a multipart upload; an object store shows either when it is complete and not
- * before. Requests are signed and sent by s3mini, one client for each operation, so that its signal reaches all of them.
+ * Stores files in a bucket of an object store with the interface of Amazon S3. A file of up to 8 MiB is one request, a
+ * larger one a multipart upload; an object becomes visible only when it is complete. Requests are signed and sent by
+ * s3mini, with one client for each operation, so that its signal reaches all of them.
  */
 export function createS3Storage(settings: S3Settings): MediaStorage {
   const connector = createS3Connector(settings);
@@ -32,9 +33,9 @@ export function createS3Storage(settings: S3Settings): MediaStorage {
     },
     open: async (key, range, signal) => openS3Object(connector, nameOf(key), range, signal),
     remove: async (key) => {
-      const begun = readUnfinishedKey(key);
-      if (begun === undefined) await connector.ask((s3) => s3.deleteObject(nameOf(key)));
-      else await abortUpload(connector, nameOf(begun.key), Buffer.from(begun.name, 'base64url').toString());
+      const unfinished = readUnfinishedKey(key);
+      if (unfinished === undefined) await connector.ask((s3) => s3.deleteObject(nameOf(key)));
+      else await abortUpload(connector, nameOf(unfinished.key), Buffer.from(unfinished.name, 'base64url').toString());
     },
     listOlderThan: createS3Lister(connector),
   };
@@ -64,10 +65,10 @@ async function uploadInParts(into: Upload, first: Uint8Array, rest: AsyncIterabl
     await send(first);
     for await (const part of rest) await send(part);
     const { etag } = await connector.ask((s3) => s3.completeMultipartUpload(name, id, done), signal);
-    // The service answers 200 before it has put the parts together, and may then write an error into the body.
+    // The service may answer 200 before it has joined the parts, and then write an error into the body.
     if (typeof etag !== 'string' || etag === '') throw new MediaStorageError('unavailable', 'the object store did not complete the upload');
   } catch (error) {
-    // Parts that stay are found by the sweep of unfinished files; why the file could not be kept is what matters here.
+    // The sweep of unfinished files finds parts that remain. The first error is the one that matters.
     await abortUpload(connector, name, id).catch(() => undefined);
     throw error;
   }
@@ -78,7 +79,7 @@ async function uploadPart({ connector, signal }: Upload, send: (s3: S3mini) => P
     try {
       return await connector.ask(send, signal);
     } catch (error) {
-      // A part may be sent again under its number. What is lost by giving up is all parts before it.
+      // A part may be sent again under its number. Without a retry, all parts before it would be lost.
       if (attempt === partAttemptsMax || signal.aborted) throw error;
       await connector.pause(attempt, signal);
     }

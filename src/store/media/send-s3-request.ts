@@ -6,8 +6,9 @@ import { loadUndici } from '../../platform/http/load-undici.ts';
 type Fetch = NonNullable<S3Config['fetch']>;
 
 /**
- * Sends a request that s3mini has signed, in place of the global `fetch`: that would follow redirects, ask for compressed files and unpack them, and take its bodies through more hands.
- * @param timeoutMs limit of silence: before the answer and within it
+ * Sends a request that s3mini has signed. Replaces the global `fetch`, which would follow redirects, request and unpack
+ * compressed files, and copy bodies more often.
+ * @param timeoutMs limit for silence before and within the answer
  */
 export async function sendS3Request(
   input: Parameters<Fetch>[0],
@@ -15,7 +16,8 @@ export async function sendS3Request(
   { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<Response> {
   const sent = init?.body ?? null;
-  if (sent !== null && typeof sent !== 'string' && !(sent instanceof Uint8Array)) throw new TypeError('Only bytes and text are sent.');
+  if (sent !== null && typeof sent !== 'string' && !(sent instanceof Uint8Array))
+    throw new TypeError('The body of a request to the object store must be bytes or text.');
   const address = input instanceof Request ? input.url : input;
   const { request } = await loadUndici();
   const { statusCode, headers, body } = await request(address, {

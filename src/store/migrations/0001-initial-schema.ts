@@ -18,7 +18,7 @@ const accounts = [
     name text not null unique,
     created_at_ms bigint not null
   )`,
-  // A deleted key keeps its row, because booked calls refer to its id. Its name and its secret are free again.
+  // A deleted key keeps its row, because booked calls refer to its id. Its name and its secret can be used again.
   `create table api_keys (
     id text not null primary key,
     user_id text not null references users (id),
@@ -41,9 +41,9 @@ const accounts = [
 ];
 
 const ledger = [
-  // `entry` is the whole entry as JSON; the other columns repeat what is searched for and summed up. Fewer and shorter columns are what
-  // makes booking a call cheap. From billed to use_time_ms they are what the entry adds to the statistics, so that a cut minute can be
-  // summed from here.
+  // `entry` is the whole entry as JSON; the other columns repeat what is searched for and added up. Few and short
+  // columns make booking cheap. The columns from billed to use_time_ms are the entry's part in the statistics, so that
+  // a cut minute can be added up from here.
   `create table calls (
     call_id text not null primary key,
     accepted_at_ms bigint not null,
@@ -64,10 +64,15 @@ const ledger = [
   'create index calls_by_reply on calls (reply_id) where reply_id is not null',
 ];
 
-/** The greatest 64-bit integer. SQLite turns a sum beyond it into a float without a word; the check turns that into a refusal. */
+/**
+ * The greatest 64-bit integer. SQLite silently turns a larger sum into a float; the check turns that into a refusal.
+ */
 const bigintMax = '9223372036854775807';
 
-/** A roll-up per unit of time (minutes or hours since 1970): sums of the billed calls of one user, key and requested model. */
+/**
+ * A roll-up per unit of time (minutes or hours since 1970): sums of the billed calls of one user, key and requested
+ * model.
+ */
 export function createRollUp(table: string, unit: string): string {
   return `create table ${table} (
     ${unit} bigint not null,
@@ -85,14 +90,14 @@ export function createRollUp(table: string, unit: string): string {
   )`;
 }
 
-/** What the triggers of tables run to which rows are only added. */
+/** The function of the triggers on append-only tables. */
 const appendOnlyFunction = `create function refuse_change() returns trigger language plpgsql as $$
   begin
     raise exception 'the ledger is append-only: rows of % are never changed or deleted', tg_table_name;
   end
 $$`;
 
-/** For PostgreSQL: refuses to change, delete or empty a table, to whoever asks. */
+/** For PostgreSQL: refuses to change, delete or truncate rows of a table, for every role. */
 export function refuseChanges(table: string): string {
   return `create trigger ${table}_refuse_change before update or delete or truncate on ${table} for each statement execute function refuse_change()`;
 }
@@ -106,7 +111,7 @@ const appendOnly = [
   begin
     select raise(abort, 'the ledger is append-only: rows of calls are never deleted');
   end`,
-  // INSERT OR REPLACE deletes without firing delete triggers: a row that exists wins over every spelling of insert.
+  // INSERT OR REPLACE deletes without firing delete triggers: this refuses every form of insert over an existing row.
   `create trigger calls_keep_existing before insert on calls
   when exists (select 1 from calls where call_id = new.call_id)
   begin

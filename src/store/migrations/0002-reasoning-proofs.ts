@@ -1,6 +1,9 @@
 import type { Migration } from './migration.ts';
 
-/** Sealed reasoning proofs. `bytes` is the length of `sealed`; the counter is their sum, so that the limit is known without reading the table. */
+/**
+ * Sealed reasoning proofs. `bytes` is the length of `sealed`; the counter is their sum, so that the limit can be
+ * checked without reading the table.
+ */
 export const reasoningProofs: Migration = {
   version: 2,
   name: 'reasoning-proofs',

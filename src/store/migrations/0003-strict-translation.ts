@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** 1 for keys whose calls are refused where another vendor's interface cannot carry everything. */
+/** 1 for keys whose calls are refused if the interface of another vendor cannot carry all of a request. */
 export const strictTranslation: Migration = {
   version: 3,
   name: 'strict-translation',

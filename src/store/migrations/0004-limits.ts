@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** What keys and users may use, as JSON; null where there is no limit. */
+/** The limits of keys and users as JSON; null without limits. */
 export const limits: Migration = {
   version: 4,
   name: 'limits',

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** The tables in the words of an engine. */
+/** The tables with the types of an engine. */
 function createTables(engine: { readonly number: string; readonly bytes: string; readonly withoutRowid: string }): readonly string[] {
   const { number, bytes, withoutRowid } = engine;
   return [
@@ -66,14 +66,14 @@ function createTables(engine: { readonly number: string; readonly bytes: string;
 }
 
 /**
- * Stored responses and conversations. Bodies are sealed bytes, which every engine calls differently. `number` joins rows where an id would be long, and
- * leads from a response to its predecessor in one step; `followers` counts the responses that lead to this one. A row that is `deleted` is there for
- * their sake alone.
+ * Stored responses and conversations. Bodies are sealed bytes, whose type differs between the engines. `number` joins
+ * rows, because an id would be long; `previous_number` leads from a response to its predecessor. `followers` counts the
+ * responses that continue this one. A `deleted` row exists only for them.
  */
 export const conversations: Migration = {
   version: 5,
   name: 'conversations',
-  // For how long what a key stores is kept; null: as configured for all.
+  // For how many days stored objects of a key are kept; null: as configured.
   shared: ['alter table api_keys add column response_retention_days bigint'],
   sqlite: createTables({ number: 'integer primary key', bytes: 'blob', withoutRowid: ' without rowid' }),
   postgres: createTables({

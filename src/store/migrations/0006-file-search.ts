@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts';
 
 const files = [
-  // A row without a time of finishing is an upload under way.
+  // A row with is_finished = 0 is an upload in progress.
   `create table files (
     id text not null primary key,
     user_name text not null,
@@ -80,7 +80,7 @@ export const fileSearch: Migration = {
       vector blob
     )`,
     'create unique index chunks_by_file on chunks (store_id, file_id, chunk_index)',
-    // `scope` holds the store as one word, so that a search reads the rows of one store only.
+    // `scope` is the store as one word, so that a search reads the rows of one store only.
     "create virtual table chunk_terms using fts5 (scope, terms, tokenize = 'porter unicode61 remove_diacritics 2')",
   ],
   postgres: [
@@ -90,7 +90,7 @@ export const fileSearch: Migration = {
       sealed bytea not null,
       primary key (file_id, piece_index)
     )`,
-    // Every word counts, and what differs only in its ending is one: as SQLite's index has it.
+    // No stop words, and words that differ only in their ending are equal: as in SQLite's index.
     'create text search dictionary weir_stem (template = snowball, language = english)',
     'create text search configuration weir_terms (copy = simple)',
     'alter text search configuration weir_terms alter mapping for asciiword, word, numword with weir_stem',

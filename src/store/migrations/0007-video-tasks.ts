@@ -1,8 +1,9 @@
 import type { Migration } from './migration.ts';
 
 const tasks = [
-  // `phase` is a rank (0 submitting, 1 queued, 2 in_progress, 3 storing, 4 completed, 5 failed), so that statements can see to it that it only grows: below 4 a
-  // task is open. `facts` is what never changes and is never searched for, as JSON.
+  // `phase` is a rank (0 submitting, 1 queued, 2 in_progress, 3 storing, 4 completed, 5 failed), so that statements can
+  // ensure that it only grows: a task below 4 is open. `facts` are the values that never change and are never searched
+  // for, as JSON.
   `create table video_tasks (
     id text not null primary key,
     user_name text not null,
@@ -51,14 +52,14 @@ const tasks = [
   'create index video_idempotency_by_end on video_idempotency (until_ms)',
 ];
 
-/** Apart from their tasks: a request may bring pictures, and every poll writes its task's row anew. */
+/** A table of its own: a request may contain images, and every poll rewrites the row of its task. */
 const createRequests = (bytes: string): string => `create table video_requests (
     task_id text not null primary key references video_tasks (id),
     sealed ${bytes} not null
   )`;
 
 const createCallbacks = (bytes: string): readonly string[] => [
-  // `over_at_ms`: since when nothing more is to be done. A lease that nobody has ended at 0.
+  // `over_at_ms`: the time since which nothing remains to be done. A lease without an owner ended at 0.
   `create table callback_deliveries (
     id text not null primary key,
     user_name text not null,
@@ -89,13 +90,13 @@ const createCallbacks = (bytes: string): readonly string[] => [
   )`,
 ];
 
-/** One row: what tells this database's files in an object store from those of another. */
+/** One row: the id that separates this database's files in an object store from those of others. */
 const createIdentity = (id: string): readonly string[] => [
   'create table database_identity (id text not null)',
   `insert into database_identity (id) values (${id})`,
 ];
 
-/** Video tasks, the keys under which they were asked for, and callbacks. */
+/** Video tasks, their idempotency keys, and callbacks. */
 export const videoTasks: Migration = {
   version: 7,
   name: 'video-tasks',

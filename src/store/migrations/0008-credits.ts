@@ -1,11 +1,11 @@
 import { refuseChanges } from './0001-initial-schema.ts';
 import type { Migration } from './migration.ts';
 
-/** An amount that may exceed 64 bits: whole thousands of USD, and the rest in nano-USD, which is never below 0. */
+/** An amount that may exceed 64 bits: whole thousands of USD, and the rest in nano-USD, which is never negative. */
 const wide = (name: string): string => `${name}_kusd bigint not null,\n    ${name}_nano bigint not null`;
 
 const ledger = [
-  // `postings` counts what was posted to the account, and is the number of the last of them.
+  // `postings` is the number of postings to the account, and the number of the last one.
   `create table ledger_accounts (
     account_id text not null primary key,
     kind text not null,
@@ -13,7 +13,8 @@ const ledger = [
     ${wide('balance')},
     postings bigint not null
   )`,
-  // `amount` is what the transaction does to the user's account. Usage is that of one key on one day (UTC) in one batch of calls.
+  // `amount` is the change of the user's account. A usage transaction covers one key on one day (UTC) in one batch of
+  // calls.
   `create table ledger_transactions (
     transaction_id text not null primary key,
     kind text not null,
@@ -44,7 +45,8 @@ const ledger = [
 ];
 
 const spending = [
-  // What a key has spent in a period: a day, a month, or `total`. `base` of it is from before there was a ledger of accounts.
+  // What a key has spent in a period: a day, a month, or `total`. The key `base` has what was spent before this ledger
+  // existed.
   `create table spend_periods (
     user_name text not null,
     period text not null,
@@ -77,7 +79,10 @@ const leases = [
   "insert into counters (name, value) values ('credits_version', 0)",
 ];
 
-/** Calls from before are spent as well, so that a limit that is set now counts them. PostgreSQL has none at this point. */
+/**
+ * Calls from before this version count as spent too, so that a limit that is set now includes them. PostgreSQL has none
+ * at this version.
+ */
 const backfill = ['%Y-%m-%d', '%Y-%m', 'total'].map(
   (period) => `insert into spend_periods (user_name, period, key_id, spent_kusd, spent_nano, base_kusd, base_nano)
     select user_name, period, key_id, kusd + nano / 1000000000000, nano % 1000000000000, kusd + nano / 1000000000000, nano % 1000000000000 from (
@@ -98,7 +103,7 @@ const appendOnlySqlite = ['ledger_transactions', 'ledger_postings'].flatMap((tab
   end`,
 ]);
 
-/** An insert that replaces deletes without a word to the triggers above. */
+/** An insert that replaces a row deletes it without firing the triggers above. */
 const keepExisting = [
   `create trigger ledger_transactions_keep_existing before insert on ledger_transactions
   when exists (select 1 from ledger_transactions where transaction_id = new.transaction_id)

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** What is done when clients of a key leave their calls; null is as configured for all. */
+/** The reaction to clients of a key that disconnect; null: as configured. */
 export const disconnectPolicy: Migration = {
   version: 9,
   name: 'disconnect-policy',

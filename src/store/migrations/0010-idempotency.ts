@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** @param bytes what the engine calls them */
+/** @param bytes the type of bytes in the engine */
 const tables = (bytes: string): readonly string[] => [
   `create table idempotency_keys (
     key_id text not null,
@@ -27,7 +27,7 @@ const tables = (bytes: string): readonly string[] => [
 ];
 
 /**
- * Requests that were made under idempotency keys, and the answers they got, sealed. Neither the key nor the hash is what the client sent: both are keyed hashes. `state`: 0 open,
- * 1 kept, 2 spent.
+ * Requests with idempotency keys, and their sealed answers. The columns `key` and `body_hash` are keyed hashes and not
+ * the values of the client. `state`: 0 open, 1 kept, 2 spent.
  */
 export const idempotency: Migration = { version: 10, name: 'idempotency', shared: [], sqlite: tables('blob'), postgres: tables('bytea') };

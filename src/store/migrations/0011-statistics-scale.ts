@@ -12,7 +12,7 @@ const sums = [
 ];
 
 const days = [
-  // `day` is the minute since 1970 at which a day begins in the time zone of the one row of the other table.
+  // `day` is the minute since 1970 at which a day begins in the time zone of usage_day_zone.
   createRollUp('usage_days', 'day'),
   'create table usage_day_zone (id smallint not null primary key check (id = 1), time_zone text not null)',
   "insert into usage_day_zone (id, time_zone) values (1, 'UTC')",
@@ -21,7 +21,7 @@ const days = [
     from usage_hours group by (hour / 24) * 1440, user_name, token_name, model_name`,
 ];
 
-/** Which price books priced a user's calls on a day: days of UTC since 1970. */
+/** The price books that priced a user's calls on a day, in days of UTC since 1970. */
 const priceVersions = `create table usage_price_versions (
     day bigint not null,
     user_name text not null,
@@ -37,7 +37,7 @@ const billingTokens = [
   'alter table billing_tokens add column previous_hash text',
   'alter table billing_tokens add column previous_until_ms bigint',
   'create index billing_tokens_by_previous_hash on billing_tokens (previous_hash) where previous_hash is not null',
-  // Apart from the tokens, so that a program which may note uses need not be able to change tokens.
+  // A table of its own, so that a program may record uses without the right to change tokens.
   `create table billing_token_uses (
     token_id text not null primary key,
     used_at_ms bigint not null

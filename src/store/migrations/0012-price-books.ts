@@ -1,4 +1,4 @@
 import type { Migration } from './migration.ts';
 
-/** Empty, and applied to databases already: the tables that it was to make came with version 14. */
+/** Empty, and already applied to databases: the planned tables came with version 14. */
 export const priceBooks: Migration = { version: 12, name: 'price-books', shared: [], sqlite: [], postgres: [] };

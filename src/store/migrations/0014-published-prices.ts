@@ -13,7 +13,7 @@ const tables = [
     note text,
     book text not null
   )`,
-  // What the charges of a version were computed from: the first gateway that has it in force writes it down.
+  // The prices behind a price version: the first gateway that uses the version writes them.
   `create table price_versions (
     version text not null primary key,
     basis text not null,
@@ -23,7 +23,10 @@ const tables = [
 
 const keys = { price_books: 'number', price_versions: 'version' } as const;
 
-/** An insert that replaces deletes without a word to triggers of deletion: what is there stays, however the insert is worded. */
+/**
+ * An insert that replaces a row deletes it without firing delete triggers: these triggers keep the existing row,
+ * whatever the form of the insert.
+ */
 const appendOnlySqlite = Object.entries(keys).flatMap(([table, key]) => [
   `create trigger ${table}_refuse_update before update on ${table}
   begin
@@ -40,7 +43,7 @@ const appendOnlySqlite = Object.entries(keys).flatMap(([table, key]) => [
   end`,
 ]);
 
-/** Price books that are published for all gateways, and what stood behind the price versions of receipts. */
+/** Price books that are published for all gateways, and the prices behind the price versions of receipts. */
 export const publishedPrices: Migration = {
   version: 14,
   name: 'published-prices',

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** 1 for rows whose upstream reported figures that cannot be true, so that they are found without reading all others. */
+/** 1 for rows whose upstream reported impossible figures, so that they are found without reading all others. */
 export const disputedCalls: Migration = {
   version: 15,
   name: 'disputed-calls',

@@ -1,6 +1,8 @@
 import type { Migration } from './migration.ts';
 
-/** 1 for rows that were charged 0 because nothing that they used has a price, so that they are found without reading all others. */
+/**
+ * 1 for rows that cost 0 because nothing in their usage has a price, so that they are found without reading all others.
+ */
 export const unpricedCalls: Migration = {
   version: 16,
   name: 'unpriced-calls',

@@ -1,6 +1,9 @@
 import type { Migration } from './migration.ts';
 
-/** Pictures whose files are kept for a while, because their clients were given links. The id is the key of the file. */
+/**
+ * Images whose files are kept for a time, because their clients received links. The id is the key of the file. The
+ * table keeps its first name.
+ */
 export const pictures: Migration = {
   version: 17,
   name: 'pictures',

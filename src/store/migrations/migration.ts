@@ -1,6 +1,7 @@
 /**
- * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only); what an engine
- * words in its own way, such as triggers, stands under the engine's name and runs after it. A released migration is never edited.
+ * One step of the schema. `shared` runs unchanged on every engine (text, bigint, double precision and smallint only).
+ * Statements that differ between engines, such as triggers, are under the name of the engine and run after it. A
+ * released migration is never edited.
  */
 export type Migration = {
   readonly version: number;

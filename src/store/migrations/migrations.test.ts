@@ -9,7 +9,7 @@ test('versions count up from 1 without gaps', () => {
   );
 });
 
-test('shared statements use the column types that every engine has', () => {
+test('shared statements use only column types that every engine has', () => {
   for (const statement of migrations.flatMap((migration) => migration.shared)) {
     const columns = /^create table \w+ \(\n([\s\S]+)\n {2}\)$/.exec(statement)?.[1]?.split('\n') ?? [];
     for (const column of columns) assert.match(column.trim(), /^(\w+ (text|bigint|double precision|smallint)\b|primary key \()/, statement);

@@ -17,7 +17,7 @@ import { disputedCalls } from './0015-disputed-calls.ts';
 import { unpricedCalls } from './0016-unpriced-calls.ts';
 import { pictures } from './0017-pictures.ts';
 
-/** In ascending order of version, without gaps, starting at 1. */
+/** In ascending order of version, from 1 and without gaps. */
 export const migrations: readonly Migration[] = [
   initialSchema,
   reasoningProofs,
@@ -38,5 +38,5 @@ export const migrations: readonly Migration[] = [
   pictures,
 ];
 
-/** The version of the schema that this program works with. */
+/** The schema version that this program needs. */
 export const latestVersion = migrations.at(-1)?.version ?? 0;

@@ -18,7 +18,7 @@ const selectKeys = `select api_keys.id as id, users.id as user_id, users.name as
 
 const selectUsers = 'select id, name, created_at_ms, limits from users';
 
-/** Users, API keys and billing tokens on a connection. */
+/** The SQL of users, API keys and billing tokens. */
 export function createAccountsOperations(database: Database): AccountsStoreOperations {
   return {
     pepper: async () => readText(found(await database.first("select value from settings where name = 'pepper'"), 'the pepper'), 'value'),
@@ -81,7 +81,7 @@ async function insertApiKey(database: Database, key: StoredApiKey): Promise<bool
   });
 }
 
-/** Runs a change of keys and, when it changed any, counts the version up in the same transaction. */
+/** Runs a change of keys and increments the version of the keys in the same transaction if it changed any. */
 async function changeKeys(database: Database, change: (transaction: Database) => Promise<number>): Promise<boolean> {
   return await database.transact(async (transaction) => {
     if ((await change(transaction)) === 0) return false;
@@ -90,7 +90,7 @@ async function changeKeys(database: Database, change: (transaction: Database) =>
   });
 }
 
-/** Reads, changes and writes limits in one transaction, so that two changes at once never undo each other. */
+/** Reads, changes and writes limits in one transaction, so that concurrent changes never undo each other. */
 async function changeLimitsOf(
   database: Database,
   row: { readonly table: 'users' | 'api_keys'; readonly where: string },
@@ -112,7 +112,7 @@ function encodeLimits(limits: AccessLimits | undefined): string | null {
 function decodePolicy(row: SqlRow): KeyDisconnectPolicy | undefined {
   const word = readOptionalText(row, 'disconnect_policy');
   if (word === undefined || isDisconnectPolicy(word)) return word;
-  throw new StoreError('corrupt', 'Column disconnect_policy holds what is no policy.');
+  throw new StoreError('corrupt', 'Column disconnect_policy is not a known policy.');
 }
 
 function found(row: SqlRow | undefined, what: string): SqlRow {

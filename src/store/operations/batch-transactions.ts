@@ -1,7 +1,7 @@
 import { dayNumber, periodsOf } from '../../billing/credits/pots.ts';
 import { type CallRow, columnAt } from './call-entry-row.ts';
 
-/** What one key has spent on one day in a batch: it is posted as one transaction. */
+/** The calls of one key on one day in a batch, which are posted as one transaction. */
 export type SpendGroup = {
   readonly userName: string;
   readonly keyId: string;
@@ -9,9 +9,9 @@ export type SpendGroup = {
   readonly day: string;
   readonly transactionId: string;
   amount: bigint;
-  /** When the last of its calls ended. */
+  /** When its last call ended. */
   endedAtMs: number;
-  /** What of it comes out of leases, by the bits of the pots. */
+  /** The part of the amount that was held by leases, by the bits of the pots. */
   readonly held: Map<number, bigint>;
 };
 
@@ -26,18 +26,21 @@ const at = {
   transactionId: columnAt('transaction_id'),
 };
 
-/** The transactions of a batch. Rows are named by them before they are inserted, and count once they are. */
+/**
+ * The transactions of a batch. `assign` gives a row its transaction before the insert; `add` adds an inserted row to
+ * its transaction.
+ */
 export class BatchTransactions {
   readonly #groups = new Map<string, SpendGroup>();
   #last: SpendGroup | undefined;
 
-  /** Writes into the row which transaction it belongs to; one that costs nothing has none. */
+  /** Writes the id of its transaction into the row; null for a row that costs nothing. */
   name({ values }: CallRow): void {
     const isFree = BigInt(numberAt(values, at.amount)) === 0n;
     values[at.transactionId] = isFree ? null : (this.#find(values)?.transactionId ?? `usage:${String(values[at.callId])}`);
   }
 
-  /** The row, which has its name, is in the books. */
+  /** Adds a row with an assigned transaction after its insert. */
   add({ values }: CallRow): void {
     const transactionId = values[at.transactionId];
     if (typeof transactionId !== 'string') return;
@@ -51,14 +54,16 @@ export class BatchTransactions {
     if (heldPots !== 0) group.held.set(heldPots, (group.held.get(heldPots) ?? 0n) + amount);
   }
 
-  /** What was spent, by user: everybody locks the users' accounts in one order, so that no two transactions wait for each other. */
+  /**
+   * The sums in order of the user: everybody locks users' accounts in this order, so that no two transactions deadlock.
+   */
   groups(): readonly SpendGroup[] {
     return [...this.#groups].toSorted(([one], [other]) => (one < other ? -1 : 1)).map(([, group]) => group);
   }
 
   #find(values: CallRow['values']): SpendGroup | undefined {
     const last = this.#last;
-    // Calls that follow each other are often of one key, and comparing is cheaper than looking up.
+    // Consecutive calls often have the same key, and comparing is cheaper than a look-up.
     return last !== undefined && isOf(last, values) ? last : this.#groups.get(keyOf(values));
   }
 

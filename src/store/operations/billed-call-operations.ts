@@ -6,11 +6,11 @@ import type { Database } from './database.ts';
 import type { SqlRow, SqlValue } from './sql-values.ts';
 import { readBigInt, readInteger, readText } from './read-column.ts';
 
-/** Rows that one page may ask for. */
+/** The highest `limit` of a page. */
 const pageRowsMax = 10_000;
 const dayMs = 86_400_000;
 
-/** The calls behind the statistics on a connection. */
+/** The SQL of the calls behind the statistics. */
 export function createBilledCallOperations(database: Database): BilledCallStore {
   return {
     listBilledCalls: (page) => listBilledCalls(database, page),
@@ -26,7 +26,7 @@ export function createBilledCallOperations(database: Database): BilledCallStore 
 
 async function listBilledCalls(database: Database, page: BilledCallPage): Promise<readonly BilledCall[]> {
   if (!Number.isInteger(page.limit) || page.limit < 1 || page.limit > pageRowsMax) {
-    throw new StoreError('constraint', `A page takes a limit of 1 to ${pageRowsMax}, not ${page.limit}.`);
+    throw new StoreError('constraint', `The limit of a page must be from 1 to ${pageRowsMax}; got ${page.limit}.`);
   }
   const conditions = ['accepted_at_ms >= ?', 'accepted_at_ms < ?', 'billed in (1, 2)'];
   const parameters: SqlValue[] = [page.startMs, page.endMs];

@@ -7,7 +7,7 @@ import { readInteger, readOptionalInteger, readOptionalText, readText } from './
 const selectTokens = `select id, name, hash, user_name, created_at_ms, expires_at_ms, previous_until_ms, used_at_ms
   from billing_tokens left join billing_token_uses on token_id = id`;
 
-/** The billing tokens on a connection. */
+/** The SQL of billing tokens. */
 export function createBillingTokenOperations(database: Database): BillingTokenStore {
   return {
     insertBillingToken: async ({ id, name, hash, userName, createdAtMs, expiresAtMs }) => {

@@ -16,10 +16,10 @@ import { readBigInt, readInteger, readOptionalInteger, readOptionalText, readTex
 import { verifyBooks } from './verify-books.ts';
 import { readWide, toWide } from './wide-amount.ts';
 
-/** Rows that one listing may ask for. */
+/** The highest `limit` of a list. */
 const listedMax = 10_000;
 
-/** The accounts on a connection. */
+/** The SQL of accounts and their ledger. */
 export function createBookOperations(database: Database): CreditBooks {
   return {
     postTransaction: (posted) => database.transact((transaction) => post(transaction, posted), 'read-committed'),
@@ -54,7 +54,7 @@ async function post(database: Database, posted: NewTransaction): Promise<PostRes
   return { status: 'posted', balanceNanoUsd: await readBalance(database, userName) };
 }
 
-/** What was posted under an id, or by this user under the id that an earlier version would have chosen. */
+/** The transaction with an id, or of this user with the id that an earlier version would have chosen. */
 async function findPosted(
   database: Database,
   ids: { readonly transactionId: string; readonly formerId: string | undefined; readonly userName: string },
@@ -128,13 +128,13 @@ async function listLeases(database: Database): ReturnType<CreditBooks['listLease
 
 function checkLimit(limit: number): number {
   if (Number.isInteger(limit) && limit >= 1 && limit <= listedMax) return limit;
-  throw new StoreError('constraint', `A listing takes a limit of 1 to ${listedMax}, not ${limit}.`);
+  throw new StoreError('constraint', `The limit of a list must be from 1 to ${listedMax}; got ${limit}.`);
 }
 
 function decodeTransaction(row: SqlRow): LedgerTransaction {
   const written = readText(row, 'kind');
   const kind = kinds.find((each) => each === written);
-  if (kind === undefined) throw new StoreError('corrupt', 'Column kind holds no kind of transaction.');
+  if (kind === undefined) throw new StoreError('corrupt', 'Column kind is not a known kind of transaction.');
   const optional = {
     keyId: readOptionalText(row, 'key_id'),
     day: readOptionalText(row, 'day'),

@@ -9,9 +9,10 @@ import type { SpendGroup, BatchTransactions } from './batch-transactions.ts';
 import { addWide, readWide, toWide } from './wide-amount.ts';
 
 /**
- * Posts what a batch has spent to the users' accounts, adds it to what their keys have spent, and takes it out of what the node has leased, within the
- * transaction that inserts the rows. What concerns many accounts goes in few statements: each may be a round trip.
- * @param nodeId whose journal the rows come from; undefined for rows that the store itself writes
+ * Posts the spend of a batch to the users' accounts, adds it to the spend of their keys, and takes it out of the node's
+ * leases, within the transaction that inserts the rows. Uses few statements for many accounts, because each may be a
+ * round trip.
+ * @param nodeId the node whose journal the rows come from; undefined for rows that the store itself writes
  */
 export async function bookSpend(database: Database, spend: BatchTransactions, nodeId: string | undefined): Promise<void> {
   const groups = spend.groups();
@@ -20,7 +21,7 @@ export async function bookSpend(database: Database, spend: BatchTransactions, no
     ...userAccount(userName),
     amounts: own.map(({ amount }) => -amount),
   }));
-  // Everybody's account comes last, so that it is kept from the others for the shortest time.
+  // The account that everybody uses comes last, so that it is locked for the shortest time.
   moves.push({ ...revenueAccount, amounts: groups.map(({ amount }) => amount) });
   const next = await moveBalances(database, moves);
   await postUsage(database, groups, next);
@@ -39,7 +40,7 @@ export function userAccount(userName: string): Account {
 
 const revenueAccount: Account = { accountId: 'revenue', kind: 'revenue', userName: null };
 
-/** The postings that an account is about to get: the number and the balance of the next. */
+/** The next posting to an account: its number and the balance before it. */
 type NextPosting = { sequence: bigint; balance: bigint };
 
 const upsertAccounts = perRows(
@@ -51,18 +52,19 @@ const upsertAccounts = perRows(
 );
 
 /**
- * Changes the balances of accounts, each by several postings that are to follow, and has the accounts to itself until the transaction ends: it takes them in the order given.
- * @returns by account, none of which may be named twice
+ * Changes the balances of accounts for the postings that follow, and locks the accounts until the transaction ends, in
+ * the given order.
+ * @returns the next posting by account; no account may appear twice
  */
 export async function moveBalances(
   database: Database,
   moves: readonly (Account & { readonly amounts: readonly bigint[] })[],
 ): Promise<ReadonlyMap<string, NextPosting>> {
   const next = new Map<string, NextPosting>();
-  const sums = new Map(moves.map(({ accountId, amounts }) => [accountId, { sum: addUp(amounts), postings: BigInt(amounts.length) }]));
+  const sums = new Map(moves.map(({ accountId, amounts }) => [accountId, { sum: sumOf(amounts), postings: BigInt(amounts.length) }]));
   for (const part of inParts(moves, database.fragments.sumsPerInsert)) {
     const values = part.flatMap(({ accountId, kind, userName, amounts }): SqlValue[] => {
-      return [accountId, kind, userName, ...toWide(addUp(amounts)), amounts.length];
+      return [accountId, kind, userName, ...toWide(sumOf(amounts)), amounts.length];
     });
     for (const row of await database.all(upsertAccounts(part.length), ...values)) {
       const accountId = readText(row, 'account_id');
@@ -73,7 +75,7 @@ export async function moveBalances(
   return next;
 }
 
-function addUp(amounts: readonly bigint[]): bigint {
+function sumOf(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
 }
 
@@ -85,7 +87,7 @@ const insertPostingRows = perRows(
 
 type Posting = { readonly transactionId: string; readonly accountId: string; readonly amount: bigint };
 
-/** Writes postings to accounts whose balances moveBalances has changed by them, in the order given. */
+/** Writes postings to accounts whose balances moveBalances has already changed, in the given order. */
 export async function insertPostings(
   database: Database,
   next: ReadonlyMap<string, NextPosting>,
@@ -93,7 +95,7 @@ export async function insertPostings(
 ): Promise<void> {
   const rows = postings.map(({ transactionId, accountId, amount }) => {
     const account = next.get(accountId);
-    if (account === undefined) throw new StoreError('corrupt', `The account ${accountId} was not changed.`);
+    if (account === undefined) throw new StoreError('corrupt', `The account ${accountId} was not locked before its posting.`);
     account.sequence += 1n;
     account.balance += amount;
     return [transactionId, accountId, account.sequence, ...toWide(amount), ...toWide(account.balance)];
@@ -127,7 +129,7 @@ const addToPeriodRows = perRows(
 );
 
 async function addToPeriods(database: Database, groups: readonly SpendGroup[]): Promise<void> {
-  // A key's days have their month in common, and no row may be named twice in one statement.
+  // Several days of a key share their month, and one statement must not contain a row twice.
   const sums = new Map<string, { readonly names: readonly string[]; amount: bigint }>();
   for (const { userName, keyId, acceptedAtMs, amount } of groups) {
     for (const period of Object.values(periodsOf(acceptedAtMs))) {
@@ -141,7 +143,9 @@ async function addToPeriods(database: Database, groups: readonly SpendGroup[]): 
   }
 }
 
-/** So much is taken out of a lease at most: a price that is wrong by far must not keep rows from being booked. */
+/**
+ * The most that one statement takes out of a lease: a price that is far too high must not keep rows from being booked.
+ */
 const shippedMax = 4_000_000_000_000_000_000n;
 const ship = perRows(
   (rows) => `update credit_leases
@@ -151,7 +155,7 @@ const ship = perRows(
     returning pot_id, closing, granted_nano_usd, shipped_nano_usd`,
 );
 
-/** What was charged is in the books: the node has leased less by it. A lease that the node is done with ends with the last of it. */
+/** Takes booked charges out of the node's leases. A closing lease ends with the last of its charges. */
 export async function takeFromLeases(
   database: Database,
   nodeId: string,
@@ -163,7 +167,7 @@ export async function takeFromLeases(
   await shipFromLeases(database, nodeId, leased);
 }
 
-/** Adds what is held by bits of pots to the sums of the pots themselves. */
+/** Adds amounts by bits of pots to the sums of the single pots. */
 function addUpPots(leased: Map<string, bigint>, call: Parameters<typeof everyPot>[0], held: ReadonlyMap<number, bigint>): void {
   if (held.size === 0) return;
   for (const { id, bit } of everyPot(call)) {

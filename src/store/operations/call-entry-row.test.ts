@@ -8,7 +8,7 @@ import { encodeEntry } from '../../billing/ledger/entry-json.ts';
 import { encodeForLedger } from '../../billing/ledger/ledger-form.ts';
 import { type CallRow, readCallRow } from './call-entry-row.ts';
 
-test('a row is the same out of the summary and out of the entry', () => {
+test('the summary and the entry give the same row', () => {
   const inRange = entries.filter(({ charge }) => charge.amountNanoUsd < 2n ** 63n && charge.amountNanoUsd > -(2n ** 63n));
   fc.assert(
     fc.property(inRange, (entry) => {

@@ -7,7 +7,7 @@ import { StoreError } from '../store-error.ts';
 import type { SqlParameter, SqlRow } from './sql-values.ts';
 import { readText } from './read-column.ts';
 
-/** The columns of `calls` in the order of a row's values. */
+/** The columns of `calls` in the order of the values of a row. */
 export const callColumns = [
   'call_id',
   'accepted_at_ms',
@@ -30,33 +30,36 @@ export const callColumns = [
   'unpriced',
 ] as const;
 
-/** An entry as the values of its row, in the order of `callColumns`. */
+/** The values of an entry's row, in the order of `callColumns`. */
 export type CallRow = {
   readonly values: SqlParameter[];
-  /** Of the price book that priced it. */
+  /** The version of the price book that priced it. */
   readonly priceVersion: string;
 };
 
-/** Where a column stands in a row. */
+/** The index of a column in the values of a row. */
 export const columnAt = (name: (typeof callColumns)[number]): number => callColumns.indexOf(name);
 
-/** What a billed row adds to the roll-ups, and under which names. */
+/** The amounts that a billed row adds to the roll-ups, and their names. */
 export type UsageIncrement = {
   readonly callId: string;
   readonly acceptedAtMs: number;
-  /** Of the price book that priced it. */
+  /** The version of the price book that priced it. */
   readonly priceVersion: string;
   readonly names: readonly [userName: string, tokenName: string, modelName: string];
-  /** Prompt, completion, cache and cache creation tokens, use time, one call, amount: in the order of the roll-up's columns. */
+  /**
+   * Prompt, completion, cache and cache creation tokens, use time, one call, amount: in the order of the columns of a
+   * roll-up.
+   */
   readonly amounts: readonly (number | bigint)[];
 };
 
-/** Amounts are kept in 64 bits: up to 9.2 billion USD. */
+/** Amounts have 64 bits: up to 9.2 billion USD. */
 const amountNanoUsdMax = 2n ** 63n - 1n;
 
 /**
- * The values of an entry's row: out of its summary, or out of the entry where there is none. Throws StoreError `entry-out-of-range` naming what
- * cannot be kept exactly.
+ * The values of an entry's row, from its summary, or from the entry if there is no summary. Throws StoreError
+ * `entry-out-of-range` with the member that cannot be stored exactly.
  * @param summary as encodeForLedger writes it, possibly empty
  * @param text the entry as encodeEntry writes it, in UTF-8
  */
@@ -115,13 +118,13 @@ function encodeCallRow(text: Buffer): CallRow {
   }
   const counts = statisticsCounts(entry.usage);
   const whole = (name: string, value: number): number => {
-    // Counts that were added up may exceed 2^53; they are still whole and far below 2^63.
+    // Sums of counts may exceed 2^53; they are still integers and far below 2^63.
     if (Number.isInteger(value) && Math.abs(value) < 2 ** 62) return value;
-    throw outOfRange(entry.callId, name, 'no whole number below 2^62');
+    throw outOfRange(entry.callId, name, 'not an integer below 2^62');
   };
-  // JSON writes what is no number as null, and a null must not pass for a zero.
-  if (Object.values(entry.usage).some((count) => typeof count !== 'number')) throw outOfRange(entry.callId, 'usage', 'no number');
-  if (typeof entry.durationMs !== 'number') throw outOfRange(entry.callId, 'durationMs', 'no number');
+  // JSON encodes NaN and infinity as null, and a null must not count as zero.
+  if (Object.values(entry.usage).some((count) => typeof count !== 'number')) throw outOfRange(entry.callId, 'usage', 'not a number');
+  if (typeof entry.durationMs !== 'number') throw outOfRange(entry.callId, 'durationMs', 'not a number');
   const values = [
     toStorableText(entry.callId),
     whole('acceptedAtMs', entry.acceptedAtMs),
@@ -146,7 +149,7 @@ function encodeCallRow(text: Buffer): CallRow {
   return { values, priceVersion: toStorableText(entry.priceVersion) };
 }
 
-/** What a row adds to the statistics; undefined for one that counts nowhere. */
+/** The amounts that a row adds to the statistics; undefined if it is not billed. */
 export function readIncrement({ values, priceVersion }: CallRow): UsageIncrement | undefined {
   const [callId, acceptedAtMs, userName, tokenName, modelName, amount, billed, prompt, completion, cache, cacheCreation, useTimeMs] =
     values;
@@ -161,13 +164,13 @@ export function readIncrement({ values, priceVersion }: CallRow): UsageIncrement
   };
 }
 
-/** A value of a row that readCallRow made: whole, and a bigint where a number would not be exact. */
+/** A value of a row of readCallRow: an integer, and a bigint if a number would not be exact. */
 function toCount(value: SqlParameter | undefined): number | bigint {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
   return typeof value === 'object' ? 0 : BigInt(value ?? 0);
 }
 
-/** Reads an entry back from its row, exactly as it was appended. */
+/** Decodes an entry from its row, exactly as it was appended. */
 export function decodeCallEntry(row: SqlRow): CallEntry {
   return decodeEntry(JSON.parse(readText(row, 'entry')));
 }

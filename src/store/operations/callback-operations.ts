@@ -7,7 +7,7 @@ import { readBytes, readInteger, readOptionalInteger, readOptionalText, readText
 import type { CallbackStoreOperations } from '../worker/store-protocol.ts';
 import { toOptionalText, toOptionalWhole, toWhole } from './video-task-row.ts';
 
-/** Callbacks and the secrets that sign them on a connection. */
+/** The SQL of callbacks and their signing secrets. */
 export function createCallbackOperations(database: Database): CallbackStoreOperations {
   return {
     ...createAttemptOperations(database),
@@ -41,7 +41,7 @@ export function createCallbackOperations(database: Database): CallbackStoreOpera
 const columns = `id, user_name, subject, event_type, sealed_url, payload, created_at_ms, status, attempts, next_attempt_at_ms,
   last_status, last_problem, delivered_at_ms`;
 
-/** Adds deliveries within the caller's transaction. One whose id is there already stays as it is. */
+/** Inserts deliveries within the caller's transaction. An existing delivery is not changed. */
 export async function insertDeliveries(database: Database, deliveries: readonly NewDelivery[]): Promise<void> {
   const sql = `insert into callback_deliveries (id, user_name, subject, event_type, sealed_url, payload, created_at_ms, status, attempts,
       next_attempt_at_ms, lease_until_ms)
@@ -61,7 +61,7 @@ function createAttemptOperations(database: Database): AttemptOperations {
   return {
     claimDeliveries: async ({ owner, nowMs, leaseUntilMs, limit }) => {
       const dueAt = [toWhole(nowMs), toWhole(nowMs)] as const;
-      // Most of the time nothing is due, and then there is no transaction to hold up others.
+      // Usually nothing is due; this query avoids a transaction that would block others.
       if ((await database.first(`select 1 ${dueDeliveries} limit 1`, ...dueAt)) === undefined) return [];
       return await database.transact(async (transaction) => {
         const free = transaction.fragments.forUpdateOfFree('callback_deliveries');
@@ -74,7 +74,7 @@ function createAttemptOperations(database: Database): AttemptOperations {
     },
     recordAttempt: (attempt) => recordAttempt(database, attempt),
     redeliver: async ({ userName, id, nowMs }) => {
-      // Taking the lease away keeps an attempt that is under way from recording its outcome as this one's.
+      // Ending the lease prevents an attempt in progress from recording its outcome for the new one.
       const sql = `update callback_deliveries set status = 'waiting', attempts = 0, next_attempt_at_ms = ?, last_status = null, last_problem = null,
           delivered_at_ms = null, over_at_ms = null, lease_owner = null, lease_until_ms = 0
         where id = ? and user_name = ?`;
@@ -89,7 +89,7 @@ function createAttemptOperations(database: Database): AttemptOperations {
 
 async function recordAttempt(database: Database, attempt: Parameters<AttemptOperations['recordAttempt']>[0]): Promise<boolean> {
   const { id, owner, status, attempts, nextAttemptAtMs, lastStatus, lastProblem, deliveredAtMs } = attempt;
-  // Of one that was given up it is not told when, only that it was no sooner than the attempt was due.
+  // The time of a delivery that was abandoned is not recorded; it is at the earliest when the attempt was due.
   const sql = `update callback_deliveries set status = ?, attempts = ?, last_status = ?, last_problem = ?, delivered_at_ms = ?,
       over_at_ms = case when ? = 1 then null else coalesce(?, ${database.fragments.greatest}(next_attempt_at_ms, ?)) end, next_attempt_at_ms = ?,
       lease_owner = null, lease_until_ms = 0
@@ -125,7 +125,7 @@ function decodeDelivery(row: SqlRow): Delivery {
 function readStatus(row: SqlRow): DeliveryStatus {
   const status = readText(row, 'status');
   if (status === 'waiting' || status === 'delivered' || status === 'given-up') return status;
-  throw new StoreError('corrupt', 'Column status holds no status of a delivery.');
+  throw new StoreError('corrupt', 'Column status is not a known status of a delivery.');
 }
 
 function decodeSecrets(row: SqlRow): CallbackSecrets {

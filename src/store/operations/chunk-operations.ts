@@ -13,7 +13,7 @@ type ChunkOperations = Pick<FileSearchOperations, keyof ChunkStore>;
 const held = "store_id = ? and file_id = ? and lease_owner = ? and status = 'in_progress'";
 const keysOf = ({ storeId, fileId, owner }: IndexingLease): readonly [string, string, string] => [storeId, fileId, owner];
 
-/** The index on a connection. */
+/** The SQL of the index of chunks. */
 export function createChunkOperations(database: Database): ChunkOperations {
   return {
     claimIndexing: (claim) => database.transact((transaction) => claimIndexing(transaction, claim)),
@@ -22,7 +22,7 @@ export function createChunkOperations(database: Database): ChunkOperations {
     addChunks: (added) => database.transact((transaction) => addChunks(transaction, added)),
     finishIndexing: (end) => database.transact((transaction) => finishIndexing(transaction, end)),
     postponeIndexing: async (lease) => {
-      // A time of waiting is no attempt: what could not be done now is not what is wrong with the file.
+      // A pause does not count as an attempt: the reason for it is not in the file.
       const sql = `update store_files set lease_owner = null, lease_until_ms = ?, attempts = attempts - 1 where ${held}`;
       await database.run(sql, lease.untilMs, ...keysOf(lease));
     },
@@ -64,7 +64,7 @@ async function claimIndexing(
     await database.run(take, owner, nowMs + leaseMs, lease.storeId, lease.fileId);
     if (readInteger(row, 'attempts') < attemptsMax)
       return { ...lease, userName: readText(row, 'user_name'), chunking: decodeChunking(row) };
-    const error = { code: 'server_error', message: 'Indexing this file was begun several times and never came to its end.' } as const;
+    const error = { code: 'server_error', message: 'Indexing this file was started several times and never finished.' } as const;
     await finishIndexing(database, { ...lease, status: 'failed', error });
   }
 }

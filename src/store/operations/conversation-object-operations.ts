@@ -13,7 +13,7 @@ import type { ConversationStoreOperations } from '../worker/store-protocol.ts';
 type PutConversation = Extract<ConversationWrite, { type: 'put-conversation' }>;
 type Change = Exclude<ConversationWrite, PutConversation | { type: `${string}-response` | 'extend-lease' | 'append-events' }>;
 
-/** When one expires that is kept until it is deleted. */
+/** The expiry of a conversation that is kept until it is deleted. */
 const never = Number.MAX_SAFE_INTEGER;
 const living = 'user_name = ? and id = ? and expires_at_ms > ?';
 
@@ -27,7 +27,7 @@ export async function putConversation(database: Database, { conversation, items 
   return await appendItems(database, readInteger(row, 'number'), items, never);
 }
 
-/** Whatever happens to a conversation that is there. */
+/** Applies one change to an existing conversation. */
 export async function changeConversation(database: Database, write: Change): Promise<WriteOutcome> {
   const { userName, id, nowMs } = write;
   const row = await database.first(`select number, lock_holder, lock_until_ms from conversations where ${living}`, userName, id, nowMs);
@@ -57,23 +57,23 @@ export async function changeConversation(database: Database, write: Change): Pro
   }
 }
 
-/** It is kept for its time from now on. */
+/** Restarts the time for which a conversation is kept. */
 async function touch(database: Database, number: number, nowMs: number): Promise<void> {
   await database.run('update conversations set expires_at_ms = ? + kept_ms where number = ? and kept_ms is not null', nowMs, number);
 }
 
 async function appendItems(database: Database, number: number, items: readonly SealedItem[], itemsMax: number): Promise<WriteOutcome> {
-  const known = await database.first('select items, next_position from conversations where number = ?', number);
-  if (known === undefined) return 'unknown';
-  const first = readInteger(known, 'next_position');
+  const conversation = await database.first('select items, next_position from conversations where number = ?', number);
+  if (conversation === undefined) return 'unknown';
+  const first = readInteger(conversation, 'next_position');
   let added = 0;
   for (const { key, sealed } of items) {
     const sql = `insert into conversation_items (conversation_number, position, item_key, body) values (?, ?, ?, ?)
       on conflict (item_key, conversation_number) do nothing`;
     added += await database.run(sql, number, first + added, key, sealed);
   }
-  if (readInteger(known, 'items') + added > itemsMax) {
-    // All or nothing: what was added goes again.
+  if (readInteger(conversation, 'items') + added > itemsMax) {
+    // All or nothing: removes the items that were added.
     await database.run('delete from conversation_items where conversation_number = ? and position >= ?', number, first);
     return 'refused';
   }
@@ -138,7 +138,7 @@ async function listItems(
   }
   const range = order === 'asc' ? 'position > ? order by position' : 'position < ? order by position desc';
   const from = `from conversation_items where conversation_number = ? and ${range} limit ?`;
-  // Lengths are known without reading the bodies.
+  // Reads the lengths without the bodies.
   const lengths = await database.all(`select length(body) as bytes ${from}`, number, cursor, limit + 1);
   const bytes = lengths.slice(0, limit).reduce((sum, each) => sum + readInteger(each, 'bytes'), 0);
   if (bytes > bytesMax) return 'too-large';

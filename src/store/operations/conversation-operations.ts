@@ -19,9 +19,9 @@ import {
 } from './response-operations.ts';
 import type { ConversationStoreOperations } from '../worker/store-protocol.ts';
 
-/** Stored responses and conversations on a connection. */
+/** The SQL of stored responses and conversations. */
 export function createConversationOperations(database: Database): ConversationStoreOperations {
-  /** Whether the log may hold what was deleted. */
+  /** Whether the log may still contain deleted rows. */
   let deleted = false;
   return {
     ...createResponseReading(database),
@@ -44,7 +44,7 @@ export function createConversationOperations(database: Database): ConversationSt
   };
 }
 
-/** What one write cannot do must not undo what others share the transaction with it for. */
+/** A write that fails must not undo the others in the same transaction. */
 async function writeApart(database: Database, write: ConversationWrite): Promise<WriteOutcome> {
   try {
     return await database.transact((part) => writeOne(part, write));
@@ -87,7 +87,7 @@ async function findItems(
     where item_key = ? and user_name = ? and deleted = 0 and expires_at_ms > ? order by response_number desc limit 1`;
   const inConversation = `select conversations.id as id, body from conversation_items join conversations on conversations.number = conversation_number
     where item_key = ? and user_name = ? and expires_at_ms > ? order by conversation_number desc limit 1`;
-  /** Parts that hold several of the items are read, and sent to the other thread, once. */
+  /** A part that has several of the items is read, and sent to the other thread, once. */
   const parts = new Map<string, Uint8Array<ArrayBuffer>>();
   const found: FoundItem[] = [];
   let bytes = 0;

@@ -3,36 +3,38 @@ import type { SqlFragments } from './sql-fragments.ts';
 import type { TermIndex } from './term-index.ts';
 
 /**
- * What a transaction is kept from seeing of others. `serializable`: it runs as if it were alone, and is run again when that was not so. `read-committed`: each
- * statement sees what is committed; for work that is right that way (rows that are locked first, statements that carry their own condition) and that
- * writes where everybody writes, so that running it again until it is alone might never end.
+ * How far a transaction is isolated from others. `serializable`: it runs as if it were alone, and runs again if it was
+ * not. `read-committed`: each statement sees what is committed. Use it for work that is correct that way (it locks rows
+ * first, or its statements have their own conditions) and that writes rows that everybody writes: as a serializable
+ * transaction it might be repeated without end.
  */
 type Isolation = 'serializable' | 'read-committed';
 
 /**
- * What operations are written against, whatever the engine: SQLite in a thread of its own, where one operation runs after the other, or a pool of connections to
- * PostgreSQL. Statements have `?` for their parameters and are prepared once and kept: never build SQL from values. All reject with StoreError.
+ * The database that operations use, on any engine: SQLite in a thread of its own, which runs one operation at a time,
+ * or a pool of connections to PostgreSQL. Parameters in statements are `?`. Statements are prepared once and cached:
+ * never build SQL from values. All methods reject with StoreError.
  */
 export type Database = {
-  /** Runs one statement and resolves with how many rows it changed. */
+  /** Runs one statement and resolves with the number of changed rows. */
   readonly run: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<number>;
   readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<SqlRow | undefined>;
   readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly SqlRow[]>;
   /**
-   * Rows as their columns' values in order, for answers of many rows: each costs half as much. A number comes as the engine hands it over: number, bigint or the text of its
-   * digits.
+   * Rows as lists of their columns' values, at half the cost of objects, for large answers. A number has the type of
+   * the engine: number, bigint or the text of its digits.
    */
   readonly rows: (sql: string, ...parameters: readonly SqlParameter[]) => Promise<readonly ValueRow[]>;
   /**
-   * Runs `work` in one write transaction: all of it is booked or nothing. Statements belong to it only when they go through the database that `work` is handed.
-   * `work` may be run several times, and so must have no effect but its statements. Within a transaction it is a savepoint: when `work` throws, what it did is undone
-   * and the rest of the transaction goes on.
-   * @param isolation `serializable` by default; a savepoint has that of its transaction
+   * Runs `work` in one write transaction: all of it is committed or nothing. Only statements on the database that is
+   * passed to `work` belong to it. `work` may run several times, so it must have no other effects. Within a transaction
+   * this is a savepoint: if `work` throws, its statements are undone and the transaction continues.
+   * @param isolation default `serializable`; a savepoint has that of its transaction
    */
   readonly transact: <Result>(work: (transaction: Database) => Promise<Result>, isolation?: Isolation) => Promise<Result>;
-  /** What each engine words in its own way. */
+  /** The SQL that differs between engines. */
   readonly fragments: SqlFragments;
   readonly termIndex: TermIndex;
-  /** Takes what was erased out of the engine's own log, where it can be told to; false while others keep it from that. */
+  /** Removes deleted rows from the log of the engine, if the engine can; false while readers prevent it. */
   readonly forgetErased: () => Promise<boolean>;
 };

@@ -3,7 +3,7 @@ import { StoreError } from '../store-error.ts';
 import type { SqlRow } from './sql-values.ts';
 import { readOptionalText } from './read-column.ts';
 
-/** Limits that cannot be read must not become none: a key would open more than it should. */
+/** Limits that cannot be read must not count as no limits: a key would be allowed more than it should. */
 export function decodeLimits(row: SqlRow, column: string): AccessLimits | undefined {
   const text = readOptionalText(row, column);
   if (text === undefined) return undefined;
@@ -11,8 +11,8 @@ export function decodeLimits(row: SqlRow, column: string): AccessLimits | undefi
   try {
     value = JSON.parse(text);
   } catch {
-    // Told below, as any other value that is none.
+    // Reported below, like any other invalid value.
   }
-  if (!isAccessLimits(value)) throw new StoreError('corrupt', `Column ${column} holds what is no set of limits.`);
+  if (!isAccessLimits(value)) throw new StoreError('corrupt', `Column ${column} is not a valid set of limits.`);
   return value;
 }

@@ -4,7 +4,7 @@ import { encodeForLedger, toLedgerBytes } from '../../billing/ledger/ledger-form
 import { StoreError } from '../store-error.ts';
 import type { EncodedBatch } from '../worker/store-protocol.ts';
 
-/** Encodes an entry. Throws StoreError `entry-out-of-range` for one that has no JSON form. */
+/** Encodes an entry. Throws StoreError `entry-out-of-range` if it has no JSON form. */
 export function encodeForStore(entry: CallEntry): Uint8Array {
   try {
     return toLedgerBytes(encodeForLedger(entry, encodeEntry(entry)));
@@ -14,7 +14,7 @@ export function encodeForStore(entry: CallEntry): Uint8Array {
   }
 }
 
-/** Puts encoded entries end to end in memory of their own, so that nothing else travels with them. */
+/** Joins encoded entries in a buffer of their own, so that nothing else is sent with them. */
 export function joinEncoded(entries: readonly Uint8Array[]): EncodedBatch {
   const lengths = entries.map((entry) => entry.length);
   const bytes = new Uint8Array(lengths.reduce((sum, length) => sum + length, 0));
@@ -26,7 +26,7 @@ export function joinEncoded(entries: readonly Uint8Array[]): EncodedBatch {
   return { bytes, lengths };
 }
 
-/** An entry of a batch: the line with its summary, empty for an odd one, and its text in UTF-8, which is part of the batch's memory. */
+/** An entry of a batch: its summary, which may be empty, and its text in UTF-8, which is part of the batch's buffer. */
 export type SplitEntry = { readonly summary: string; readonly text: Buffer };
 
 /** The entries of a batch, in order. */

@@ -12,7 +12,7 @@ type FileOperations = Pick<FileSearchOperations, keyof FilesStore>;
 const columns = 'id, user_name, filename, purpose, media_type, bytes, created_at_ms, expires_at_ms';
 const living = 'user_name = ? and is_finished = 1 and (expires_at_ms is null or expires_at_ms > ?)';
 
-/** Files and their sealed content on a connection. */
+/** The SQL of files and their sealed content. */
 export function createFileOperations(database: Database): FileOperations {
   return {
     beginUpload: async ({ userName, fileId, startedAtMs }) => {

@@ -16,15 +16,16 @@ const insertClaim = `insert into idempotency_keys
 const selectHolder = `select body_hash, request_id, state, created_at_ms, lease_until_ms, chunks, head from idempotency_keys
   where key_id = ? and idempotency_key = ? and expires_at_ms > ?`;
 /** A key may be swept between two statements. */
-const triesMax = 3;
+const attemptsMax = 3;
 
 /**
- * Answers under idempotency keys. Every statement carries its own condition, so that none has to be run again because of others.
+ * The SQL of idempotency keys and their replies. Every statement has its own condition, so that no transaction must be
+ * repeated because of others.
  */
 export function createIdempotencyOperations(database: Database): IdempotencyStore {
   return {
     claimIdempotencyKey: async (claim) => {
-      // Most that come a second time come for an answer: reading it takes no lock.
+      // Most repeated requests want the reply; reading it needs no lock.
       const holder = await findHolder(database, claim);
       return holder ?? (await database.transact((transaction) => claimKey(transaction, claim), 'read-committed'));
     },
@@ -72,7 +73,7 @@ export function createIdempotencyOperations(database: Database): IdempotencyStor
 async function claimKey(database: Database, claim: KeyClaim): Promise<KeyHolder | undefined> {
   const { keyId, key, bodyHash, requestId, owner, createdAtMs, expiresAtMs, leaseUntilMs } = claim;
   const expired = 'delete from idempotency_keys where key_id = ? and idempotency_key = ? and expires_at_ms <= ? returning request_id';
-  for (let tries = 0; tries < triesMax; tries += 1) {
+  for (let tries = 0; tries < attemptsMax; tries += 1) {
     const over = await database.first(expired, keyId, key, createdAtMs);
     if (over !== undefined) await deleteChunks(database, readText(over, 'request_id'));
     const row = [keyId, key, bodyHash, requestId, owner, createdAtMs, expiresAtMs, leaseUntilMs] as const;
@@ -80,7 +81,7 @@ async function claimKey(database: Database, claim: KeyClaim): Promise<KeyHolder 
     const holder = await findHolder(database, claim);
     if (holder !== undefined) return holder;
   }
-  throw new StoreError('busy', 'An idempotency key was taken and given back all the time.');
+  throw new StoreError('busy', 'An idempotency key was claimed and released repeatedly at the same time.');
 }
 
 async function findHolder(database: Database, { keyId, key, createdAtMs }: KeyClaim): Promise<KeyHolder | undefined> {

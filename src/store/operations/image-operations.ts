@@ -7,21 +7,21 @@ import { toWhole } from './video-task-row.ts';
 
 const fields = 'id, user_name, key_id, media_type, media_bytes, media_sha256, created_at_ms, expires_at_ms';
 
-/** Pictures with links, on a connection. */
+/** The SQL of images with links. */
 export function createImageOperations(database: Database): PictureStore {
   return {
     addPictures: (pictures) =>
       database.transact(async (transaction) => {
-        for (const picture of pictures) await insertPicture(transaction, picture);
+        for (const picture of pictures) await insertImage(transaction, picture);
       }, 'read-committed'),
     findPicture: async (id) => {
       const row = await database.first(`select ${fields} from pictures where id = ?`, toStorableText(id));
-      return row === undefined ? undefined : decodePicture(row);
+      return row === undefined ? undefined : decodeImage(row);
     },
   };
 }
 
-async function insertPicture(database: Database, picture: StoredPicture): Promise<void> {
+async function insertImage(database: Database, picture: StoredPicture): Promise<void> {
   const { id, userName, keyId, media, createdAtMs, expiresAtMs } = picture;
   const file = [toStorableText(media.mediaType), toWhole(media.bytes), toStorableText(media.sha256)] as const;
   await database.run(
@@ -35,7 +35,7 @@ async function insertPicture(database: Database, picture: StoredPicture): Promis
   );
 }
 
-function decodePicture(row: SqlRow): StoredPicture {
+function decodeImage(row: SqlRow): StoredPicture {
   const id = readText(row, 'id');
   return {
     id,
@@ -52,7 +52,7 @@ function decodePicture(row: SqlRow): StoredPicture {
   };
 }
 
-/** Forgets pictures whose time has passed and resolves with the keys of their files. */
+/** Deletes the rows of expired images and resolves with the keys of their files. */
 export async function expireImages(
   database: Database,
   { nowMs, limit }: { readonly nowMs: number; readonly limit: number },

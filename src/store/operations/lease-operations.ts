@@ -14,7 +14,7 @@ import type { SqlRow } from './sql-values.ts';
 import { readPotBalances, type PotBalances } from './pot-balances.ts';
 import { readBigInt, readInteger, readOptionalText, readText } from './read-column.ts';
 
-/** What processes lease, on a connection. Whoever changes something of a user's money has that user's account to itself until the transaction ends. */
+/** The SQL of leases. Every transaction that changes money of a user locks that user's account until it ends. */
 export function createLeaseOperations(database: Database): LeaseStore {
   return {
     openCreditNode: async ({ nodeId, sessionId, nowMs }) => {
@@ -28,8 +28,8 @@ export function createLeaseOperations(database: Database): LeaseStore {
   };
 }
 
-/** Whether this is the node's life; nobody changes that until the transaction ends. */
-async function isLife(
+/** Whether this is the current incarnation of the node; it cannot change until the transaction ends. */
+async function isCurrentIncarnation(
   database: Database,
   { nodeId, sessionId }: { readonly nodeId: string; readonly sessionId: string },
 ): Promise<boolean> {
@@ -42,13 +42,13 @@ async function releaseNode(
   database: Database,
   { nodeId, sessionId }: { readonly nodeId: string; readonly sessionId?: string },
 ): Promise<number> {
-  if (sessionId !== undefined && !(await isLife(database, { nodeId, sessionId }))) return 0;
-  // Without a life of it, the process learns that its leases are gone, should it still live.
+  if (sessionId !== undefined && !(await isCurrentIncarnation(database, { nodeId, sessionId }))) return 0;
+  // Without its row, the process learns that its leases have ended, if it is still running.
   if (sessionId === undefined) await database.run('delete from credit_nodes where node_id = ?', nodeId);
   return await database.run('delete from credit_leases where node_id = ?', nodeId);
 }
 
-/** Has the user's account to itself from now on. */
+/** Locks the user's account until the transaction ends. */
 export async function lockAccount(database: Database, userName: string): Promise<void> {
   const sql = `insert into ledger_accounts (account_id, kind, user_name, balance_kusd, balance_nano, postings) values (?, 'user', ?, 0, 0, 0)
     on conflict (account_id) do update set postings = ledger_accounts.postings`;
@@ -60,20 +60,23 @@ async function changeLeases(
   node: CreditNode & { readonly nowMs: number; readonly userName: string },
   requests: readonly LeaseRequest[],
 ): Promise<LeaseReply> {
-  if (!(await isLife(database, node))) return { status: 'fenced' };
+  if (!(await isCurrentIncarnation(database, node))) return { status: 'fenced' };
   await lockAccount(database, node.userName);
   const nodes = await countNodes(database, node);
   const pots = requests.map(({ pot }) => pot);
-  const standings = await readPotBalances(database, node.userName, pots);
+  const potBalances = await readPotBalances(database, node.userName, pots);
   const leases: LeaseState[] = [];
   for (const [index, request] of requests.entries()) {
-    const standing = standings[index];
-    if (standing !== undefined) leases.push(await changeLease(database, node, request, { ...standing, nodes }));
+    const balances = potBalances[index];
+    if (balances !== undefined) leases.push(await changeLease(database, node, request, { ...balances, nodes }));
   }
   return { status: 'leased', leases };
 }
 
-/** Nodes at work, this one among them. Clocks of several machines differ: one that was heard of in the future lives. */
+/**
+ * Running nodes, this one included. Clocks of several machines differ: a node that was seen in the future counts as
+ * running.
+ */
 async function countNodes(database: Database, { nodeId, nowMs }: { readonly nodeId: string; readonly nowMs: number }): Promise<number> {
   const sql = 'select count(*) as nodes from credit_nodes where node_id <> ? and seen_at_ms > ?';
   const row = await database.first(sql, nodeId, Math.floor(nowMs) - nodeAliveMs);
@@ -118,8 +121,8 @@ function sumOf(rows: readonly SqlRow[]): bigint {
 
 function isRowStranded(row: SqlRow, nowMs: number): boolean {
   const sessionId = readOptionalText(row, 'session_id');
-  const life = sessionId === undefined ? undefined : { sessionId, seenAtMs: readInteger(row, 'seen_at_ms') };
-  return isStranded({ generation: readText(row, 'generation'), recalled: readInteger(row, 'recalled') === 1 }, life, nowMs);
+  const incarnation = sessionId === undefined ? undefined : { sessionId, seenAtMs: readInteger(row, 'seen_at_ms') };
+  return isStranded({ generation: readText(row, 'generation'), recalled: readInteger(row, 'recalled') === 1 }, incarnation, nowMs);
 }
 
 function decodeLease(row: SqlRow): LeaseRow {

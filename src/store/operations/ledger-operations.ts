@@ -15,34 +15,35 @@ import { addToRollUps, SumRefusedError } from './roll-ups.ts';
 import { readInteger, readText } from './read-column.ts';
 import { BatchTransactions } from './batch-transactions.ts';
 
-/** Entries that one listing may ask for. */
+/** The highest `limit` of a list of entries. */
 const listedEntriesMax = 10_000;
 
-/** The inserts of an engine, by how many rows they take. */
+/** The inserts of an engine by their number of rows. */
 function createInsert({ textOfBytes }: Database['fragments']): (rows: number) => string {
   const row = `(${callColumns.map((column) => (column === 'entry' ? textOfBytes : '?')).join(', ')})`;
   return perRows((rows) => `insert into calls (${callColumns.join(', ')}) ${valuesOf(row, rows)} on conflict (call_id) do nothing`);
 }
 
-/** What insertEach adds to one after the other. */
+/** insertEach adds to one sum at a time. */
 const oneByOne = [1] as const;
 
-/** The ledger on a connection. */
+/** The SQL of the ledger. */
 export function createLedgerOperations(database: Database): LedgerStoreOperations {
   const insertNew = createInsertNew(database.fragments);
   const insertEach = createInsertEach(database.fragments);
   return {
     appendBatch: async (batch, nodeId) => {
       const rows = splitEncoded(batch).map(({ summary, text }) => readCallRow(summary, text));
-      // What is inserted once is told by the key and what is added is added by the statement, so that a transaction need not be alone.
+      // The primary key detects a repeated insert, and the statement itself adds to sums, so the transaction need not
+      // be serializable.
       try {
         return await database.transact(
           (transaction) => appendRows(transaction, rows, { insert: insertNew, sumsPerInsert: database.fragments.sumsPerInsert, nodeId }),
           'read-committed',
         );
       } catch (error) {
-        // Row by row and sum by sum, it is seen which rows are known and which sum does not fit.
-        if (!(error instanceof RowsKnownError) && !(error instanceof SumRefusedError)) throw error;
+        // A repetition with single rows and single sums shows which rows exist and which sum does not fit.
+        if (!(error instanceof RowsExistError) && !(error instanceof SumRefusedError)) throw error;
         return await database.transact(
           (transaction) => appendRows(transaction, rows, { insert: insertEach, sumsPerInsert: oneByOne, nodeId }),
           'read-committed',
@@ -68,8 +69,8 @@ export function createLedgerOperations(database: Database): LedgerStoreOperation
 }
 
 /**
- * Adds one row together with the statistics it adds to, within the caller's transaction, which has to be `read-committed`: the row of a minute is
- * everybody's. One that is there already stays as it is and adds nothing. Throws StoreError
+ * Adds one row and its part in the statistics, within the caller's transaction, which must be `read-committed` because
+ * everybody writes the row of a minute. An existing row is not changed and adds nothing. Throws StoreError
  * `entry-out-of-range`.
  */
 export async function bookEntry(database: Database, entry: CallEntry): Promise<void> {
@@ -77,37 +78,40 @@ export async function bookEntry(database: Database, entry: CallEntry): Promise<v
   await appendRows(database, rows, { insert: createInsertEach(database.fragments), sumsPerInsert: oneByOne, nodeId: undefined });
 }
 
-/** Some of the rows are there already. */
-class RowsKnownError extends Error {}
+/** Some of the rows exist already. */
+class RowsExistError extends Error {}
 
-type Insert = (database: Database, rows: readonly CallRow[], spend: BatchTransactions) => Promise<readonly CallRow[]>;
+type Insert = (database: Database, rows: readonly CallRow[], transactions: BatchTransactions) => Promise<readonly CallRow[]>;
 
-/** Inserts rows that are all new, as they nearly always are. Throws RowsKnownError, which has to undo the transaction, when some are not. */
+/**
+ * Inserts rows that are all new, which is the normal case. Throws RowsKnownError, which must undo the transaction, if
+ * some exist.
+ */
 function createInsertNew(fragments: Database['fragments']): Insert {
   const insert = createInsert(fragments);
-  return async (database, rows, spend) => {
+  return async (database, rows, transactions) => {
     for (const row of rows) {
-      spend.name(row);
-      spend.add(row);
+      transactions.name(row);
+      transactions.add(row);
     }
     for (const part of inParts(rows, fragments.rowsPerInsert)) {
       const values: SqlParameter[] = [];
       for (const row of part) values.push(...row.values);
-      if ((await database.run(insert(part.length), ...values)) !== part.length) throw new RowsKnownError();
+      if ((await database.run(insert(part.length), ...values)) !== part.length) throw new RowsExistError();
     }
     return rows;
   };
 }
 
-/** Inserts row by row, and returns those that were new. */
+/** Inserts row by row, and returns the new ones. */
 function createInsertEach(fragments: Database['fragments']): Insert {
   const insert = createInsert(fragments)(1);
-  return async (database, rows, spend) => {
+  return async (database, rows, transactions) => {
     const added: CallRow[] = [];
     for (const row of rows) {
-      spend.name(row);
+      transactions.name(row);
       if ((await database.run(insert, ...row.values)) === 0) continue;
-      spend.add(row);
+      transactions.add(row);
       added.push(row);
     }
     return added;
@@ -117,12 +121,12 @@ function createInsertEach(fragments: Database['fragments']): Insert {
 type Appending = { readonly insert: Insert; readonly sumsPerInsert: readonly number[]; readonly nodeId: string | undefined };
 
 async function appendRows(database: Database, rows: readonly CallRow[], { insert, sumsPerInsert, nodeId }: Appending): Promise<number> {
-  const spend = new BatchTransactions();
-  const added = await insert(database, rows, spend);
+  const transactions = new BatchTransactions();
+  const added = await insert(database, rows, transactions);
   const increments = added.map(readIncrement).filter((increment) => increment !== undefined);
   await addToRollUps(database, increments, sumsPerInsert);
-  await bookSpend(database, spend, nodeId);
-  // Released amounts can be spent: a refused caller asks again.
+  await bookSpend(database, transactions, nodeId);
+  // A credit frees money that can be spent: a refused caller may succeed now.
   if (added.some(({ values }) => Number(values[amountColumn]) < 0))
     await database.run("update counters set value = value + 1 where name = 'credits_version'");
   return added.length;
@@ -144,7 +148,7 @@ type EntryFilter = Parameters<LedgerStoreOperations['listEntries']>[0];
 
 function checkLimit(limit: number): void {
   if (Number.isInteger(limit) && limit >= 1 && limit <= listedEntriesMax) return;
-  throw new StoreError('constraint', `A listing takes a limit of 1 to ${listedEntriesMax}, not ${limit}.`);
+  throw new StoreError('constraint', `The limit of a list must be from 1 to ${listedEntriesMax}; got ${limit}.`);
 }
 
 async function listDisputed(
@@ -201,7 +205,7 @@ async function listEntries(database: Database, filter: EntryFilter): Promise<rea
     parameters.push(toStorableText(filter.userName));
   }
   if (filter.before !== undefined) {
-    // When no such entry exists the comparison is with null, and nothing is listed.
+    // If there is no such entry, the comparison is with null, and nothing is listed.
     conditions.push('(accepted_at_ms, call_id) < (select accepted_at_ms, call_id from calls where call_id = ?)');
     parameters.push(toStorableText(filter.before));
   }

@@ -2,7 +2,7 @@ import type { ListPage } from '../../tools/file-search/file-store.ts';
 import type { Database } from './database.ts';
 import type { SqlParameter, SqlRow } from './sql-values.ts';
 
-/** A list of rows that have a time of creation and an id. All of it is fixed text: nothing comes from a request. */
+/** A list of rows with a time of creation and an id. All members are fixed text: nothing comes from a request. */
 export type PagedQuery = {
   readonly columns: string;
   readonly from: string;
@@ -12,7 +12,7 @@ export type PagedQuery = {
   readonly parameters: readonly SqlParameter[];
 };
 
-/** Reads a page: from after or before a row, in the order asked for. A row that is not in the list gives no rows. */
+/** Reads a page after or before a row, in the requested order. A row that is not in the list gives an empty page. */
 export async function readPage(
   database: Database,
   { columns, from, where, idColumn, parameters }: PagedQuery,
@@ -31,7 +31,7 @@ export async function readPage(
     condition += ` and (created_at_ms, ${idColumn}) ${isDescending === isAfter ? '<' : '>'} (?, ?)`;
     bounds.push(row['created_at_ms'] ?? null, cursor);
   }
-  // What precedes a row is the nearest to it, so it is read backwards.
+  // The page before a row begins next to it, so it is read backwards.
   const isBackwards = page.before !== undefined && page.after === undefined;
   const direction = isDescending === isBackwards ? 'asc' : 'desc';
   const order = `order by created_at_ms ${direction}, ${idColumn} ${direction} limit ?`;

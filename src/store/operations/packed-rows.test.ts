@@ -19,11 +19,11 @@ const amount = fc.oneof(
 );
 const row: fc.Arbitrary<ValueRow> = fc.tuple(count, name, name, name, count, count, count, count, count, count, amount);
 
-test('rows that are used where they were read are the rows that cross from thread to thread', () => {
+test('rows that stay in their thread equal rows that were packed for another thread', () => {
   fc.assert(fc.property(fc.array(row), (rows) => assert.deepEqual(decodeRows(rows), unpackRows(packRows(rows)))));
 });
 
-test('what is no number, and an amount that is no whole number, never passes for one', () => {
+test('a value that is not a number, and an amount that is not an integer, are refused', () => {
   const good: ValueRow = [1, 'u', 'k', 'm', 1, 2, 3, 4, 5, 6, 7n];
   for (const [at, value] of [
     [0, 'x'],

@@ -2,28 +2,32 @@ import type { StatisticsRow } from '../../billing/statistics/statistics-store.ts
 import { StoreError } from '../store-error.ts';
 import type { SqlParameter, ValueRow } from './sql-values.ts';
 
-/** Rows of statistics in a few large pieces: cloning an object per row from thread to thread takes longer than adding the rows up. */
+/**
+ * Rows of statistics in a few large buffers: cloning an object per row between threads takes longer than adding the
+ * rows up.
+ */
 export type PackedRows = {
-  /** The names, each once. */
+  /** The distinct names. */
   readonly names: readonly string[];
   /** Per row, in the order of `numberColumns`. */
   readonly numbers: Float64Array<ArrayBuffer>;
-  /** Amounts in nano-USD; an array where one exceeds 64 bits, which many large ones together may. */
+  /** Amounts in nano-USD; an array if one exceeds 64 bits, which a sum of many large ones can. */
   readonly amounts: BigInt64Array<ArrayBuffer> | readonly bigint[];
 };
 
-/** Bucket, three places in `names`, and six sums. */
+/** Bucket, three indexes into `names`, and six sums. */
 const numbersPerRow = 10;
 
 /**
- * Packs rows as the database hands them over.
- * @param rows their values: bucket, three names, prompt, completion, cache and cache creation tokens, use time, calls, amount
+ * Packs rows as the database returns them.
+ * @param rows values of each row: bucket, three names, prompt, completion, cache and cache creation tokens, use time,
+ * calls, amount
  */
 export function packRows(rows: readonly ValueRow[]): PackedRows {
   const numbers = new Float64Array(rows.length * numbersPerRow);
   const places = new Map<string, number>();
   const place = (name: string): number => places.getOrInsertComputed(name, () => places.size);
-  // Rows are sorted by their names, and comparing is cheaper than looking up.
+  // Rows are sorted by their names, and comparing is cheaper than a look-up.
   const lastNames: SqlParameter[] = [];
   const lastPlaces: number[] = [];
   const amounts: bigint[] = [];
@@ -48,17 +52,17 @@ const firstName = 1;
 const firstSum = 4;
 const amountColumn = 10;
 
-/** The nearest double. What is no number is a defect of the database, and must not pass for one. */
+/** The nearest double. Any other value is a bug or a damaged database, and must not count as a number. */
 function toNumber(value: SqlParameter | undefined): number {
   const number = typeof value === 'number' ? value : typeof value === 'bigint' || typeof value === 'string' ? Number(value) : Number.NaN;
   if (Number.isFinite(number)) return number;
-  throw new StoreError('corrupt', 'The statistics hold something that is no number.');
+  throw new StoreError('corrupt', 'The statistics have a value that is not a number.');
 }
 
 function toAmount(value: SqlParameter | undefined): bigint {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'string' && /^-?\d+$/.test(value)) return BigInt(value);
-  throw new StoreError('corrupt', 'The statistics hold an amount that is no whole number.');
+  throw new StoreError('corrupt', 'The statistics have an amount that is not an integer.');
 }
 
 function packAmounts(amounts: readonly bigint[]): PackedRows['amounts'] {
@@ -70,7 +74,7 @@ function packAmounts(amounts: readonly bigint[]): PackedRows['amounts'] {
   return packed;
 }
 
-/** The same rows where nothing has to be packed, since they are used in the thread that has read them. */
+/** Decodes rows for use in the thread that read them. */
 export function decodeRows(rows: readonly ValueRow[]): readonly StatisticsRow[] {
   const [userOf, tokenOf, modelOf] = [shareTexts(), shareTexts(), shareTexts()];
   return rows.map((row) => ({
@@ -88,13 +92,13 @@ export function decodeRows(rows: readonly ValueRow[]): readonly StatisticsRow[] 
   }));
 }
 
-/** One text for all that are the same, so that whoever looks for one among others finds it by its address. */
+/** Returns one string for all equal texts, so that comparisons of equal texts compare addresses only. */
 function shareTexts(): (value: SqlParameter | undefined) => string {
   const texts = new Map<string, string>();
   let last = '';
   return (value) => {
     const text = String(value ?? '');
-    // Rows are sorted by their names, and comparing is cheaper than looking up.
+    // Rows are sorted by their names, and comparing is cheaper than a look-up.
     if (text !== last) last = texts.getOrInsert(text, text);
     return last;
   };

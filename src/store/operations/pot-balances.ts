@@ -5,25 +5,28 @@ import type { Database } from './database.ts';
 import { decodeLimits } from './decode-limits.ts';
 import { readWide, sumNarrow, sumWide } from './wide-amount.ts';
 
-/** More than this is never leased, so that leases stay within 64 bits. */
+/** The most that a node can lease, so that leases stay within 64 bits. */
 const leasableMax = 1_000_000_000_000_000_000n;
 
-/** How pots of one user stand, apart from what is leased. Amounts are nano-USD. */
+/** Limit and spend of a pot without its leases. Amounts are nano-USD. */
 export type PotBalances = { readonly limit: bigint | undefined; readonly spent: bigint; readonly videos: bigint };
 
-/** Reads how pots of one user stand. Within a transaction that has the user's account to itself, nothing is spent meanwhile. */
+/**
+ * Reads limits and spend of pots of one user. They cannot change during a transaction that has locked the user's
+ * account.
+ */
 export async function readPotBalances(database: Database, userName: string, pots: readonly Pot[]): Promise<readonly PotBalances[]> {
   const userLimits = await readLimits(database, 'select limits from users where name = ?', userName);
   const keyLimits = new Map<string, AccessLimits | undefined>();
-  const standings: PotBalances[] = [];
+  const balances: PotBalances[] = [];
   for (const pot of pots) {
     if (pot.kind === 'spend' && pot.keyId !== undefined && !keyLimits.has(pot.keyId)) {
       const sql = 'select limits from api_keys where id = ? and deleted_at_ms is null';
       keyLimits.set(pot.keyId, await readLimits(database, sql, pot.keyId));
     }
-    standings.push(await readPotBalance(database, pot, userLimits, keyLimits));
+    balances.push(await readPotBalance(database, pot, userLimits, keyLimits));
   }
-  return standings;
+  return balances;
 }
 
 async function readLimits(database: Database, sql: string, value: string): Promise<AccessLimits | undefined> {
@@ -49,7 +52,7 @@ async function readPotBalance(
   return { limit, spent: await readSpent(database, pot), videos: await readVideos(database, pot) };
 }
 
-/** What is in a user's account: 0 where nothing was ever posted. */
+/** The balance of a user's account: 0 without postings. */
 export async function readBalance(database: Database, userName: string): Promise<bigint> {
   const row = await database.first('select balance_kusd, balance_nano from ledger_accounts where account_id = ?', userAccountId(userName));
   return row === undefined ? 0n : readWide(row, 'balance');
@@ -64,7 +67,7 @@ async function readSpent(database: Database, pot: Extract<Pot, { kind: 'spend' }
   return row === undefined ? 0n : readWide(row, 'spent');
 }
 
-/** What videos in the making may cost: their rows come when they are over. */
+/** The highest cost of unfinished videos: their rows are booked when they end. */
 async function readVideos(database: Database, pot: Pot): Promise<bigint> {
   const sql = `select ${sumNarrow('held_nano_usd', 'held')} from video_tasks
     where user_name = ? and phase < 4 and created_at_ms >= ? and created_at_ms < ?`;

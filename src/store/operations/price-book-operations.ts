@@ -6,7 +6,7 @@ import { readInteger, readOptionalText, readText } from './read-column.ts';
 
 const summary = 'number, digest, label, scope, effective_from, published_at_ms, actor, note';
 
-/** Published price books, and what was behind the versions that rows were priced with. Nothing here changes a row that is there. */
+/** The SQL of published price books and of the prices behind price versions. It never changes an existing row. */
 export function createPriceBookOperations(database: Database): PriceBookStore {
   return {
     insertPriceBook: async ({ number, digest, label, scope, effectiveFrom, publishedAtMs, actor, note, book }) => {
@@ -55,5 +55,5 @@ function decodeSummary(row: SqlRow): PriceBookSummary {
 function readScope(row: SqlRow): PriceBookSummary['scope'] {
   const scope = readText(row, 'scope');
   if (scope === 'override' || scope === 'whole') return scope;
-  throw new StoreError('corrupt', 'Column scope holds neither override nor whole.');
+  throw new StoreError('corrupt', 'Column scope is neither override nor whole.');
 }

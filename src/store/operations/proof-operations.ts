@@ -7,7 +7,7 @@ import type { ProofStoreOperations } from '../worker/store-protocol.ts';
 const upsertProof = `insert into reasoning_proofs (lookup, sealed, bytes, expires_at_ms) values (?, ?, ?, ?)
   on conflict (lookup) do update set sealed = excluded.sealed, bytes = excluded.bytes, expires_at_ms = excluded.expires_at_ms`;
 
-/** Sealed reasoning proofs on a connection. */
+/** The SQL of sealed reasoning proofs. */
 export function createProofOperations(database: Database): ProofStoreOperations {
   return {
     putProofs: (proofs) => database.transact((transaction) => putProofs(transaction, proofs), 'read-committed'),
@@ -16,7 +16,10 @@ export function createProofOperations(database: Database): ProofStoreOperations 
   };
 }
 
-/** The sum of the bytes. Everybody who writes changes it: they take turns at it from their beginning, and so nobody has to begin again because of another. */
+/**
+ * Reads the sum of the bytes with a lock. Every writer changes it: they wait for each other at the start, so that none
+ * must be repeated because of another.
+ */
 async function lockBytes(database: Database): Promise<number> {
   const counter = await database.first(
     `select value from counters where name = 'reasoning_proofs_bytes' ${database.fragments.forUpdate('counters')}`,

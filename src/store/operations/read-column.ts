@@ -1,7 +1,10 @@
 import { StoreError } from '../store-error.ts';
 import type { SqlParameter, SqlRow } from './sql-values.ts';
 
-/** Readers of one column. Each throws StoreError when the column holds another type than the schema promises: the file was tampered with. */
+/**
+ * Readers of one column. Each throws StoreError if the column has another type than in the schema: the database was
+ * tampered with.
+ */
 
 export function readText(row: SqlRow, column: string): string {
   const value = row[column];
@@ -19,7 +22,7 @@ export function readBigInt(row: SqlRow, column: string): bigint {
   throw unexpected(column, value, 'an integer');
 }
 
-/** For integers that are far below 2^53, or of which the nearest double is good enough. */
+/** For integers far below 2^53, or if the nearest double is exact enough. */
 export function readInteger(row: SqlRow, column: string): number {
   return Number(readBigInt(row, column));
 }
@@ -36,12 +39,12 @@ export function readReal(row: SqlRow, column: string): number {
 
 export function readBytes(row: SqlRow, column: string): Uint8Array<ArrayBuffer> {
   const value = row[column];
-  // What the database reads is memory of its own, which is never shared.
+  // The driver returns a buffer of its own, which is never shared.
   if (value instanceof Uint8Array) return value as Uint8Array<ArrayBuffer>;
   throw unexpected(column, value, 'bytes');
 }
 
 function unexpected(column: string, value: SqlParameter | undefined, expected: string): StoreError {
   const found = value === null ? 'null' : typeof value;
-  return new StoreError('corrupt', `Column ${column} holds ${found} where the schema has ${expected}.`);
+  return new StoreError('corrupt', `Column ${column} must be ${expected}; got ${found}.`);
 }

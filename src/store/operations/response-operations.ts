@@ -6,11 +6,13 @@ import type { ConversationStoreOperations } from '../worker/store-protocol.ts';
 
 type Write<Type extends ConversationWrite['type']> = Extract<ConversationWrite, { type: Type }>;
 
-/** Rows that are kept for later responses alone expire with the last of those. */
+/** The expiry of rows that exist only for later responses: they are removed with the last of those. */
 const never = Number.MAX_SAFE_INTEGER;
-/** For how long the name of a response is kept that was deleted while it was being generated: longer than that can go on. */
+/**
+ * How long the id of a response is blocked that was deleted during its generation: longer than a generation can take.
+ */
 const deletedNameMs = 86_400_000;
-/** Predecessors that are removed together with a response; the sweeper goes on where this ends. */
+/** The most predecessors that are removed together with a response; the sweeper removes the others. */
 const removedAtOnceMax = 100;
 
 const columns = `id, user_name, key_id, created_at_ms, expires_at_ms, status, previous_id, conversation_id, lease_until_ms, head, input, output`;
@@ -18,12 +20,12 @@ const living = 'user_name = ? and id = ? and deleted = 0 and expires_at_ms > ?';
 
 export async function putResponse(database: Database, { response, items }: Write<'put-response'>): Promise<WriteOutcome> {
   const { userName, id, keyId, createdAtMs, expiresAtMs, status, leaseUntilMs, head, input, output } = response;
-  const known = await database.first('select number, deleted, status from responses where user_name = ? and id = ?', userName, id);
+  const existing = await database.first('select number, deleted, status from responses where user_name = ? and id = ?', userName, id);
   const itemBytes = input.length + output.length;
   let number: number;
-  if (known !== undefined) {
-    if (readInteger(known, 'deleted') !== 0 || !isUnfinished(readText(known, 'status'))) return 'refused';
-    number = readInteger(known, 'number');
+  if (existing !== undefined) {
+    if (readInteger(existing, 'deleted') !== 0 || !isUnfinished(readText(existing, 'status'))) return 'refused';
+    number = readInteger(existing, 'number');
     const sql = `update responses set key_id = ?, created_at_ms = ?, expires_at_ms = ?, status = ?, conversation_id = ?, lease_until_ms = ?, item_bytes = ?,
       head = ?, input = ?, output = ? where number = ?`;
     const conversationId = response.conversationId ?? null;
@@ -44,7 +46,7 @@ async function insertResponse(database: Database, response: SealedResponse, item
   const previous =
     previousResponseId === undefined
       ? undefined
-      : // One that was deleted in the meantime counts for as long as it is there: it was not when the response began.
+      : // A predecessor that was deleted since the response began still counts while its row exists.
         await database.first('select number from responses where user_name = ? and id = ?', userName, previousResponseId);
   const previousNumber = previous === undefined ? null : readInteger(previous, 'number');
   if (previousNumber !== null) await database.run('update responses set followers = followers + 1 where number = ?', previousNumber);
@@ -76,25 +78,25 @@ export async function deleteResponse(database: Database, { userName, id, nowMs }
   if (row === undefined) return 'unknown';
   const number = readInteger(row, 'number');
   if (isUnfinished(readText(row, 'status'))) {
-    // Its name stays for a while, so that whoever still generates it does not bring it back.
-    await forget(database, number, nowMs + deletedNameMs);
+    // The id stays blocked for a time, so that the generation in progress does not store the response again.
+    await hide(database, number, nowMs + deletedNameMs);
     await emptyUnneeded(database, number);
   } else {
-    await forget(database, number, never);
+    await hide(database, number, never);
     await removeUnneeded(database, number);
   }
   return 'done';
 }
 
-/** Takes a response out of sight, with all that only its own readers need. */
-async function forget(database: Database, number: number, expiresAtMs: number): Promise<void> {
+/** Hides a response, and deletes everything that only its own readers need. */
+async function hide(database: Database, number: number, expiresAtMs: number): Promise<void> {
   const sql = 'update responses set deleted = 1, expires_at_ms = ?, head = ?, lease_until_ms = null where number = ?';
   await database.run(sql, expiresAtMs, new Uint8Array(0), number);
   await database.run('delete from response_items where response_number = ?', number);
   await database.run('delete from response_events where response_number = ?', number);
 }
 
-/** Takes from a forgotten response what it holds and what it leads to, where no later one needs that. */
+/** Deletes content and predecessor of a hidden response, unless a later one needs them. */
 async function emptyUnneeded(database: Database, number: number): Promise<void> {
   const row = await database.first('select previous_number from responses where number = ? and followers = 0', number);
   if (row === undefined) return;
@@ -104,13 +106,16 @@ async function emptyUnneeded(database: Database, number: number): Promise<void> 
   if (previous !== undefined) await release(database, previous);
 }
 
-/** One response less leads to this one. */
+/** Decrements the number of responses that continue this one. */
 async function release(database: Database, number: number): Promise<void> {
   await database.run('update responses set followers = followers - 1 where number = ?', number);
   await removeUnneeded(database, number);
 }
 
-/** Removes a forgotten response that no later one needs, and then its predecessors that were waiting for that. Returns how many rows that were. */
+/**
+ * Removes a hidden response that no later one needs, and then its hidden predecessors. Returns the number of removed
+ * rows.
+ */
 async function removeUnneeded(database: Database, number: number): Promise<number> {
   let removed = 0;
   let next: number | undefined = number;
@@ -129,7 +134,7 @@ async function removeUnneeded(database: Database, number: number): Promise<numbe
   return removed;
 }
 
-/** What has expired goes the way of what was deleted. */
+/** Expired responses are removed in the same way as deleted ones. */
 export async function sweepResponses(database: Database, nowMs: number, rowsMax: number): Promise<number> {
   let swept = 0;
   for (const row of await database.all(
@@ -138,7 +143,7 @@ export async function sweepResponses(database: Database, nowMs: number, rowsMax:
     rowsMax,
   )) {
     const number = readInteger(row, 'number');
-    await forget(database, number, never);
+    await hide(database, number, never);
     swept += Math.max(1, await removeUnneeded(database, number));
     if (swept >= rowsMax) break;
   }
@@ -179,7 +184,7 @@ export function createResponseReading(database: Database): ResponseReading {
       const row = await database.first(`select number from responses where ${living}`, userName, id, nowMs);
       if (row === undefined) return [];
       const number = readInteger(row, 'number');
-      // Numbers have no gaps: it begins in the last batch that begins no later than the number wanted first.
+      // Sequence numbers have no gaps: the requested number is in the last batch that begins at or before it.
       const begin = 'select max(first_sequence) as first from response_events where response_number = ? and first_sequence <= ?';
       const first = (await database.first(begin, number, after + 1))?.['first'];
       const sql = `select first_sequence, body from response_events where response_number = ? and first_sequence >= ? and first_sequence <= ?
@@ -190,7 +195,7 @@ export function createResponseReading(database: Database): ResponseReading {
   };
 }
 
-/** Walks from row to row by primary key and reads no body before the sum of them is known to be bearable. */
+/** Follows predecessors by primary key. Reads no body before the sum of the sizes is known to be within the limit. */
 async function readChain(
   database: Database,
   { userName, id, nowMs, bytesMax }: Parameters<ConversationStoreOperations['readSealedChain']>[0],

@@ -1,4 +1,4 @@
-/** The columns that roll-ups add up, in the order of an increment's amounts. */
+/** The columns that roll-ups add up, in the order of the amounts of an increment. */
 export const sumColumns = [
   'prompt_tokens',
   'completion_tokens',

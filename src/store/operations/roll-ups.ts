@@ -5,10 +5,13 @@ import { dayStart, readDailySums } from './day-zone.ts';
 import { inParts, perRows, valuesOf } from './in-parts.ts';
 import { sumColumns } from './roll-up-columns.ts';
 
-/** A table of sums: how a row is added to, and in which unit its time is kept. */
+/** A table of sums: the statement that adds to a row, and the unit of its time. */
 type RollUp = { readonly upsert: (rows: number) => string; readonly unitMs: number };
 
-/** One of several sums that were written together does not fit, and nobody knows which. Undoes the transaction; sum by sum it can be told. */
+/**
+ * One of several sums that were written together does not fit, and the database does not say which. Undoes the
+ * transaction; a repetition with single sums finds it.
+ */
 export class SumRefusedError extends Error {}
 
 const minuteMs = 60_000;
@@ -16,7 +19,7 @@ const hourMs = 3_600_000;
 const dayMs = 86_400_000;
 const minutes: RollUp = { unitMs: minuteMs, upsert: createUpsert('usage_minutes', 'minute') };
 const hours: RollUp = { unitMs: hourMs, upsert: createUpsert('usage_hours', 'hour') };
-/** Days begin at any minute: it depends on their time zone. */
+/** Days can begin at any minute, depending on their time zone. */
 const days: RollUp = { unitMs: minuteMs, upsert: createUpsert('usage_days', 'day') };
 
 const insertVersions = perRows(
@@ -25,8 +28,8 @@ const insertVersions = perRows(
 );
 
 /**
- * Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError `entry-out-of-range`, and SumRefusedError where several sums may be written
- * together.
+ * Adds calls that were just booked to all roll-ups, in the transaction that books them. Throws StoreError
+ * `entry-out-of-range`, and SumRefusedError if several sums were written together.
  * @param sumsPerInsert how many sums are written together: the largest number first, 1 last
  */
 export async function addToRollUps(
@@ -42,7 +45,7 @@ export async function addToRollUps(
     hours,
     sumUp(byMinute, (ms) => Math.floor(ms / hourMs) * hourMs),
   );
-  // Nobody gives the days another time zone before this transaction ends.
+  // The lock keeps the days in this time zone until the transaction ends.
   const { zone, fromMinute } = await readDailySums(database, database.fragments.forShare);
   const byDay = sumUp(byMinute, (ms) => dayStart(ms, zone));
   await write(
@@ -66,14 +69,14 @@ type RollUpSum = Omit<UsageIncrement, 'callId' | 'priceVersion'> & { readonly ca
 
 /**
  * Sums of increments, or of finer sums, by unit of time and names.
- * @param startOf when the unit of time begins that a moment lies in
+ * @param startOf the beginning of the unit of time that contains a moment
  */
 function sumUp(parts: readonly (UsageIncrement | RollUpSum)[], startOf: (acceptedAtMs: number) => number): readonly RollUpSum[] {
   const sums = new Map<string, RollUpSum>();
   let last: RollUpSum | undefined;
   for (const part of parts) {
     const acceptedAtMs = startOf(part.acceptedAtMs);
-    // Calls that follow each other often count together, and comparing is cheaper than looking up.
+    // Consecutive calls often belong to the same sum, and comparing is cheaper than a look-up.
     const sum = last !== undefined && countsFor(last, acceptedAtMs, part.names) ? last : findSum(sums, acceptedAtMs, part.names);
     last = sum;
     if ('callIds' in part) sum.callIds.push(...part.callIds);
@@ -82,7 +85,7 @@ function sumUp(parts: readonly (UsageIncrement | RollUpSum)[], startOf: (accepte
       sum.amounts[index] = add(sum.amounts[index] ?? 0, part.amounts[index] ?? 0);
     }
   }
-  // Everybody writes them in one order, so that no two transactions wait for each other. Which one does not matter.
+  // All transactions write in the same order, so that no two deadlock. Any order will do.
   const keys = [...sums.keys()].toSorted();
   return keys.flatMap((key) => sums.get(key) ?? []);
 }
@@ -92,15 +95,15 @@ function countsFor(sum: RollUpSum, acceptedAtMs: number, [userName, tokenName, m
   return sum.acceptedAtMs === acceptedAtMs && sumToken === tokenName && sumModel === modelName && sumUser === userName;
 }
 
-/** The sum of a unit of time and names, a new one where there is none yet. */
+/** The sum of a unit of time and names; creates it if there is none. */
 function findSum(sums: Map<string, RollUpSum>, acceptedAtMs: number, names: UsageIncrement['names']): RollUpSum {
   const [userName, tokenName, modelName] = names;
-  // No name holds the separator: NUL is not storable text.
+  // NUL cannot be in a name: it is not storable text.
   const key = `${acceptedAtMs}\0${userName}\0${tokenName}\0${modelName}`;
   return sums.getOrInsertComputed(key, () => ({ acceptedAtMs, names, callIds: [], amounts: [] }));
 }
 
-/** An exact sum: numbers as long as they are exact, which is nearly always and costs a tenth. */
+/** An exact sum: of numbers while they are exact, which is nearly always and costs a tenth. */
 function add(one: number | bigint, other: number | bigint): number | bigint {
   if (typeof one === 'number' && typeof other === 'number') {
     const sum = one + other;

@@ -9,7 +9,7 @@ type Query = Parameters<FileSearchOperations['searchChunks']>[0];
 type Found = Awaited<ReturnType<FileSearchOperations['searchChunks']>>;
 type Scored = { readonly id: number; readonly score: number };
 
-/** Finds the chunks that fit best. Only files that are completed, of this user, and that meet the filter count. */
+/** Finds the best matching chunks. Only completed files of this user that match the filter are searched. */
 export async function searchChunks(database: Database, query: Query): Promise<Found> {
   const mayFind = await allowedFiles(database, query);
   const stores = [...mayFind.keys()];
@@ -19,7 +19,7 @@ export async function searchChunks(database: Database, query: Query): Promise<Fo
   return { byText: best(byText, query.candidatesMax), byVector: best(byVector, query.candidatesMax) };
 }
 
-/** The files that may be found, by store. */
+/** The files that may be searched, by store. */
 type AllowedFiles = ReadonlyMap<string, ReadonlySet<string>>;
 
 const completedFiles = `select file_id, attributes from store_files join vector_stores on vector_stores.id = store_id
@@ -56,7 +56,7 @@ async function searchTerms(
 async function searchVectors(
   database: Database,
   stores: readonly string[],
-  wanted: Float32Array,
+  queryVector: Float32Array,
   allowed: AllowedFiles,
 ): Promise<readonly Scored[]> {
   const sql = 'select id, vector from chunks where store_id = ? and file_id = ? and vector is not null';
@@ -64,7 +64,7 @@ async function searchVectors(
   for (const storeId of stores) {
     for (const fileId of allowed.get(storeId) ?? []) {
       for (const row of await database.all(sql, storeId, fileId)) {
-        const score = similarity(wanted, readBytes(row, 'vector'));
+        const score = similarity(queryVector, readBytes(row, 'vector'));
         if (score !== undefined) scored.push({ id: readInteger(row, 'id'), score });
       }
     }
@@ -73,15 +73,15 @@ async function searchVectors(
 }
 
 /**
- * The product of two vectors, which is their cosine because both have the length 1; undefined where they come from different models. It runs over
- * millions of numbers for one search, so it trusts its bounds.
+ * The product of two vectors, which is their cosine because both have length 1; undefined if they come from different
+ * models. It processes millions of numbers per search, so it does not check bounds.
  */
-function similarity(wanted: Float32Array, bytes: Uint8Array): number | undefined {
-  if (bytes.byteLength !== wanted.byteLength) return undefined;
+function similarity(queryVector: Float32Array, bytes: Uint8Array): number | undefined {
+  if (bytes.byteLength !== queryVector.byteLength) return undefined;
   const isAligned = bytes.byteOffset % Float32Array.BYTES_PER_ELEMENT === 0;
-  const vector = isAligned ? new Float32Array(bytes.buffer, bytes.byteOffset, wanted.length) : new Float32Array(bytes.slice().buffer);
+  const vector = isAligned ? new Float32Array(bytes.buffer, bytes.byteOffset, queryVector.length) : new Float32Array(bytes.slice().buffer);
   let product = 0;
-  for (let at = 0; at < wanted.length; at++) product += (wanted[at] as number) * (vector[at] as number);
+  for (let at = 0; at < queryVector.length; at++) product += (queryVector[at] as number) * (vector[at] as number);
   return product;
 }
 

@@ -19,7 +19,7 @@ test('a day that is cut at both ends is read from calls, minutes and hours', () 
   });
 });
 
-test('a span inside one minute is read from calls alone, and an empty one from nowhere', () => {
+test('a span inside one minute is read from calls only, and an empty one from no table', () => {
   const buckets = [{ startSeconds: 0, endSeconds: 60 }];
   assert.deepEqual(splitBuckets({ buckets, startSeconds: 10, endSeconds: 20 }), {
     calls: [[0, 10_000, 20_000]],
@@ -65,7 +65,7 @@ test('the parts of a bucket are disjoint and cover it exactly, before 1970 and a
   );
 });
 
-test('whole days are read as days, whatever minute they begin at, and what is left of them is not', () => {
+test('whole days are read as days, whatever minute they begin at, and parts of days are not', () => {
   const dayBounds = [0, 1, 2, 3, 4, 5].map((day) => day * 86_400 - 20_700);
   const span = fc.record({
     start: fc.integer({ min: -3, max: 400_000 }),

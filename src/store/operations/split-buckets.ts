@@ -1,10 +1,11 @@
 import type { BucketBounds } from '../../billing/statistics/statistics-store.ts';
 
-/** A part of a bucket in the units of the source it is summed from: `[bucketStartSeconds, from, until)`. */
+/** A part of a bucket in the units of its source: `[bucketStartSeconds, from, until)`. */
 type Segment = readonly [bucketStartSeconds: number, from: number, until: number];
 
 /**
- * Where the parts of all buckets are summed from: days (by the minute since 1970 at which they begin), hours and minutes since 1970 from the roll-ups, milliseconds from the ledger itself.
+ * The sources of the parts of all buckets: days (by the minute since 1970 at which they begin), hours and minutes since
+ * 1970 from the roll-ups, milliseconds from the ledger itself.
  */
 export type Segments = {
   readonly days: readonly Segment[];
@@ -16,9 +17,11 @@ export type Segments = {
 type Pieces = { -readonly [Source in keyof Segments]: Segment[] };
 
 /**
- * Cuts every bucket, clipped to `[startSeconds, endSeconds)`, into whole days, whole hours, whole minutes and what remains, so that a long span
- * reads few rows and a cut minute is still exact. The parts are disjoint and cover the clipped bucket.
- * @param span dayBounds: where the days begin that are kept, ascending and adjacent, in whole minutes as Unix seconds; the last bound ends the last day
+ * Cuts every bucket, clipped to `[startSeconds, endSeconds)`, into whole days, whole hours, whole minutes and the rest,
+ * so that a long span reads few rows and a cut minute is still exact. The parts are disjoint and cover the clipped
+ * bucket.
+ * @param span dayBounds: the beginnings of the days that have sums, ascending and adjacent, in whole minutes as Unix
+ * seconds; the last bound ends the last day
  */
 export function splitBuckets(span: {
   readonly buckets: readonly BucketBounds[];
@@ -48,7 +51,7 @@ export function splitBuckets(span: {
   return pieces;
 }
 
-/** Cuts a part of a bucket that holds no whole day. */
+/** Cuts a part of a bucket that contains no whole day. */
 function splitShort(pieces: Pieces, bucketStartSeconds: number, fromSeconds: number, untilSeconds: number): void {
   const bySecond = splitRange(fromSeconds, untilSeconds, 60);
   for (const [from, until] of bySecond.rests) pieces.calls.push([bucketStartSeconds, from * 1000, until * 1000]);
@@ -60,7 +63,10 @@ function splitShort(pieces: Pieces, bucketStartSeconds: number, fromSeconds: num
 
 type Range = readonly [from: number, until: number];
 
-/** Splits `[from, until)` into the whole units of `size` inside it, counted in that size, and the rests before and after. */
+/**
+ * Splits `[from, until)` into the whole units of `size` inside it, counted in that size, and the rests before and
+ * after.
+ */
 function splitRange(from: number, until: number, size: number): { readonly whole: Range; readonly rests: readonly Range[] } {
   const wholeFrom = Math.ceil(from / size);
   const wholeUntil = Math.floor(until / size);

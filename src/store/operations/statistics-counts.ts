@@ -4,11 +4,11 @@ import { type BucketPositions, inRange, inUnit, partsOf, sumsOf, unitsOf } from 
 import { type StatisticsPlan, planStatistics } from './statistics-plan.ts';
 import { filterNames, sourceNames, sources } from './statistics-sources.ts';
 
-/** How many rows some buckets are read from; more than the maximum where there are more. */
+/** The number of rows that some buckets are read from; more than the maximum if there are more. */
 export async function countTouched(
   database: Database,
   plan: StatisticsPlan,
-  places: BucketPositions,
+  positions: BucketPositions,
   query: StatisticsQuery,
   rowsMax: number,
 ): Promise<number> {
@@ -16,9 +16,9 @@ export async function countTouched(
   for (const name of sourceNames) {
     const source = sources[name];
     const ofUser = query.userName !== undefined && source.isRollUp;
-    const parts = ofUser ? unitsOf(plan, places, name) : partsOf(plan, places, name);
+    const parts = ofUser ? unitsOf(plan, positions, name) : partsOf(plan, positions, name);
     if (parts.length === 0) continue;
-    // A name that the key does not lead to does not spare the reading of a row.
+    // A filter by a name that is not in the key would still read the row.
     const filter = filterNames(source, query.userName === undefined ? {} : { userName: query.userName });
     const sql = `select count(*) as touched from (select 1 as one from ${database.fragments.segments} as segments cross join ${source.table} as source
       where ${ofUser ? inUnit(source) : inRange(source)} ${filter.conditions} limit ?) as parts`;
@@ -29,22 +29,25 @@ export async function countTouched(
   return touched;
 }
 
-/** Whether an answer would have more records than the query allows. Rows are only counted, and added up only where there are more of them than records may be. */
+/**
+ * Whether an answer would have more records than the query allows. Rows are only counted, and added up only if there
+ * are more rows than records are allowed.
+ */
 export async function hasTooManyRecords(database: Database, query: StatisticsQuery): Promise<boolean> {
   const plan = await planStatistics(database, query);
   let records = 0;
-  for (let place = 0; place < plan.buckets.length && records <= query.rowsMax;) {
-    const runEnd = plan.runEnds[place];
-    let until = runEnd ?? place + 1;
+  for (let position = 0; position < plan.buckets.length && records <= query.rowsMax;) {
+    const runEnd = plan.runEnds[position];
+    let until = runEnd ?? position + 1;
     while (runEnd === undefined && until < plan.buckets.length && plan.runEnds[until] === undefined) until += 1;
     records += await (runEnd === undefined ? countGroups : countRun)(
       database,
       plan,
-      { from: place, until },
+      { from: position, until },
       query,
       query.rowsMax - records,
     );
-    place = until;
+    position = until;
   }
   return records > query.rowsMax;
 }
@@ -69,14 +72,14 @@ async function countRun(
 async function countGroups(
   database: Database,
   plan: StatisticsPlan,
-  places: BucketPositions,
+  positions: BucketPositions,
   query: StatisticsQuery,
   rowsMax: number,
 ): Promise<number> {
   // There are at least as many rows as records.
-  const touched = await countTouched(database, plan, places, query, rowsMax);
+  const touched = await countTouched(database, plan, positions, query, rowsMax);
   if (touched <= rowsMax) return touched;
-  const sums = sumsOf(database, plan, places, query, {});
+  const sums = sumsOf(database, plan, positions, query, {});
   if (sums === undefined) return 0;
   const sql = `select count(*) as records from (select 1 as one from (${sums.parts}) as parts
     group by bucket, user_name, token_name, model_name limit ?) as records`;
@@ -84,10 +87,10 @@ async function countGroups(
   return Number(row?.['records'] ?? 0);
 }
 
-/** Calls behind all records of a query. */
+/** The number of calls behind all records of a query. */
 export async function countCalls(database: Database, query: StatisticsQuery): Promise<number> {
   const { startSeconds, endSeconds } = query;
-  // One bucket for all of it is read from the longest units of time.
+  // One bucket for the whole span reads the longest units of time.
   const minutes = [Math.floor(startSeconds / 60) * 60, Math.ceil(endSeconds / 60) * 60] as const;
   const whole = { ...query, buckets: [{ startSeconds: minutes[0], endSeconds: minutes[1] }] };
   const sums = sumsOf(database, await planStatistics(database, whole), { from: 0, until: 1 }, whole, {});

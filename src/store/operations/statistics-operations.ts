@@ -6,7 +6,7 @@ import { type DailySums, sumDaysStep, readDailySums } from './day-zone.ts';
 import { packRows } from './packed-rows.ts';
 import { StatisticsPages } from './statistics-pages.ts';
 
-/** The statistics on a connection. */
+/** The SQL of the statistics. */
 export function createStatisticsOperations(database: Database): StatisticsStoreOperations {
   return {
     sumUsage: async (query) => packRows(await collectRecords(database, query)),
@@ -14,18 +14,18 @@ export function createStatisticsOperations(database: Database): StatisticsStoreO
   };
 }
 
-/** How often a question is asked anew because the days were given another time zone while it was answered. */
+/** How often a query is repeated because the time zone of the days changed while it ran. */
 const attemptsMax = 3;
 
-/** All records of a query at once, one more than are allowed at most. */
+/** All records of a query at once, at most one more than allowed. */
 async function collectRecords(database: Database, query: StatisticsQuery): Promise<readonly ValueRow[]> {
-  let kept = await readDailySums(database);
+  let sums = await readDailySums(database);
   for (let attempt = 1; attempt <= attemptsMax; attempt += 1) {
     const rows = await readPages(database, new StatisticsPages(query), query.rowsMax);
-    const { zone, fromMinute }: DailySums = kept;
-    kept = await readDailySums(database);
-    // Days that came to it meanwhile change nothing.
-    if (kept.zone === zone && kept.fromMinute <= fromMinute) return rows;
+    const { zone, fromMinute }: DailySums = sums;
+    sums = await readDailySums(database);
+    // Days that were added in the meantime change nothing.
+    if (sums.zone === zone && sums.fromMinute <= fromMinute) return rows;
   }
   return await readPages(database, new StatisticsPages(query, false), query.rowsMax);
 }

@@ -8,56 +8,57 @@ import { type BucketPositions, sumNames, sumsOf, unitsOf } from './statistics-pa
 import { type Piece, type StatisticsPlan, planStatistics } from './statistics-plan.ts';
 import { type NameRange, type Names, filterNames, sourceNames, sources } from './statistics-sources.ts';
 
-/** Rows of one page that are read as they are kept. */
+/** Rows of a page that are read without adding up. */
 const pageRows = 2000;
-/** Rows that are added up for one page: so many take some 50 ms. */
+/** Rows that are added up for one page: this takes about 50 ms. */
 const touchedRowsMax = 30_000;
-/** Units of time that are asked how far a page of a large bucket may go. */
+/** Units of time that are probed for the end of a page in a large bucket. */
 const probesMax = 8;
 const probeRowsMin = 64;
 
-/** Where the next page begins: at a bucket, and beyond these names in it. */
-type Position = { readonly place: number; readonly after?: Names };
+/** The beginning of the next page: a bucket, and names after which it continues there. */
+type Position = { readonly position: number; readonly after?: Names };
 
 /**
- * The records of a query, page by page in their order, in memory that does not grow with their number. Each page is statements of its own that read a bounded number of rows: nothing has to stay
- * open between two pages, and each may be read from another snapshot.
+ * The records of a query, page by page in order, in memory that does not grow with their number. Each page uses
+ * statements of its own that read a bounded number of rows: nothing stays open between pages, and each page may be read
+ * from another snapshot.
  */
 export class StatisticsPages {
   readonly #query: StatisticsQuery;
   readonly #useDays: boolean;
   #plan: StatisticsPlan | undefined;
-  #position: Position = { place: 0 };
+  #position: Position = { position: 0 };
   /** How many buckets are added up for the next page. */
   #width = 1;
 
-  /** @param useDays false reads nothing from days, so that it does not matter which are kept */
+  /** @param useDays false reads nothing from days, so that it does not matter which have sums */
   constructor(query: StatisticsQuery, useDays = true) {
     this.#query = query;
     this.#useDays = useDays;
   }
 
-  /** Has the next page find out anew which days are kept: what was found out holds for one snapshot. */
+  /** Makes the next page plan again: a plan is valid for one snapshot. */
   forgetPlan(): void {
     this.#plan = undefined;
   }
 
-  /** The next records: bucket, three names, six sums and the amount, as packRows takes them. Undefined when there are no more. */
+  /** The next records: bucket, three names, six sums and the amount, as packRows expects them. Undefined at the end. */
   async next(database: Database): Promise<readonly ValueRow[] | undefined> {
     this.#plan ??= await planStatistics(database, this.#query, this.#useDays);
     const plan = this.#plan;
-    while (this.#position.place < plan.buckets.length) {
-      const runEnd = plan.runEnds[this.#position.place];
+    while (this.#position.position < plan.buckets.length) {
+      const runEnd = plan.runEnds[this.#position.position];
       const rows = runEnd === undefined ? await this.#addUp(database, plan) : await this.#readRun(database, plan, runEnd);
       if (rows.length > 0) return rows;
     }
     return undefined;
   }
 
-  /** Rows of a roll-up as they are kept. */
+  /** Reads rows of a roll-up that are records without adding up. */
   async #readRun(database: Database, plan: StatisticsPlan, runEnd: number): Promise<readonly ValueRow[]> {
-    const { place, after } = this.#position;
-    const [first, last] = [firstPiece(plan, place), firstPiece(plan, runEnd - 1)];
+    const { position, after } = this.#position;
+    const [first, last] = [firstPiece(plan, position), firstPiece(plan, runEnd - 1)];
     const source = sources[first.source];
     const filter = filterNames(source, this.#query);
     const begin =
@@ -73,46 +74,46 @@ export class StatisticsPages {
       limit ?`;
     const rows = await database.rows(sql, first.from, ...(after ?? []), last.until, ...filter.parameters, pageRows);
     const lastRow = rows.at(-1);
-    if (lastRow === undefined || rows.length < pageRows) this.#position = { place: runEnd };
-    else this.#position = { place: placeOf(plan, Number(lastRow[0])), after: namesOf(lastRow) };
+    if (lastRow === undefined || rows.length < pageRows) this.#position = { position: runEnd };
+    else this.#position = { position: positionOf(plan, Number(lastRow[0])), after: namesOf(lastRow) };
     return rows;
   }
 
-  /** As many buckets as have few rows, or the next names of one that has many. */
+  /** Adds up as many buckets as have few rows, or the next names of a bucket with many rows. */
   async #addUp(database: Database, plan: StatisticsPlan): Promise<readonly ValueRow[]> {
-    const { place, after } = this.#position;
+    const { position, after } = this.#position;
     if (after !== undefined) return await this.#addUpPart(database, plan);
-    let width = Math.min(this.#width, plan.buckets.length - place);
-    const isRun = plan.runEnds.slice(place, place + width).findIndex((end) => end !== undefined);
+    let width = Math.min(this.#width, plan.buckets.length - position);
+    const isRun = plan.runEnds.slice(position, position + width).findIndex((end) => end !== undefined);
     if (isRun > 0) width = isRun;
-    let touched = await countTouched(database, plan, { from: place, until: place + width }, this.#query, touchedRowsMax);
+    let touched = await countTouched(database, plan, { from: position, until: position + width }, this.#query, touchedRowsMax);
     while (touched > touchedRowsMax && width > 1) {
       width = Math.ceil(width / 4);
-      touched = await countTouched(database, plan, { from: place, until: place + width }, this.#query, touchedRowsMax);
+      touched = await countTouched(database, plan, { from: position, until: position + width }, this.#query, touchedRowsMax);
     }
     if (touched > touchedRowsMax) return await this.#addUpPart(database, plan);
     this.#width = touched < touchedRowsMax / 2 ? width * 2 : width;
-    this.#position = { place: place + width };
-    return await addUpBuckets(database, plan, { from: place, until: place + width }, this.#query, {});
+    this.#position = { position: position + width };
+    return await addUpBuckets(database, plan, { from: position, until: position + width }, this.#query, {});
   }
 
   async #addUpPart(database: Database, plan: StatisticsPlan): Promise<readonly ValueRow[]> {
-    const { place, after } = this.#position;
-    const until = await findUntil(database, plan, place, this.#query, after);
+    const { position, after } = this.#position;
+    const until = await findUntil(database, plan, position, this.#query, after);
     this.#width = 1;
-    this.#position = until === undefined ? { place: place + 1 } : { place, after: until };
-    return await addUpBuckets(database, plan, { from: place, until: place + 1 }, this.#query, { after, until });
+    this.#position = until === undefined ? { position: position + 1 } : { position, after: until };
+    return await addUpBuckets(database, plan, { from: position, until: position + 1 }, this.#query, { after, until });
   }
 }
 
-function firstPiece({ pieces }: StatisticsPlan, place: number): Piece {
-  const piece = pieces[place]?.[0];
-  if (piece === undefined) throw new StoreError('internal', 'A bucket is to be read that has no part.');
+function firstPiece({ pieces }: StatisticsPlan, position: number): Piece {
+  const piece = pieces[position]?.[0];
+  if (piece === undefined) throw new StoreError('internal', 'A bucket without parts cannot be read.');
   return piece;
 }
 
-/** The place of the bucket that begins at a moment. */
-function placeOf({ buckets }: StatisticsPlan, startSeconds: number): number {
+/** The position of the bucket that begins at a moment. */
+function positionOf({ buckets }: StatisticsPlan, startSeconds: number): number {
   let [low, high] = [0, buckets.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);
@@ -125,18 +126,19 @@ function placeOf({ buckets }: StatisticsPlan, startSeconds: number): number {
 const namesOf = (row: readonly (SqlParameter | undefined)[], at = 1): Names => [String(row[at]), String(row[at + 1]), String(row[at + 2])];
 
 /**
- * Names up to which a part of a bucket has few rows in each of its units: the least that any of some of them has after so many rows. Undefined where the rest is few.
+ * Names up to which a part of a bucket has few rows in each of its units: the smallest name that any probed unit has
+ * after a number of rows. Undefined if few rows remain.
  */
 async function findUntil(
   database: Database,
   plan: StatisticsPlan,
-  place: number,
+  position: number,
   query: StatisticsQuery,
   after: Names | undefined,
 ): Promise<Names | undefined> {
   const units = sourceNames
     .filter((name) => name !== 'calls')
-    .flatMap((name) => unitsOf(plan, { from: place, until: place + 1 }, name).map(([, unit]) => ({ name, unit })));
+    .flatMap((name) => unitsOf(plan, { from: position, until: position + 1 }, name).map(([, unit]) => ({ name, unit })));
   const rows = Math.max(probeRowsMin, Math.floor(touchedRowsMax / Math.max(1, units.length)));
   const step = Math.max(1, Math.floor(units.length / probesMax));
   let until: Names | undefined;
@@ -155,11 +157,11 @@ async function findUntil(
 async function addUpBuckets(
   database: Database,
   plan: StatisticsPlan,
-  places: BucketPositions,
+  positions: BucketPositions,
   query: StatisticsQuery,
   names: NameRange,
 ): Promise<readonly ValueRow[]> {
-  const sums = sumsOf(database, plan, places, query, names);
+  const sums = sumsOf(database, plan, positions, query, names);
   if (sums === undefined) return [];
   const { realSum } = database.fragments;
   const sql = `select bucket, user_name, token_name, model_name, ${sumNames.map((column) => `${realSum(column)} as ${column}`).join(', ')},

@@ -5,25 +5,25 @@ import type { Segments } from './split-buckets.ts';
 import type { StatisticsPlan } from './statistics-plan.ts';
 import { type NameRange, type Source, filterNames, sourceNames, sources } from './statistics-sources.ts';
 
-/** Buckets by their places: `[from, until)`. */
+/** Buckets by position: `[from, until)`. */
 export type BucketPositions = { readonly from: number; readonly until: number };
 
 type Triple = readonly [bucket: number, from: number, until: number];
 
-/** The parts of some buckets that come from one source, as the engine's segments take them. */
+/** The parts of some buckets that come from one source, as input of the engine's segments. */
 export function partsOf(plan: StatisticsPlan, { from, until }: BucketPositions, source: keyof Segments): Triple[] {
   const parts: Triple[] = [];
-  for (let place = from; place < until; place += 1) {
-    const bucket = plan.buckets[place]?.startSeconds ?? 0;
-    for (const piece of plan.pieces[place] ?? []) if (piece.source === source) parts.push([bucket, piece.from, piece.until]);
+  for (let position = from; position < until; position += 1) {
+    const bucket = plan.buckets[position]?.startSeconds ?? 0;
+    for (const piece of plan.pieces[position] ?? []) if (piece.source === source) parts.push([bucket, piece.from, piece.until]);
   }
   return parts;
 }
 
-/** The same, a unit of time each: behind it, the key of a roll-up leads on to the names. */
-export function unitsOf(plan: StatisticsPlan, places: BucketPositions, source: keyof Segments): Triple[] {
+/** The same with one part per unit of time: with single units, the key of a roll-up includes the names. */
+export function unitsOf(plan: StatisticsPlan, positions: BucketPositions, source: keyof Segments): Triple[] {
   const dayMinutes = plan.dayBounds.map((bound) => bound / 60);
-  return partsOf(plan, places, source).flatMap(([bucket, from, until]) => {
+  return partsOf(plan, positions, source).flatMap(([bucket, from, until]) => {
     if (source === 'days') return dayMinutes.filter((day) => from <= day && day < until).map((day) => [bucket, day, day + 1] as const);
     return Array.from({ length: until - from }, (_, index) => [bucket, from + index, from + index + 1] as const);
   });
@@ -34,11 +34,11 @@ export const inUnit = ({ unit }: Source): string => `source.${unit} = segments.f
 
 export const sumNames = ['prompt_tokens', 'completion_tokens', 'cache_tokens', 'cache_creation_tokens', 'use_time_ms'] as const;
 
-/** The statement that adds up some buckets, without its order and its end; undefined where they have no parts. */
+/** The statement that adds up some buckets, without its order and limit; undefined if they have no parts. */
 export function sumsOf(
   database: Database,
   plan: StatisticsPlan,
-  places: BucketPositions,
+  positions: BucketPositions,
   query: StatisticsQuery,
   names: NameRange,
 ): { readonly parts: string; readonly parameters: readonly SqlValue[] } | undefined {
@@ -48,7 +48,7 @@ export function sumsOf(
   for (const name of sourceNames) {
     const source = sources[name];
     const byUnit = perUnit && source.isRollUp;
-    const segments = byUnit ? unitsOf(plan, places, name) : partsOf(plan, places, name);
+    const segments = byUnit ? unitsOf(plan, positions, name) : partsOf(plan, positions, name);
     if (segments.length === 0) continue;
     const filter = filterNames(source, query, names);
     // The cross join keeps SQLite from scanning the table once and the segments for each row.

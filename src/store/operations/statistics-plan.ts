@@ -7,29 +7,29 @@ import { sourceNames, sources } from './statistics-sources.ts';
 /** A part of a bucket, in the units of its source. */
 export type Piece = { readonly source: keyof Segments; readonly from: number; readonly until: number };
 
-/** From where each bucket is read, as long as the same days are kept. */
+/** The sources of each bucket, valid while the same days have sums. */
 export type StatisticsPlan = {
   readonly buckets: readonly BucketBounds[];
-  /** By place of the bucket. */
+  /** By position of the bucket. */
   readonly pieces: readonly (readonly Piece[])[];
   /**
-   * By place of the bucket: the place at which a run of buckets ends each of which is one row group of one roll-up, so that the run's rows are records as they are kept. Undefined for a
-   * bucket that has to be added up.
+   * By position of the bucket: the end of a run of buckets that are each one row group of one roll-up, so that the rows
+   * of the run are records without adding up. Undefined for a bucket that must be added up.
    */
   readonly runEnds: readonly (number | undefined)[];
-  /** Where the days begin that are kept, in Unix seconds, and where the last of them ends. */
+  /** The beginnings of the days that have sums, and the end of the last one, in Unix seconds. */
   readonly dayBounds: readonly number[];
 };
 
-/** Buckets shorter than the shortest day hold no day. */
+/** A bucket shorter than the shortest day contains no day. */
 const dayHoursMin = 23;
 
 /**
- * Plans what a query reads, by the days that are kept at the moment.
- * @param useDays false reads nothing from days, whichever are kept
+ * Plans the sources of a query, by the days that have sums at the moment.
+ * @param useDays false reads nothing from days, whichever have sums
  */
 export async function planStatistics(database: Database, query: StatisticsQuery, useDays = true): Promise<StatisticsPlan> {
-  const bounds = useDays ? await keptBounds(database, query) : [];
+  const bounds = useDays ? await summedDayBounds(database, query) : [];
   const segments = splitBuckets({ ...query, dayBounds: bounds });
   const placeOf = new Map(query.buckets.map(({ startSeconds }, place) => [startSeconds, place]));
   const pieces: Piece[][] = query.buckets.map(() => []);
@@ -39,13 +39,13 @@ export async function planStatistics(database: Database, query: StatisticsQuery,
   return { buckets: query.buckets, pieces, runEnds: findRuns(query, pieces, bounds), dayBounds: bounds };
 }
 
-async function keptBounds(database: Database, query: StatisticsQuery): Promise<readonly number[]> {
+async function summedDayBounds(database: Database, query: StatisticsQuery): Promise<readonly number[]> {
   if (!query.buckets.some((bucket) => bucket.endSeconds - bucket.startSeconds >= dayHoursMin * 3600)) return [];
   const { zone, fromMinute } = await readDailySums(database);
   return dayBounds(query.startSeconds, query.endSeconds, zone).filter((bound) => bound >= fromMinute * 60);
 }
 
-/** A user's rows lie scattered among those of all: they are looked up unit by unit, and so added up. */
+/** The rows of one user are spread among those of all: they are looked up unit by unit, and so added up. */
 function findRuns(query: StatisticsQuery, pieces: readonly (readonly Piece[])[], bounds: readonly number[]): (number | undefined)[] {
   const runEnds: (number | undefined)[] = pieces.map(() => undefined);
   if (query.userName !== undefined) return runEnds;

@@ -3,7 +3,7 @@ import { toStorableText } from '../storable-text.ts';
 import type { SqlValue } from './sql-values.ts';
 import type { Segments } from './split-buckets.ts';
 
-/** A table to sum from, with its own words for the time unit and the three names. */
+/** A table to add up, with the names of its columns for the time unit and the three names. */
 export type Source = {
   readonly table: string;
   readonly unit: string;
@@ -12,7 +12,7 @@ export type Source = {
   readonly callCount: string;
   readonly condition: string;
   readonly isRollUp: boolean;
-  /** Of one unit of time; undefined where units differ in length or are shorter than a second. */
+  /** Length of one unit of time; undefined if units differ in length or are shorter than a second. */
   readonly unitSeconds: number | undefined;
 };
 
@@ -29,7 +29,7 @@ const hours: Source = {
 
 /** The tables by the names of their segments. */
 export const sources: Readonly<Record<keyof Segments, Source>> = {
-  // A day is named by the minute at which it begins, and has 23 to 25 hours.
+  // The key of a day is the minute at which it begins. A day has 23 to 25 hours.
   days: { ...hours, table: 'usage_days', unit: 'day', unitSeconds: undefined },
   hours,
   minutes: { ...hours, table: 'usage_minutes', unit: 'minute', unitSeconds: 60 },
@@ -48,15 +48,15 @@ export const sources: Readonly<Record<keyof Segments, Source>> = {
 
 export const sourceNames = Object.keys(sources) as readonly (keyof Segments)[];
 
-/** User, key and model: what tells the records of a bucket apart. */
+/** User, key and model, which identify a record within its bucket. */
 export type Names = readonly [userName: string, tokenName: string, modelName: string];
 
-/** Which names are read: beyond `after`, and up to and including `until`. */
+/** A range of names: after `after`, up to and including `until`. */
 export type NameRange = { readonly after?: Names | undefined; readonly until?: Names | undefined };
 
 export type Filter = { readonly conditions: string; readonly parameters: readonly SqlValue[] };
 
-/** Exact comparisons; the combinations of them are few, so that the statements kept prepared are. */
+/** Exact comparisons. There are few combinations, so there are few prepared statements. */
 export function filterNames(
   source: Source,
   query: Pick<StatisticsQuery, 'userName' | 'tokenName' | 'modelName'>,

@@ -16,7 +16,7 @@ import { readDatabaseId } from './read-database-id.ts';
 import { createStatisticsOperations } from './statistics-operations.ts';
 import { createVideoTaskOperations } from './video-task-operations.ts';
 
-/** All that a store does, on a database of whichever engine. */
+/** All operations of a store, on any engine. */
 export function createStoreOperations(database: Database): StoreOperations {
   return {
     ...createAccountsOperations(database),

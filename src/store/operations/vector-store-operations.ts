@@ -16,7 +16,7 @@ const fileColumns =
   'store_id, file_id, batch_id, status, error_code, error_message, attributes, is_auto, chunk_tokens, overlap_tokens, created_at_ms, usage_bytes';
 const ownStore = 'select 1 from vector_stores where id = ? and user_name = ?';
 
-/** Vector stores, their files and batches on a connection. */
+/** The SQL of vector stores, their files and batches. */
 export function createVectorStoreOperations(database: Database): VectorStoreOperations {
   const { greatest } = database.fragments;
   return {
@@ -211,7 +211,7 @@ function decodeStoreFile(row: SqlRow): StoreFile {
 function readStatus(row: SqlRow): IndexingStatus {
   const status = readText(row, 'status');
   if (status === 'in_progress' || status === 'completed' || status === 'failed' || status === 'cancelled') return status;
-  throw new StoreError('corrupt', 'A file of a vector store has no status that there is.');
+  throw new StoreError('corrupt', 'Column status is not a known status of a file.');
 }
 
 function readErrorCode(row: SqlRow): NonNullable<StoreFile['error']>['code'] {
@@ -221,6 +221,6 @@ function readErrorCode(row: SqlRow): NonNullable<StoreFile['error']>['code'] {
 
 function readObject(row: SqlRow, column: string): NonNullable<ReturnType<typeof parseJsonObject>> {
   const object = parseJsonObject(readText(row, column));
-  if (object === undefined) throw new StoreError('corrupt', `Column ${column} holds no JSON object.`);
+  if (object === undefined) throw new StoreError('corrupt', `Column ${column} is not a JSON object.`);
   return object;
 }

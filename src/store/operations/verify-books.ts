@@ -20,8 +20,8 @@ const firstOf: Readonly<Record<Part, readonly string[]>> = {
 };
 
 /**
- * Verifies some rows of the books by deriving them anew. What may change is compared with what it sums up in one statement, so that what is booked meanwhile never looks
- * wrong.
+ * Verifies some rows of the books by computing them again. A value that can change is compared with its parts in one
+ * statement, so that concurrent bookings never look like errors.
  */
 export async function verifyBooks(
   database: Database,
@@ -42,7 +42,10 @@ function problem(row: SqlRow, what: string): BookProblem {
   return { ...(userName === undefined ? {} : { userName }), what };
 }
 
-/** A transaction's postings are two and cancel each other, and that of usage is what its calls cost. Neither is ever changed. */
+/**
+ * A transaction has two postings that cancel each other, and the amount of a usage transaction is the cost of its
+ * calls. Neither ever changes.
+ */
 async function verifyTransactions(database: Database, [after = '']: readonly string[], limit: number): Promise<Slice> {
   const select = 'select * from ledger_transactions where transaction_id > ? order by transaction_id limit ?';
   const rows = await database.all(select, after, limit);
@@ -70,12 +73,12 @@ function findTransactionProblems(row: SqlRow, postings: readonly SqlRow[], cost:
   const isUsage = readText(row, 'kind') === 'usage';
   return [
     ...(postings.length === 2 && total === 0n ? [] : ['its postings do not cancel each other']),
-    ...(own !== undefined && readWide(own, 'amount') === amount ? [] : ["the user's account did not get its amount"]),
-    ...(isUsage && cost !== -amount ? ['its calls cost another sum'] : []),
+    ...(own !== undefined && readWide(own, 'amount') === amount ? [] : ["the posting to the user's account has another amount"]),
+    ...(isUsage && cost !== -amount ? ['the cost of its calls is another sum'] : []),
   ];
 }
 
-/** Each posting goes on where the one before it ended, and the last is where the account stands. */
+/** Each posting continues from the one before it, and the last has the balance of the account. */
 async function verifyPostings(database: Database, [account = '', sequence = '0']: readonly string[], limit: number): Promise<Slice> {
   const sql = `select p.account_id, p.sequence, p.amount_kusd, p.amount_nano, p.balance_after_kusd, p.balance_after_nano,
       a.user_name, a.postings, a.balance_kusd, a.balance_nano,
@@ -99,14 +102,14 @@ function findPostingProblems(row: SqlRow): readonly string[] {
   const follows = number === 1n || row['sequence_before'] !== null;
   const isLinked = follows && readWide(row, 'before') + readWide(row, 'amount') === after;
   const postings = readBigInt(row, 'postings');
-  const isStanding = number < postings || (number === postings && after === readWide(row, 'balance'));
+  const isBalanced = number < postings || (number === postings && after === readWide(row, 'balance'));
   return [
     ...(isLinked ? [] : [`posting ${number} does not follow from the one before`]),
-    ...(isStanding ? [] : ['the balance is not the sum of its postings']),
+    ...(isBalanced ? [] : ['the balance is not the sum of its postings']),
   ];
 }
 
-/** What a key has spent in a period is what was posted for it. */
+/** The spend of a key in a period equals what was posted for it. */
 async function verifySpending(database: Database, [user = '', period = '', key = '']: readonly string[], limit: number): Promise<Slice> {
   const posted = (name: string, as: string): string => `(select coalesce(sum(t.${name}), 0) from ledger_transactions t
       where t.key_id = s.key_id and t.user_name = s.user_name and t.kind = 'usage'

@@ -10,7 +10,7 @@ import { decodeTask, encodeTask, rankOf, taskColumns, toOpenProgress, toWhole } 
 
 type SubmissionOperations = Pick<TaskStoreOperations, 'findKeyedTask' | 'insertTask' | 'acceptTask' | 'refuseTask'>;
 
-/** Tasks together with what their requests said. */
+/** Tasks joined with their requests. */
 export const fromTasks = 'video_tasks join video_requests on task_id = id';
 export const taskFields = [...taskColumns, 'sealed'].join(', ');
 
@@ -18,18 +18,18 @@ const insertRow = `insert into video_tasks (${taskColumns.join(', ')}, lease_own
   values (${taskColumns.map(() => '?').join(', ')}, ?, ?)`;
 
 /**
- * The way of a task until the upstream has it, on a connection.
- * @param onErase called when something sealed was erased or replaced, of which the log may still have a copy
+ * The SQL of a task until the upstream has accepted it.
+ * @param onErase called when sealed data was erased or replaced, of which the log may still have a copy
  */
 export function createVideoSubmissionOperations(database: Database, onErase: () => void): SubmissionOperations {
   return {
-    findKeyedTask: (asked) => findKnown(database, asked, asked.nowMs),
+    findKeyedTask: (request) => findExisting(database, request, request.nowMs),
     insertTask: (task, lease, idempotency, nodeId) =>
       database.transact(async (transaction): ReturnType<InsertTask> => {
         if (nodeId !== undefined && task.heldPots !== undefined) await lockAccount(transaction, toStorableText(task.userName));
-        if (idempotency !== undefined) await forgetKeys(transaction, task.createdAtMs);
-        const known = idempotency === undefined ? undefined : await findKnown(transaction, idempotency, task.createdAtMs);
-        if (known !== undefined) return known;
+        if (idempotency !== undefined) await deleteExpiredKeys(transaction, task.createdAtMs);
+        const existing = idempotency === undefined ? undefined : await findExisting(transaction, idempotency, task.createdAtMs);
+        if (existing !== undefined) return existing;
         await transaction.run(insertRow, ...encodeTask(task), toStorableText(lease.owner), toWhole(lease.untilMs));
         await transaction.run('insert into video_requests (task_id, sealed) values (?, ?)', toStorableText(task.id), task.sealed);
         if (idempotency !== undefined) await putKey(transaction, idempotency, task.id);
@@ -59,7 +59,7 @@ export function createVideoSubmissionOperations(database: Database, onErase: () 
   };
 }
 
-/** Removes a task with all that was said in its request, and the key that it was asked for under. Its ledger row stays. */
+/** Removes a task with its request and its idempotency key. Its ledger row stays. */
 export async function eraseTask(database: Database, id: string): Promise<void> {
   const taskId = toStorableText(id);
   await database.run('delete from video_idempotency where task_id = ?', taskId);
@@ -69,22 +69,22 @@ export async function eraseTask(database: Database, id: string): Promise<void> {
 
 type InsertTask = TaskStore['insertTask'];
 type Idempotency = Exclude<Parameters<InsertTask>[2], undefined>;
-type Known = Exclude<Awaited<ReturnType<InsertTask>>, { readonly type: 'inserted' }>;
+type ExistingTask = Exclude<Awaited<ReturnType<InsertTask>>, { readonly type: 'inserted' }>;
 
-/** Keys that go with each that comes, so that what nobody asks for again does not pile up. */
-const forgottenKeys = 4;
+/** Expired keys that are deleted with each new one, so that they do not accumulate. */
+const expiredKeysPerInsert = 4;
 
-async function forgetKeys(database: Database, nowMs: number): Promise<void> {
+async function deleteExpiredKeys(database: Database, nowMs: number): Promise<void> {
   const over = 'select key_id, idempotency_key from video_idempotency where until_ms <= ? order by until_ms limit ?';
-  await database.run(`delete from video_idempotency where (key_id, idempotency_key) in (${over})`, toWhole(nowMs), forgottenKeys);
+  await database.run(`delete from video_idempotency where (key_id, idempotency_key) in (${over})`, toWhole(nowMs), expiredKeysPerInsert);
 }
 
-/** What the key stands for already. */
-async function findKnown(
+/** The task that the key already has. */
+async function findExisting(
   database: Database,
   { keyId, key, bodyHash }: Omit<Idempotency, 'untilMs'>,
   nowMs: number,
-): Promise<Known | undefined> {
+): Promise<ExistingTask | undefined> {
   const sql = 'select body_hash, task_id from video_idempotency where key_id = ? and idempotency_key = ? and until_ms > ?';
   const row = await database.first(sql, toStorableText(keyId), toStorableText(key), toWhole(nowMs));
   if (row === undefined) return undefined;
@@ -93,7 +93,7 @@ async function findKnown(
   return task === undefined ? undefined : { type: 'existing', task: decodeTask(task) };
 }
 
-/** A key that is over makes room for the new one. */
+/** An expired key is replaced by the new one. */
 async function putKey(database: Database, { keyId, key, bodyHash, untilMs }: Idempotency, taskId: string): Promise<void> {
   const sql = `insert into video_idempotency (key_id, idempotency_key, body_hash, until_ms, task_id) values (?, ?, ?, ?, ?)
     on conflict (key_id, idempotency_key)

@@ -12,7 +12,7 @@ import type { TaskStoreOperations } from '../worker/store-protocol.ts';
 import { createVideoSubmissionOperations, eraseTask, fromTasks, taskFields } from './video-submission-operations.ts';
 import { decodeTask, encodeError, rankOf, toOpenProgress, toOptionalText, toOptionalWhole, toWhole } from './video-task-row.ts';
 
-/** Video tasks on a connection. */
+/** The SQL of video tasks. */
 export function createVideoTaskOperations(database: Database): TaskStoreOperations {
   const traces = { areLeft: false };
   return {
@@ -20,7 +20,7 @@ export function createVideoTaskOperations(database: Database): TaskStoreOperatio
     ...createPollOperations(database),
     ...createTaskQueries(database),
     ...createTaskDeletion(database, traces),
-    // The row of the task is locked, and everything else goes by that.
+    // The row of the task is locked, and everything else depends on it.
     endTask: (end) => database.transact((transaction) => endTask(transaction, end), 'read-committed'),
   };
 }
@@ -31,7 +31,7 @@ type PollOperations = Pick<TaskStoreOperations, 'claimTasks' | 'renewTask' | 're
 function createPollOperations(database: Database): PollOperations {
   return {
     claimTasks: async (claim) => {
-      // Asking comes first, because most of the time nothing is due and a transaction would hold up every other process for it.
+      // Usually nothing is due; this query avoids a transaction that would block every other process.
       if ((await database.first(`select 1 ${dueTasks} limit 1`, toWhole(claim.nowMs), toWhole(claim.nowMs))) === undefined) return [];
       return await database.transact((transaction) => claimTasks(transaction, claim), 'read-committed');
     },
@@ -73,7 +73,7 @@ const createRecordSql = ({ greatest }: SqlFragments): string => `update video_ta
     lease_owner = null, lease_until_ms = 0
   where id = ? and lease_owner = ? and phase < 4`;
 
-/** Outcomes in the order of the group. Rows are written in one order by everybody, so that nobody waits for another in a circle. */
+/** Returns outcomes in the order of the group. All transactions write rows in the same order, so that none deadlock. */
 async function recordGroup(database: Database, group: readonly TaskProgress[]): Promise<readonly boolean[]> {
   const sql = createRecordSql(database.fragments);
   const outcomes = new Map<TaskProgress, boolean>();
@@ -90,7 +90,10 @@ async function recordProgress(database: Database, sql: string, progress: TaskPro
   return (await database.run(sql, ...forward, ...poll, ...alerted, toStorableText(id), toStorableText(owner))) === 1;
 }
 
-/** Everything that goes with the end, or nothing. What is charged is what the ledger has, also where it had the row already. */
+/**
+ * Writes everything that belongs to the end of a task, or nothing. The charge is that of the ledger row, even if it
+ * existed before.
+ */
 const createEndSql = ({
   greatest,
 }: SqlFragments): string => `update video_tasks set phase = ?, progress = ${greatest}(progress, ?), ended_at_ms = ?, error = ?,
@@ -169,7 +172,7 @@ function createTaskQueries(database: Database): TaskQueries {
       return bytes;
     },
     countTasks: async (nowMs) => {
-      // One that is worked on is not late.
+      // A task that is leased is not late.
       const sql = `select count(*) as open, count(alert_since_ms) as alerted,
           min(case when lease_until_ms <= ? then next_poll_at_ms end) as due_at_ms
         from video_tasks where phase < 4`;
@@ -179,7 +182,7 @@ function createTaskQueries(database: Database): TaskQueries {
       return { open: readInteger(row, 'open'), alerted: readInteger(row, 'alerted'), latenessMs: Math.max(0, nowMs - dueAtMs) };
     },
     heldFor: async (userName) => {
-      // In halves, because a sum beyond 64 bits would be an error.
+      // In two halves, because a sum above 64 bits would be an error.
       const sql = `select coalesce(sum(held_nano_usd / 4294967296), 0) as high, coalesce(sum(held_nano_usd % 4294967296), 0) as low
         from video_tasks where user_name = ? and phase < 4`;
       const row = await database.first(sql, toStorableText(userName));
@@ -188,7 +191,7 @@ function createTaskQueries(database: Database): TaskQueries {
   };
 }
 
-/** @param traces whether the log may hold what was erased: the sweep empties it then */
+/** @param traces whether the log may contain erased data: the sweep then empties it */
 function createTaskDeletion(
   database: Database,
   traces: { areLeft: boolean },

@@ -5,7 +5,10 @@ import { StoreError } from '../store-error.ts';
 import type { SqlRow, SqlValue } from './sql-values.ts';
 import { readBigInt, readBytes, readInteger, readOptionalInteger, readOptionalText, readReal, readText } from './read-column.ts';
 
-/** The columns of `video_tasks` that hold a task; what its request said is in `video_requests`, and the lease is nobody else's matter. */
+/**
+ * The columns of `video_tasks` that belong to a task. Its request is in `video_requests`; the columns of the lease are
+ * not needed outside SQL.
+ */
 export const taskColumns = [
   'id',
   'user_name',
@@ -34,13 +37,13 @@ export const taskColumns = [
   'alert_reason',
 ] as const;
 
-/** The ranks of the schema. They are on disks: they stay as they are, whatever becomes of the list of phases. */
+/** The ranks of the schema. Databases contain them, so they must not change, even if the list of phases does. */
 const phaseRanks: Readonly<Record<VideoPhase, number>> = { submitting: 0, queued: 1, in_progress: 2, storing: 3, completed: 4, failed: 5 };
 const phases = new Map(Object.entries(phaseRanks).map(([phase, rank]) => [rank, phase as VideoPhase]));
 
 export const rankOf = (phase: VideoPhase): number => phaseRanks[phase];
 
-/** What never changes and is never searched for. As JSON it comes back exactly, whatever characters it holds. */
+/** Values that never change and are never searched for. JSON stores them exactly, whatever characters they contain. */
 type TaskFacts = Pick<
   VideoTask,
   | 'callId'
@@ -59,7 +62,10 @@ type TaskFacts = Pick<
   | 'heldUsage'
 >;
 
-/** The values of a task's row in the order of taskColumns. Throws StoreError `constraint` for a number or an amount that cannot be kept. */
+/**
+ * The values of a task's row in the order of taskColumns. Throws StoreError `constraint` for a number or an amount that
+ * cannot be stored.
+ */
 export function encodeTask(task: VideoTask): readonly SqlValue[] {
   const values: Readonly<Record<(typeof taskColumns)[number], SqlValue>> = {
     id: toStorableText(task.id),
@@ -94,9 +100,9 @@ export function encodeTask(task: VideoTask): readonly SqlValue[] {
 function encodeFacts(task: VideoTask): string {
   const { callId, keyName, form, mode, requestedModel, upstream, credentialId, vendor, upstreamModel, protocol } = task;
   const { remixedFrom, priceVersion, pricingParameters, heldUsage } = task;
-  const made = { callId, keyName, form, mode, requestedModel, upstream, credentialId, vendor, upstreamModel, protocol };
+  const facts = { callId, keyName, form, mode, requestedModel, upstream, credentialId, vendor, upstreamModel, protocol };
   const priced = { priceVersion, pricingParameters, heldUsage };
-  return JSON.stringify({ ...made, ...priced, ...(remixedFrom === undefined ? {} : { remixedFrom }) } satisfies TaskFacts);
+  return JSON.stringify({ ...facts, ...priced, ...(remixedFrom === undefined ? {} : { remixedFrom }) } satisfies TaskFacts);
 }
 
 /** Reads a task from a row that also has the column `sealed`. */
@@ -147,7 +153,7 @@ function readAlert(row: SqlRow): Pick<VideoTask, 'alert'> {
 
 function readPhase(row: SqlRow): VideoPhase {
   const phase = phases.get(readInteger(row, 'phase'));
-  if (phase === undefined) throw new StoreError('corrupt', 'Column phase holds no phase.');
+  if (phase === undefined) throw new StoreError('corrupt', 'Column phase is not a known phase.');
   return phase;
 }
 
@@ -155,7 +161,7 @@ function readJson(row: SqlRow, column: string): unknown {
   try {
     return JSON.parse(readText(row, column));
   } catch (cause) {
-    throw new StoreError('corrupt', `Column ${column} holds no JSON.`, { cause });
+    throw new StoreError('corrupt', `Column ${column} is not valid JSON.`, { cause });
   }
 }
 
@@ -172,16 +178,16 @@ export function toOptionalText(text: string | undefined): string | null {
 }
 
 /**
- * A number as an integer column holds it: rounded, because times are added up from fractions. One that is none is refused when it comes, for a row that cannot be read
- * would hold up all the others.
+ * A number for an integer column: rounded, because times are sums of fractions. Any other value is refused here,
+ * because a row that cannot be read would block all the others.
  */
 export function toWhole(value: number): number {
   const whole = Math.round(value);
   if (Number.isSafeInteger(whole)) return whole;
-  throw new StoreError('constraint', `A number cannot be kept: ${value}.`);
+  throw new StoreError('constraint', `A number must be finite and within 64 bits to be stored; got ${value}.`);
 }
 
-/** How far a task is that is not completed. */
+/** The progress of a task that is not completed. */
 export function toOpenProgress(progress: number): number {
   return Math.min(Math.max(toWhole(Math.trunc(progress)), 0), 99);
 }
@@ -190,8 +196,8 @@ export function toOptionalWhole(value: number | undefined): number | null {
   return value === undefined ? null : toWhole(value);
 }
 
-/** Amounts are kept in 64 bits: up to 9.2 billion USD. */
+/** Amounts have 64 bits: up to 9.2 billion USD. */
 function toAmount(nanoUsd: bigint): bigint {
   if (BigInt.asIntN(64, nanoUsd) === nanoUsd) return nanoUsd;
-  throw new StoreError('constraint', 'An amount cannot be kept: it is beyond 64 bits.');
+  throw new StoreError('constraint', 'An amount cannot be stored: it exceeds 64 bits.');
 }

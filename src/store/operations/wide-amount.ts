@@ -2,8 +2,9 @@ import type { SqlRow } from './sql-values.ts';
 import { readBigInt } from './read-column.ts';
 
 /**
- * Sums over the lifetime of an account have two columns: `<name>_kusd`, whole thousands of USD, and `<name>_nano`, the rest in nano-USD, which is never below 0. No price,
- * however wrong, makes them exceed 64 bits: what was used can always be booked.
+ * Sums over the lifetime of an account have two columns: `<name>_kusd`, whole thousands of USD, and `<name>_nano`, the
+ * rest in nano-USD, which is never negative. No price, however wrong, makes them exceed 64 bits, so usage can always be
+ * booked.
  */
 const nanoUsdPerKusd = 1_000_000_000_000n;
 
@@ -14,12 +15,12 @@ export function toWide(amount: bigint): readonly [kusd: bigint, nano: bigint] {
   return [(amount - nano) / nanoUsdPerKusd, nano];
 }
 
-/** Reads an amount out of its two columns, or out of sums of them. */
+/** Reads an amount from its two columns, or from sums of them. */
 export function readWide(row: SqlRow, name: string): bigint {
   return readBigInt(row, `${name}_kusd`) * nanoUsdPerKusd + readBigInt(row, `${name}_nano`);
 }
 
-/** What an upsert sets to add an amount to the one of a table. */
+/** The assignments of an upsert that add an amount to that of a table. */
 export function addWide(table: string, name: string): string {
   const sum = `(${table}.${name}_nano + excluded.${name}_nano)`;
   return `${name}_kusd = ${table}.${name}_kusd + excluded.${name}_kusd + ${sum} / ${nanoUsdPerKusd}, ${name}_nano = ${sum} % ${nanoUsdPerKusd}`;

@@ -3,37 +3,44 @@ import type { ConnectionOptions } from 'node:tls';
 import type { ClientConfig } from 'pg';
 import { StoreError } from '../store-error.ts';
 
-/** Where the server is and how long it may take. Times are in milliseconds. */
+/** Address of the server, and time limits in milliseconds. */
 export type PostgresOptions = {
   /**
-   * `postgresql://user:password@host:port/database`. `?host=/run/postgresql` is the folder of a local socket. `?sslmode=` is `disable`, `require` (encrypted, the certificate is not looked at) or
-   * `verify-full`; without it a server that is not on this machine has to show a certificate for its name. `?sslrootcert=` is a file with the authorities to trust.
+   * `postgresql://user:password@host:port/database`. `?host=/run/postgresql` is the folder of a local socket.
+   * `?sslmode=` is `disable`, `require` (encrypted, the certificate is not checked) or `verify-full`. Without it, a
+   * server on another machine must have a certificate for its name. `?sslrootcert=` is a file with trusted authorities.
    */
   readonly url: string;
-  /** Connections at most. */
+  /** The most connections. */
   readonly poolMax: number;
-  /** How long reaching the server may take. */
+  /** Time limit for connecting to the server. */
   readonly connectTimeoutMs: number;
-  /** How long a statement may take. */
+  /** Time limit of a statement. */
   readonly statementTimeoutMs: number;
-  /** How long a statement waits for another transaction's rows. */
+  /** How long a statement waits for rows that another transaction has locked. */
   readonly lockTimeoutMs: number;
   readonly readOnly: boolean;
-  /** Whether the store opens although the server cannot be reached. Its schema is then looked at before the first call that can. */
+  /**
+   * Whether the store opens while the server is unreachable. Its schema is then checked before the first call that
+   * reaches it.
+   */
   readonly mayBeAway: boolean;
-  /** As the server's list of sessions shows it. */
+  /** The name in the server's list of sessions. */
   readonly applicationName: string;
 };
 
-/** Past the server's own limit: an answer that comes no more. */
+/** Added to the server's own limit, after which no answer comes. */
 const answerMarginMs = 2000;
 
-/** What the driver is told. Nothing is taken from the environment. Throws StoreError `unavailable` for a URL that is none; its message does not hold the URL, which may have a password. */
+/**
+ * The options of the driver. Nothing is taken from the environment. Throws StoreError `unavailable` for an invalid URL;
+ * the message does not contain the URL, which may have a password.
+ */
 export function toClientConfig(options: PostgresOptions): ClientConfig {
   const url = parseUrl(options.url);
   const host = url.searchParams.get('host') ?? decodeURIComponent(url.hostname.replace(/^\[(.*)\]$/, '$1'));
   const { statementTimeoutMs, lockTimeoutMs, connectTimeoutMs, readOnly } = options;
-  // A commit has reached the server's disk when it returns: the journal forgets entries on that promise.
+  // A commit is on the server's disk when it returns: the journal deletes entries because of that.
   const settings = ['synchronous_commit=on', 'timezone=UTC', `default_transaction_read_only=${readOnly ? 'on' : 'off'}`];
   return {
     host,
@@ -57,7 +64,7 @@ export function toClientConfig(options: PostgresOptions): ClientConfig {
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^postgres(?:ql)?:$/.test(url.protocol)) {
-    throw new StoreError('unavailable', 'The URL of the database is none of the form postgresql://user:password@host:port/database.');
+    throw new StoreError('unavailable', 'The URL of the database must have the form postgresql://user:password@host:port/database.');
   }
   return url;
 }
@@ -69,7 +76,7 @@ function toTls(url: URL, host: string): false | ConnectionOptions {
   if (mode === 'disable') return false;
   if (mode === 'require') return { rejectUnauthorized: false };
   if (mode !== 'verify-full')
-    throw new StoreError('unavailable', 'sslmode in the URL of the database has to be disable, require or verify-full.');
+    throw new StoreError('unavailable', 'sslmode in the URL of the database must be disable, require or verify-full.');
   const path = url.searchParams.get('sslrootcert');
   return path === null ? { rejectUnauthorized: true } : { rejectUnauthorized: true, ca: readAuthorities(path) };
 }

@@ -11,16 +11,18 @@ import { createTransaction } from './postgres-database.ts';
 import { createTableSum, listTables, readPieces } from './read-tables.ts';
 import type { Query, Table, TableSum } from './read-tables.ts';
 
-/** What was copied of a table. */
+/** A table that was copied. */
 export type CopiedTable = TableSum & { readonly name: string };
 
-/** Tables that have rows as soon as they are made. Those of the copy take their place. */
+/** Tables that have rows after the migration. The copied rows replace them. */
 const seeded = new Set(['settings', 'counters', 'database_identity', 'usage_day_zone']);
 
 /**
- * Copies all that a file of SQLite holds into a PostgreSQL database, whose schema is made first: all of it or, when anything fails, nothing. What was written is read again, and numbers of rows
- * and sums of every table compared, before it is kept. Nobody else may write to the file in the meantime. Rejects with StoreError, `constraint` for a database that is not empty.
- * @param onTable told of each table when it has been copied
+ * Copies all rows of a SQLite file into a PostgreSQL database, and creates the schema first. It copies everything or,
+ * if anything fails, nothing. Before the commit it reads the copied rows again and compares the number of rows and a
+ * sum of every table. No other process may write to the file meanwhile. Rejects with StoreError, `constraint` if the
+ * database is not empty.
+ * @param onTable called for each table when it has been copied
  */
 export async function copyFromSqlite(options: {
   readonly path: string;
@@ -36,7 +38,7 @@ export async function copyFromSqlite(options: {
     return await pool.use(async (session) => {
       await session.execute('begin isolation level read committed');
       const copied = await copyAll({ read, session, ...options });
-      if ((await session.execute('commit')) !== 'COMMIT') throw new StoreError('internal', 'The server did not keep what was copied.');
+      if ((await session.execute('commit')) !== 'COMMIT') throw new StoreError('internal', 'The server did not commit the copy.');
       return copied;
     });
   } finally {
@@ -47,10 +49,10 @@ export async function copyFromSqlite(options: {
 
 type Copying = { readonly read: Query; readonly session: Session; readonly onTable?: (table: CopiedTable) => void };
 
-/** A connection that is given up in the middle undoes everything. */
+/** Closing the connection before the commit undoes everything. */
 async function copyAll({ read, session, onTable }: Copying): Promise<readonly CopiedTable[]> {
   const tables = await listTables(read);
-  await refuseWhatIsThere(session, tables);
+  await assertEmpty(session, tables);
   const copied: CopiedTable[] = [];
   for (const table of tables) {
     if (seeded.has(table.name)) await session.execute(`delete from ${table.name}`);
@@ -64,7 +66,7 @@ async function copyAll({ read, session, onTable }: Copying): Promise<readonly Co
   return copied;
 }
 
-async function refuseWhatIsThere(session: Session, tables: readonly Table[]): Promise<void> {
+async function assertEmpty(session: Session, tables: readonly Table[]): Promise<void> {
   for (const { name } of tables) {
     if (seeded.has(name)) continue;
     await session.execute(`lock table ${name} in share row exclusive mode`);
@@ -73,7 +75,7 @@ async function refuseWhatIsThere(session: Session, tables: readonly Table[]): Pr
   }
 }
 
-/** Parameters of one statement at most; the protocol has room for 65535. */
+/** The most parameters of one statement; the protocol allows 65535. */
 const parametersMax = 5000;
 
 async function copyTable(read: Query, session: Session, table: Table): Promise<TableSum> {
@@ -101,7 +103,7 @@ function valuesOf({ columns }: Table, row: SqlRow): readonly SqlParameter[] {
   return columns.map((column) => row[column] ?? null);
 }
 
-/** Reads back what was written. */
+/** Reads the copied rows and compares them. */
 async function verify(session: Session, table: Table, expected: TableSum): Promise<void> {
   const query: Query = async (sql, parameters) => (await session.query(sql, parameters)).rows;
   const sum = createTableSum(table.columns);
@@ -110,13 +112,13 @@ async function verify(session: Session, table: Table, expected: TableSum): Promi
   if (found.rows === expected.rows && found.sum === expected.sum) return;
   throw new StoreError(
     'corrupt',
-    `What arrived in ${table.name} is not what was sent: ${found.rows} of ${expected.rows} rows, or other values. Nothing was kept.`,
+    `The copy of ${table.name} differs: ${found.rows} of ${expected.rows} rows, or other values. Nothing was committed.`,
   );
 }
 
 const termsAtOnce = 200;
 
-/** The index of words is each engine's own: it is made anew from the words. */
+/** The full-text index differs between engines: it is built again from the text. */
 async function copyTerms(read: Query, session: Session): Promise<void> {
   const target = createTransaction(session);
   for (let after = 0; ;) {
@@ -130,7 +132,7 @@ async function copyTerms(read: Query, session: Session): Promise<void> {
   }
 }
 
-/** Columns that count up go on behind what was copied. */
+/** Counting columns continue after the copied numbers. */
 async function continueNumbers(session: Session): Promise<void> {
   const sql =
     "select table_name, column_name from information_schema.columns where table_schema = current_schema() and is_identity = 'YES'";

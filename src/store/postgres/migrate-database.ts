@@ -5,8 +5,9 @@ import { StoreError } from '../store-error.ts';
 import type { ConnectionPool, Session } from './open-pool.ts';
 
 /**
- * Brings the schema up to date, in one transaction. Any number of processes may do so at the same moment. A schema that is up to date is only looked at, which every role may.
- * Rejects with StoreError: `too-new` for the database of a newer program, `read-only` where the role may not change the schema.
+ * Brings the schema up to date, in one transaction. Any number of processes may do so at the same time. A schema that
+ * is up to date is only read, which every role may do. Rejects with StoreError: `too-new` for the database of a newer
+ * program, `read-only` if the role may not change the schema.
  */
 export async function migrateDatabase(pool: ConnectionPool): Promise<void> {
   await pool.use(async (session) => {
@@ -19,9 +20,9 @@ export async function migrateDatabase(pool: ConnectionPool): Promise<void> {
   });
 }
 
-/** Two numbers that stand for this work among the server's advisory locks. */
+/** Two numbers that identify migrations among the server's advisory locks. */
 const lockId = '1466263922, 1';
-/** A large index may take its time. */
+/** Creating a large index may take long. */
 const migrationTimeoutMs = 110_000;
 
 async function migrate(session: Session, before: number): Promise<void> {
@@ -29,7 +30,7 @@ async function migrate(session: Session, before: number): Promise<void> {
     await session.execute('begin isolation level read committed');
     await session.execute(`set local statement_timeout = ${migrationTimeoutMs}; set local lock_timeout = ${migrationTimeoutMs}`);
     await session.execute(`select pg_advisory_xact_lock(${lockId})`);
-    // Who waited for the lock finds the work done.
+    // A process that waited for the lock finds the migrations done.
     const current = await readSchemaVersion(session);
     checkVersion(current);
     await session.execute('create table if not exists schema_migrations (version bigint not null primary key, name text not null)');
@@ -46,13 +47,16 @@ async function migrate(session: Session, before: number): Promise<void> {
     if (!(error instanceof StoreError) || error.kind !== 'read-only') throw error;
     throw new StoreError(
       'read-only',
-      `The database has schema version ${before}, this program needs ${latestVersion}, and the role of its URL may not change the schema: run \`weir migrate\` with the owner's.`,
+      `The database has schema version ${before}, this program needs ${latestVersion}, and the role of its URL may not change the schema: run \`weir migrate\` with the URL of the owner.`,
       { cause: error },
     );
   }
 }
 
-/** Texts compare by their bytes, as in SQLite, whatever the server's language: lists and cursors have one order everywhere. */
+/**
+ * Texts compare by their bytes, as in SQLite, whatever the language of the server: lists and cursors have the same
+ * order everywhere.
+ */
 function compareBytes(statement: string): string {
   if (!/^(?:create|alter) table /.test(statement)) return statement;
   return statement.replaceAll(/^((?:\s*|alter table \w+ add column )\w+) text\b/gm, '$1 text collate "C"');

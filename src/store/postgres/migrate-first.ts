@@ -1,7 +1,7 @@
 import { migrateDatabase } from './migrate-database.ts';
 import type { ConnectionPool } from './open-pool.ts';
 
-/** A pool that lends nothing before the schema has been seen to be the right one: once that is so, it costs nothing. */
+/** A pool that lends no connection before the schema was checked and migrated. Afterwards it costs nothing. */
 export function migrateFirst(pool: ConnectionPool): ConnectionPool & { readonly migrate: () => Promise<void> } {
   let isMigrated = false;
   let migrating: Promise<void> | undefined;

@@ -3,7 +3,8 @@ import { migrateDatabase } from './migrate-database.ts';
 import { openPool } from './open-pool.ts';
 
 /**
- * Brings the schema of a database up to date with the owner's role, without opening a store on it, and resolves with its version. Rejects with StoreError.
+ * Brings the schema of a database up to date with the role of its owner, without opening a store, and resolves with its
+ * version. Rejects with StoreError.
  */
 export async function migratePostgres(url: string): Promise<number> {
   const pool = openPool({ url, ...oneConnection });
@@ -15,7 +16,7 @@ export async function migratePostgres(url: string): Promise<number> {
   }
 }
 
-/** For work of an operator, which may take its time. */
+/** Options for commands of an operator, which may take long. */
 export const oneConnection = {
   poolMax: 1,
   connectTimeoutMs: 10_000,

@@ -7,29 +7,30 @@ import { isConnectionLost, toStoreError } from './postgres-error.ts';
 import { numberPlaceholders } from './number-placeholders.ts';
 import { getTypeParser, keepText, toText } from './wire-values.ts';
 
-/** What one statement did. */
+/** The result of one statement. */
 type Outcome = { readonly command: string; readonly rows: readonly SqlRow[]; readonly changes: number };
 
-/** One connection, for as long as it is lent. Rejects with StoreError. */
+/** One connection while it is lent. Rejects with StoreError. */
 export type Session = {
-  /** Runs one statement with `?` for its parameters, prepared once for each connection. */
+  /** Runs one statement with `?` for its parameters, prepared once per connection. */
   readonly query: (sql: string, parameters: readonly SqlParameter[]) => Promise<Outcome>;
-  /** The same with rows as lists of their values, which are the server's texts as they come. */
+  /** As `query`, with rows as lists of the unparsed texts of the server. */
   readonly queryRows: (sql: string, parameters: readonly SqlParameter[]) => Promise<readonly ValueRow[]>;
   /** Runs fixed statements without parameters. */
   readonly execute: (sql: string) => Promise<string>;
 };
 
 export type ConnectionPool = {
-  /** Lends a connection to `work`. One that was lost, or that nobody knows the state of, is not lent again. */
+  /** Lends a connection to `work`. A connection that was lost, or whose state is unknown, is not lent again. */
   readonly use: <Result>(work: (session: Session) => Promise<Result>) => Promise<Result>;
   readonly close: () => Promise<void>;
 };
 
-/** Opens connections as they are needed; nothing is connected before the first use. */
+/** Opens connections when they are needed, none before the first use. */
 export function openPool(options: PostgresOptions): ConnectionPool {
   const pool = new Pool({ ...toClientConfig(options), types: { getTypeParser }, max: options.poolMax, idleTimeoutMillis: idleMs });
-  // A connection was lost while nothing was asked of it, idle or lent. The pool has noted it, or the next statement fails; without listeners the thread would end.
+  // A connection was lost between statements. The pool has noticed, or the next statement fails; without a listener the
+  // thread would end.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   const names = new Map<string, { readonly name: string; readonly text: string }>();
@@ -54,7 +55,7 @@ export function openPool(options: PostgresOptions): ConnectionPool {
   };
 }
 
-/** A connection that nobody needs any more is closed after this time. */
+/** A connection that is idle for this time is closed. */
 const idleMs = 60_000;
 
 async function connect(pool: Pool): Promise<PoolClient> {

@@ -7,24 +7,26 @@ import type { PostgresOptions } from './connection-options.ts';
 
 export type PostgresStoreOptions = Pick<PostgresOptions, 'url'> &
   Partial<Omit<PostgresOptions, 'url'>> & {
-    /** How long one call may take altogether. Default 30 s. */
+    /** Time limit of one call with all its statements. Default 30 s. */
     readonly callTimeoutMs?: number;
-    /** Called once when the worker thread dies by itself, which only a defect or a lack of memory can cause. */
+    /** Called once if the worker thread dies unexpectedly, which only a bug or a lack of memory can cause. */
     readonly onFailure?: (error: StoreError) => void;
   };
 
-/** Migrations included: a large index may take its time. */
+/** Time limit with migrations: creating a large index may take long. */
 const openTimeoutMs = 120_000;
 const closeTimeoutMs = 10_000;
 const pendingCallsMax = 10_000;
 
 /**
- * Opens a database of a PostgreSQL server in a worker thread of its own, so that what the driver costs is not taken from the loop that carries streams. Any number of processes on
- * any number of machines may have it open. A server that goes away makes calls fail as `unavailable`; they work again when it is back. Rejects with StoreError.
+ * Opens a PostgreSQL database in a worker thread of its own, so that the driver does not use the event loop that
+ * carries streams. Any number of processes on any number of machines may have it open. While the server is unreachable,
+ * calls fail as `unavailable`; they work again afterwards. Rejects with StoreError.
  */
 export async function openPostgresStore({ callTimeoutMs = 30_000, onFailure, ...options }: PostgresStoreOptions): Promise<WorkerStore> {
   const workerData: PostgresOptions = { ...postgresDefaults, ...options };
-  // The environment may hold vendor keys, and flags of the process may not fit a thread: the worker needs neither.
+  // The worker needs neither the environment, which may hold vendor keys, nor the flags of the process, which may not
+  // be allowed in a thread.
   const worker = new Worker(new URL('./postgres-worker.ts', import.meta.url), {
     workerData,
     env: threadEnvironment(),

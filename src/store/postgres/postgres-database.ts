@@ -22,7 +22,7 @@ const fragments: SqlFragments = {
   sumsPerInsert: [64, 16, 4, 1],
 };
 
-/** The database behind a pool of connections. A statement outside a transaction is one of its own. */
+/** The database behind a pool of connections. A statement outside a transaction is a transaction of its own. */
 export function createPostgresDatabase(pool: ConnectionPool): Database {
   return {
     run: async (sql, ...parameters) => await pool.use(async (session) => (await session.query(sql, parameters)).changes),
@@ -37,14 +37,14 @@ export function createPostgresDatabase(pool: ConnectionPool): Database {
       ),
     fragments,
     termIndex,
-    // Rows that are deleted are overwritten when the server vacuums; it cannot be told when.
+    // The server overwrites deleted rows at its next vacuum, which cannot be requested here.
     forgetErased: () => Promise.resolve(true),
   };
 }
 
-/** Two numbers that stand for all serializable transactions among the server's advisory locks. */
+/** Two numbers that identify serializable transactions that run alone among the server's advisory locks. */
 const turnLock = '1466263922, 2';
-/** How often a serializable transaction is tried beside others. */
+/** How often a serializable transaction is attempted beside others before it runs alone. */
 const attemptsTogetherMax = 2;
 
 const begins = {
@@ -53,11 +53,12 @@ const begins = {
 } as const;
 
 /**
- * A serializable transaction that keeps all others waiting: while it runs there is nobody whom it could meet. The server compares what transactions have read by whole pages, so that on small
- * tables also those meet that have nothing to do with each other, the more often the more of them there are.
+ * Runs a serializable transaction while all others of this kind wait, so that none can collide with it. The server
+ * detects conflicts by whole pages, so on small tables unrelated transactions collide too, and the more often the more
+ * there are.
  */
 async function runAlone<Result>(session: Session, work: (transaction: Database) => Promise<Result>): Promise<Result> {
-  // Before the transaction begins: it sees what was there when it got its lock, and not when it asked for it.
+  // Before the transaction begins, so that its snapshot is taken after it has the lock.
   await session.execute(`select pg_advisory_lock(${turnLock})`);
   try {
     return await runTransaction(session, 'begin isolation level serializable', work);
@@ -70,7 +71,7 @@ async function unlock(session: Session): Promise<void> {
   try {
     await session.execute(`select pg_advisory_unlock(${turnLock})`);
   } catch (cause) {
-    // Such a connection is closed, and its lock with it.
+    // Closing the connection releases its lock.
     throw new StoreError('unavailable', 'A connection to PostgreSQL was lost with its lock.', { cause });
   }
 }
@@ -82,13 +83,13 @@ async function runTransaction<Result>(session: Session, begin: string, work: (tr
     await session.execute(begin);
     result = await work(createTransaction(session));
   } catch (error) {
-    // A connection that was lost is not waited for again: the server undoes what was done on it.
+    // After a lost connection there is nothing to roll back: the server undoes the transaction.
     if (!isUnavailable(error)) await rollBack(session);
     throw error;
   }
-  // The server answers a commit after a failed statement with a rollback, and calls that no error.
+  // The server answers a commit after a failed statement with a rollback, which is not an error.
   if ((await session.execute('commit')) !== 'COMMIT') {
-    throw new StoreError('internal', 'A statement of a transaction failed and nobody was told; nothing of it was kept.');
+    throw new StoreError('internal', 'A statement of the transaction failed without an error; nothing was committed.');
   }
   return result;
 }
@@ -97,7 +98,7 @@ function isUnavailable(error: unknown): boolean {
   return error instanceof StoreError && error.kind === 'unavailable';
 }
 
-/** Best effort: where it fails, the connection is lost, and the server undoes what was done on it. */
+/** Best effort: if it fails, the connection is lost, and the server undoes the transaction. */
 async function rollBack(session: Session): Promise<void> {
   try {
     await session.execute('rollback');
@@ -106,7 +107,7 @@ async function rollBack(session: Session): Promise<void> {
   }
 }
 
-/** A transaction that is open, as operations see it. */
+/** An open transaction, as operations use it. */
 export function createTransaction(session: Session): Database {
   const transaction: Database = {
     run: async (sql, ...parameters) => (await session.query(sql, parameters)).changes,
@@ -120,7 +121,7 @@ export function createTransaction(session: Session): Database {
         await session.execute('release savepoint part');
         return result;
       } catch (error) {
-        // After a collision the whole transaction is void, and no savepoint helps.
+        // After a collision the whole transaction is void, and a savepoint does not help.
         if (!(error instanceof CollisionError) && !isUnavailable(error))
           await session.execute('rollback to savepoint part; release savepoint part');
         throw error;
@@ -133,7 +134,7 @@ export function createTransaction(session: Session): Database {
   return transaction;
 }
 
-/** Times that a transaction is begun before it is given up as `busy`. */
+/** How often a transaction is attempted before it fails as `busy`. */
 const attemptsMax = 12;
 const firstPauseMs = 2;
 const pauseMaxMs = 200;
@@ -144,7 +145,7 @@ async function retryCollisions<Result>(attempt: (attempts: number) => Promise<Re
       return await attempt(attempts);
     } catch (error) {
       if (!(error instanceof CollisionError) || attempts === attemptsMax) throw error;
-      // Those that met do not meet again when each waits for a time of its own.
+      // Random pauses keep transactions that collided from colliding again.
       await pause(Math.random() * Math.min(pauseMaxMs, firstPauseMs * 2 ** attempts));
     }
   }

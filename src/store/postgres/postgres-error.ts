@@ -2,10 +2,13 @@ import { DatabaseError } from 'pg';
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
-/** The transaction met another one, and nothing of it was done: it may be run again as it is. */
+/** The transaction collided with another one and changed nothing: it can run again unchanged. */
 export class CollisionError extends StoreError {}
 
-/** Codes of PostgreSQL, https://www.postgresql.org/docs/15/errcodes-appendix.html, read 2026-11; a class of two characters stands for all of it. */
+/**
+ * Codes of PostgreSQL, https://www.postgresql.org/docs/15/errcodes-appendix.html, read 2026-11; two characters stand
+ * for a whole class.
+ */
 const kindsByCode: Readonly<Record<string, StoreErrorKind>> = {
   '08': 'unavailable',
   '22': 'constraint',
@@ -30,22 +33,23 @@ const kindsByCode: Readonly<Record<string, StoreErrorKind>> = {
 const collisions = new Set(['40001', '40P01']);
 
 /**
- * What the driver threw as an error of the store. Whatever is no answer of the server is a lost connection, of which nobody knows what came of the statement.
+ * Converts an error of the driver. An error that is not an answer of the server is a lost connection; whether the
+ * statement took effect is then unknown.
  */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  if (!(error instanceof Error)) return new StoreError('internal', 'The database threw something that is no error.', { cause: error });
+  if (!(error instanceof Error)) return new StoreError('internal', 'The database threw a value that is not an Error.', { cause: error });
   if (!(error instanceof DatabaseError))
     return new StoreError('unavailable', `PostgreSQL cannot be reached: ${error.message}`, { cause: error });
   const code = error.code ?? '';
-  // The server puts values into the messages about data that it cannot read. Those of triggers are ours.
+  // The server quotes values in messages about data that it cannot parse. The messages of triggers are ours.
   const about = code.startsWith('22') ? 'a value does not fit its column' : error.message;
   const message = `PostgreSQL refused a statement (${code}): ${about}`;
   if (collisions.has(code)) return new CollisionError('busy', message, { cause: error });
   return new StoreError(kindsByCode[code] ?? kindsByCode[code.slice(0, 2)] ?? 'internal', message);
 }
 
-/** Whether a connection may be used again after an error. */
+/** Whether a connection must not be used again after an error. */
 export function isConnectionLost(error: unknown): boolean {
   return !(error instanceof StoreError) || error.kind === 'unavailable' || error.kind === 'internal';
 }

@@ -4,7 +4,7 @@ import { migrateFirst } from './migrate-first.ts';
 import { openPool } from './open-pool.ts';
 import { createTransaction } from './postgres-database.ts';
 
-/** Snapshots of a server's database, each a transaction on a connection of its own. */
+/** Snapshots of a server's database. Each is a transaction on a connection of its own. */
 export function openPostgresSnapshots(options: PostgresOptions): SnapshotSource {
   const pool = migrateFirst(openPool(options));
   return {
@@ -15,7 +15,7 @@ export function openPostgresSnapshots(options: PostgresOptions): SnapshotSource 
           await session.execute('begin isolation level repeatable read read only');
           resolve({ database: createTransaction(session), end: () => (ended.resolve(), lent) });
           await ended.promise;
-          // After a statement that failed, it is a rollback.
+          // After a statement that failed, this is a rollback.
           await session.execute('commit');
         });
         lent.catch(reject);

@@ -7,7 +7,10 @@ import { migrateFirst } from './migrate-first.ts';
 import { openPool } from './open-pool.ts';
 import { createPostgresDatabase } from './postgres-database.ts';
 
-/** The thread that speaks to PostgreSQL. As many calls are under way as there are connections, and each uses one at a time. */
+/**
+ * The thread that talks to PostgreSQL. It runs as many calls at once as there are connections; each call uses one
+ * connection at a time.
+ */
 if (parentPort === null) throw new Error('The store worker runs only as a worker thread.');
 
 const options = workerData as PostgresOptions;
@@ -19,7 +22,7 @@ const open = async () => {
     await migrated.migrate();
   } catch (error) {
     if (!options.mayBeAway || !(error instanceof StoreError) || error.kind !== 'unavailable') {
-      // A connection that is kept would keep this thread, and with it the program. Nobody waits for its end.
+      // An open connection would keep this thread and the program alive. Its end is not awaited.
       pool.close().catch(() => undefined);
       throw error;
     }

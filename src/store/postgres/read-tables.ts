@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { SqlParameter, SqlRow } from '../operations/sql-values.ts';
 import { readInteger, readText } from '../operations/read-column.ts';
 
-/** Runs a query with `?` for its parameters, on whichever engine. */
+/** Runs a query with `?` for its parameters, on any engine. */
 export type Query = (sql: string, parameters: readonly SqlParameter[]) => Promise<readonly SqlRow[]>;
 
 /** A table of the schema as SQLite describes it. */
@@ -13,13 +13,13 @@ export type Table = {
   readonly hasBytes: boolean;
 };
 
-/** What every engine has of its own: the list of migrations, and SQLite's index of words. */
-const ownTables = /^(?:sqlite_|schema_migrations$|chunk_terms)/;
+/** Tables that each engine has for itself: the list of migrations, and SQLite's full-text index. */
+const engineTables = /^(?:sqlite_|schema_migrations$|chunk_terms)/;
 
-/** The tables of a SQLite database, those that others refer to before them. */
+/** The tables of a SQLite database. A table comes after those that it refers to. */
 export async function listTables(sqlite: Query): Promise<readonly Table[]> {
   const names = (await sqlite("select name from sqlite_schema where type = 'table' order by name", [])).map((row) => readText(row, 'name'));
-  const waiting = names.filter((name) => !ownTables.test(name));
+  const waiting = names.filter((name) => !engineTables.test(name));
   const ordered: string[] = [];
   while (waiting.length > 0) {
     const next: string[] = [];
@@ -58,7 +58,7 @@ export async function* readPieces(query: Query, { name, columns, key, hasBytes }
   let after: readonly SqlParameter[] | undefined;
   for (;;) {
     const where = after === undefined ? '' : `where (${key.join(', ')}) > (${key.map(() => '?').join(', ')})`;
-    // One without a key has a row or two.
+    // A table without a key has only one or two rows.
     const bound = key.length === 0 ? '' : `limit ${limit}`;
     const rows = await query(`select ${columns.join(', ')} from ${name} ${where} ${order} ${bound}`, after ?? []);
     if (rows.length > 0) yield rows;
@@ -68,10 +68,10 @@ export async function* readPieces(query: Query, { name, columns, key, hasBytes }
   }
 }
 
-/** How many rows a table has, and a sum that any other value of any of them changes. */
+/** The number of rows of a table, and a sum that changes with any value. */
 export type TableSum = { readonly rows: number; readonly sum: string };
 
-/** Adds rows up to a sum that does not depend on the pieces in which they come, only on their order. */
+/** Computes a sum of rows that depends on their order, but not on how they are split into pieces. */
 export function createTableSum(columns: readonly string[]) {
   const hash = createHash('sha256');
   let rows = 0;
@@ -84,7 +84,7 @@ export function createTableSum(columns: readonly string[]) {
   };
 }
 
-/** Type and length come first, so that no two rows look like each other. */
+/** Type and length come first, so that no two different rows have the same input. */
 function addValue(hash: ReturnType<typeof createHash>, value: SqlParameter): void {
   if (value === null) {
     hash.update('n;');

@@ -1,4 +1,4 @@
-/** What a program may do with the rows of a table. `add` and `read` together are what books need; rows of the ledger are never changed. */
+/** The rights of each program on a table. The ledger needs `add` and `read` only; its rows are never changed. */
 type Rights = { readonly gateway: Right; readonly monitor: Right; readonly operator?: Right };
 type Right = 'nothing' | 'read' | 'add' | 'add and change' | 'everything';
 
@@ -10,12 +10,12 @@ const privileges: Readonly<Record<Right, string | undefined>> = {
   everything: 'select, insert, update, delete',
 };
 
-const kept: Rights = { gateway: 'everything', monitor: 'nothing' };
+const gatewayOnly: Rights = { gateway: 'everything', monitor: 'nothing' };
 
-/** Every table that a migration makes. A test holds it against a server. */
+/** Every table of the migrations. A test compares it with a server. */
 const rights: Readonly<Record<string, Rights>> = {
   schema_migrations: { gateway: 'read', monitor: 'read', operator: 'read' },
-  // The pepper, with which secrets are hashed.
+  // The pepper with which secrets are hashed.
   settings: { gateway: 'read', monitor: 'read' },
   database_identity: { gateway: 'read', monitor: 'nothing' },
   counters: { gateway: 'add and change', monitor: 'read' },
@@ -23,7 +23,7 @@ const rights: Readonly<Record<string, Rights>> = {
   // Deleted keys keep their rows.
   api_keys: { gateway: 'add and change', monitor: 'nothing' },
   billing_tokens: { gateway: 'everything', monitor: 'read' },
-  // When a token was used last is all that a monitor writes.
+  // The monitor writes only the time of the last use of a token.
   billing_token_uses: { gateway: 'everything', monitor: 'add and change' },
   calls: { gateway: 'add', monitor: 'read' },
   usage_minutes: { gateway: 'add and change', monitor: 'read' },
@@ -32,45 +32,46 @@ const rights: Readonly<Record<string, Rights>> = {
   ledger_transactions: { gateway: 'add', monitor: 'read' },
   ledger_postings: { gateway: 'add', monitor: 'read' },
   spend_periods: { gateway: 'add and change', monitor: 'read' },
-  credit_nodes: kept,
-  credit_leases: kept,
-  // Added up anew for another time zone.
+  credit_nodes: gatewayOnly,
+  credit_leases: gatewayOnly,
+  // Days are added up again for another time zone.
   usage_days: { gateway: 'everything', monitor: 'read' },
   usage_day_zone: { gateway: 'add and change', monitor: 'read' },
   usage_price_versions: { gateway: 'add', monitor: 'read' },
-  // Whoever publishes prices does so with a role of his own: no gateway makes its own prices.
+  // Prices are published with a role of their own: a gateway cannot change prices.
   price_books: { gateway: 'read', monitor: 'read', operator: 'add' },
   price_versions: { gateway: 'add', monitor: 'read', operator: 'read' },
-  reasoning_proofs: kept,
-  responses: kept,
-  response_items: kept,
-  response_events: kept,
-  conversations: kept,
-  conversation_items: kept,
-  files: kept,
-  file_pieces: kept,
-  vector_stores: kept,
-  file_batches: kept,
-  store_files: kept,
-  chunks: kept,
-  video_tasks: kept,
-  video_requests: kept,
-  video_idempotency: kept,
-  idempotency_keys: kept,
-  idempotency_chunks: kept,
-  pictures: kept,
-  callback_deliveries: kept,
-  callback_secrets: kept,
+  reasoning_proofs: gatewayOnly,
+  responses: gatewayOnly,
+  response_items: gatewayOnly,
+  response_events: gatewayOnly,
+  conversations: gatewayOnly,
+  conversation_items: gatewayOnly,
+  files: gatewayOnly,
+  file_pieces: gatewayOnly,
+  vector_stores: gatewayOnly,
+  file_batches: gatewayOnly,
+  store_files: gatewayOnly,
+  chunks: gatewayOnly,
+  video_tasks: gatewayOnly,
+  video_requests: gatewayOnly,
+  video_idempotency: gatewayOnly,
+  idempotency_keys: gatewayOnly,
+  idempotency_chunks: gatewayOnly,
+  pictures: gatewayOnly,
+  callback_deliveries: gatewayOnly,
+  callback_secrets: gatewayOnly,
 };
 
-/** The tables that roles are told of. */
+/** The tables for which roles have rights. */
 export const tablesWithRights: readonly string[] = Object.keys(rights);
 
 export type RoleNames = { readonly gateway: string; readonly monitor: string; readonly operator: string };
 
 /**
- * Statements that give three roles what their programs need and nothing else. They make the roles where they are missing, without a password; they may be run again, after each upgrade too. To be run
- * by the owner of the tables, who has to be allowed to make roles.
+ * Statements that give three roles the rights that their programs need and nothing else. They create missing roles
+ * without a password. They can run again, and must after each upgrade. The owner of the tables must run them, with the
+ * right to create roles.
  */
 export function describeRoles(names: RoleNames): string {
   const roles = (['gateway', 'monitor', 'operator'] as const).map((program) => ({ program, name: quote(names[program]) }));
@@ -88,9 +89,9 @@ export function describeRoles(names: RoleNames): string {
   return lines.join('\n');
 }
 
-/** A name as SQL has it. Throws RangeError for one that PostgreSQL would cut or that could end the statement that it stands in. */
+/** A name quoted for SQL. Throws RangeError for a name that PostgreSQL would cut or that could end the statement. */
 function quote(name: string): string {
   if (!/^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(name))
-    throw new RangeError(`"${name}" is no name for a role: letters, digits, _ and -, at most 63.`);
+    throw new RangeError(`The name of a role must be 1 to 63 letters, digits, _ and -; got "${name}".`);
   return `"${name}"`;
 }

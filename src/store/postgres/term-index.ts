@@ -4,7 +4,7 @@ import type { TermIndex } from '../operations/term-index.ts';
 const words = /[\p{L}\p{N}\p{M}]+/gu;
 const marks = /\p{M}/gu;
 
-/** Words without accents, as SQLite's index has them: one and the same search finds the same. */
+/** Words without accents, as in SQLite's index: the same search finds the same chunks. */
 function toWords(text: string): readonly string[] {
   return text.normalize('NFD').replaceAll(marks, '').match(words) ?? [];
 }
@@ -12,7 +12,7 @@ function toWords(text: string): readonly string[] {
 const searchSql = `select id, file_id, cast(ts_rank_cd(terms, query, 1) as double precision) as score
   from chunks, cast(to_tsquery('weir_terms', ?) as tsquery) as query where terms @@ query and store_id = ?`;
 
-/** The full text search of PostgreSQL: words and their stems in a column of `chunks`. */
+/** The full-text search of PostgreSQL: words and their stems in a column of `chunks`. */
 export const termIndex: TermIndex = {
   add: async (database, { id, terms }) => {
     await database.run("update chunks set terms = to_tsvector('weir_terms', ?) where id = ?", toWords(terms).join(' '), id);
@@ -21,10 +21,11 @@ export const termIndex: TermIndex = {
     await database.run('update chunks set terms = null where id = ?', id);
   },
   search: async (database, { storeId, match }) => {
-    // Words in quotes between OR; what is left of each is letters and digits, which mean nothing to the query's grammar.
-    const wanted = [...match.matchAll(/"([^"]*)"/g)].flatMap(([, word = '']) => toWords(word).map((part) => `'${part}'`));
-    if (wanted.length === 0) return [];
-    const rows = await database.all(searchSql, wanted.join(' | '), storeId);
+    // Words in quotes, joined by OR; only letters and digits of each remain, which have no meaning in the grammar of
+    // queries.
+    const terms = [...match.matchAll(/"([^"]*)"/g)].flatMap(([, word = '']) => toWords(word).map((part) => `'${part}'`));
+    if (terms.length === 0) return [];
+    const rows = await database.all(searchSql, terms.join(' | '), storeId);
     return rows.map((row) => ({ id: readInteger(row, 'id'), fileId: readText(row, 'file_id'), score: readReal(row, 'score') }));
   },
 };

@@ -1,14 +1,20 @@
 import { types } from 'pg';
 import type { SqlParameter } from '../operations/sql-values.ts';
 
-/** A parameter as the driver takes it: text, bytes or null. A number goes with all its digits, so that the server rounds none. */
+/**
+ * A parameter for the driver: text, bytes or null. A number is sent with all its digits, so that the server rounds
+ * none.
+ */
 export function toText(parameter: SqlParameter): string | Uint8Array | null {
   if (typeof parameter === 'bigint') return parameter.toString();
   if (typeof parameter !== 'number') return parameter;
   return Number.isInteger(parameter) && !Number.isSafeInteger(parameter) ? BigInt(parameter).toString() : String(parameter);
 }
 
-/** What SQLite gives as well: integers as bigint, sums of integers too, which the server makes decimals; floats as number; bytes as memory of their own. */
+/**
+ * The same types as with SQLite: integers as bigint, also sums of integers, which the server returns as decimals;
+ * floats as number; bytes with a buffer of their own.
+ */
 const parsers = new Map<number, (text: string) => SqlParameter>([
   [types.builtins.BOOL, (text) => (text === 't' ? 1n : 0n)],
   [types.builtins.INT2, BigInt],
@@ -23,8 +29,8 @@ const parsers = new Map<number, (text: string) => SqlParameter>([
 
 const asText = (text: string): string => text;
 
-/** The driver's look-up of the reader of a type of column. Only texts are asked for. */
+/** Returns the parser of a column type for the driver. Only text format is used. */
 export const getTypeParser: typeof types.getTypeParser = (oid: number) => parsers.get(oid) ?? asText;
 
-/** The same for whoever reads the texts of the server. */
+/** Returns the texts of the server unparsed. */
 export const keepText: typeof types.getTypeParser = () => asText;

@@ -1,4 +1,4 @@
-import type { AnswerReader, AnswerSnapshot, StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
+import type { AnswerReader, AnswerSource, StatisticsQuery, StatisticsRow } from '../../billing/statistics/statistics-store.ts';
 import { createBilledCallOperations } from '../operations/billed-call-operations.ts';
 import type { Database } from '../operations/database.ts';
 import { decodeRows } from '../operations/packed-rows.ts';
@@ -6,39 +6,42 @@ import { countCalls, hasTooManyRecords } from '../operations/statistics-counts.t
 import { StatisticsPages } from '../operations/statistics-pages.ts';
 import { StoreError } from '../store-error.ts';
 
-/** A database as it was at one moment. */
+/** A database in its state at one moment. */
 export type Snapshot = { readonly database: Database; readonly end: () => Promise<void> };
 
-/** Where snapshots come from. Rejects with StoreError. */
+/** Opens snapshots. Rejects with StoreError. */
 export type SnapshotSource = { readonly open: () => Promise<Snapshot>; readonly close: () => Promise<void> };
 
-/** Until then everything is read from one snapshot. A server keeps for it what others delete, and the embedded database cannot shorten its log. */
+/**
+ * The longest time of one snapshot. While it is open, a server keeps deleted rows for it, and SQLite cannot shorten its
+ * log.
+ */
 export const snapshotMsMax = 10_000;
 
-/** @param snapshotMs for how long one snapshot is held at most */
+/** @param snapshotMs the longest time of one snapshot */
 export function createAnswerReader(source: SnapshotSource, snapshotMs = snapshotMsMax): AnswerReader {
-  return { openReading: () => openReading(source, snapshotMs) };
+  return { openSource: () => openSource(source, snapshotMs) };
 }
 
-function openReading(source: SnapshotSource, snapshotMs: number): AnswerSnapshot {
-  const moments = createMoments(source, snapshotMs);
+function openSource(source: SnapshotSource, snapshotMs: number): AnswerSource {
+  const snapshots = createSnapshots(source, snapshotMs);
   return {
-    hasTooManyRecords: (query) => moments.use((database) => hasTooManyRecords(database, query)),
-    countCalls: (query) => moments.use((database) => countCalls(database, query)),
-    readRows: (query) => readRows(moments, query),
-    listBilledCalls: (page) => moments.use((database) => createBilledCallOperations(database).listBilledCalls(page)),
-    listPriceVersions: (span) => moments.use((database) => createBilledCallOperations(database).listPriceVersions(span)),
-    close: moments.close,
+    hasTooManyRecords: (query) => snapshots.use((database) => hasTooManyRecords(database, query)),
+    countCalls: (query) => snapshots.use((database) => countCalls(database, query)),
+    readRows: (query) => readRows(snapshots, query),
+    listBilledCalls: (page) => snapshots.use((database) => createBilledCallOperations(database).listBilledCalls(page)),
+    listPriceVersions: (span) => snapshots.use((database) => createBilledCallOperations(database).listPriceVersions(span)),
+    close: snapshots.close,
   };
 }
 
-async function* readRows(moments: Moments, query: StatisticsQuery): AsyncGenerator<readonly StatisticsRow[]> {
+async function* readRows(snapshots: Snapshots, query: StatisticsQuery): AsyncGenerator<readonly StatisticsRow[]> {
   const pages = new StatisticsPages(query);
-  let moment = 0;
+  let snapshotNumber = 0;
   for (;;) {
-    const rows = await moments.use(async (database, number) => {
-      if (number !== moment) pages.forgetPlan();
-      moment = number;
+    const rows = await snapshots.use(async (database, number) => {
+      if (number !== snapshotNumber) pages.forgetPlan();
+      snapshotNumber = number;
       return await pages.next(database);
     });
     if (rows === undefined) return;
@@ -46,16 +49,16 @@ async function* readRows(moments: Moments, query: StatisticsQuery): AsyncGenerat
   }
 }
 
-type Moments = {
-  /** @param work is given a snapshot, and its number: another number is another moment */
-  readonly use: <Result>(work: (database: Database, moment: number) => Promise<Result>) => Promise<Result>;
+type Snapshots = {
+  /** @param work receives a snapshot and its number: another number is another snapshot */
+  readonly use: <Result>(work: (database: Database, snapshotNumber: number) => Promise<Result>) => Promise<Result>;
   readonly close: () => Promise<void>;
 };
 
-/** One snapshot after the other, each given back at its time, whether or not anybody is reading just then. */
-function createMoments(source: SnapshotSource, snapshotMs: number): Moments {
+/** Opens one snapshot after the other. Each is closed at its time, whether or not it is being read. */
+function createSnapshots(source: SnapshotSource, snapshotMs: number): Snapshots {
   let current: Snapshot | undefined;
-  let moment = 0;
+  let snapshotNumber = 0;
   let timer: NodeJS.Timeout | undefined;
   let using = false;
   let isOver = false;
@@ -69,34 +72,34 @@ function createMoments(source: SnapshotSource, snapshotMs: number): Moments {
   }
 
   async function begin(): Promise<Snapshot> {
-    if (isClosed) throw new StoreError('unavailable', 'The reading was closed.');
-    const begun = await source.open();
-    current = begun;
+    if (isClosed) throw new StoreError('unavailable', 'The source of the answer was closed.');
+    const snapshot = await source.open();
+    current = snapshot;
     isOver = false;
-    moment += 1;
+    snapshotNumber += 1;
     timer = setTimeout(() => {
       isOver = true;
-      // A snapshot that cannot be given back is lost with its connection, and the next one is opened anew.
+      // A snapshot that cannot be closed is lost with its connection, and the next one is opened on another.
       if (!using) end().catch(() => undefined);
     }, snapshotMs);
     timer.unref();
-    return begun;
+    return snapshot;
   }
 
   return {
     use: async (work) => {
-      if (using) throw new StoreError('internal', 'A reading was used twice at once.');
+      if (using) throw new StoreError('internal', 'The source of an answer was used twice at once.');
       using = true;
       try {
         const { database } = current ?? (await begin());
-        return await work(database, moment);
+        return await work(database, snapshotNumber);
       } catch (error) {
-        // Nobody knows what is left of it.
+        // The state of the snapshot is unknown.
         isOver = true;
         throw error;
       } finally {
         using = false;
-        // What was read is right, whatever comes of giving the snapshot back.
+        // The rows that were read are right, even if closing the snapshot fails.
         if (isOver || isClosed) await end().catch(() => undefined);
       }
     },

@@ -14,7 +14,7 @@ function createDirectory(context: TestContext): string {
   return directory;
 }
 
-test('a second taker in the same process is refused, and released means free', (context) => {
+test('a second lock in the same process is refused, and a released directory can be locked again', (context) => {
   const directory = join(createDirectory(context), 'made', 'on demand');
   const lock = lockDataDirectory(directory);
   assert.throws(() => lockDataDirectory(directory), DataDirectoryLockedError);
@@ -24,7 +24,7 @@ test('a second taker in the same process is refused, and released means free', (
   lockDataDirectory(directory).release();
 });
 
-test('another process, even one that dropped the lock object, is named by its pid, and its lock vanishes with kill -9', async (context) => {
+test('a lock of another process names its pid, even if the lock object was dropped, and ends with kill -9', async (context) => {
   const directory = createDirectory(context);
   const program = `
     import { lockDataDirectory } from ${JSON.stringify(new URL('./data-directory-lock.ts', import.meta.url).href)};

@@ -7,11 +7,11 @@ import { openDatabase } from './open-database.ts';
 import type { SqliteConnection } from './open-database.ts';
 
 export type DataDirectoryLock = {
-  /** Gives the directory free. May be called again; the end of the process does the same, however it ends. */
+  /** Releases the directory. May be called again. The end of the process also releases it, however it ends. */
   readonly release: () => void;
 };
 
-/** The directory is in use by another process. The message names it and is meant for the operator. */
+/** The directory is in use by another process. The message names that process and is written for the operator. */
 export class DataDirectoryLockedError extends Error {
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);
@@ -19,14 +19,14 @@ export class DataDirectoryLockedError extends Error {
   }
 }
 
-/** Never open these by other means: closing any descriptor of a locked file drops the lock of the whole process. */
+/** Never open this file by other means: closing any descriptor of a locked file drops the lock of the whole process. */
 const lockFileName = 'weir.lock';
 const holderFileName = 'weir.lock.holder';
 
 /**
- * Takes the data directory, created when absent, for this process alone. The lock is the operating system's record lock under an open
- * SQLite transaction, so it is gone the moment the process is, also after kill -9; a file with a pid in it would not be.
- * Throws DataDirectoryLockedError when another process has it, StoreError when the directory cannot be used.
+ * Locks the data directory for this process, and creates it if it does not exist. The lock is the operating system's
+ * record lock of an open SQLite transaction, so it ends with the process, also after kill -9; a file with a pid in it
+ * would remain. Throws DataDirectoryLockedError if another process has it, StoreError if the directory cannot be used.
  */
 export function lockDataDirectory(directory: string): DataDirectoryLock {
   try {
@@ -51,7 +51,8 @@ export function lockDataDirectory(directory: string): DataDirectoryLock {
     rmSync(holderPath, { force: true });
     database.close();
   };
-  // Besides tidying up, this keeps the connection reachable: were a caller to drop the lock, collecting it would silently give it up.
+  // This also keeps the connection reachable: if a caller dropped the lock object, garbage collection would silently
+  // release the lock.
   process.on('exit', release);
   return { release };
 }
@@ -67,7 +68,8 @@ function openLockFile(directory: string): SqliteConnection {
 
 function takeWriteLock(database: SqliteConnection, directory: string): void {
   try {
-    // Only one connection at a time can have a write transaction open. Nothing is ever written in it, so there is nothing to recover.
+    // Only one connection at a time can have a write transaction open. Nothing is ever written in it, so there is
+    // nothing to recover.
     database.execute('begin immediate');
   } catch (error) {
     database.close();
@@ -84,7 +86,7 @@ function readHolder(directory: string): string {
   try {
     return readFileSync(join(directory, holderFileName), 'utf8').trim() || 'unknown';
   } catch {
-    // The holder took the lock a moment ago and has not written its name yet.
+    // The holder has just locked the directory and has not written its pid yet.
     return 'unknown';
   }
 }

@@ -1,6 +1,9 @@
 import type { SqliteConnection } from './open-database.ts';
 
-/** Empties the write-ahead log, which still has what was deleted. Does not wait for others who are reading it: the next sweep tries again. */
+/**
+ * Empties the write-ahead log, which still contains deleted rows. Does not wait for readers of the log: the next sweep
+ * retries.
+ */
 export function emptyLog(database: SqliteConnection): boolean {
   const timeout = database.first('pragma busy_timeout')?.['timeout'];
   database.execute('pragma busy_timeout = 0');

@@ -14,7 +14,7 @@ function createPath(context: TestContext): string {
 
 const writable = { readOnly: false, busyTimeoutMs: 0 };
 
-test('integers come back as they went in, to the last of 64 bits', (context) => {
+test('integers are read as they were written, with all 64 bits', (context) => {
   const database = openDatabase(createPath(context), writable);
   context.after(() => database.close());
   database.execute('create table numbers (value bigint)');
@@ -25,7 +25,7 @@ test('integers come back as they went in, to the last of 64 bits', (context) => 
   assert.equal(database.all('select value from numbers').length, 3);
 });
 
-test('a transaction that throws leaves nothing and the connection usable', (context) => {
+test('a transaction that throws changes nothing, and the connection stays usable', (context) => {
   const database = openDatabase(createPath(context), writable);
   context.after(() => database.close());
   database.execute('create table names (name text unique)');
@@ -42,7 +42,7 @@ test('a transaction that throws leaves nothing and the connection usable', (cont
   assert.throws(() => database.run("insert into names (name) values ('a')"), { name: 'StoreError', kind: 'constraint' });
 });
 
-test('what SQLite refuses has a kind: busy, read-only, disk, corrupt', (context) => {
+test('an error of SQLite has a kind: busy, read-only, disk or corrupt', (context) => {
   const path = createPath(context);
   const database = openDatabase(path, writable);
   context.after(() => database.close());

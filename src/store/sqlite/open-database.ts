@@ -4,33 +4,42 @@ import type { SqlParameter, SqlRow, ValueRow } from '../operations/sql-values.ts
 import { StoreError } from '../store-error.ts';
 import type { StoreErrorKind } from '../store-error.ts';
 
-/** A connection. It blocks its thread; everything but the data directory lock lives in the store's worker. Rows have no prototype. */
+/**
+ * A connection. It blocks its thread; except for the data directory lock, all connections are in the store's worker.
+ * Rows have no prototype.
+ */
 export type SqliteConnection = {
   /** Runs statements without parameters and without a result. */
   readonly execute: (sql: string) => void;
-  /** Runs one statement and returns how many rows it changed. Statements are prepared once and kept: never build SQL from values. */
+  /**
+   * Runs one statement and returns the number of changed rows. Statements are prepared once and cached: never build SQL
+   * from values.
+   */
   readonly run: (sql: string, ...parameters: readonly SqlParameter[]) => number;
   readonly first: (sql: string, ...parameters: readonly SqlParameter[]) => SqlRow | undefined;
   readonly all: (sql: string, ...parameters: readonly SqlParameter[]) => readonly SqlRow[];
-  /** The same with rows as lists of their values. */
+  /** As `all`, with rows as lists of their values. */
   readonly rows: (sql: string, ...parameters: readonly SqlParameter[]) => readonly ValueRow[];
-  /** Runs `work` in one write transaction: all of it is booked or nothing. */
+  /** Runs `work` in one write transaction: all of it is committed or nothing. */
   readonly transact: <Result>(work: () => Result) => Result;
   readonly close: () => void;
 };
 
 export type DatabaseOptions = {
   readonly readOnly: boolean;
-  /** How long a statement waits for another connection's lock before it fails as `busy`. */
+  /** How long a statement waits for the lock of another connection before it fails as `busy`. */
   readonly busyTimeoutMs: number;
 };
 
-/** Opens a database file. This is the only file that imports node:sqlite, whose class is due to be renamed. Throws StoreError. */
+/**
+ * Opens a database file. This is the only file that imports node:sqlite, whose class will be renamed. Throws
+ * StoreError.
+ */
 export function openDatabase(path: string, options: DatabaseOptions): SqliteConnection {
   const connection = guard(
     () => new DatabaseSync(path, { readOnly: options.readOnly, timeout: options.busyTimeoutMs, readBigInts: true, defensive: true }),
   );
-  // An insert that replaces a row fires the triggers of its deletion: the ledger refuses that.
+  // An insert that replaces a row then fires its delete triggers, with which the ledger refuses it.
   guard(() => connection.exec('pragma recursive_triggers = on'));
   const createPrepare = (returnArrays: boolean): ((sql: string) => StatementSync) => {
     const statements = new Map<string, StatementSync>();
@@ -51,7 +60,7 @@ export function openDatabase(path: string, options: DatabaseOptions): SqliteConn
     run: (sql, ...parameters) => guard(() => Number(prepare(sql).run(...parameters).changes)),
     first: (sql, ...parameters) => guard(() => prepare(sql).get(...parameters)),
     all: (sql, ...parameters) => guard(() => prepare(sql).all(...parameters)),
-    // The declared type knows rows as objects only.
+    // The declared type has rows as objects only.
     rows: (sql, ...parameters) => guard(() => prepareRows(sql).all(...parameters) as unknown as readonly ValueRow[]),
     transact: (work) => {
       execute('begin immediate');
@@ -63,7 +72,7 @@ export function openDatabase(path: string, options: DatabaseOptions): SqliteConn
         try {
           execute('rollback');
         } catch {
-          // Some failures, a full disk among them, have rolled back already. The first error is the one that matters.
+          // Some failures, such as a full disk, have already rolled back. The first error is the one that matters.
         }
         throw error;
       }
@@ -94,10 +103,10 @@ const kindsByResultCode: Readonly<Record<number, StoreErrorKind>> = {
 };
 
 function toStoreError(error: unknown): Error {
-  if (!(error instanceof Error)) return new StoreError('internal', 'The database threw something that is no error.', { cause: error });
+  if (!(error instanceof Error)) return new StoreError('internal', 'The database threw a value that is not an Error.', { cause: error });
   if (error instanceof StoreError) return error;
   const resultCode = 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : undefined;
-  // An extended code carries its primary code in the low byte.
+  // The low byte of an extended code is its primary code.
   const kind = resultCode === undefined ? undefined : kindsByResultCode[resultCode & 0xff];
   return new StoreError(kind ?? 'internal', error.message, { cause: error });
 }

@@ -42,7 +42,9 @@ function createEntry(callId: string): CallEntry {
   };
 }
 
-/** Others make the database at the same moment, and the machine may stand still while one of them has it alone. */
+/**
+ * Other processes create the database at the same moment, and a slow machine may stall while one of them has locked it.
+ */
 const busyTimeoutMs = 30_000;
 
 const dayQuery = {
@@ -52,14 +54,14 @@ const dayQuery = {
   rowsMax: 10,
 };
 
-test('a new database is the owner’s alone, writes ahead and syncs every commit', async (context) => {
+test('a new database is readable by its owner only, uses a write-ahead log and syncs every commit', async (context) => {
   const path = createPath(context);
   const store = await openSqliteStore({ path });
   await store.appendEntries([createEntry('a')]);
   assert.equal(statSync(join(path, '..')).mode & 0o777, 0o700);
   for (const file of readdirSync(join(path, '..'))) assert.equal(statSync(join(path, '..', file)).mode & 0o777, 0o600, file);
   await store.close();
-  assert.deepEqual(readdirSync(join(path, '..')), ['weir.db'], 'a clean end leaves one file to copy');
+  assert.deepEqual(readdirSync(join(path, '..')), ['weir.db'], 'a clean end leaves one file');
   const database = openStoreDatabase({ path, readOnly: false, busyTimeoutMs: 0 });
   assert.equal(database.first('pragma journal_mode')?.journal_mode, 'wal');
   assert.equal(database.first('pragma synchronous')?.synchronous, 2n, 'full');
@@ -97,7 +99,7 @@ test('several processes that open a new database at the same moment agree too', 
   assert.equal(new Set(outputs).size, 1);
 });
 
-test('too-new: a database of a newer program is refused with both versions, for reading and for writing, and stays as it was', async (context) => {
+test('a database of a newer program is refused with both versions, for reading and for writing, and is not changed', async (context) => {
   const path = createPath(context);
   await (await openSqliteStore({ path })).close();
   const database = openDatabase(path, { readOnly: false, busyTimeoutMs: 0 });
@@ -108,7 +110,7 @@ test('too-new: a database of a newer program is refused with both versions, for 
   }
 });
 
-test('a file that is no database is refused as corrupt, a folder that cannot be made as disk', async (context) => {
+test('a file that is not a database is refused as corrupt, a folder that cannot be created as disk', async (context) => {
   const path = createPath(context);
   await (await openSqliteStore({ path })).close();
   writeFileSync(path, 'no database, but long enough to be looked at as one'.repeat(20));
@@ -116,7 +118,7 @@ test('a file that is no database is refused as corrupt, a folder that cannot be 
   await assert.rejects(openSqliteStore({ path: join(path, 'below', 'weir.db') }), { kind: 'disk' });
 });
 
-test('a reader makes the database when there is none, refuses to write, and sees what a writer commits', async (context) => {
+test('a reader creates a missing database, refuses to write, and sees what a writer commits', async (context) => {
   const path = createPath(context);
   const reader = await openSqliteStore({ path, readOnly: true });
   context.after(() => reader.close());
@@ -146,7 +148,7 @@ test(
   },
 );
 
-test('closing lets the calls before it finish, refuses those after it, and may be done twice', async (context) => {
+test('closing lets earlier calls finish, refuses later ones, and may be called twice', async (context) => {
   const store = await openSqliteStore({ path: createPath(context) });
   const appended = store.appendEntries([createEntry('a')]);
   const closed = store.close();
@@ -157,7 +159,7 @@ test('closing lets the calls before it finish, refuses those after it, and may b
   assert.equal(store.failureReason(), undefined);
 });
 
-test('kill -9 in the middle of writing: every batch that was confirmed is there, whole, with its statistics', async (context) => {
+test('kill -9 during writing: every confirmed batch is complete, with its statistics', async (context) => {
   const path = createPath(context);
   const program = `
     import { openSqliteStore } from ${JSON.stringify(new URL('./open-sqlite-store.ts', import.meta.url).href)};
@@ -177,7 +179,7 @@ test('kill -9 in the middle of writing: every batch that was confirmed is there,
   await once(child, 'close');
   const store = await openSqliteStore({ path });
   context.after(() => store.close());
-  // However many they are: it goes on writing until it is killed, be that a good while later.
+  // The process writes until it is killed, which may take a while, so the number of entries is unknown.
   const entries = await Array.fromAsync(readEntries(store, { startMs: 0, endMs: Number.MAX_SAFE_INTEGER }));
   assert.ok(confirmed > 20, 'it was killed while it wrote');
   assert.equal(entries.length % 10, 0);
@@ -186,7 +188,7 @@ test('kill -9 in the middle of writing: every batch that was confirmed is there,
   assert.deepEqual([row?.callCount, row?.promptTokens, row?.amountNanoUsd], [entries.length, entries.length * 10, BigInt(entries.length)]);
 });
 
-test('the parts of a call add to its sums and are no calls of their own, in whole buckets and in cut ones', async (context) => {
+test('the parts of a call add to its sums and do not count as calls, in whole and in cut buckets', async (context) => {
   const store = await openSqliteStore({ path: createPath(context) });
   context.after(() => store.close());
   const call = createEntry('a');
@@ -204,7 +206,7 @@ test('the parts of a call add to its sums and are no calls of their own, in whol
   }
 });
 
-test('a database has an id of its own, and keeps it', async (context) => {
+test('a database has a unique id that does not change', async (context) => {
   const [path, otherPath] = [createPath(context), createPath(context)];
   const idOf = async (file: string): Promise<string> => {
     const store = await openSqliteStore({ path: file });

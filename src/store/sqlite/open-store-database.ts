@@ -5,12 +5,13 @@ import { openDatabase } from './open-database.ts';
 import type { SqliteConnection } from './open-database.ts';
 import { readInteger } from '../operations/read-column.ts';
 
-/** What the worker is started with. */
+/** The start parameters of the worker. */
 export type SqliteWorkerData = { readonly path: string; readonly readOnly: boolean; readonly busyTimeoutMs: number };
 
 /**
- * Opens the store's database, creating or migrating it first where needed, also for a store that is to be read only. Any number of
- * processes may do so at the same moment. Blocks its thread for up to twice the busy time-out. Throws StoreError, `too-new` among others.
+ * Opens the store's database, and creates or migrates it first if needed, also for a read-only store. Any number of
+ * processes may do so at the same moment. Blocks its thread for up to twice the busy time-out. Throws StoreError, for
+ * example `too-new`.
  */
 export function openStoreDatabase(data: SqliteWorkerData): SqliteConnection {
   if (!data.readOnly) return openForWriting(data);
@@ -22,17 +23,20 @@ export function openStoreDatabase(data: SqliteWorkerData): SqliteConnection {
 function openForWriting(data: SqliteWorkerData): SqliteConnection {
   const database = openDatabase(data.path, { readOnly: false, busyTimeoutMs: data.busyTimeoutMs });
   return closeOnFailure(database, () => {
-    // Looked at before anything is written: an older program leaves no trace in a newer database.
+    // Checked before anything is written: an older program must not change a newer database.
     checkVersion(schemaVersion(database), data.path);
-    // Switching to the write-ahead log needs the file alone for a moment and fails at once, without waiting, when another process does the same.
+    // Switching to the write-ahead log needs the file exclusively for a moment, and fails at once if another process
+    // does the same.
     retryWhileBusy(data.busyTimeoutMs, () => database.execute('pragma journal_mode = wal'));
-    // Full: a commit has reached the disk when it returns. The journal forgets entries on that promise, and commits are batched.
+    // Full: a commit is on the disk when it returns. The journal deletes entries because of that, and commits are
+    // batched.
     database.execute('pragma synchronous = full; pragma foreign_keys = on; pragma trusted_schema = off');
-    // What is deleted is overwritten, so that no free page keeps it.
+    // Deleted rows are overwritten, so that no free page contains them.
     database.execute('pragma secure_delete = on');
-    // Booking touches the same pages again and again: those of indexes stay in memory (16 MB), and what a few batches change goes from the log into the file once (16 MB).
+    // Booking uses the same pages repeatedly: index pages stay in memory (16 MB), and the changes of a few batches move
+    // from the log into the file at once (16 MB).
     database.execute('pragma cache_size = -16384; pragma wal_autocheckpoint = 4000');
-    // After a burst the log file shrinks back to 64 MB.
+    // After a burst the log file shrinks to 64 MB.
     database.execute('pragma journal_size_limit = 67108864');
     retryWhileBusy(data.busyTimeoutMs, () => migrate(database, data.path));
   });
@@ -81,7 +85,7 @@ function checkVersion(version: number, path: string): void {
   );
 }
 
-/** How long a busy database is left alone between two attempts. */
+/** The pause between two attempts on a busy database. */
 const busyPauseMs = 20;
 
 function retryWhileBusy(timeoutMs: number, work: () => void): void {

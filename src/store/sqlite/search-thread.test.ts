@@ -11,7 +11,7 @@ import { createSearchThread } from './search-thread.ts';
 
 const query = { userName: 'u', storeIds: ['vs_1'], match: '"a"', candidatesMax: 10 };
 
-test('a search sees what was written before it, and a clean end leaves one file', async (context) => {
+test('a search sees earlier writes, and a clean end leaves one file', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-search-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const store = await openSqliteStore({ path: join(directory, 'weir.db') });
@@ -37,7 +37,7 @@ test('a search sees what was written before it, and a clean end leaves one file'
   await assert.rejects(store.searchChunks(query), { kind: 'unavailable' });
 });
 
-test('a thread that could not be started, or has died, is started anew by the next search', async () => {
+test('the next search starts a thread again that failed to start or has died', async () => {
   let opened = 0;
   let failure: string | undefined;
   const found = { byText: [7], byVector: [] };

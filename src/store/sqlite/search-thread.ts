@@ -2,16 +2,17 @@ import type { ChunkStore } from '../../tools/file-search/file-store.ts';
 import { StoreError } from '../store-error.ts';
 import type { WorkerStore } from '../worker/connect-store-worker.ts';
 
-/** What is searched on a thread of its own. */
+/** Searches on a thread of their own. */
 type SearchThread = Pick<ChunkStore, 'searchChunks'> & {
-  /** Undefined where there is nothing to close. Refuses every search from then on. */
+  /** Undefined if there is nothing to close. Refuses every later search. */
   readonly close: () => Promise<void> | undefined;
 };
 
 /**
- * Searches on a thread and a connection of their own: a search reads every vector of a store, and a ledger entry must not wait for that. The thread is
- * started with the first search, because most gateways never see one, and anew with the next one when it has died.
- * @param open opens the store once more, for queries only
+ * Runs searches on a thread and a connection of their own: a search reads every vector of a store, and a ledger entry
+ * must not wait for that. The thread starts with the first search, because most gateways have none, and again with the
+ * next search after it has died.
+ * @param open opens the store again, for queries only
  */
 export function createSearchThread(open: () => Promise<WorkerStore>): SearchThread {
   let opened: Promise<WorkerStore> | undefined;
@@ -26,7 +27,7 @@ export function createSearchThread(open: () => Promise<WorkerStore>): SearchThre
       if (opened === opening) opened = undefined;
       throw error;
     }
-    // It has died since. Whoever sees that first starts the next one.
+    // The thread has died. The first search that notices starts the next one.
     if (opened === opening) opened = undefined;
     return await connect();
   };

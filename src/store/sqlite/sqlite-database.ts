@@ -7,23 +7,23 @@ import { termIndex } from './term-index.ts';
 
 const fragments: SqlFragments = {
   greatest: 'max',
-  // The transaction has the whole file.
+  // The transaction has locked the whole file.
   forUpdate: () => '',
   forUpdateOfFree: () => '',
   forShare: '',
-  // total() is the exact sum up to 2^63 given as the nearest double, and unlike sum() it does not fail beyond.
+  // total() is the exact sum up to 2^63 as the nearest double, and unlike sum() it does not fail above.
   realSum: (column) => `total(${column})`,
   fastNumber: (column) => `cast(${column} as double precision)`,
   segments: '(select value ->> 0 as bucket, value ->> 1 as from_unit, value ->> 2 as until_unit from json_each(?))',
   textOfBytes: 'cast(? as text)',
-  // Most of the way to what more would save, and rarely more than there are.
+  // Larger numbers would save little more, and batches are rarely larger.
   rowsPerInsert: [8, 1],
   sumsPerInsert: [8, 1],
 };
 
 /**
- * A connection as operations see it. Nothing is waited for between the statements of an operation, only for what is ready at once: whoever has the thread begin an operation
- * when the one before has ended keeps their transactions apart.
+ * A connection as operations use it. The statements of an operation await only values that are ready at once. The
+ * thread begins an operation only when the one before has ended, which keeps their transactions apart.
  */
 export function createSqliteDatabase(connection: SqliteConnection): Database {
   let inTransaction = false;
@@ -36,9 +36,12 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
     termIndex,
     forgetErased: async () => emptyLog(connection),
   };
-  /** Here it would do no harm. With a pool it would be another connection, which knows nothing of the transaction. */
+  /**
+   * With SQLite such a statement would be harmless. With a pool it would use another connection, outside the
+   * transaction.
+   */
   const outside = (): SqliteConnection => {
-    if (inTransaction) throw new StoreError('internal', 'A statement was run past the transaction that is open.');
+    if (inTransaction) throw new StoreError('internal', 'A statement was run outside the open transaction.');
     return connection;
   };
   const transaction: Database = {
@@ -55,7 +58,7 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
       try {
         connection.execute(sql.rollback);
       } catch {
-        // Some failures, a full disk among them, have rolled back already. The first error is the one that matters.
+        // Some failures, such as a full disk, have already rolled back. The first error is the one that matters.
       }
       throw error;
     }
@@ -69,9 +72,9 @@ export function createSqliteDatabase(connection: SqliteConnection): Database {
     transact: async (work) => {
       outside();
       try {
-        return await guard({ begin: 'begin immediate', commit: 'commit', rollback: 'rollback' }, (begun) => {
+        return await guard({ begin: 'begin immediate', commit: 'commit', rollback: 'rollback' }, (transaction) => {
           inTransaction = true;
-          return work(begun);
+          return work(transaction);
         });
       } finally {
         inTransaction = false;

@@ -5,7 +5,10 @@ import { openStoreDatabase } from './open-store-database.ts';
 import type { SqliteWorkerData } from './open-store-database.ts';
 import { createSqliteDatabase } from './sqlite-database.ts';
 
-/** The thread that owns a connection. It does one call after the other, and ends when it is told to close or could not open. */
+/**
+ * The thread of one connection. It runs one call after the other, and ends after `close` or if the database cannot be
+ * opened.
+ */
 if (parentPort === null) throw new Error('The store worker runs only as a worker thread.');
 
 const open = async () => {

@@ -9,7 +9,7 @@ function scopeOf(storeId: string): string {
 const searchSql = `select chunks.id as id, file_id, bm25(chunk_terms, 0.0, 1.0) as distance from chunk_terms
   join chunks on chunks.id = chunk_terms.rowid where chunk_terms match ? and store_id = ?`;
 
-/** The full text index of SQLite. */
+/** The full-text index of SQLite. */
 export const termIndex: TermIndex = {
   add: async (database, { id, storeId, terms }) => {
     await database.run('insert into chunk_terms (rowid, scope, terms) values (?, ?, ?)', id, scopeOf(storeId), terms);

@@ -12,7 +12,7 @@ import { openSqliteStore } from './open-sqlite-store.ts';
 
 const acceptedAtMs = Date.UTC(2026, 10, 30, 23);
 
-test('calls from before there were credits count for spend limits, in sums beyond 64 bits too, and are owed by nobody', async (context) => {
+test('calls from before the migration to credits count for spend limits, also in sums above 64 bits, and are not owed by anybody', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'weir.db');

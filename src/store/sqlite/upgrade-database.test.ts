@@ -8,7 +8,7 @@ import { migrations } from '../migrations/migrations.ts';
 import { openDatabase } from './open-database.ts';
 import { openSqliteStore } from './open-sqlite-store.ts';
 
-test('a database of the first version is brought up to date with everything in it, and its keys are lenient and unlimited', async (context) => {
+test('a database of the first version is migrated with all its rows, and its keys are lenient and unlimited', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'weir.db');
@@ -35,7 +35,7 @@ test('a database of the first version is brought up to date with everything in i
   assert.equal(await store.sweepProofs({ nowMs: 10, bytesMax: 0, rowsMax: 10 }), 1);
 });
 
-test('a database from before video tasks keeps what it has, gets their tables, and is brought up to date also by one who only reads', async (context) => {
+test('a database from before video tasks keeps its rows, gets the new tables, and is migrated by a reader too', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-upgrade-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'weir.db');
@@ -65,7 +65,7 @@ test('a database from before video tasks keeps what it has, gets their tables, a
   assert.deepEqual(await monitor.findCallbackSecrets('alice'), { userName: 'alice', current: Uint8Array.from([1]) });
 });
 
-test('limits that cannot be read are an error, never none', async (context) => {
+test('limits that cannot be read are an error, and never count as no limits', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-limits-'));
   context.after(() => rmSync(directory, { recursive: true, force: true }));
   const path = join(directory, 'weir.db');

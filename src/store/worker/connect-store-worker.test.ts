@@ -9,7 +9,7 @@ import { forwardedCalls, forwardedNames } from './forwarded-calls.ts';
 
 const limits: StoreWorkerOptions = { openTimeoutMs: 60_000, callTimeoutMs: 60_000, closeTimeoutMs: 20, pendingCallsMax: 3 };
 
-/** A worker that opens and then treats each message as `body` says. */
+/** Starts a worker that opens and then handles each message with `body`. */
 function startWorker(context: TestContext, body: string): Worker {
   const source = `
     const { parentPort } = require('node:worker_threads');
@@ -20,7 +20,7 @@ function startWorker(context: TestContext, body: string): Worker {
   return worker;
 }
 
-test('worker-dies: every waiting call is rejected, later ones too, and the owner is told once', async (context) => {
+test('a worker that dies rejects waiting and later calls, and the owner is notified once', async (context) => {
   const failures: StoreError[] = [];
   const worker = startWorker(context, `if (request.operation === 'keysVersion') process.exit(3);`);
   const store = await connectStoreWorker(worker, { ...limits, onFailure: (error) => failures.push(error) });
@@ -33,19 +33,19 @@ test('worker-dies: every waiting call is rejected, later ones too, and the owner
   await store.close();
 });
 
-test('worker-throws: the reason is the error it died of', async (context) => {
+test('a worker that throws reports its error as the reason', async (context) => {
   const worker = startWorker(context, `throw new Error('out of luck');`);
   const store = await connectStoreWorker(worker, limits);
   await assert.rejects(store.pepper(), { kind: 'unavailable', message: /out of luck/ });
   await store.close();
 });
 
-test('worker-hangs: a call is given up after its time, its late answer is dropped, and closing ends the thread', async (context) => {
+test('a worker that hangs makes calls time out, its late answer is dropped, and closing ends the thread', async (context) => {
   const worker = startWorker(
     context,
     `if (request.id === 2) { for (const id of [1, 2]) parentPort.postMessage({ type: 'result', id, result: id }); }`,
   );
-  // The time of a call passes when the test says so, and that of the second not at all.
+  // The test advances the time of one call; the other never times out.
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const impatient = await connectStoreWorker(worker, { ...limits, callTimeoutMs: 1500 });
   const unanswered = impatient.pepper();
@@ -57,7 +57,7 @@ test('worker-hangs: a call is given up after its time, its late answer is droppe
   await closed;
 });
 
-test('queue-full: one call too many is refused and the others are not touched', async (context) => {
+test('a call beyond the queue is refused, and the others are not affected', async (context) => {
   const worker = startWorker(
     context,
     `setImmediate(() => parentPort.postMessage({ type: 'result', id: request.id, result: request.id }));`,
@@ -70,7 +70,7 @@ test('queue-full: one call too many is refused and the others are not touched', 
   await store.close();
 });
 
-test('what cannot be sent to a thread is an error of that call alone', async (context) => {
+test('a parameter that cannot be sent to a thread fails only its own call', async (context) => {
   const worker = startWorker(context, `parentPort.postMessage({ type: 'result', id: request.id, result: 'ok' });`);
   const store = await connectStoreWorker(worker, limits);
   const uncloneable = { id: 'u', name: 'u', createdAtMs: 1, extra: () => {} };
@@ -79,7 +79,7 @@ test('what cannot be sent to a thread is an error of that call alone', async (co
   await store.close();
 });
 
-test('errors keep kind, message, entries and the stack of the thread they come from', async (context) => {
+test('an error keeps its kind, message, entries and the stack of its thread', async (context) => {
   const error = `{ kind: 'entry-out-of-range', message: 'too much', callIds: ['a'], stack: 'from the worker' }`;
   const worker = startWorker(context, `parentPort.postMessage({ type: 'error', id: request.id, error: ${error} });`);
   const store = await connectStoreWorker(worker, limits);
@@ -92,7 +92,7 @@ test('errors keep kind, message, entries and the stack of the thread they come f
   await store.close();
 });
 
-test('never-opens: opening ends with the limit, with a refusal, or with the thread', async () => {
+test('opening ends with the time limit, with a refusal, or with the thread', async () => {
   const hanging = new Worker(`setInterval(() => {}, 1000)`, { eval: true });
   await assert.rejects(connectStoreWorker(hanging, { ...limits, openTimeoutMs: 10 }), {
     kind: 'unavailable',
@@ -106,7 +106,7 @@ test('never-opens: opening ends with the limit, with a refusal, or with the thre
   });
 });
 
-test('forwarded-whole: every operation of the store reaches the worker under its own name, with its declared parameters alone', async (context) => {
+test('every operation of the store reaches the worker under its own name, with its declared parameters only', async (context) => {
   const worker = startWorker(
     context,
     `parentPort.postMessage({ type: 'result', id: request.id, result: [request.operation, ...request.parameters] });`,

@@ -9,27 +9,30 @@ import { decodeError } from './store-protocol.ts';
 import type { EncodedBatch, OperationName, StoreOperations, StoreReply, StoreRequest } from './store-protocol.ts';
 
 export type StoreWorkerOptions = {
-  /** How long opening, migrations included, may take. */
+  /** Time limit of opening, with migrations. */
   readonly openTimeoutMs: number;
-  /** How long one call may take, waiting in the queue included, before it is given up as `unavailable`. It may still be carried out. */
+  /**
+   * Time limit of one call, with its wait in the queue. After it the call fails as `unavailable`, but may still be
+   * carried out.
+   */
   readonly callTimeoutMs: number;
-  /** How long closing waits for the calls before it, then the thread is ended. */
+  /** How long closing waits for the calls before it; then it ends the thread. */
   readonly closeTimeoutMs: number;
-  /** Calls that may wait for the worker; one more is refused as `unavailable`. */
+  /** The most calls that wait for the worker; a further one fails as `unavailable`. */
   readonly pendingCallsMax: number;
-  /** Called once when the worker dies by itself. From then on every call is refused as `unavailable`. */
+  /** Called once if the worker dies unexpectedly. From then on every call fails as `unavailable`. */
   readonly onFailure?: (error: StoreError) => void;
 };
 
-/** A store whose work is done in a worker thread. */
+/** A store that works in a worker thread. */
 export type WorkerStore = Store & {
-  /** Why no call can succeed any more, or undefined while the worker lives. */
+  /** Why no call can succeed any more; undefined while the worker runs. */
   readonly failureReason: () => string | undefined;
 };
 
 /**
- * Speaks to a store worker that was just started. Resolves once it has opened its database, and rejects with what it refused with.
- * An idle worker does not keep the process alive; a call in progress does.
+ * Connects to a store worker that was just started. Resolves when it has opened its database, and rejects with its
+ * refusal. An idle worker does not keep the process alive; a call in progress does.
  */
 export async function connectStoreWorker(worker: Worker, options: StoreWorkerOptions): Promise<WorkerStore> {
   const connection = createConnection(worker, options);
@@ -40,28 +43,28 @@ export async function connectStoreWorker(worker: Worker, options: StoreWorkerOpt
     appendEntries: async (entries, nodeId) => await connection.append(joinEncoded(entries.map((entry) => encodeForStore(entry))), nodeId),
     appendEncoded: async (entries, nodeId) => await connection.append(joinEncoded(entries), nodeId),
     queryStatistics: async (query) => unpackRows(await call('sumUsage', query)),
-    sumDaysOf: (timeZone) => keepDays(call, timeZone),
+    sumDaysOf: (timeZone) => sumDays(call, timeZone),
     recordProgress: groupProgress((group) => call('recordProgressGroup', group)),
     failureReason: connection.failureReason,
     close: connection.close,
   };
 }
 
-/** Builds the methods that do nothing but ask the worker. */
+/** Creates the methods that only call the worker. */
 function forwardAll(call: Call): Pick<Store, ForwardedName> {
   const forwarders = forwardedNames.map((name) => [name, forward(call, name, forwardedCalls[name])] as const);
-  // The table has every name, and each forwarder takes and returns what the operation of its name does.
+  // The table has every name, and each forwarder has the parameters and the result of the operation of its name.
   return Object.fromEntries(forwarders) as Pick<Store, ForwardedName>;
 }
 
-/** Sends the declared parameters alone: whatever else a caller passes need not be something that can be sent to a thread. */
+/** Sends only the declared parameters: an additional argument might be something that cannot be sent to a thread. */
 function forward<Name extends ForwardedName>(call: Call, name: Name, count: number) {
   return (...parameters: Parameters<StoreOperations[Name]>) =>
     parameters.length > count ? call(name, ...(parameters.slice(0, count) as typeof parameters)) : call(name, ...parameters);
 }
 
-/** Step by step, so that what is booked meanwhile waits for one of them at most. */
-async function keepDays(call: Call, timeZone: string): Promise<boolean> {
+/** Works step by step, so that a booking waits for one step at most. */
+async function sumDays(call: Call, timeZone: string): Promise<boolean> {
   for (let steps = 0; ; steps += 1) if ((await call('sumDaysStep', timeZone, steps === 0)) === 'done') return steps > 0;
 }
 
@@ -90,13 +93,13 @@ function createConnection(worker: Worker, options: StoreWorkerOptions): Connecti
   let closing: Promise<void> | undefined;
   let open = false;
 
-  /** Ends everything at once. The first reason stays. */
+  /** Ends everything at once. The first reason is kept. */
   function fail(reason: string, cause?: unknown): void {
     if (failure !== undefined) return;
     failure = new StoreError('unavailable', reason, { cause });
     end(failure);
     worker.terminate().catch(() => {
-      // It is gone already; the reason is known.
+      // The worker has ended already, and the reason is known.
     });
     if (open && closing === undefined) options.onFailure?.(failure);
   }
@@ -150,7 +153,7 @@ async function closeWorker(worker: Worker, exited: Promise<void>, timeoutMs: num
   worker.ref();
   const timer = setTimeout(() => {
     worker.terminate().catch(() => {
-      // It ended at the same moment, which is what was wanted.
+      // It ended at the same moment, as intended.
     });
   }, timeoutMs);
   worker.postMessage({ type: 'close' } satisfies StoreRequest);
@@ -161,7 +164,7 @@ async function closeWorker(worker: Worker, exited: Promise<void>, timeoutMs: num
   }
 }
 
-/** The calls that the worker has not answered yet. While there are any, the worker keeps the process alive. */
+/** Calls without an answer. While there are any, the worker keeps the process alive. */
 function createPendingCalls(worker: Worker, options: StoreWorkerOptions) {
   const pending = new Map<number, PendingCall>();
   let lastId = 0;
@@ -195,7 +198,7 @@ function createPendingCalls(worker: Worker, options: StoreWorkerOptions) {
       return promise;
     },
     settle: (reply: Extract<StoreReply, { type: 'result' | 'error' }>): void => {
-      // A call that was given up has no entry any more; its late answer changes nothing.
+      // A call that timed out has no entry; its late answer changes nothing.
       const call = take(reply.id);
       if (reply.type === 'result') call?.resolve(reply.result);
       else call?.reject(decodeError(reply.error));

@@ -1,12 +1,15 @@
 import type { Store } from '../store.ts';
 import type { StoreOperations } from './store-protocol.ts';
 
-/** The methods of a store that are operations of its worker: the same name, parameters and result. */
+/** The methods of a store that are operations of its worker, with the same name, parameters and result. */
 export type ForwardedName = {
   [Name in keyof Store & keyof StoreOperations]: StoreOperations[Name] extends Store[Name] ? Name : never;
 }[keyof Store & keyof StoreOperations];
 
-/** How many parameters each method has; an optional one counts. A method that is missing, has gone, or has another count does not compile. */
+/**
+ * The number of parameters of each method, optional ones included. A missing or superfluous method, or a wrong number,
+ * does not compile.
+ */
 export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parameters<Store[Name]>>['length'] } = {
   pepper: 0,
   ensureUser: 1,
@@ -134,5 +137,4 @@ export const forwardedCalls: { readonly [Name in ForwardedName]: Required<Parame
   sweepDeliveries: 1,
 };
 
-/** All of them. */
 export const forwardedNames = Object.keys(forwardedCalls) as readonly ForwardedName[];

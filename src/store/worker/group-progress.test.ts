@@ -15,7 +15,7 @@ const progressOf = (id: string): TaskProgress => ({
   alert: undefined,
 });
 
-/** A sender that is answered by hand, and the groups that it was given. */
+/** A sender that the test answers, and the groups that it received. */
 function createSender(answer: (ids: readonly string[]) => readonly boolean[]) {
   const groups: string[][] = [];
   const gates: PromiseWithResolvers<void>[] = [];
@@ -30,7 +30,7 @@ function createSender(answer: (ids: readonly string[]) => readonly boolean[]) {
   return { groups, record: (id: string) => record(progressOf(id)), open: (index: number) => gates[index]?.resolve() };
 }
 
-test('what comes while a group is on its way goes together as the next, and each gets its own answer', async () => {
+test('reports that arrive while a group is being written form the next group, and each gets its own answer', async () => {
   const { groups, record, open } = createSender((ids) => ids.map((id) => id !== 'lost'));
   const first = [record('a'), record('b')];
   await Promise.resolve();
@@ -48,10 +48,10 @@ test('what comes while a group is on its way goes together as the next, and each
   const last = record('e');
   await new Promise(setImmediate);
   open(2);
-  assert.equal(await last, true, 'it starts again after a rest');
+  assert.equal(await last, true, 'a new group starts after a pause');
 });
 
-test('no group is longer than a transaction may be', async () => {
+test('no group is larger than the limit of a transaction', async () => {
   const sizes: number[] = [];
   const record = groupProgress(async (group) => {
     sizes.push(group.length);
@@ -62,7 +62,7 @@ test('no group is longer than a transaction may be', async () => {
   assert.deepEqual(sizes, [256, 256, 88]);
 });
 
-test('one that cannot be kept is refused alone; what nobody knows the outcome of is not tried again', async () => {
+test('a report that cannot be stored is refused alone, and one with an unknown outcome is not retried', async () => {
   const sent: string[][] = [];
   const failWith = (kind: 'constraint' | 'unavailable') => async (group: readonly TaskProgress[]) => {
     sent.push(group.map(({ id }) => id));
@@ -81,6 +81,6 @@ test('one that cannot be kept is refused alone; what nobody knows the outcome of
       statuses,
     );
     assert.deepEqual(sent, groups);
-    assert.equal(await record(progressOf('c')), true, 'those behind them go on');
+    assert.equal(await record(progressOf('c')), true, 'later reports are written');
   }
 });

@@ -3,12 +3,12 @@ import { StoreError } from '../store-error.ts';
 
 type Waiting = { readonly progress: TaskProgress; readonly settled: PromiseWithResolvers<boolean> };
 
-/** What one transaction takes, so that what comes behind it does not wait long. */
+/** The most reports of one transaction, so that later ones do not wait long. */
 const groupMax = 256;
 
 /**
- * Hands over what polls have found, what comes while a group is on its way together as the next: a thousand open tasks are a hundred polls a second, and a commit for
- * each would keep the disk from the books.
+ * Writes the reports of polls in groups: reports that arrive while a group is being written form the next one. A
+ * thousand open tasks are a hundred polls a second, and a commit for each would slow down the ledger.
  * @param send writes a group in one transaction, all or nothing
  */
 export function groupProgress(send: (group: readonly TaskProgress[]) => Promise<readonly boolean[]>): TaskStore['recordProgress'] {
@@ -20,7 +20,7 @@ export function groupProgress(send: (group: readonly TaskProgress[]) => Promise<
       const outcomes = await send(group.map(({ progress }) => progress));
       for (const [index, { settled }] of group.entries()) settled.resolve(outcomes[index] ?? false);
     } catch (error) {
-      // One that cannot be kept must not take the others with it.
+      // A report that cannot be stored must not fail the others.
       if (group.length > 1 && error instanceof StoreError && error.kind === 'constraint') for (const each of group) await write([each]);
       else for (const { settled } of group) settled.reject(error);
     }
@@ -28,7 +28,7 @@ export function groupProgress(send: (group: readonly TaskProgress[]) => Promise<
 
   async function run(): Promise<void> {
     running = true;
-    // What is recorded within the same turn goes with the first.
+    // Reports of the same turn of the event loop join the first group.
     await Promise.resolve();
     while (waiting.length > 0) {
       const group = waiting.slice(0, groupMax);

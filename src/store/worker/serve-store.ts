@@ -4,18 +4,19 @@ import type { StoreOperations, StoreReply, StoreRequest } from './store-protocol
 
 type Call = Extract<StoreRequest, { type: 'call' }>;
 
-/** A database as its thread has it. */
+/** A database in its own thread. */
 export type ServedStore = {
   readonly operations: StoreOperations;
-  /** Called once, when no operation is under way and none will come. */
+  /** Called once, after the last operation. */
   readonly close: () => Promise<void>;
 };
 
 /**
- * Answers the calls of the other thread until it is told to close. When the database cannot be opened, that is all that is said.
+ * Answers calls of the other thread until it receives `close`. If the database cannot be opened, the refusal is the
+ * only message.
  * @param open opens the database
- * @param callsAtOnce how many operations may be under way at a moment. With 1 each begins when the one before has ended, so that transactions of one connection never
- * mix; calls then are answered in the order they came in.
+ * @param callsAtOnce the number of concurrent operations. With 1, each begins when the one before has ended, so that
+ * transactions of one connection never mix, and calls are answered in order.
  */
 export async function serveStore(port: MessagePort, open: () => Promise<ServedStore>, callsAtOnce: number): Promise<void> {
   const reply = (message: StoreReply): void => port.postMessage(message);
@@ -61,7 +62,7 @@ export async function serveStore(port: MessagePort, open: () => Promise<ServedSt
 
 async function answer(operations: StoreOperations, call: Call): Promise<StoreReply> {
   try {
-    // The typed side of the protocol is the client: it takes the parameters from the type of the operation it names.
+    // The client checks the types of the protocol: it takes the parameters from the type of the named operation.
     const operation = operations[call.operation] as (...parameters: readonly unknown[]) => unknown;
     return { type: 'result', id: call.id, result: await operation(...call.parameters) };
   } catch (error) {

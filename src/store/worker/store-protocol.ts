@@ -18,14 +18,14 @@ import type { StoreErrorKind } from '../store-error.ts';
 
 /** The methods of a store as they run in the worker. Most are those of the store itself. */
 export type AccountsStoreOperations = AccountsStore;
-/** Entries travel as bytes: cloning their objects from thread to thread would cost more than booking them. */
+/** Entries are sent as bytes: cloning their objects between threads would cost more than booking them. */
 export type LedgerStoreOperations = Omit<LedgerStore, 'appendEntries' | 'appendEncoded'> & {
   readonly appendBatch: (batch: EncodedBatch, nodeId?: string) => Promise<number>;
 };
 
-/** Encoded entries end to end, and the length of each. */
+/** Encoded entries in one buffer, and the length of each. */
 export type EncodedBatch = { readonly bytes: Uint8Array<ArrayBuffer>; readonly lengths: readonly number[] };
-/** Rows travel packed, and days are added up one at a time, so that others have their turn. */
+/** Rows are sent packed, and days are added up one at a time, so that other calls can run in between. */
 export type StatisticsStoreOperations = {
   readonly sumDaysStep: (timeZone: string, begins: boolean) => Promise<'done' | 'more'>;
   readonly sumUsage: (query: Parameters<StatisticsStore['queryStatistics']>[0]) => Promise<PackedRows>;
@@ -33,7 +33,7 @@ export type StatisticsStoreOperations = {
 export type ProofStoreOperations = ProofStore;
 export type ConversationStoreOperations = ConversationStore;
 export type FileSearchOperations = FileSearchStore;
-/** What polls have found comes in groups, so that one commit makes all of a group durable. */
+/** Reports of polls are written in groups, with one commit for each group. */
 export type TaskStoreOperations = Omit<TaskStore, 'recordProgress'> & {
   readonly recordProgressGroup: (group: readonly TaskProgress[]) => Promise<readonly boolean[]>;
 };
@@ -56,19 +56,21 @@ export type StoreOperations = AccountsStoreOperations &
   };
 export type OperationName = keyof StoreOperations;
 
-/** To the worker. Calls are answered in the order they were sent; `close` is the last message and is answered by the worker's exit. */
+/**
+ * To the worker. Calls are answered in order; `close` is the last message, and its answer is the exit of the worker.
+ */
 export type StoreRequest =
   | { readonly type: 'call'; readonly id: number; readonly operation: OperationName; readonly parameters: readonly unknown[] }
   | { readonly type: 'close' };
 
-/** From the worker: first `opened` or `refused`, then one answer to each call. */
+/** From the worker: first `opened` or `refused`, then one answer for each call. */
 export type StoreReply =
   | { readonly type: 'opened' }
   | { readonly type: 'refused'; readonly error: CarriedError }
   | { readonly type: 'result'; readonly id: number; readonly result: unknown }
   | { readonly type: 'error'; readonly id: number; readonly error: CarriedError };
 
-/** An error between threads: structured cloning would lose its class and its kind. */
+/** An error that is sent between threads: structured cloning would lose its class and its kind. */
 export type CarriedError = {
   readonly kind: StoreErrorKind;
   readonly message: string;
@@ -78,7 +80,7 @@ export type CarriedError = {
 
 export function encodeError(error: unknown): CarriedError {
   if (error instanceof StoreError) return { kind: error.kind, message: error.message, callIds: error.callIds, stack: error.stack };
-  const message = error instanceof Error ? error.message : 'The store threw something that is no error.';
+  const message = error instanceof Error ? error.message : 'The store threw a value that is not an Error.';
   return { kind: 'internal', message, callIds: [], stack: error instanceof Error ? error.stack : undefined };
 }
 

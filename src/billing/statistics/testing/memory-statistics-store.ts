@@ -24,7 +24,7 @@ export function createMemoryStatisticsStore(calls: readonly CountedCall[]): Stat
 export function createMemoryReader(store: StatisticsStore, calls?: BilledCallStore): AnswerReader {
   const none = (): Promise<never> => Promise.reject(new Error('There are no calls to list.'));
   return {
-    openReading: () => {
+    openSource: () => {
       let rows: Promise<readonly StatisticsRow[]> | undefined;
       const read = (query: StatisticsQuery): Promise<readonly StatisticsRow[]> => (rows ??= store.queryStatistics(query));
       return {
