@@ -29,7 +29,7 @@ export class StoreError extends Error {
    */
   readonly callIds: readonly string[];
   /** Whether a retry can succeed later: see `isTransientFailure`. */
-  readonly mayPass: boolean;
+  readonly isTransient: boolean;
 
   constructor(kind: StoreErrorKind, message: string, options: { readonly callIds?: readonly string[]; readonly cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
