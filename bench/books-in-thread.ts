@@ -15,7 +15,7 @@ import { createPriceBook } from '../src/billing/rating/price-book.ts';
 import { takeChatCredit } from '../src/gateway/endpoints/chat/chat-credit.ts';
 import type { ExchangeObserver } from '../src/gateway/attempts/exchange/exchange-context.ts';
 import { createFakeUpstream } from '../src/gateway/attempts/exchange/testing/fake-exchange.ts';
-import { keepBooks, keepNoBooks } from '../src/gateway/attempts/books/keep-books.ts';
+import { keepBooks, keepNoBooks } from '../src/gateway/attempts/books/settle.ts';
 import { createReplyOwners } from '../src/gateway/endpoints/chat/responses/reply-owners.ts';
 import { createRoutingTable } from '../src/gateway/attempts/routing/routing-table.ts';
 import { systemClock } from '../src/platform/clock.ts';

@@ -1,4 +1,4 @@
-import { withOwnLimits } from '../src/gateway/attempts/exchange/own-limits.ts';
+import { withOwnLimits } from '../src/gateway/attempts/exchange/pass-headers.ts';
 import { createLimiter, type LimitedSubject } from '../src/gateway/admission/limits/limiter.ts';
 import { reserveCall } from '../src/gateway/admission/limits/reserve-call.ts';
 import { chatDialects } from '../src/dialects/registry.ts';

@@ -1,4 +1,4 @@
-import { type keepBooks as realKeepBooks, keepNoBooks } from '../src/gateway/attempts/books/keep-books.ts';
+import { type keepBooks as realKeepBooks, keepNoBooks } from '../src/gateway/attempts/books/settle.ts';
 import type { CallReport } from '../src/gateway/telemetry/call-report.ts';
 import { atEndOfTurn } from './no-journal.ts';
 

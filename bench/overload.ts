@@ -1,6 +1,6 @@
 import { createGatekeeper } from '../src/gateway/admission/overload/gatekeeper.ts';
-import { createLoopGauge } from '../src/gateway/admission/overload/loop-gauge.ts';
-import { defaultOverload } from '../src/gateway/settings/overload-settings.ts';
+import { createLoopGauge } from '../src/gateway/admission/overload/process-watch.ts';
+import { defaultOverload } from '../src/gateway/settings/limits.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { silentLogger } from '../src/platform/log.ts';
 import type { Offer, Offered } from '../conformance/overload/offer-load.ts';

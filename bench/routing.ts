@@ -1,7 +1,7 @@
-import { alwaysHealthy } from '../src/gateway/attempts/routing/always-healthy.ts';
+import { alwaysHealthy } from '../src/gateway/attempts/health/health.ts';
 import { fakeTable, fakeTarget } from '../src/gateway/attempts/routing/testing/fake-routing.ts';
 import { rankTargets } from '../src/gateway/attempts/routing/rank-targets.ts';
-import type { ConfiguredModel } from '../src/gateway/attempts/routing/configured-model.ts';
+import type { ConfiguredModel } from '../src/gateway/attempts/routing/routing-table.ts';
 import type { Target } from '../src/gateway/attempts/routing/target.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
 

@@ -5,7 +5,7 @@ import type { CallEntry } from '../src/billing/ledger/call-entry.ts';
 import { createCallLog } from '../src/gateway/telemetry/call-log.ts';
 import { createCallMetrics } from '../src/gateway/telemetry/call-metrics.ts';
 import { createTelemetry, type Telemetry } from '../src/gateway/telemetry/telemetry.ts';
-import type { CallSink } from '../src/gateway/telemetry/call-sink.ts';
+import type { CallSink } from '../src/gateway/telemetry/call-report.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { silentLogger } from '../src/platform/log.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';

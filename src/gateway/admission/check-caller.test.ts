@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AccessLimits } from '../../accounts/access-limits.ts';
 import type { ApiKey } from '../../accounts/api-key.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
-import { checkCaller, clientAddress, mayCall } from './check-caller.ts';
+import { checkCaller, clientAddress, mayCall } from './authenticate.ts';
 
 const caller = (limits?: AccessLimits, userLimits?: AccessLimits): ApiKey => ({
   id: 'key_1',

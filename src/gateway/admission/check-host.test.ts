@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { checkHost } from './check-host.ts';
+import { checkHost } from './read-request.ts';
 
 test('hosts as clients write them pass', () => {
   for (const host of ['localhost', 'localhost:4000', 'gateway.example', '127.0.0.1:80', '[::1]', '[::1]:4000', 'weir_gateway-1', ''])

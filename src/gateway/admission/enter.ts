@@ -5,11 +5,10 @@ import type { ErrorVoice } from '../../dialects/error-voice.ts';
 import type { ClientReply } from '../replies/client-reply.ts';
 import type { CallSettings } from '../settings/call-settings.ts';
 import type { CallReport } from '../telemetry/call-report.ts';
-import { authenticate } from './authenticate.ts';
-import { checkCaller } from './check-caller.ts';
+import { authenticate, checkCaller } from './authenticate.ts';
 import { enterGate } from './overload/enter-gate.ts';
 import type { Admission } from './overload/fair-gate.ts';
-import type { RequestTarget } from './request-target.ts';
+import type { RequestTarget } from './read-request.ts';
 import type { AdmissionServices } from './services.ts';
 
 type Arriving = {

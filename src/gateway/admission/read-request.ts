@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
+import type { StreamFraming } from '../../platform/frames.ts';
 import { BodyError, contentCodings, decodeBody, readBody } from '../../platform/http/read-body.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 import { parseJsonInSlices } from '../../platform/json/parse-in-slices.ts';
@@ -8,6 +9,71 @@ import { parseJson } from '../../platform/json/parse-json.ts';
 import { JsonProblemError, scanJson } from '../../platform/json/scan-json.ts';
 import { yieldIfLong, largeBodyBytes } from '../../platform/yield-queue.ts';
 import type { GatewayLimits } from '../settings/limits.ts';
+
+/** A name or an address, and a port: nothing that could be read as a path, a query or a user. */
+const hostPattern = /^(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
+
+/**
+ * Refuses a request with two `Host` headers, of which Node hides the second, or one that is no host. Nothing here is decided by it; whoever stands between may decide
+ * by the one and take it for the other.
+ * @throws GatewayError `invalid_host`
+ */
+export function checkHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
+  let seen = false;
+  for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue;
+    if (seen) throw new GatewayError('invalid_host', 'the request has two Host headers; send one');
+    seen = true;
+    if (!hostPattern.test(rawHeaders[index + 1] ?? ''))
+      throw new GatewayError('invalid_host', 'the Host header is no host name with an optional port');
+  }
+}
+
+/** A request's path and what its query says. Credentials in the query are taken out here and live nowhere else. */
+export type RequestTarget = {
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly queryKeys: readonly string[];
+};
+
+const noQuery = new URLSearchParams();
+
+/** Splits an origin-form request target. Another form gives undefined, because a gateway is no forward proxy, and so does a fragment, which no client sends. */
+export function readRequestTarget(url: string): RequestTarget | undefined {
+  if (!url.startsWith('/') || url.includes('#')) return undefined;
+  const mark = url.indexOf('?');
+  if (mark === -1) return { path: url, query: noQuery, queryKeys: [] };
+  const query = new URLSearchParams(url.slice(mark + 1));
+  const queryKeys = query.getAll('key');
+  query.delete('key');
+  return { path: url.slice(0, mark), query, queryKeys };
+}
+
+export type GenerateContentPath = { readonly model: string; readonly action: string | undefined };
+
+/**
+ * Reads what follows `/v1beta/models/`: `gemini-x:generateContent`, the doubled `models/gemini-x:…` of some clients, a percent-encoded
+ * colon, or a model alone. Returns undefined when the percent-encoding is broken.
+ */
+export function readGenerateContentPath(rest: string): GenerateContentPath | undefined {
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(rest);
+  } catch {
+    // A broken percent-encoding names no model: the caller answers 404.
+    return undefined;
+  }
+  const colon = decoded.lastIndexOf(':');
+  const name = colon === -1 ? decoded : decoded.slice(0, colon);
+  const model = name.startsWith('models/') ? name.slice('models/'.length) : name;
+  return { model, action: colon === -1 ? undefined : decoded.slice(colon + 1) };
+}
+
+/** The framing that a streamGenerateContent request asks for: server-sent events with `alt=sse`, else one JSON array. */
+export function readAltFraming(query: URLSearchParams): StreamFraming {
+  return (query.get('alt') ?? query.get('$alt')) === 'sse' ? 'sse' : 'json-array';
+}
 
 export type ReadRequest = { readonly bytes: Buffer; readonly body: JsonObject };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { readAltFraming, readGenerateContentPath, readRequestTarget } from './request-target.ts';
+import { readAltFraming, readGenerateContentPath, readRequestTarget } from './read-request.ts';
 
 describe('a request target', () => {
   test('only a path is one: a gateway is no forward proxy', () => {

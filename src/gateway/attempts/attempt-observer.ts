@@ -3,15 +3,12 @@ import type { ReplyReport } from '../../dialects/chat-dialect.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
 import { countUsedTokens } from '../admission/limits/reserve-call.ts';
-import { endCreditWithCall } from './books/end-with-call.ts';
-import { keepBooks, keepNoBooks } from './books/keep-books.ts';
-import type { UsageBound } from './books/settle.ts';
+import { endWithCall, keepBooks, keepNoBooks, type UsageBound } from './books/settle.ts';
 import type { ReplySink } from '../replies/reply-sink.ts';
 import type { AttemptPlan } from './call-job.ts';
 import type { AttemptedCall } from './call.ts';
-import type { Departure } from './disconnect/departure.ts';
+import type { Departure } from './exchange/client-disconnect.ts';
 import type { ExchangeObserver, Outcome } from './exchange/exchange-context.ts';
-import { endWithCall } from './exchange/own-limits.ts';
 import type { AttemptTicket, AttemptVerdict } from './health/health.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
 import { decideRetry } from './retry/retry-policy.ts';
@@ -180,7 +177,6 @@ function followBooks(
     credit,
     used: taken === undefined ? undefined : (usage) => taken.reservation.settle(countUsedTokens(usage)),
   });
-  const limited = taken === undefined ? books : endWithCall(books, taken, sink);
-  // A round charges what is held for all of them; the loop ends it.
-  return credit === undefined || round !== undefined ? limited : endCreditWithCall(limited, credit);
+  // A round charges the hold of all rounds, and the tool loop ends it.
+  return endWithCall(books, { taken, credit: round === undefined ? credit : undefined }, sink);
 }

@@ -1,28 +1,24 @@
 import type { CallOpening, FailedAttempt } from '../../billing/ledger/call-entry.ts';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
-import { receiptPath } from '../replies/reply-headers.ts';
+import { receiptPath } from '../replies/write-reply.ts';
 import type { ReplySink } from '../replies/reply-sink.ts';
 import { AttemptObserver } from './attempt-observer.ts';
 import type { AttemptPlan, CallJob, OwnAnswer } from './call-job.ts';
 import type { AttemptedCall } from './call.ts';
 import type { ExchangeObserver, UndeliveredFailure } from './exchange/exchange-context.ts';
-import { withOwnLimits } from './exchange/own-limits.ts';
+import { withOwnLimits } from './exchange/pass-headers.ts';
 import { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import { upstreamTimeout } from './exchange/upstream-failure.ts';
-import { type AskingCall, createAskingCall } from './health/asking-call.ts';
+import type { AskingCall } from './health/health.ts';
 import type { AttemptTicket } from './health/health.ts';
-import { openAttempt } from './open-attempt.ts';
-import { AttemptKeys } from './retry/attempt-keys.ts';
-import { chooseNext, type FailedTarget, freeGrant, judgeFailure, type NextAttempt, takeBudget } from './retry/next-attempt.ts';
+import { openAttempt } from './books/open-attempt.ts';
+import { AttemptKeys } from './exchange/prepare-request.ts';
+import { chooseNext, type FailedTarget, freeGrant, judgeFailure, type NextAttempt, seeHealth, takeBudget } from './retry/next-attempt.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
 import type { RetryDecision } from './retry/retry-policy.ts';
-import { seeHealth } from './retry/see-health.ts';
-import { subjectOf } from './routing/route.ts';
-import { timeoutsOf } from './routing/target-timeouts.ts';
-import type { Target } from './routing/target.ts';
-import type { RunningCall } from './running-call.ts';
-import type { AttemptServices } from './services.ts';
+import { subjectOf, type Target, timeoutsOf } from './routing/target.ts';
+import type { AttemptServices, RunningCall } from './services.ts';
 
 /** Another attempt that is to follow a failed one. */
 type Pending = {
@@ -90,7 +86,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     this.#sink = sink;
     this.#keys = new AttemptKeys(call.round?.rowId ?? call.callId);
     // What broke after its first content has no request left to look at.
-    this.#asking = createAskingCall(call.caller.userId, () => (this.#isOpen ? job.digest() : call.callId));
+    this.#asking = { caller: call.caller.userId, digest: () => (this.#isOpen ? job.digest() : call.callId), countedAt: [] };
   }
 
   /**

@@ -1,16 +1,30 @@
+import type { MeteredCall } from '../../billing/metering/meter-call.ts';
+import type { ReplyReport } from '../../dialects/chat-dialect.ts';
 import type { DialectId } from '../../dialects/dialect-id.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { InterfaceId } from '../../inference/interfaces.ts';
 import type { TranslationNote } from '../../inference/translation-notes.ts';
 import type { PricingParameters, Usage } from '../../inference/usage.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
-import type { OwnMeter } from './books/own-meter.ts';
+import type { GatewayTimeouts } from '../settings/limits.ts';
 import type { UsageBound } from './books/settle.ts';
 import type { StreamBudget } from './books/stream-budget.ts';
 import type { ExchangeObserver, UndeliveredFailure } from './exchange/exchange-context.ts';
 import type { ReplyRelay } from './exchange/reply-relay.ts';
-import type { GatewayTimeouts } from '../settings/limits.ts';
 import type { Target } from './routing/target.ts';
+
+/** Counts the usage of an attempt by more than the report of its upstream: by its request, or by measuring. */
+export type OwnMeter = {
+  /** The least usage of an attempt whose upstream has answered. The journal keeps it, in case the process dies. */
+  readonly atHead: () => Usage;
+  /** Resolves when `atHead` may say something better. Absent where it says all from the beginning. Never rejects. */
+  readonly learnMore?: () => Promise<void>;
+  /**
+   * The usage of an attempt that did not fail. A promise if something has to be measured first; never rejects.
+   * @param report what the reply says; absent if none of it was read
+   */
+  readonly count: (report: ReplyReport | undefined) => MeteredCall | Promise<MeteredCall>;
+};
 
 type Notes = { readonly list: () => readonly TranslationNote[] };
 

@@ -1,15 +1,23 @@
 import type { Journal } from '../../billing/journal/journal.ts';
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
+import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { Clock } from '../../platform/clock.ts';
-import type { Deadlines } from '../../platform/http/deadlines.ts';
+import type { Deadlines, DeadlineCheck } from '../../platform/http/deadlines.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { CallSettings } from '../settings/call-settings.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { DrainSlots } from './disconnect/drain-slots.ts';
+import type { DrainSlots } from './exchange/client-disconnect.ts';
 import type { Health } from './health/health.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
-import type { RunningCall } from './running-call.ts';
+
+/** A call under way, as the clock and the shutdown see it. */
+export type RunningCall = DeadlineCheck & {
+  /** Ends the call from outside: a running stream gets its error event. */
+  readonly terminate: (error: GatewayError) => void;
+  /** The id of a call with rows in the books to which more may be added; undefined where there are none. */
+  readonly bookedInParts?: () => string | undefined;
+};
 
 /** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
 export type GatewaySettings = CallSettings & { readonly routing: RoutingTable };

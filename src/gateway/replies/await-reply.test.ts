@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 
 import { GatewayError } from '../../inference/gateway-error.ts';
-import { awaitReply } from './await-reply.ts';
+import { awaitReply } from './event-reply.ts';
 import type { ClientReply } from './client-reply.ts';
 import { writeReply } from './write-reply.ts';
 

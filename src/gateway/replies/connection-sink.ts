@@ -1,7 +1,9 @@
 import type { StreamPosition } from '../../dialects/chat-codec.ts';
+import type { DialectEvents } from '../../dialects/chat-dialect.ts';
 import type { ErrorVoice } from '../../dialects/error-voice.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
-import type { StreamFraming } from '../../platform/frames.ts';
+import { Frame, type StreamEvent, type StreamFraming } from '../../platform/frames.ts';
+import { formatSse } from '../../platform/sse/encode-sse.ts';
 import type { ClientReply } from './client-reply.ts';
 import type { ReplySink } from './reply-sink.ts';
 import { writeError, writeReply } from './write-reply.ts';
@@ -107,5 +109,74 @@ export class ConnectionSink<Piece> implements ReplySink<Piece> {
   /** The socket's own time limit starts again whenever bytes leave, so that it does not end slow readers. */
   limitReader(stalledMs: number): void {
     this.#reply.setTimeout(stalledMs, () => this.#reply.destroy());
+  }
+}
+
+const ofBytes = { join: joinBytes, sizeOf: ({ length }: Buffer): number => length };
+
+/** A client's connection as the sink of a reply in bytes. */
+export function createByteSink(call: AnsweredCall): ConnectionSink<Buffer> {
+  return new ConnectionSink(call, ofBytes);
+}
+
+function joinBytes(pieces: readonly Buffer[]): Buffer {
+  const [only] = pieces;
+  return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces);
+}
+
+/** How events become bytes. */
+const ofEvents = { join: joinEvents, sizeOf: sizeOfEvent };
+
+/** A client's connection as the sink of events: frames of an upstream go on byte for byte. */
+export function createEventSink(call: AnsweredCall): ConnectionSink<StreamEvent> {
+  return new ConnectionSink(call, ofEvents);
+}
+
+function sizeOfEvent(event: StreamEvent): number {
+  return event instanceof Frame ? event.bytes.length : event.data.length;
+}
+
+function joinEvents(events: readonly StreamEvent[]): Buffer {
+  const [only] = events;
+  if (events.length === 1 && only instanceof Frame) return only.bytes;
+  if (events.some((event) => event instanceof Frame))
+    return Buffer.concat(events.map((event) => (event instanceof Frame ? event.bytes : Buffer.from(formatSse(event)))));
+  return Buffer.from(events.map(formatSse).join(''));
+}
+
+export type MessagedCall = AnsweredCall & {
+  readonly takeEvents: NonNullable<ClientReply['takeEvents']>;
+  readonly events: Pick<DialectEvents, 'describeError'>;
+};
+
+/**
+ * The sink of a stream whose reader takes events one by one and needs no heartbeats. Answers that are not streams are
+ * bytes here too.
+ */
+export class MessageSink extends ConnectionSink<StreamEvent> {
+  readonly #call: MessagedCall;
+
+  constructor(call: MessagedCall) {
+    super(call, ofEvents);
+    this.#call = call;
+  }
+
+  override take(events: readonly StreamEvent[]): boolean {
+    return this.isGone || this.#call.takeEvents(events);
+  }
+
+  override beat(): void {}
+
+  override takeWhole(headers: Readonly<Record<string, string>>, events: readonly StreamEvent[]): void {
+    if (this.isGone) return;
+    if (!this.hasBegun) this.begin(headers);
+    this.take(events);
+    this.end();
+  }
+
+  override fail(error: GatewayError, position: StreamPosition = { framesSent: 0 }): void {
+    if (!this.hasBegun) return super.fail(error, position);
+    this.take(this.#call.events.describeError(error, position));
+    this.end();
   }
 }

@@ -7,7 +7,7 @@ import { StreamEvent } from '../../platform/frames.ts';
 import { createSseFrameReader } from '../../platform/sse/sse-frame-reader.ts';
 import { createFakeExchange } from '../attempts/exchange/testing/fake-exchange.ts';
 import type { ClientReply } from './client-reply.ts';
-import { createEventSink } from './event-sink.ts';
+import { createEventSink } from './connection-sink.ts';
 
 const { voice } = chatDialects['openai-responses'];
 const head = { 'content-type': 'text/event-stream' };

@@ -5,7 +5,7 @@ import { openaiResponses } from '../../dialects/openai-responses/openai-response
 import { GatewayError } from '../../inference/gateway-error.ts';
 import { StreamEvent } from '../../platform/frames.ts';
 import { EventReply, type WholeAnswer } from './event-reply.ts';
-import { MessageSink } from './message-sink.ts';
+import { MessageSink } from './connection-sink.ts';
 
 const { events, voice } = openaiResponses;
 assert.ok(events);

@@ -6,20 +6,21 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { type ConnectionGuard, guardConnections, type SlowBody } from '../../platform/http/connection-guard.ts';
 import { DirectRequest } from '../../platform/http/direct-request.ts';
 import { closeIfSilent } from '../../platform/http/silent-connection.ts';
-import { checkHost } from '../admission/check-host.ts';
-import { bodyPace, serverSettings } from './client-pace.ts';
-import { createDrain, type Drain, type DrainPlan } from './drain.ts';
-import type { ClientReply } from '../replies/client-reply.ts';
+import { isTransientFailure } from '../../platform/transient-failure.ts';
+import { checkHost, readRequestTarget, type RequestTarget } from '../admission/read-request.ts';
+import type { IncomingCall } from '../endpoints/chat/incoming-call.ts';
+import { runCall } from '../endpoints/chat/run-call.ts';
+import { createResponseSockets, type ResponseSockets } from '../endpoints/chat/websocket/response-sockets.ts';
 import type { Gateway } from '../endpoints/gateway.ts';
-import { isNamed, serveOnce } from './idempotency/serve-once.ts';
-import { readRequestTarget, type RequestTarget } from '../admission/request-target.ts';
 import { findRoute, wordingOfPath } from '../endpoints/registry.ts';
 import type { EndpointRequest } from '../endpoints/shared/endpoint.ts';
 import type { Wording } from '../endpoints/shared/wording.ts';
-import { describeNoRoute } from './routes/describe-no-route.ts';
+import type { ClientReply } from '../replies/client-reply.ts';
 import { writeError } from '../replies/write-reply.ts';
-import { describeUnexpected, runReported } from './run-reported.ts';
-import { createResponseSockets, type ResponseSockets } from '../endpoints/chat/websocket/response-sockets.ts';
+import { bodyPace, serverSettings } from './client-pace.ts';
+import { createDrain, type Drain, type DrainPlan } from './drain.ts';
+import { serveOnce } from './idempotency/serve-once.ts';
+import { describeNoRoute } from './routes/describe-no-route.ts';
 
 const second = 1000;
 
@@ -179,4 +180,34 @@ function listen(server: Server, host: string, port: number): Promise<{ host: str
       resolve({ host: address.address, port: address.port });
     });
   });
+}
+
+/** Long enough that a crowd does not hammer what is away. */
+const storageRetrySeconds = 5;
+
+/** Runs a call that did not come as a request of its own, and answers what refuses it. */
+function runReported(gateway: Gateway, call: IncomingCall): void {
+  const { callId, dialect, operation, request, response } = call;
+  const report = gateway.telemetry.begin({ callId, dialect: dialect.id, operation, request, response });
+  runCall(gateway, call, report).catch((error: unknown) => {
+    const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
+    report.refused(known);
+    writeError(response, dialect.voice, known, callId);
+  });
+}
+
+/** What a client is told of a failure that no station expected: of a store that is away or full, that it may pass, and of anything else that it is a defect. The operator finds both in the log. */
+function describeUnexpected({ logger }: Pick<Gateway, 'logger'>, callId: string, error: unknown): GatewayError {
+  if (isTransientFailure(error)) {
+    logger.error({ callId, err: error }, 'a call was refused because the store cannot be used');
+    const message = `the gateway cannot use its storage at the moment; try again (${callId})`;
+    return new GatewayError('storage_unavailable', message, { retryAfterSeconds: storageRetrySeconds, cause: error });
+  }
+  logger.error({ callId, err: error }, 'a call failed inside the gateway');
+  return new GatewayError('internal_error', `the gateway failed on this call (${callId}); it is in the operator's log`, { cause: error });
+}
+
+/** Whether the client has named its request with an idempotency key. */
+function isNamed({ method, headers }: IncomingMessage): boolean {
+  return method === 'POST' && (headers['idempotency-key'] ?? headers['x-idempotency-key']) !== undefined;
 }

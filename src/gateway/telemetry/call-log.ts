@@ -1,7 +1,135 @@
+import type { FailedAttempt } from '../../billing/ledger/call-entry.ts';
+import { usdDecimal } from '../../billing/statistics/usd-decimal.ts';
+import { countInput } from '../../inference/meters.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { wentWrong, writeCallLine, writeTerminalLine } from './call-line.ts';
-import type { EndedCall } from './call-report.ts';
-import type { CallSink } from './call-sink.ts';
+import type { CallSink, EndedCall } from './call-report.ts';
+
+/** What a client chose is written down this far. */
+const textCharactersMax = 128;
+
+/** Nearly every name and id: looking is cheaper than escaping what needs none. */
+const needsNoEscape = /^[ !#-[\]-~]*$/;
+
+/** One member of the line, escaped; nothing where there is no value. */
+function text(name: string, value: string | undefined): string {
+  if (value === undefined) return '';
+  const bounded = value.length > textCharactersMax ? value.slice(0, textCharactersMax) : value;
+  return needsNoEscape.test(bounded) ? `,"${name}":"${bounded}"` : `,"${name}":${JSON.stringify(bounded)}`;
+}
+
+let formatted = { ms: 0, text: '' };
+
+/** The time as ISO 8601. The lines of a turn have the same. */
+function formatTime(ms: number): string {
+  if (formatted.ms !== ms) formatted = { ms, text: new Date(ms).toISOString() };
+  return formatted.text;
+}
+
+const plain = (name: string, value: number | boolean | undefined): string => (value === undefined ? '' : `,"${name}":${value}`);
+
+/** Whether an ended call went wrong, as far as the gateway or an upstream is concerned: a refusal that only its client can mend did not. */
+function wentWrong({ end, report }: EndedCall): boolean {
+  return end === 'failed' || end === 'cut' || (end === 'refused' && report.error !== undefined && report.error.status >= 500);
+}
+
+function failedAttempts(attempts: readonly FailedAttempt[] | undefined): string {
+  if (attempts === undefined || attempts.length === 0) return ',"attempts":1';
+  const told = attempts.map(
+    ({ upstream, upstreamModel, upstreamStatus, errorCode, durationMs }) =>
+      `{"durationMs":${durationMs}${text('upstream', upstream)}${text('model', upstreamModel)}${plain('status', upstreamStatus)}${text('code', errorCode)}}`,
+  );
+  return `,"attempts":${attempts.length + 1},"failedAttempts":[${told.join(',')}]`;
+}
+
+/** What only a call that is in the books has. */
+function bookedMembers({ report }: EndedCall): string {
+  const { entry } = report;
+  if (entry === undefined) return '';
+  const { usage, charge } = entry;
+  const { cacheWrite5mTokens: written5m, cacheWrite1hTokens: written1h } = usage;
+  const cacheWriteTokens = written5m === undefined && written1h === undefined ? undefined : (written5m ?? 0) + (written1h ?? 0);
+  return (
+    text('upstream', entry.upstream) +
+    text('upstreamModel', entry.upstreamModel) +
+    text('servedModel', entry.servedModel) +
+    plain('upstreamStatus', entry.upstreamStatus) +
+    text('upstreamRequestId', entry.upstreamRequestId) +
+    failedAttempts(entry.failedAttempts) +
+    plain('translated', entry.translation !== undefined) +
+    text('stopReason', entry.stopReason) +
+    plain('firstByteMs', entry.firstByteMs) +
+    plain('inputTokens', usage.inputTokens) +
+    plain('cacheReadTokens', usage.cacheReadTokens) +
+    plain('cacheWriteTokens', cacheWriteTokens) +
+    plain('outputTokens', usage.outputTokens) +
+    plain('reasoningTokens', usage.reasoningTokens) +
+    `,"costUsd":"${usdDecimal(charge.amountNanoUsd)}","costNanoUsd":${charge.amountNanoUsd}` +
+    plain('estimated', entry.estimated)
+  );
+}
+
+/**
+ * The line of one call, as JSON without its line end. Its members are these and no others: no prompt, no reply, no credential and no address can
+ * get in. Written piece by piece, because it is written for every call.
+ * @param suppressed how many lines of refusals were left out before this one
+ */
+function writeCallLine(call: EndedCall, nowMs: number, suppressed: number): string {
+  const { report, end, status, durationMs } = call;
+  const { entry, error } = report;
+  return (
+    `{"level":${wentWrong(call) ? 40 : 30},"time":"${formatTime(nowMs)}"` +
+    text('callId', report.callId) +
+    text('user', report.caller?.userName) +
+    text('keyName', report.caller?.name) +
+    text('dialect', report.dialect) +
+    text('operation', report.operation) +
+    text('requestedModel', entry?.requestedModel ?? report.facts?.requestedModel) +
+    plain('stream', entry?.stream ?? report.facts?.stream) +
+    text('end', end) +
+    plain('status', status) +
+    plain('durationMs', durationMs) +
+    plain('queueMs', report.queueMs) +
+    bookedMembers(call) +
+    text('code', error?.code ?? entry?.errorCode) +
+    text('internal', error?.internal) +
+    text('agent', report.agent) +
+    text('traceId', report.trace?.context.traceId) +
+    (suppressed === 0 ? '' : `,"suppressed":${suppressed}`) +
+    `,"msg":"call ${end}"}`
+  );
+}
+
+/** Anything but plain characters is shown as JSON shows it: a terminal must not be steered by what a client sends. */
+const shown = (value: string): string =>
+  /^[\w@.:/+*-]{1,128}$/.test(value) ? value : JSON.stringify(value.slice(0, textCharactersMax)).replaceAll(/[\u007f-\uffff]/g, '?');
+
+const seconds = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
+
+/** The line of one call for somebody who sits at a terminal. */
+function writeTerminalLine(call: EndedCall, nowMs: number, suppressed: number): string {
+  const { report, end, status, durationMs } = call;
+  const { entry, error, caller } = report;
+  const parts = [new Date(nowMs).toISOString().slice(11, 19), String(status ?? '---'), end];
+  const model = entry?.requestedModel ?? report.facts?.requestedModel;
+  if (model !== undefined) parts.push(shown(model));
+  if (entry !== undefined) {
+    const { cacheReadTokens = 0, outputTokens = 0 } = entry.usage;
+    const cached = cacheReadTokens === 0 ? '' : ` (${cacheReadTokens} cached)`;
+    parts.push(`${shown(entry.upstream)}/${shown(entry.upstreamModel)}`);
+    if (entry.failedAttempts !== undefined && entry.failedAttempts.length > 0) parts.push(`attempt ${entry.failedAttempts.length + 1}`);
+    parts.push(`in ${countInput(entry.usage)}${cached} out ${outputTokens}`);
+    parts.push(`$${usdDecimal(entry.charge.amountNanoUsd)}`);
+    if (entry.stream && entry.firstByteMs !== undefined) parts.push(`first ${seconds(entry.firstByteMs)}`);
+  }
+  parts.push(seconds(durationMs));
+  const code = error?.code ?? entry?.errorCode;
+  if (code !== undefined) parts.push(shown(code));
+  if (error?.internal !== undefined) parts.push(shown(error.internal));
+  if (caller !== undefined) parts.push(`${shown(caller.userName)}/${shown(caller.name)}`);
+  parts.push(report.callId);
+  if (suppressed > 0) parts.push(`(${suppressed} refusals before it are not shown)`);
+  return parts.join('  ');
+}
 
 /** What may be written; `silent` is nothing. */
 export type CallLogLevel = 'info' | 'warn' | 'silent';

@@ -2,9 +2,8 @@ import type { Counter, Histogram, MetricRegistry } from '../../platform/metrics/
 import { type CallEntry, type FailedAttempt, isUnpriced } from '../../billing/ledger/call-entry.ts';
 import { countInput, findStandalone, meters, type TokenMeter, tokenMeters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
-import type { CallReport, EndedCall } from './call-report.ts';
+import type { CallReport, CallSink, EndedCall, StreamKind } from './call-report.ts';
 import { createMetricFamilies, operationNames, type MetricFamilies, providerNames } from './metric-families.ts';
-import type { CallSink, StreamKind } from './call-sink.ts';
 
 /** Counts calls. */
 export type CallMetrics = CallSink & {

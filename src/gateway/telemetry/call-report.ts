@@ -4,8 +4,8 @@ import type { CallEnd, CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { DialectId, Operation } from '../../dialects/dialect-id.ts';
 import type { GatewayError } from '../../inference/gateway-error.ts';
 import type { InterfaceId } from '../../inference/interfaces.ts';
-import type { CallTrace } from './call-trace.ts';
 import type { ClientReply } from '../replies/client-reply.ts';
+import type { CallTrace } from './call-trace.ts';
 
 /** `refused`: the call ended before it was sent to any upstream. */
 export type ReportedEnd = CallEnd | 'refused';
@@ -166,3 +166,14 @@ const agentName = /^[A-Za-z][A-Za-z0-9_.-]{0,31}(?=[/ ]|$)/;
 function readAgent(header: string | undefined): string | undefined {
   return header === undefined ? undefined : agentName.exec(header)?.[0];
 }
+
+/** What the gaps of a stream are counted by. */
+export type StreamKind = {
+  readonly dialect: string;
+  readonly upstream: string;
+  readonly vendor: string;
+  readonly requestedModel: string;
+};
+
+/** Something that calls are told to. */
+export type CallSink = { readonly callsEnded: (calls: readonly EndedCall[]) => void };

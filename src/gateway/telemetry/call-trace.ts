@@ -1,7 +1,43 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-import { readTraceContext, type TraceContext, writeTraceContext } from './trace-context.ts';
+/** Where a span stands in a trace, as it travels in headers: W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context/). */
+export type TraceContext = {
+  /** 32 lower-case hexadecimal characters, not all zero. */
+  readonly traceId: string;
+  /** 16 lower-case hexadecimal characters, not all zero. */
+  readonly spanId: string;
+  readonly sampled: boolean;
+  /** What tracing systems on the way have written down for themselves. */
+  readonly traceState?: string;
+};
+
+const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const zeroTrace = '0'.repeat(32);
+const zeroSpan = '0'.repeat(16);
+
+/** The specification demands that this much be carried; more is nobody's. */
+const traceStateCharactersMax = 512;
+const printable = /^[\x20-\x7e\t]*$/;
+
+/** Reads the headers `traceparent` and `tracestate` of a request. Undefined where there is no valid context: then a trace begins here. */
+export function readTraceContext(parent: string | undefined, state: string | string[] | undefined): TraceContext | undefined {
+  const match = parent === undefined ? undefined : pattern.exec(parent);
+  if (match === undefined || match === null) return undefined;
+  const [, version = '', traceId = '', spanId = '', flags = '', rest] = match;
+  // Version 00 ends after the flags; a later one may go on; ff is no version.
+  if (version === 'ff' || (version === '00' && rest !== undefined) || traceId === zeroTrace || spanId === zeroSpan) return undefined;
+  const sampled = (Number.parseInt(flags, 16) & 1) === 1;
+  const text = Array.isArray(state) ? state.join(',') : state;
+  const isCarried = text !== undefined && text !== '' && text.length <= traceStateCharactersMax && printable.test(text);
+  return { traceId, spanId, sampled, ...(isCarried ? { traceState: text } : {}) };
+}
+
+/** The headers that tell an upstream where it stands. */
+export function writeTraceContext({ traceId, spanId, sampled, traceState }: TraceContext): Readonly<Record<string, string>> {
+  const traceparent = `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
+  return traceState === undefined ? { traceparent } : { traceparent, tracestate: traceState };
+}
 
 /** One attempt at an upstream, as a span of its own. */
 type TracedAttempt = { readonly spanId: string; readonly startedMs: number };

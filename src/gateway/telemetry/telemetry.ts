@@ -1,11 +1,10 @@
-import type { StreamKind, CallSink } from './call-sink.ts';
+import { type AttemptReport, CallReport, type CallSink, type CallStart, type EndedCall, type StreamKind } from './call-report.ts';
 import type { CallEntry } from '../../billing/ledger/call-entry.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { Histogram } from '../../platform/metrics/metric-registry.ts';
 import type { CallMetrics } from './call-metrics.ts';
-import { type AttemptReport, CallReport, type CallStart, type EndedCall } from './call-report.ts';
 import { beginTrace, type Sampling } from './call-trace.ts';
 
 /** Tells of calls: in the log, in metrics and in traces, whichever of them are wanted. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { beginTrace } from './call-trace.ts';
-import { readTraceContext, writeTraceContext } from './trace-context.ts';
+import { beginTrace, readTraceContext, writeTraceContext } from './call-trace.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const spanId = 'b7ad6b7169203331';

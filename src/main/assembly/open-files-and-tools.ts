@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Gateway } from '../../gateway/endpoints/gateway.ts';
 import { createPictureMaker } from '../../gateway/endpoints/images/create-picture-maker.ts';
 import { UploadSpool } from '../../gateway/endpoints/shared/upload-spool.ts';
-import { defaultAudioSettings } from '../../gateway/settings/audio-settings.ts';
+import { defaultAudioSettings } from '../../gateway/settings/call-settings.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { createIds } from '../../platform/ids.ts';
 import type { Logger } from '../../platform/log.ts';

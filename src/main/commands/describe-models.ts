@@ -1,6 +1,5 @@
 import { describeConditions } from '../../gateway/attempts/routing/conditions.ts';
-import type { RoutingTable } from '../../gateway/attempts/routing/routing-table.ts';
-import type { ConfiguredModel } from '../../gateway/attempts/routing/configured-model.ts';
+import type { ConfiguredModel, RoutingTable } from '../../gateway/attempts/routing/routing-table.ts';
 import type { Target } from '../../gateway/attempts/routing/target.ts';
 import type { Config } from '../config/config-schema.ts';
 

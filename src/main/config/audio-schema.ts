@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-import { defaultAudioSettings } from '../../gateway/settings/audio-settings.ts';
+import { defaultAudioSettings } from '../../gateway/settings/call-settings.ts';
 
 /** `audio` of weir.yaml. */
 export const audioSchema = Type.Object(

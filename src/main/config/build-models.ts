@@ -1,6 +1,5 @@
-import type { ConfiguredModel } from '../../gateway/attempts/routing/configured-model.ts';
-import type { Target, Upstream } from '../../gateway/attempts/routing/target.ts';
-import type { TimeoutRule } from '../../gateway/attempts/routing/target-timeouts.ts';
+import type { ConfiguredModel } from '../../gateway/attempts/routing/routing-table.ts';
+import type { Target, TimeoutRule, Upstream } from '../../gateway/attempts/routing/target.ts';
 import { buildToolModes } from './build-tools.ts';
 import type { Config } from './config-schema.ts';
 import type { ConfiguredTarget } from './routing-schema.ts';

@@ -1,13 +1,13 @@
-import { defaultCredits } from '../../gateway/settings/credit-settings.ts';
-import { defaultAudioSettings } from '../../gateway/settings/audio-settings.ts';
+import {
+  defaultAudioSettings,
+  defaultCredits,
+  defaultPictureSettings,
+  defaultVideoSettings,
+} from '../../gateway/settings/call-settings.ts';
 import type { GatewaySettings } from '../../gateway/attempts/services.ts';
-import { defaultLimits, defaultTimeouts, defaultRetries } from '../../gateway/settings/limits.ts';
+import { defaultLimits, defaultOverload, defaultRetries, defaultTimeouts } from '../../gateway/settings/limits.ts';
 import { createRoutingTable } from '../../gateway/attempts/routing/routing-table.ts';
-import type { Upstream } from '../../gateway/attempts/routing/target.ts';
-import { createTimeoutRule } from '../../gateway/attempts/routing/target-timeouts.ts';
-import { defaultOverload } from '../../gateway/settings/overload-settings.ts';
-import { defaultPictureSettings } from '../../gateway/settings/picture-settings.ts';
-import { defaultVideoSettings } from '../../gateway/settings/video-settings.ts';
+import { createTimeoutRule, type Upstream } from '../../gateway/attempts/routing/target.ts';
 import type { PriceBookData } from '../../billing/rating/parse-price-book.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
 import { compileHeaderList } from '../../platform/http/header-list.ts';

@@ -1,5 +1,5 @@
 import { recomputeAmount } from '../../billing/rating/recompute-amount.ts';
-import { defaultTools, type ToolModes, type ToolSettings } from '../../gateway/settings/tool-settings.ts';
+import { defaultTools, type ToolModes, type ToolSettings } from '../../gateway/settings/call-settings.ts';
 import type { Config } from './config-schema.ts';
 
 /** The modes of tools as the configuration spells them. */

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox';
 
-import { defaultLimits, defaultMediaBytesMax, defaultRetries, defaultTimeouts } from '../../gateway/settings/limits.ts';
-import { defaultOverload } from '../../gateway/settings/overload-settings.ts';
+import { defaultLimits, defaultMediaBytesMax, defaultOverload, defaultRetries, defaultTimeouts } from '../../gateway/settings/limits.ts';
 import { modelKindNames } from '../../inference/interfaces.ts';
 import { mediaMeters, type MediaPrice, meters } from '../../inference/meters.ts';
 import { dialectIds } from '../../dialects/registry.ts';

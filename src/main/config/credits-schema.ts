@@ -1,7 +1,7 @@
 import Type from 'typebox';
 
 import { disconnectPolicies } from '../../accounts/disconnect-policy.ts';
-import { defaultCredits } from '../../gateway/settings/credit-settings.ts';
+import { defaultCredits } from '../../gateway/settings/call-settings.ts';
 
 /** Settings of what is held for calls whose callers have a limit of what they may spend. */
 export const creditsSchema = Type.Object(

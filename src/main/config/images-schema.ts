@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-import { defaultPictureSettings } from '../../gateway/settings/picture-settings.ts';
+import { defaultPictureSettings } from '../../gateway/settings/call-settings.ts';
 
 /** `images` of weir.yaml. */
 export const imagesSchema = Type.Object(

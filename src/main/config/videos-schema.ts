@@ -1,6 +1,6 @@
 import Type from 'typebox';
 
-import { defaultVideoSettings } from '../../gateway/settings/video-settings.ts';
+import { defaultVideoSettings } from '../../gateway/settings/call-settings.ts';
 
 const gibibyte = 1024 ** 3;
 

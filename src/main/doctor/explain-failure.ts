@@ -1,6 +1,6 @@
 import { chatDialects } from '../../dialects/registry.ts';
 import type { DialectId } from '../../dialects/dialect-id.ts';
-import { scrubCredential } from '../../gateway/attempts/exchange/scrub-credential.ts';
+import { scrubCredential } from '../../gateway/attempts/exchange/pass-headers.ts';
 import type { ErrorCode } from '../../inference/gateway-error.ts';
 import { filledText, membersOf } from '../../platform/json/json-readers.ts';
 import { parseJson } from '../../platform/json/parse-json.ts';

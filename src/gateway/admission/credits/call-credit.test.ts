@@ -7,8 +7,7 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { encodeVideoError } from '../../../dialects/video-tasks/encode-video-error.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { takeCredit } from './call-credit.ts';
-import { describeCreditRefusal } from './describe-refusal.ts';
+import { describeCreditRefusal, takeCredit } from './call-credit.ts';
 import { FakeDesk } from './testing/fake-desk.ts';
 
 const unlimited = { id: 'k', userName: 'ann', limits: { requestsPerMinute: 5 } };

@@ -1,5 +1,5 @@
-import { endWithCall } from '../../attempts/exchange/own-limits.ts';
-import { withOwnLimits } from '../../attempts/exchange/own-limits.ts';
+import { endWithCall } from '../../attempts/books/settle.ts';
+import { withOwnLimits } from '../../attempts/exchange/pass-headers.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
@@ -178,7 +178,7 @@ describe('every end of an exchange frees the slot, once', () => {
           settled(outcome, then);
         },
       },
-      taken,
+      { taken },
       fake.context.sink,
     );
     const exchange = new UpstreamExchange({ ...fake.context, relay: withOwnLimits(fake.context.relay, taken), observer });

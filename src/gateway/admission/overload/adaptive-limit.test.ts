@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import fc from 'fast-check';
 
-import { callsFloor, createAdaptiveLimit, type LoopSample } from './adaptive-limit.ts';
+import { callsFloor, createAdaptiveLimit, type LoopSample } from './process-watch.ts';
 
 const loopDelayMs = 50;
 const targetMs = 20;

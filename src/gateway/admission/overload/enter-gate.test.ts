@@ -8,8 +8,7 @@ import { request } from 'undici';
 import { chatDialects } from '../../../dialects/registry.ts';
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import { readBody } from '../../../platform/http/read-body.ts';
-import { enterGate } from './enter-gate.ts';
-import { expectedBytes } from './expected-bytes.ts';
+import { enterGate, expectedBytes } from './enter-gate.ts';
 import { FairGate, type GateBounds } from './fair-gate.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 

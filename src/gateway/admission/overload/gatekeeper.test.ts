@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, mock, test } from 'node:test';
 import { silentLogger } from '../../../platform/log.ts';
 import type { Admission } from './fair-gate.ts';
 import { createGatekeeper, type Gatekeeper } from './gatekeeper.ts';
-import type { LoopReading } from './loop-gauge.ts';
-import { defaultOverload, type OverloadSettings } from '../../settings/overload-settings.ts';
+import type { LoopReading } from './process-watch.ts';
+import { defaultOverload, type OverloadSettings } from '../../settings/limits.ts';
 
 const stays = (): boolean => false;
 const quick: LoopReading = { turnMs: 1, workMs: 1, busyShare: 0.3 };

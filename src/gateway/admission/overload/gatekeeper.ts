@@ -2,13 +2,10 @@ import type { IncomingMessage } from 'node:http';
 
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/log.ts';
-import { stepMs } from './adaptive-limit.ts';
+import { createProcessWatch, type LoopGauge, type MemoryGauge, type ProcessStanding, stepMs } from './process-watch.ts';
 import { createConnectionPacer } from './connection-pacer.ts';
 import { type AdmitResult, FairGate, type GateBounds, type GateCounts } from './fair-gate.ts';
-import type { LoopGauge } from './loop-gauge.ts';
-import type { MemoryGauge } from './memory-gauge.ts';
-import type { OverloadSettings } from '../../settings/overload-settings.ts';
-import { createProcessWatch, type ProcessStanding } from './process-watch.ts';
+import type { OverloadSettings } from '../../settings/limits.ts';
 
 /** Lets as many calls in as the process can serve, and shares the places between tenants when there are too few. */
 export type Gatekeeper = {

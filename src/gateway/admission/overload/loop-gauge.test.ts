@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { createLoopGauge } from './loop-gauge.ts';
+import { createLoopGauge } from './process-watch.ts';
 
 test('work-in-turns-hides-the-queue: what waits for a turn of its own counts as if it stood in the present one', async () => {
   const alone = createLoopGauge(() => 0);

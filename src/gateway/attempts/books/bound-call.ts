@@ -1,8 +1,10 @@
 import { estimateUsage, type UsageBounds } from '../../../billing/metering/estimate-usage.ts';
 import type { PlannedCall, PriceBook } from '../../../billing/rating/rating.ts';
+import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { InputMeasure } from '../../../inference/measure-input.ts';
-import type { CreditSettings } from '../../settings/credit-settings.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import type { CreditSettings } from '../../settings/call-settings.ts';
 import type { Target } from '../routing/target.ts';
 
 /** Whom a call is priced for, and when. */
@@ -82,4 +84,17 @@ export function boundDearest(purchase: Purchase, targets: readonly Target[], usa
     if (nanoUsd > dearest) dearest = nanoUsd;
   }
   return dearest;
+}
+
+/** A request as its upstream is sent it, and in whose words. */
+export type SentRequest = { readonly dialect: Pick<ChatDialect, 'readFacts'>; readonly body: JsonObject };
+
+/**
+ * The facts of a translated call, with the bound of output that its upstream is told where that is larger: a vendor has a least one, and thoughts need room. Where the client set none, and a vendor demands one, it
+ * bounds a whole reply.
+ */
+export function withSentBound<Facts extends Pick<CallFacts, 'outputTokensMax'>>(facts: Facts, { dialect, body }: SentRequest): Facts {
+  // Where the model's name lies elsewhere than in the body it says nothing of bounds.
+  const sent = dialect.readFacts({ operation: 'generate', headers: {}, body, pathModel: '' }).outputTokensMax;
+  return sent === undefined ? facts : { ...facts, outputTokensMax: Math.max(sent, facts.outputTokensMax ?? 0) };
 }

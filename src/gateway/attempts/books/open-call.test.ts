@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { type Journal, JournalUnavailableError } from '../../../billing/journal/journal.ts';
 import type { CallOpening } from '../../../billing/ledger/call-entry.ts';
-import { openCall } from './open-call.ts';
+import { openCall } from './open-attempt.ts';
 import { createFakeUpstream } from '../exchange/testing/fake-exchange.ts';
 
 function ask(open: Journal['open']): Promise<CallOpening> {

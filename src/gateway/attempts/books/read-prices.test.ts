@@ -5,7 +5,7 @@ import { acceptedAtMs, bookOf, plainEntry } from '../../../billing/rating/testin
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { standaloneMeters } from '../../../inference/meters.ts';
-import { readPrices } from './read-prices.ts';
+import { readPrices } from './open-attempt.ts';
 
 const book = bookOf(
   plainEntry({ multipliers: [{ name: 'quality', factor: '/metadata/quality == "hd" ? 2 : 1' }] }),

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { CallEntry, CallOpening } from '../../../billing/ledger/call-entry.ts';
-import { isBilled } from '../../../billing/ledger/call-entry.ts';
+import { type CallEntry, type CallOpening, isBilled } from '../../../billing/ledger/call-entry.ts';
 import type { PriceBook, RatedCall } from '../../../billing/rating/rating.ts';
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { upstreamVendors } from '../../../upstreams/registry.ts';
 import type { Outcome } from '../exchange/exchange-context.ts';
-import { keepBooks } from './keep-books.ts';
-import { correctReport, settleCall } from './settle.ts';
+import { correctReport, keepBooks, settleCall } from './settle.ts';
 
 const opening: CallOpening = {
   callId: 'req_1',

@@ -8,7 +8,7 @@ import type { Usage } from '../../../inference/usage.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { fakeTarget } from '../routing/testing/fake-routing.ts';
 import { CallCredit } from '../../admission/credits/call-credit.ts';
-import { defaultCredits } from '../../settings/credit-settings.ts';
+import { defaultCredits } from '../../settings/call-settings.ts';
 import { FakeDesk } from '../../admission/credits/testing/fake-desk.ts';
 import { StreamBudget } from './stream-budget.ts';
 

@@ -8,7 +8,7 @@ import type { Frame } from '../../../platform/frames.ts';
 import type { Target } from '../routing/target.ts';
 import { boundAtTarget, type Purchase } from './bound-call.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
-import type { CreditSettings } from '../../settings/credit-settings.ts';
+import type { CreditSettings } from '../../settings/call-settings.ts';
 
 export type BudgetVerdict = 'go' | 'cut';
 

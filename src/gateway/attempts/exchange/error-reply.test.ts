@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { chatDialects } from '../../../dialects/registry.ts';
-import { createErrorReply } from './error-reply.ts';
+import { createErrorReply } from './whole-reply.ts';
 import { createFakeExchange, type FakeExchangeOptions } from './testing/fake-exchange.ts';
 
 const headers = { 'content-type': 'application/json', 'retry-after': '7', 'x-ratelimit-remaining': '0' };

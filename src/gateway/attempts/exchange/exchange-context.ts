@@ -10,7 +10,7 @@ import type { Histogram } from '../../../platform/metrics/metric-registry.ts';
 import type { GatewayLimits, GatewayTimeouts } from '../../settings/limits.ts';
 import type { Target } from '../routing/target.ts';
 import type { StreamBudget } from '../books/stream-budget.ts';
-import type { Departure, LeavingRule } from '../disconnect/departure.ts';
+import type { Departure, LeavingRule } from './client-disconnect.ts';
 import type { ReplyRelay } from './reply-relay.ts';
 import type { ReplySink } from '../../replies/reply-sink.ts';
 import type { UsageReport } from '../../../inference/usage.ts';

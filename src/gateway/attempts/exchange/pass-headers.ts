@@ -1,7 +1,47 @@
+import { chatDialects } from '../../../dialects/registry.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
+import type { TakenLimits } from '../../admission/limits/reserve-call.ts';
+import { requestIdHeader } from '../../replies/write-reply.ts';
 import type { Upstream } from '../routing/target.ts';
-import { scrubText } from './scrub-credential.ts';
+
+import type { ReplyRelay } from './reply-relay.ts';
+
+const redaction = '[redacted]';
+
+/** Shorter keys would be found in innocent text. */
+const keyCharactersMin = 8;
+
+/**
+ * Ids of the operator's account as vendors name them in refusals: "in organization org-…", "(org: <uuid>)", "Your team <uuid>", "project_number:123". The account is shared by all callers,
+ * and no business of any of them.
+ */
+const uuid = String.raw`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`;
+const accountIds = new RegExp(
+  String.raw`\b(org-|proj_)[A-Za-z0-9]{8,}|\b(org(?:anization)?:? |team[ /])${uuid}|\b(project_number:|projects/)\d{5,}`,
+  'g',
+);
+
+/** A vendor that quotes the credential it received must not show the operator's key to anybody. */
+export function scrubCredential(text: string, apiKey: string | undefined): string {
+  if (apiKey === undefined || apiKey.length < keyCharactersMin) return text;
+  return text.includes(apiKey) ? text.replaceAll(apiKey, redaction) : text;
+}
+
+/** What a vendor says of a failure, or in a header, as a client may see it: without the operator's key and without the ids of its account. */
+export function scrubText(text: string, apiKey: string | undefined): string {
+  return scrubCredential(text, apiKey).replace(
+    accountIds,
+    (_id, openai: string | undefined, named: string | undefined, google: string | undefined) =>
+      `${openai ?? named ?? google ?? ''}${redaction}`,
+  );
+}
+
+/** The same for bytes; they stay the same buffer where there is nothing to hide. */
+export function scrubBytes(bytes: Buffer, apiKey: string | undefined): Buffer {
+  const text = bytes.toString();
+  const scrubbed = scrubText(text, apiKey);
+  return scrubbed === text ? bytes : Buffer.from(scrubbed);
+}
 
 const framing = ['content-length', 'content-encoding', 'transfer-encoding', 'trailer', 'te'];
 const handledHere = new Set([...framing, 'connection', 'keep-alive', 'upgrade', 'proxy-authenticate', 'set-cookie']);
@@ -35,4 +75,27 @@ export function forwardReplyHeaders(upstream: Upstream, headers: ReplyHeaders): 
 export function readUpstreamRequestId(headers: ReplyHeaders, upstream: Pick<Upstream, 'apiKey'>): string | undefined {
   const id = headers['request-id'] ?? headers['x-request-id'];
   return typeof id === 'string' ? scrubText(id, upstream.apiKey).slice(0, 256) : undefined;
+}
+
+/** Whether a header of an upstream is about the limits of the operator's account there. */
+export function isUpstreamLimit(name: string): boolean {
+  return limitHeaders.some((beginning) => name.startsWith(beginning));
+}
+
+const limitHeaders: readonly string[] = [...new Set(Object.values(chatDialects).flatMap((dialect) => dialect.limitHeaders))];
+
+/**
+ * The same relay, whose replies say where the caller stands instead of where the operator does at the upstream: what is left of the operator's account is no client's business
+ * where limits of ours apply.
+ */
+export function withOwnLimits<Piece>(relay: ReplyRelay<Piece>, { headers: own }: TakenLimits): ReplyRelay<Piece> {
+  return {
+    ...relay,
+    replyHeaders: (received) => {
+      const passed = relay.replyHeaders(received);
+      const headers: Record<string, string> = {};
+      for (const name in passed) if (!isUpstreamLimit(name)) headers[name] = passed[name] ?? '';
+      return Object.assign(headers, own);
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { scrubBytes, scrubText } from './scrub-credential.ts';
+import { scrubBytes, scrubText } from './pass-headers.ts';
 
 const id = '6c4c3b6c-8f0e-4a52-9f3e-0123456789ab';
 

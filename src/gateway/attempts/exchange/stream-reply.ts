@@ -3,8 +3,6 @@ import { type Frame, type FrameReader, FrameTooLargeError, type StreamFraming } 
 import type { BudgetVerdict } from '../books/stream-budget.ts';
 import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
-import { StreamBooks } from './stream-books.ts';
-import { StreamDelivery } from './stream-delivery.ts';
 import {
   chargedIfCut,
   countDelivered,
@@ -13,8 +11,10 @@ import {
   describeDefect,
   isBlank,
   openStream,
+  StreamBooks,
   type StreamEnding,
-} from './stream-parts.ts';
+} from './stream-books.ts';
+import { StreamDelivery } from './stream-delivery.ts';
 import { describeErrorInReply, streamCut, upstreamTimeout } from './upstream-failure.ts';
 
 /**

@@ -4,13 +4,12 @@ import type { DeadlineCheck } from '../../../platform/http/deadlines.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import type { UpstreamController, UpstreamHandler, UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { BytesReply } from './bytes-reply.ts';
-import { createErrorReply } from './error-reply.ts';
+import { createErrorReply, createWholeReply } from './whole-reply.ts';
 import type { ExchangeContext, ReplyIntake, UpstreamFlow } from './exchange-context.ts';
-import { receiptHeader } from '../../replies/reply-headers.ts';
+import { receiptHeader } from '../../replies/write-reply.ts';
 import type { ReplyRelay } from './reply-relay.ts';
 import { StreamReply } from './stream-reply.ts';
 import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
-import { createWholeReply } from './whole-reply.ts';
 
 /** What was asked for, but for what is none by its type. */
 function usualShape({ upstreamFraming }: Pick<ReplyRelay, 'upstreamFraming'>, headers: ReplyHeaders): 'whole' | 'stream' {

@@ -1,7 +1,7 @@
 import type { ErrorInReply } from '../../../dialects/chat-dialect.ts';
 import { classifyStatus } from '../../../dialects/upstream-error.ts';
 import { type ErrorCode, GatewayError } from '../../../inference/gateway-error.ts';
-import { scrubText } from './scrub-credential.ts';
+import { scrubText } from './pass-headers.ts';
 import type { Target } from '../routing/target.ts';
 
 /** Clients retry a broken stream when its message has such words; "The upstream broke off." was final for some of them. */

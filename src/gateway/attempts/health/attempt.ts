@@ -1,6 +1,7 @@
-import type { AskingCall } from './asking-call.ts';
-import type { CallerRow } from './caller-row.ts';
-import type { AttemptTicket, AttemptVerdict } from './health.ts';
+import { hash } from 'node:crypto';
+
+import type { CallerRow } from './failure-signs.ts';
+import type { AskingCall, AttemptTicket, AttemptVerdict } from './health.ts';
 
 /** Who calls where nobody says so. */
 export const nobody = '';
@@ -71,4 +72,15 @@ export class Attempt implements AttemptTicket, SentAttempt {
     this.#hasEnded = true;
     this.#listener.ended(this, verdict);
   }
+}
+
+/** Bytes that are looked at from the beginning and from the end: requests that go on from the same conversation differ in their last turn. */
+const headBytes = 16 * 1024;
+const tailBytes = 48 * 1024;
+
+/** A digest of a request, cheap for one of any size. */
+export function digestRequest(bytes: Buffer): string {
+  const { length } = bytes;
+  if (length <= headBytes + tailBytes) return `${length} ${hash('sha1', bytes)}`;
+  return `${length} ${hash('sha1', bytes.subarray(0, headBytes))} ${hash('sha1', bytes.subarray(length - tailBytes))}`;
 }

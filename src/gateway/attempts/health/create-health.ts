@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/log.ts';
-import { CredentialHealth } from './credential-health.ts';
+import { CredentialHealth } from './outage.ts';
 import type { Health, HealthSubject } from './health.ts';
 import { defaultHealthSettings, type HealthSettings } from './health-settings.ts';
 import { TrackedTarget, type TargetSurroundings } from './tracked-target.ts';

@@ -1,5 +1,3 @@
-import type { OutagePacing } from './outage.ts';
-
 /** The numbers by which targets are judged. Where they come from: docs/decisions/2026-11-21-health-and-retries.md. */
 export type HealthSettings = {
   /** So many failures in a row make others preferred, and only so many of them may be calls of one caller where it is for all. */
@@ -27,6 +25,9 @@ export type HealthSettings = {
   /** No more targets are remembered. */
   readonly targetsMax: number;
 };
+
+/** How long something is out, the first time and at most. Each time is moved by up to a fifth, so that gateways do not try together. */
+export type OutagePacing = { readonly firstMs: number; readonly mostMs: number };
 
 /** For how long a rate limit makes others preferred. */
 export type CoolingSettings = {

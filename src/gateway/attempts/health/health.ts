@@ -1,4 +1,15 @@
-import type { AskingCall } from './asking-call.ts';
+/**
+ * The call that an attempt is made for. A failure may be the work of the request itself, so health asks whose it is and which; and the attempts
+ * of one call count once.
+ */
+export type AskingCall = {
+  /** The user whose call it is. */
+  readonly caller: string;
+  /** Tells its request from others of its caller. Asked for when it has failed. */
+  readonly digest: () => string;
+  /** The targets at which a failure of it was counted. */
+  readonly countedAt: object[];
+};
 
 /** What is healthy or not: a model at an upstream, reached with one of the upstream's credentials. */
 export type HealthSubject = { readonly upstreamId: string; readonly credentialId: string; readonly upstreamModel: string };
@@ -88,3 +99,15 @@ export type Health = {
   readonly of: (subject: HealthSubject) => TargetHealth;
   readonly report: () => readonly HealthReport[];
 };
+
+/** What routing and retries ask of the health of targets. */
+export type KnownHealth = {
+  readonly of: (
+    subject: Parameters<Health['of']>[0],
+  ) => Pick<TargetHealth, 'availability' | 'inFlight'> & Partial<Pick<TargetHealth, 'lastSentMs' | 'isWorthRetry'>>;
+};
+
+const healthy = { availability: () => ({ usable: true, state: 'healthy' }) as const, inFlight: () => 0 };
+
+/** The health of targets of which nothing bad is known. */
+export const alwaysHealthy: KnownHealth = { of: () => healthy };

@@ -1,5 +1,5 @@
-/** How long something is out, the first time and at most. Each time is moved by up to a fifth, so that gateways do not try together. */
-export type OutagePacing = { readonly firstMs: number; readonly mostMs: number };
+import { CallerRow, type Concerned, type RowBounds } from './failure-signs.ts';
+import type { CoolingSettings, HealthSettings, OutagePacing } from './health-settings.ts';
 
 /** What an outage has to know of an attempt: its number, which grows with every attempt, and when it was sent. */
 export type ProbingAttempt = { readonly number: number; readonly sentMs: number };
@@ -98,5 +98,118 @@ export class Outage {
   /** The attempt decided nothing: if it was the probe, another may be. */
   probeVoid(attempt: ProbingAttempt): void {
     if (this.#probe === attempt.number) this.#probe = 0;
+  }
+}
+
+/** An outage that a row of failures begins, and whom it concerns: everybody, or those callers whose own calls failed. */
+export class BlamedOutage {
+  readonly outage: Outage;
+  readonly #bounds: RowBounds;
+  #row: CallerRow;
+  #concerned: 'all' | Set<string> = 'all';
+
+  constructor(pacing: OutagePacing, bounds: RowBounds, options: { readonly relapseMs: number; readonly random: () => number }) {
+    this.outage = new Outage(pacing, options.relapseMs, options.random);
+    this.#bounds = bounds;
+    this.#row = new CallerRow(bounds);
+  }
+
+  get row(): CallerRow {
+    return this.#row;
+  }
+
+  /** Whether it is out for this caller. */
+  isOutFor(caller: string): boolean {
+    return this.outage.isOut && (this.#concerned === 'all' || this.#concerned.has(caller));
+  }
+
+  /** Ends the row. @returns the one that was ended, where there was one */
+  breakRow(): CallerRow | undefined {
+    if (this.#row.length === 0) return undefined;
+    const ended = this.#row;
+    this.#row = new CallerRow(this.#bounds);
+    return ended;
+  }
+
+  /** Goes on with a row that was ended too early. */
+  resume(row: CallerRow): void {
+    if (row.length > this.#row.length) this.#row = row;
+  }
+
+  /** @returns whether an outage began */
+  begin(concerned: Concerned, caller: string, nowMs: number, lastNumber: number): boolean {
+    const { outage } = this;
+    const isNew = !outage.isOut;
+    if (isNew) {
+      outage.begin(nowMs, lastNumber);
+      this.#concerned = new Set();
+    }
+    if (concerned === 'all') this.#concerned = 'all';
+    else if (this.#concerned !== 'all') this.#concerned.add(caller);
+    return isNew;
+  }
+
+  end(nowMs: number, lastNumber: number): void {
+    this.outage.end(nowMs, lastNumber);
+    this.breakRow();
+  }
+}
+
+/** What all models share that are reached with one credential of an upstream. */
+export class CredentialHealth {
+  readonly upstreamId: string;
+  readonly credentialId: string;
+  /** That the upstream refuses the credential for everything. */
+  readonly rejection: Outage;
+
+  constructor(ids: { readonly upstreamId: string; readonly credentialId: string }, settings: HealthSettings, random: () => number) {
+    this.upstreamId = ids.upstreamId;
+    this.credentialId = ids.credentialId;
+    this.rejection = new Outage(settings.rejected, settings.relapseMs, random);
+  }
+}
+
+/** A rate limit that was met: for some time others are preferred. A burst that was sent before the limit was known counts as one. */
+export class Cooling {
+  readonly #settings: CoolingSettings;
+  #untilMs = -Infinity;
+  #inARow = 0;
+  /** The last attempt that was sent before it began. */
+  #begunAfter = 0;
+
+  constructor(settings: CoolingSettings) {
+    this.#settings = settings;
+  }
+
+  /** Milliseconds that are left; 0 for none. */
+  waitMs(nowMs: number): number {
+    return nowMs >= this.#untilMs ? 0 : this.#untilMs - nowMs;
+  }
+
+  /**
+   * An attempt was refused.
+   * @param retryAfterMs what the vendor says; undefined where it says nothing
+   * @param lastNumber of the attempts that were sent so far
+   */
+  limited(attempt: ProbingAttempt, retryAfterMs: number | undefined, nowMs: number, lastNumber: number): void {
+    const { firstMs, mostMs, namedLeastMs, namedMostMs, forgetMs } = this.#settings;
+    if (nowMs - this.#untilMs > forgetMs) this.#inARow = 0;
+    const isNews = this.#inARow === 0 || attempt.number > this.#begunAfter;
+    if (isNews) {
+      this.#inARow += 1;
+      this.#begunAfter = lastNumber;
+    }
+    if (retryAfterMs !== undefined) {
+      this.#untilMs = Math.max(this.#untilMs, nowMs + Math.min(namedMostMs, Math.max(namedLeastMs, retryAfterMs)));
+    } else if (isNews) {
+      this.#untilMs = Math.max(this.#untilMs, nowMs + Math.min(mostMs, firstMs * 2 ** Math.min(this.#inARow - 1, 30)));
+    }
+  }
+
+  /** An attempt was answered: one that was sent after the limit was met is the end of it. */
+  answered(attempt: ProbingAttempt): void {
+    if (this.#inARow === 0 || attempt.number <= this.#begunAfter) return;
+    this.#inARow = 0;
+    this.#untilMs = -Infinity;
   }
 }

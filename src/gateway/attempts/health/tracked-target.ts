@@ -1,15 +1,20 @@
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/log.ts';
-import type { AskingCall } from './asking-call.ts';
+import type {
+  AskingCall,
+  AttemptTicket,
+  AttemptVerdict,
+  Availability,
+  FailureCause,
+  HealthReport,
+  TargetHealth,
+  UnusableReason,
+} from './health.ts';
 import { Attempt, type AttemptListener, nobody } from './attempt.ts';
-import { BlamedOutage } from './blamed-outage.ts';
-import type { CallerRow, Concerned } from './caller-row.ts';
-import { Cooling } from './cooling.ts';
-import type { CredentialHealth } from './credential-health.ts';
-import { FailureShare } from './failure-share.ts';
-import type { AttemptTicket, AttemptVerdict, Availability, FailureCause, HealthReport, TargetHealth, UnusableReason } from './health.ts';
+import { BlamedOutage, Cooling, type CredentialHealth } from './outage.ts';
+import type { CallerRow, Concerned } from './failure-signs.ts';
+import { FailureShare, WaitWatch } from './failure-signs.ts';
 import type { HealthSettings } from './health-settings.ts';
-import { WaitWatch } from './wait-watch.ts';
 
 /** What the targets of a process have in common. */
 export type TargetSurroundings = {

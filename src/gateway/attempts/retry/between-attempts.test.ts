@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 
+import { subjectOf } from '../routing/target.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { subjectOf } from '../routing/route.ts';
 import { content, createTarget, ending, opening, startAttempts } from './testing/fake-attempts.ts';
 
 describe('between two attempts', () => {

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Target } from '../routing/target.ts';
-import { chooseNext, chooseOther, freeGrant, takeBudget } from './next-attempt.ts';
+import { chooseNext, chooseOther, freeGrant, type SeenTarget, takeBudget } from './next-attempt.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import type { RetryDecision } from './retry-policy.ts';
-import type { SeenTarget } from './see-health.ts';
 
 type Retry = Extract<RetryDecision, { retry: true }>;
 

@@ -1,12 +1,33 @@
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
-import { subjectOf } from '../routing/route.ts';
-import type { Target } from '../routing/target.ts';
-import type { AttemptServices } from '../services.ts';
+import type { AskingCall } from '../health/health.ts';
+import { alwaysHealthy, type Availability } from '../health/health.ts';
+import { subjectOf, type Target } from '../routing/target.ts';
+import type { AttemptServices, GatewaySettings } from '../services.ts';
 import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
 import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
-import type { SeenTarget } from './see-health.ts';
+
+/** A target as a call that has failed once sees it. */
+export type SeenTarget = {
+  readonly availability: Availability;
+  /** Whether a second attempt of the call has a chance there. */
+  readonly isWorthRetry: boolean;
+};
+
+/** What is known of a target, for one call; nothing bad where the operator does not want it heeded. */
+export function seeHealth(
+  { health, clock }: Pick<AttemptServices, 'health' | 'clock'>,
+  { retries }: Pick<GatewaySettings, 'retries'>,
+  { caller }: Pick<AskingCall, 'caller'>,
+): (target: Target) => SeenTarget {
+  const nowMs = clock.monotonicMs();
+  const heeded = retries.avoidFailing ? health : alwaysHealthy;
+  return (target) => {
+    const known = heeded.of(subjectOf(target));
+    return { availability: known.availability(nowMs, caller), isWorthRetry: known.isWorthRetry?.(caller) ?? true };
+  };
+}
 
 /** How an attempt failed, in the words of those who made it. */
 export type AttemptFailure = {

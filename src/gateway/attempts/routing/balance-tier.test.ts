@@ -5,8 +5,7 @@ import fc from 'fast-check';
 
 import { seededRandom } from '../../../platform/seeded-random.ts';
 import { fakeHealth, fakeTable, fakeTarget, idsOf, inSession, rankFake } from './testing/fake-routing.ts';
-import type { RoutingTable } from './routing-table.ts';
-import type { ConfiguredModel } from './configured-model.ts';
+import type { ConfiguredModel, RoutingTable } from './routing-table.ts';
 
 const ids = ['a', 'b', 'c', 'd', 'e'] as const;
 const tier = (weights: Readonly<Record<string, number>>, balance?: ConfiguredModel['balance']): RoutingTable =>

@@ -1,7 +1,6 @@
 import type { Availability } from '../health/health.ts';
 import { drawFor, scoreOf } from './conversation-hash.ts';
-import type { RoutedTarget } from './route.ts';
-import type { Balance } from './model-options.ts';
+import type { Balance, RoutedTarget } from './routing-table.ts';
 
 /** A target that may take the call, with its state when the call came. */
 export type Candidate = {

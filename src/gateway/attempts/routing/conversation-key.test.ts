@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { chatDialects } from '../../../dialects/registry.ts';
-import { drawFor, hashText } from './conversation-hash.ts';
-import { hashConversation } from './conversation-key.ts';
+import { drawFor, hashConversation, hashText } from './conversation-hash.ts';
 
 const body = { messages: [{ role: 'user', content: 'hello' }] };
 const hashOf = (headers: Readonly<Record<string, string>>, userId = 'alice', more = {}): number =>

@@ -5,11 +5,11 @@ import { loadShippedPriceBook } from '../../../billing/rating/load-shipped-price
 import { createPriceBook } from '../../../billing/rating/price-book.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Usage } from '../../../inference/usage.ts';
-import { readPrices } from '../books/read-prices.ts';
-import { alwaysHealthy } from './always-healthy.ts';
+import { readPrices } from '../books/open-attempt.ts';
+import { alwaysHealthy } from '../health/health.ts';
 import type { ModelKind } from '../../../inference/interfaces.ts';
 import { rankTargets } from './rank-targets.ts';
-import { createRoute } from './route.ts';
+import { createRoute } from './routing-table.ts';
 import type { Target } from './target.ts';
 import { modelKindsOf } from '../../../upstreams/model-kind-rules.ts';
 import { upstreamVendors } from '../../../upstreams/registry.ts';

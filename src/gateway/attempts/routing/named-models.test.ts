@@ -8,7 +8,7 @@ import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../exchange/testing/fake-exchange.ts';
-import { alwaysHealthy } from './always-healthy.ts';
+import { alwaysHealthy } from '../health/health.ts';
 import { rankTargets } from './rank-targets.ts';
 import { createRoutingTable, type RoutingTable } from './routing-table.ts';
 import type { Target, Upstream } from './target.ts';

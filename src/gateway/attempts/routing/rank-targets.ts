@@ -1,18 +1,17 @@
-import { describeUnknownReply } from './unknown-reply.ts';
 import type { ChatDialect, RequestFeatures } from '../../../dialects/chat-dialect.ts';
 import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { ModelKind } from '../../../inference/interfaces.ts';
+import { type ModelKind, modelKinds } from '../../../inference/interfaces.ts';
 import { nearestName } from '../../../platform/nearest-name.ts';
-import { mayCall, type ModelLimits } from '../../admission/check-caller.ts';
-import type { KnownHealth } from './always-healthy.ts';
+import { servesKind, type UpstreamServices } from '../../../upstreams/upstream-services.ts';
+import { mayCall, type ModelLimits } from '../../admission/authenticate.ts';
+import { alwaysHealthy, type KnownHealth } from '../health/health.ts';
+import type { AttemptServices, GatewaySettings } from '../services.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
 import { findUnmetCondition } from './conditions.ts';
-import { hashConversation } from './conversation-key.ts';
-import { describeOtherKind } from './model-kind.ts';
-import type { Route, RoutedTarget, Tier } from './route.ts';
-import type { RoutingTable } from './routing-table.ts';
+import { hashConversation } from './conversation-hash.ts';
+import type { Route, RoutedTarget, RoutingTable, Tier } from './routing-table.ts';
 import type { Target } from './target.ts';
 
 /** A call that looks for its targets. */
@@ -194,4 +193,64 @@ function describeUnsuitable(model: string, unmet: readonly string[]): GatewayErr
   const more = unmet.length > wordedTargetsMax ? `; and ${unmet.length - wordedTargetsMax} more` : '';
   const message = `model: no target of ${model.slice(0, 256)} takes this call: ${unmet.slice(0, wordedTargetsMax).join('; ')}${more}`;
   return new GatewayError('no_suitable_target', message, { param: 'model', internal: unmet.join('; ') });
+}
+
+/** The error for a reply that cannot be continued: it is not there, is another user's, or the model does not go to the upstream that keeps it. */
+export function describeUnknownReply({ replyId, param }: NonNullable<CallFacts['continues']>): GatewayError {
+  return new GatewayError('reply_not_found', wordUnknown(replyId.slice(0, 100), param), {
+    param,
+    // What the stateful client of Messages reads in order to start over with the whole history.
+    ...(param === 'previous_response_id' ? {} : { details: { error_code: 'thread_not_found' } }),
+  });
+}
+
+function wordUnknown(replyId: string, param: string): string {
+  if (param === 'previous_response_id') return `Previous response with id '${replyId}' not found.`;
+  return `${param}: no message '${replyId}' was found; send the whole history instead`;
+}
+
+/**
+ * The error for a model that is asked for what it is not made for. It would be charged by what it has no price for, if its vendor answered at all.
+ * @param own what it is known to be made for
+ */
+function describeOtherKind(requestedModel: string, own: readonly ModelKind[], asked: ModelKind): GatewayError {
+  const does = own.map((kind) => modelKinds[kind].does).join(' and ');
+  const askedAt = own.map((kind) => modelKinds[kind].askedAt).join(', or ');
+  const message = `model: ${requestedModel.slice(0, 256)} ${does}; ask for it at ${askedAt}, or name a model here that ${modelKinds[asked].does}`;
+  const internal = `asked for as a model of the kind ${asked}; models.<name>.kind says otherwise what a model is for`;
+  return new GatewayError('no_suitable_target', message, { param: 'model', internal });
+}
+
+/** What a call that is no chat needs of a target. */
+export type Wanted = {
+  readonly kind: ModelKind;
+  /** Whether an upstream offers what the call needs. Absent: what all calls for models of the kind need. */
+  readonly isOffered?: (services: UpstreamServices) => boolean;
+  /** What such an upstream does, in words. Absent: what models of the kind do. */
+  readonly does?: string;
+};
+
+/** A table of targets, and what is known of them. */
+type Seen = Pick<RankedCall, 'table' | 'health' | 'nowMs' | 'random'>;
+
+/** The targets as they are at the moment, for calls that are to be made. */
+export function seeTargets(
+  { health, clock, random }: Pick<AttemptServices, 'health' | 'clock' | 'random'>,
+  { routing, retries }: Pick<GatewaySettings, 'routing' | 'retries'>,
+): Seen {
+  return { table: routing, health: retries.avoidFailing ? health : alwaysHealthy, nowMs: clock.monotonicMs(), random };
+}
+
+/** The targets that can do what a call wants that is no chat, best first; never none. @throws GatewayError */
+export function rankSuitable(
+  call: Seen & Pick<RankedCall, 'facts' | 'caller'> & Pick<RankedCall['request'], 'headers'>,
+  { kind, isOffered = (services) => servesKind(services, kind), does = modelKinds[kind].does }: Wanted,
+): readonly Target[] {
+  const { table, facts, caller, headers } = call;
+  const { requestedModel } = facts;
+  if (!mayCall(caller, requestedModel)) throw unknownModel(requestedModel, table, (model) => mayCall(caller, model));
+  const request = { operation: 'generate', body: {}, headers } as const;
+  const targets = rankTargets({ ...call, dialect: undefined, request, kind }).filter(({ upstream }) => isOffered(upstream.services));
+  if (targets.length > 0) return targets;
+  throw new GatewayError('no_suitable_target', `no upstream of ${requestedModel.slice(0, 256)} ${does}`, { param: 'model' });
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { upstreamVendors } from '../../../upstreams/registry.ts';
 import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
 import { defaultTimeouts } from '../../settings/limits.ts';
-import { createTimeoutRule, timeoutsOf, type TimeoutOverrides } from './target-timeouts.ts';
+import { createTimeoutRule, timeoutsOf, type TimeoutOverrides } from './target.ts';
 
 const at = (id: VendorId) => ({ vendor: upstreamVendors[id], traitsOf: upstreamVendors[id].traitsOf });
 const firstBytes = (rule: ReturnType<typeof createTimeoutRule>, id: VendorId, model: string, overrides?: TimeoutOverrides) => {

@@ -6,10 +6,9 @@ import type { Usage } from '../../../inference/usage.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts';
 import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts';
-import type { OwnMeter } from '../../attempts/books/own-meter.ts';
-import type { AttemptPlan, CallJob } from '../../attempts/call-job.ts';
+import type { AttemptPlan, CallJob, OwnMeter } from '../../attempts/call-job.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
-import type { Wanted } from '../../attempts/routing/rank-suitable.ts';
+import type { Wanted } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { RelayedSound } from './audio-relay.ts';
 

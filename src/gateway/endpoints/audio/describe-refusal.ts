@@ -2,7 +2,7 @@ import { GatewayError, type GatewayErrorOptions } from '../../../inference/gatew
 import { filledText, membersOf } from '../../../platform/json/json-readers.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 import { parseIfJson } from '../../../platform/json/parse-if-json.ts';
-import { scrubText } from '../../attempts/exchange/scrub-credential.ts';
+import { scrubText } from '../../attempts/exchange/pass-headers.ts';
 import { parseRetryAfter } from '../../attempts/retry/parse-retry-after.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 

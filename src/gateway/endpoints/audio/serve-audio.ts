@@ -4,7 +4,7 @@ import { readTranscriptionForm } from '../../../dialects/openai-audio/transcript
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
-import { defaultAudioSettings } from '../../settings/audio-settings.ts';
+import { defaultAudioSettings } from '../../settings/call-settings.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';

@@ -6,7 +6,7 @@ import type { SpeechFacts } from '../../../dialects/openai-audio/speech-request.
 import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { digestRequest } from '../../attempts/health/asking-call.ts';
+import { digestRequest } from '../../attempts/health/attempt.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 import type { Target } from '../../attempts/routing/target.ts';

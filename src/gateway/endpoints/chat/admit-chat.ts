@@ -1,6 +1,5 @@
 import type { ApiKey } from '../../../accounts/api-key.ts';
-import { authenticate } from '../../admission/authenticate.ts';
-import { checkCaller } from '../../admission/check-caller.ts';
+import { authenticate, checkCaller } from '../../admission/authenticate.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';

@@ -1,5 +1,4 @@
-import { requestIdHeader } from '../../replies/reply-headers.ts';
-import { writeReply } from '../../replies/write-reply.ts';
+import { requestIdHeader, writeReply } from '../../replies/write-reply.ts';
 import type { IncomingCall } from './incoming-call.ts';
 import { tokenCountHeader } from './translate/count-relay.ts';
 

@@ -18,11 +18,11 @@ import {
   largestWindowTokens,
   outputTokensAtFirst,
   type Purchase,
+  withSentBound,
   withWholeWindow,
 } from '../../attempts/books/bound-call.ts';
 import { type CallCredit, type HeldPlan, takeCredit } from '../../admission/credits/call-credit.ts';
-import { defaultCredits } from '../../settings/credit-settings.ts';
-import { withSentBound } from '../../attempts/books/sent-bound.ts';
+import { defaultCredits } from '../../settings/call-settings.ts';
 import { StreamBudget } from '../../attempts/books/stream-budget.ts';
 
 /** A chat with known targets. */

@@ -2,7 +2,7 @@ import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import type { CallJob, OwnAnswer, PlannedAttempt } from '../../attempts/call-job.ts';
 import type { UndeliveredFailure } from '../../attempts/exchange/exchange-context.ts';
-import { digestRequest } from '../../attempts/health/asking-call.ts';
+import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { answerCount } from './answer-count.ts';
 import { coverAttempt, createStreamBudget } from './chat-credit.ts';

@@ -1,5 +1,5 @@
-import { readAltFraming, type RequestTarget } from '../../admission/request-target.ts';
-import { type Endpoint, type EndpointRoute, type PathMatch, type Quote } from '../shared/endpoint.ts';
+import { readAltFraming, type RequestTarget } from '../../admission/read-request.ts';
+import type { Endpoint, EndpointRoute, PathMatch, Quote } from '../shared/endpoint.ts';
 import { namesModelMethod, speaksGenerateContent } from '../shared/model-paths.ts';
 import { type Wording, wordingOf } from '../shared/wording.ts';
 import type { ChatServices } from './chat-services.ts';

@@ -11,12 +11,12 @@ import type { PricingParameters, Usage } from '../../../inference/usage.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
-import { readPrices } from '../../attempts/books/read-prices.ts';
+import { readPrices } from '../../attempts/books/open-attempt.ts';
 import { fakeUpstream } from '../../attempts/routing/testing/fake-routing.ts';
 import { createRoutingTable } from '../../attempts/routing/routing-table.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { coverAttempt, takeChatCredit } from './chat-credit.ts';
-import { defaultCredits } from '../../settings/credit-settings.ts';
+import { defaultCredits } from '../../settings/call-settings.ts';
 import { FakeDesk } from '../../admission/credits/testing/fake-desk.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });

@@ -10,7 +10,7 @@ import { content, ending, opening, type StartedAttempts, startAttempts, succeed 
 import { createRoutingTable } from '../../attempts/routing/routing-table.ts';
 import { CallCredit } from '../../admission/credits/call-credit.ts';
 import { boundChat } from './chat-credit.ts';
-import { defaultCredits } from '../../settings/credit-settings.ts';
+import { defaultCredits } from '../../settings/call-settings.ts';
 import { FakeDesk } from '../../admission/credits/testing/fake-desk.ts';
 
 const priceBook = createPriceBook({

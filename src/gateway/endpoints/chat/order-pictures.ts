@@ -4,9 +4,8 @@ import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { ImageReply } from '../../../inference/image.ts';
 import { imageOfChat } from '../../../inference/image-of-chat.ts';
 import { createTranslationNotes } from '../../../inference/translation-notes.ts';
-import { mayCall } from '../../admission/check-caller.ts';
-import { makesOnlyPictures } from '../../attempts/routing/route.ts';
-import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
+import { mayCall } from '../../admission/authenticate.ts';
+import { makesOnlyPictures, type RoutingTable } from '../../attempts/routing/routing-table.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
 import type { PictureOrder } from '../shared/picture-maker.ts';
 

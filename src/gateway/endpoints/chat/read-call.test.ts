@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
 
-import { readRequestTarget } from '../../admission/request-target.ts';
+import { readRequestTarget } from '../../admission/read-request.ts';
 import { readCall, readModelMethod } from './read-call.ts';
 
 const [request, client] = [{} as IncomingMessage, {} as ServerResponse];

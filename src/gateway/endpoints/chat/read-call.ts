@@ -4,7 +4,7 @@ import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import { readAltFraming, readGenerateContentPath } from '../../admission/request-target.ts';
+import { readAltFraming, readGenerateContentPath } from '../../admission/read-request.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
 
 /** The facts that the path of a chat states. */

@@ -8,7 +8,7 @@ import type { CallJob, PlannedAttempt } from '../../attempts/call-job.ts';
 import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
-import { digestRequest } from '../../attempts/health/asking-call.ts';
+import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StoredFile } from '../../../tools/file-search/file-objects.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
+import { requestIdHeader } from '../../replies/write-reply.ts';
 import { encodeFile, encodeList } from './encode-objects.ts';
 import { type FilesContext, type FilesHandler, notFound } from './files-context.ts';
 import { readPage } from '../shared/read-fields.ts';

@@ -2,7 +2,7 @@ import type { CallFacts } from '../../../inference/call-facts.ts';
 import type { ImageRequest } from '../../../inference/image.ts';
 import { checkAddress } from '../../attempts/exchange/private-addresses.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';
-import { defaultPictureSettings } from '../../settings/picture-settings.ts';
+import { defaultPictureSettings } from '../../settings/call-settings.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
 import { checkMediaQuota } from '../shared/check-media-quota.ts';
 import type { PictureCall, PictureOrder } from '../shared/picture-maker.ts';

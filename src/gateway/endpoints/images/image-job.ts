@@ -12,7 +12,7 @@ import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts
 import type { UsageBound } from '../../attempts/books/settle.ts';
 import type { AttemptPlan, CallJob, PlannedAttempt } from '../../attempts/call-job.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
-import { digestRequest } from '../../attempts/health/asking-call.ts';
+import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { PictureClient } from '../shared/picture-maker.ts';
 import { boundImages, imageInterfaceOf } from './bound-images.ts';

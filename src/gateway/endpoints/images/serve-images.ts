@@ -2,7 +2,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ImageRequest } from '../../../inference/image.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
-import { defaultPictureSettings } from '../../settings/picture-settings.ts';
+import { defaultPictureSettings } from '../../settings/call-settings.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';

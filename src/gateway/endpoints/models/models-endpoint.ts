@@ -1,5 +1,5 @@
 import type { DialectId } from '../../../dialects/dialect-id.ts';
-import { mayCall } from '../../admission/check-caller.ts';
+import { mayCall } from '../../admission/authenticate.ts';
 import { findCaller } from '../../admission/enter.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { GatewaySettings } from '../../attempts/services.ts';

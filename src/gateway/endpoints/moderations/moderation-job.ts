@@ -9,7 +9,7 @@ import type { CallJob } from '../../attempts/call-job.ts';
 import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
-import { digestRequest } from '../../attempts/health/asking-call.ts';
+import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import type { Moderation } from './read-moderation.ts';

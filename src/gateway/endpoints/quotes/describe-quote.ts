@@ -4,7 +4,7 @@ import { createMoneyWriter, describeUnit } from '../../../billing/receipts/show-
 import type { CostBounds, PriceBook } from '../../../billing/rating/rating.ts';
 import { writeLine } from '../../../billing/receipts/build-receipt.ts';
 import type { PricingParameters } from '../../../inference/usage.ts';
-import { readPrices } from '../../attempts/books/read-prices.ts';
+import { readPrices } from '../../attempts/books/open-attempt.ts';
 import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
 
 /** What a quoted call costs at each of its targets, and over all. */

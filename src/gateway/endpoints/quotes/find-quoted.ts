@@ -1,5 +1,5 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { readRequestTarget } from '../../admission/request-target.ts';
+import { readRequestTarget } from '../../admission/read-request.ts';
 import type { EndpointRoute, PathMatch, Quote } from '../shared/endpoint.ts';
 
 /** Finds what a method and a path mean. */

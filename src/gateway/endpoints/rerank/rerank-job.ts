@@ -15,9 +15,9 @@ import type { AttemptPlan, CallJob, PlannedAttempt } from '../../attempts/call-j
 import { passReplyHeaders } from '../../attempts/exchange/pass-headers.ts';
 import { createUpstreamHeaders } from '../../attempts/exchange/prepare-request.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
-import { digestRequest } from '../../attempts/health/asking-call.ts';
+import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import { translationHeaders } from '../../replies/warning-header.ts';
+import { translationHeaders } from '../../replies/write-reply.ts';
 import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import { boundsOfRanking, expectedUse, usualUnits } from './ranking-bounds.ts';
 import type { Ranking } from './read-ranking.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import type { RequestTarget } from '../../admission/request-target.ts';
+import type { RequestTarget } from '../../admission/read-request.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { QuoteTarget, QuotedCall } from './quoting/quoted-call.ts';

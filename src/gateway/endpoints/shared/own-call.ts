@@ -2,7 +2,7 @@ import type { ApiKey } from '../../../accounts/api-key.ts';
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
-import { awaitReply } from '../../replies/await-reply.ts';
+import { awaitReply } from '../../replies/event-reply.ts';
 import { createUnheardReport } from '../../telemetry/call-report.ts';
 import type { PlainCall, PlainServices } from './plain-call.ts';
 

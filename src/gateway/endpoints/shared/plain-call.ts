@@ -15,10 +15,10 @@ import { boundDearest, type Purchase } from '../../attempts/books/bound-call.ts'
 import type { AttemptedCall } from '../../attempts/call.ts';
 import { CallAttempts } from '../../attempts/call-attempts.ts';
 import type { AttemptPlan, CallJob } from '../../attempts/call-job.ts';
-import { rankSuitable, seeTargets, type Wanted } from '../../attempts/routing/rank-suitable.ts';
+import { rankSuitable, seeTargets, type Wanted } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { AttemptServices, GatewaySettings } from '../../attempts/services.ts';
-import { createByteSink } from '../../replies/byte-sink.ts';
+import { createByteSink } from '../../replies/connection-sink.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import type { AttemptReport, CallLabel, CallReport } from '../../telemetry/call-report.ts';
 import type { EndpointRequest } from './endpoint.ts';

@@ -1,6 +1,5 @@
 import type { ClientReply } from '../../replies/client-reply.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
-import { writeReply } from '../../replies/write-reply.ts';
+import { requestIdHeader, writeReply } from '../../replies/write-reply.ts';
 
 /** Writes an answer as JSON. */
 export function writeJson(

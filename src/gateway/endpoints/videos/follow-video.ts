@@ -1,6 +1,6 @@
 import { encodeSse } from '../../../platform/sse/encode-sse.ts';
 import type { VideoTask } from '../../../tasks/video-task.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
+import { requestIdHeader } from '../../replies/write-reply.ts';
 import { drained } from '../shared/content/write-content.ts';
 import { encodeTask } from './encode-task.ts';
 import { findTask, statusOf, type VideoContext, type VideoHandler } from './video-context.ts';

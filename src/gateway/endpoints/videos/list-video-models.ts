@@ -2,7 +2,7 @@ import type { PriceBook } from '../../../billing/rating/rating.ts';
 import type { VideoProtocolId } from '../../../dialects/video-tasks/video-protocol.ts';
 import type { VideoMode } from '../../../inference/video.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
-import { mayCall } from '../../admission/check-caller.ts';
+import { mayCall } from '../../admission/authenticate.ts';
 import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { contractModel, routedName } from './create/rank-video-targets.ts';

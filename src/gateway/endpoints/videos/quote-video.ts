@@ -5,7 +5,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { VideoRequest } from '../../../inference/video.ts';
 import type { VideoTask } from '../../../tasks/video-task.ts';
 import { unknownModel } from '../../attempts/routing/rank-targets.ts';
-import { mayCall } from '../../admission/check-caller.ts';
+import { mayCall } from '../../admission/authenticate.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { rankVideoTargets } from './create/rank-video-targets.ts';
 import { type CreationPath, formOf } from './create/read-creation.ts';

@@ -2,13 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { chatDialects } from '../../../dialects/registry.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
+import { requestIdHeader, writeReply } from '../../replies/write-reply.ts';
 import { enter } from '../../admission/enter.ts';
 import type { VideoServices } from './video-services.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
-import type { RequestTarget } from '../../admission/request-target.ts';
+import type { RequestTarget } from '../../admission/read-request.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
-import { writeReply } from '../../replies/write-reply.ts';
 import { createVideo, remixVideo } from './create/create-video.ts';
 import { followVideo } from './follow-video.ts';
 import { listVideoModels } from './list-video-models.ts';

@@ -1,9 +1,8 @@
-import { replayedHeader } from '../../replies/reply-headers.ts';
-import { isUpstreamLimit } from '../../attempts/exchange/own-limits.ts';
+import { replayedHeader, requestIdHeader } from '../../replies/write-reply.ts';
+import { isUpstreamLimit } from '../../attempts/exchange/pass-headers.ts';
 import type { StoredReply } from '../../../billing/idempotency/stored-reply.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
-import { requestIdHeader } from '../../replies/reply-headers.ts';
 
 /** The id of the request that repeated another. */
 const replayIdHeader = 'x-weir-replay-request-id';

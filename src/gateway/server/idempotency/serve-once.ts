@@ -13,7 +13,7 @@ import { findCaller } from '../../admission/enter.ts';
 import { wordingOfPath } from '../../endpoints/registry.ts';
 import type { RequestIdentity } from '../../endpoints/shared/endpoint.ts';
 import { reserveCall } from '../../admission/limits/reserve-call.ts';
-import type { RequestTarget } from '../../admission/request-target.ts';
+import type { RequestTarget } from '../../admission/read-request.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { type BodyIdentity, identifyBody } from './body-identity.ts';
 import { judgeReply } from './judge-reply.ts';
@@ -38,11 +38,6 @@ export type ServedRoute = {
   readonly target: RequestTarget;
   readonly run: () => Promise<void> | undefined;
 };
-
-/** Whether a request has to be looked up before it is served: its client has named it. */
-export function isNamed({ method, headers }: IncomingMessage): boolean {
-  return method === 'POST' && (headers['idempotency-key'] ?? headers['x-idempotency-key']) !== undefined;
-}
 
 /**
  * Serves a request that its client may repeat: the first time by its route, and from then on by the answer that it was given.

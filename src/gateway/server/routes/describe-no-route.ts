@@ -1,6 +1,7 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
-import type { FindRoute, RouteMatch } from '../../endpoints/router.ts';
-import { suggestPath } from './suggest-path.ts';
+import { nearestName } from '../../../platform/nearest-name.ts';
+import { routes } from '../../endpoints/registry.ts';
+import { type FindRoute, isPlain, type RouteMatch } from '../../endpoints/router.ts';
 
 /** Where the SDKs of generate-content upload files. */
 const uploadPath = /^(?:\/upload)?\/v1(?:alpha|beta)\/files(?:\/|:|$)/;
@@ -31,4 +32,31 @@ function advise(path: string, findRoute: FindRoute<never>): string {
     return match.found || match.allowedMethods.length > 0;
   });
   return meant === undefined ? '' : `; did you mean ${meant.slice(0, shownCharactersMax)}?`;
+}
+
+/** Longer paths are no slip of somebody who configures a client. */
+const pathCharactersMax = 300;
+const segmentsMax = 12;
+
+/** Where interfaces lie: what clients leave out, write twice, or replace by the base address of another service. */
+const prefixes = ['/v1/', '/v1beta/', '/'];
+
+const plainPaths = routes.map(({ path }) => path).filter((path) => path !== '/' && isPlain(path));
+
+/**
+ * The path that was probably meant by one that is not there: `/v1/v1/messages`, `/messages`, `/v1beta/openai/chat/completions`, `/v1/mesages`.
+ * @param isThere whether a path has any route
+ */
+export function suggestPath(path: string, isThere: (path: string) => boolean): string | undefined {
+  if (path.length > pathCharactersMax) return undefined;
+  const segments = path.split('/').filter((segment) => segment !== '');
+  if (segments.length > segmentsMax) return undefined;
+  for (let from = 0; from < segments.length; from += 1) {
+    const rest = segments.slice(from).join('/');
+    // A model's own method is the younger interface's; plain `models/…` is both.
+    const candidates = /:(?:generateContent|streamGenerateContent|countTokens)$/i.test(rest) ? ['/v1beta/', '/'] : prefixes;
+    const found = candidates.map((prefix) => `${prefix}${rest}`).find((candidate) => candidate !== path && isThere(candidate));
+    if (found !== undefined) return found;
+  }
+  return nearestName(path, plainPaths);
 }

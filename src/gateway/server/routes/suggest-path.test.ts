@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { findRoute } from '../../endpoints/registry.ts';
-import { suggestPath } from './suggest-path.ts';
+import { suggestPath } from './describe-no-route.ts';
 
 const isThere = (path: string): boolean => {
   const match = findRoute('POST', path);

@@ -12,7 +12,7 @@ import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
 import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeouts } from '../../../settings/limits.ts';
 import type { Upstream } from '../../routing/target.ts';
 import type { ExchangeContext, Outcome, UndeliveredFailure } from '../exchange-context.ts';
-import { createByteSink } from '../../../replies/byte-sink.ts';
+import { createByteSink } from '../../../replies/connection-sink.ts';
 import { createByteForm } from '../../../endpoints/chat/forms/byte-form.ts';
 import { createPassthroughRelay } from '../../../endpoints/chat/plan/passthrough-relay.ts';
 

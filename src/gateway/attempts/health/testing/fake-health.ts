@@ -1,5 +1,5 @@
 import type { Logger } from '../../../../platform/log.ts';
-import type { AskingCall } from '../asking-call.ts';
+import type { AskingCall } from '../health.ts';
 import { createHealth } from '../create-health.ts';
 import type { AttemptVerdict, Health, HealthSubject, TargetHealth } from '../health.ts';
 import type { HealthSettings } from '../health-settings.ts';

@@ -4,11 +4,9 @@ import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../../exchange/testing/fake-exchange.ts';
-import type { Availability } from '../../health/health.ts';
-import { alwaysHealthy, type KnownHealth } from '../always-healthy.ts';
+import { alwaysHealthy, type Availability, type KnownHealth } from '../../health/health.ts';
 import { type RankedCall, rankTargets } from '../rank-targets.ts';
-import { createRoutingTable, type RoutingTable } from '../routing-table.ts';
-import type { ConfiguredModel } from '../configured-model.ts';
+import { type ConfiguredModel, createRoutingTable, type RoutingTable } from '../routing-table.ts';
 import type { Target, Upstream } from '../target.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });

@@ -1,11 +1,10 @@
 import type { IncomingCall } from '../incoming-call.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import { receiptHeader, receiptPath, requestIdHeader } from '../../../replies/reply-headers.ts';
+import { receiptHeader, receiptPath, requestIdHeader, writeError, writeReply } from '../../../replies/write-reply.ts';
 import type { ChatServices } from '../chat-services.ts';
 import type { ResponseTurn } from '../responses/response-turn.ts';
 import type { CallReport } from '../../../telemetry/call-report.ts';
-import { writeError, writeReply } from '../../../replies/write-reply.ts';
 import { describeQueued } from './background-request.ts';
 import type { BackgroundRun } from './background-run.ts';
 import { createEventSource } from './event-source.ts';

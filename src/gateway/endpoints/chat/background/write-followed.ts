@@ -1,7 +1,7 @@
 import type { Clock } from '../../../../platform/clock.ts';
 import { encodeSse } from '../../../../platform/sse/encode-sse.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
-import { requestIdHeader } from '../../../replies/reply-headers.ts';
+import { requestIdHeader } from '../../../replies/write-reply.ts';
 import type { GatewayTimeouts } from '../../../settings/limits.ts';
 import type { EventSource } from './event-source.ts';
 import { typeOfEvent } from './response-events.ts';

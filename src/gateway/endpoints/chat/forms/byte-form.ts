@@ -1,6 +1,6 @@
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
-import { DeliveredCount } from '../../../attempts/disconnect/delivered-count.ts';
+import { DeliveredCount } from '../../../attempts/exchange/client-disconnect.ts';
 import type { ReplyForm } from './reply-form.ts';
 
 const inBytes = (text: string): readonly Buffer[] => (text === '' ? [] : [Buffer.from(text)]);

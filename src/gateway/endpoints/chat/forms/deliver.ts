@@ -1,7 +1,5 @@
 import type { StreamFraming } from '../../../../platform/frames.ts';
-import { createByteSink } from '../../../replies/byte-sink.ts';
-import { createEventSink } from '../../../replies/event-sink.ts';
-import { MessageSink } from '../../../replies/message-sink.ts';
+import { createByteSink, createEventSink, MessageSink } from '../../../replies/connection-sink.ts';
 import type { ReplySink } from '../../../replies/reply-sink.ts';
 import type { IncomingCall } from '../incoming-call.ts';
 import { createByteForm } from './byte-form.ts';

@@ -1,6 +1,6 @@
 import type { DialectEvents } from '../../../../dialects/chat-dialect.ts';
 import { Frame, type StreamEvent } from '../../../../platform/frames.ts';
-import { DeliveredCount } from '../../../attempts/disconnect/delivered-count.ts';
+import { DeliveredCount } from '../../../attempts/exchange/client-disconnect.ts';
 import type { ReplyForm } from './reply-form.ts';
 
 /** A reply in events of its dialect. Passthrough forwards the upstream's own frame, with its bytes. */

@@ -1,11 +1,10 @@
-import { passReplyHeaders } from '../../../attempts/exchange/pass-headers.ts';
+import { passReplyHeaders, scrubBytes, scrubText } from '../../../attempts/exchange/pass-headers.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { ErrorCode, GatewayError } from '../../../../inference/gateway-error.ts';
 import { Frame, type StreamFraming } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { ReplyRelay, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
-import { scrubBytes, scrubText } from '../../../attempts/exchange/scrub-credential.ts';
 import type { PassingForm } from '../forms/reply-form.ts';
 
 export type PassthroughOptions<Piece> = {

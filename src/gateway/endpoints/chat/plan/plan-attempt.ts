@@ -1,7 +1,7 @@
 import type { PreparedCall } from '../prepared-call.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { GatewayError } from '../../../../inference/gateway-error.ts';
-import { addWarnings } from '../../../replies/warning-header.ts';
+import { addWarnings } from '../../../replies/write-reply.ts';
 import type { ChatServices } from '../chat-services.ts';
 import { type EstimatedCount, type ExchangePlan, planExchange } from './plan-exchange.ts';
 import type { Target } from '../../../attempts/routing/target.ts';

@@ -21,7 +21,7 @@ import { createTranslateRelay } from '../translate/translate-relay.ts';
 import type { Translation } from '../translate/translation.ts';
 import type { ChatServices } from '../chat-services.ts';
 import { prepareRequest } from '../../../attempts/exchange/prepare-request.ts';
-import type { StopSequences } from '../../../attempts/routing/model-options.ts';
+import type { StopSequences } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 
 /** The request to the upstream, and how the reply comes back. */

@@ -9,16 +9,20 @@ import { type InputMeasure, measureInput } from '../../../../inference/measure-i
 import { createTranslationNotes, type TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { JsonValue } from '../../../../platform/json/json-value.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
-import { forecastUsage, outputTokensAtFirst, withWholeWindow } from '../../../attempts/books/bound-call.ts';
-import { defaultCredits } from '../../../settings/credit-settings.ts';
-import { type SentRequest, withSentBound } from '../../../attempts/books/sent-bound.ts';
-import { mayCall } from '../../../admission/check-caller.ts';
-import { alwaysHealthy } from '../../../attempts/routing/always-healthy.ts';
+import {
+  forecastUsage,
+  outputTokensAtFirst,
+  type SentRequest,
+  withSentBound,
+  withWholeWindow,
+} from '../../../attempts/books/bound-call.ts';
+import { defaultCredits, defaultTools } from '../../../settings/call-settings.ts';
+import { mayCall } from '../../../admission/authenticate.ts';
+import { alwaysHealthy } from '../../../attempts/health/health.ts';
 import { rankTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { boundToolCalls } from '../tool-loop/bound-tools.ts';
 import { needsToolLoop } from '../tool-loop/run-tool-loop.ts';
-import { defaultTools } from '../../../settings/tool-settings.ts';
 import { fitTargets } from '../../shared/quoting/fit-targets.ts';
 import type { QuoteTarget, QuotedCall, QuotedTarget } from '../../shared/quoting/quoted-call.ts';
 import type { ChatServices } from '../chat-services.ts';

@@ -8,7 +8,7 @@ import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exch
 import { StreamReply } from '../../../attempts/exchange/stream-reply.ts';
 import { createWholeReply } from '../../../attempts/exchange/whole-reply.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
-import { createEventSink } from '../../../replies/event-sink.ts';
+import { createEventSink } from '../../../replies/connection-sink.ts';
 import { createEventForm } from '../forms/event-form.ts';
 import { createPassthroughRelay } from '../plan/passthrough-relay.ts';
 import { keepReplies } from './keep-reply.ts';

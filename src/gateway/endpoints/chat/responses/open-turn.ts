@@ -1,5 +1,5 @@
 import type { OpenTurn } from './opened-turn.ts';
-import { describeUnknownReply } from '../../../attempts/routing/unknown-reply.ts';
+import { describeUnknownReply } from '../../../attempts/routing/rank-targets.ts';
 import type { IncomingCall } from '../incoming-call.ts';
 import { isItemReference } from '../../../../conversations/to-stored-item.ts';
 import type { Conversations, ResponseKeeper, StoredResponse } from '../../../../conversations/response-store.ts';

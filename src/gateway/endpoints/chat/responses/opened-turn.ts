@@ -5,7 +5,7 @@ import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { InlineFiles } from '../inline-files.ts';
 import type { GatewaySettings } from '../../../attempts/services.ts';
 import type { ChatServices } from '../chat-services.ts';
-import type { ResponseState } from '../../../attempts/routing/model-options.ts';
+import type { ResponseState } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 
 export type OpenTurn = {

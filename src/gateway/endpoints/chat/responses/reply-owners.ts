@@ -1,4 +1,4 @@
-import { describeUnknownReply } from '../../../attempts/routing/unknown-reply.ts';
+import { describeUnknownReply } from '../../../attempts/routing/rank-targets.ts';
 import type { ReplyOwner, LedgerStore } from '../../../../billing/ledger/ledger-store.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';

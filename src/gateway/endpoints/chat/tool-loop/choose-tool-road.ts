@@ -2,7 +2,7 @@ import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { BuiltInToolKind } from '../../../../inference/inference-request.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
-import type { ToolModes } from '../../../settings/tool-settings.ts';
+import type { ToolModes } from '../../../settings/call-settings.ts';
 
 export type ToolRoadOptions = {
   /** The kinds of tools that the request offers. */

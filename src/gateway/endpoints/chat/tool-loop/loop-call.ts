@@ -4,7 +4,7 @@ import type { SchemaCheck } from './check-reply.ts';
 import type { ReplySink } from '../../../replies/reply-sink.ts';
 import type { AnyLoopReply } from './loop-reply.ts';
 import type { OfferedTools } from './offer-tools.ts';
-import type { ToolSettings } from '../../../settings/tool-settings.ts';
+import type { ToolSettings } from '../../../settings/call-settings.ts';
 
 /** What a loop works with. */
 export type LoopCall = {

@@ -7,7 +7,7 @@ import { createTranslationNotes } from '../../../../inference/translation-notes.
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
 import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exchange.ts';
-import { createEventSink } from '../../../replies/event-sink.ts';
+import { createEventSink } from '../../../replies/connection-sink.ts';
 import { createEventForm } from '../forms/event-form.ts';
 import { LoopReply } from './loop-reply.ts';
 

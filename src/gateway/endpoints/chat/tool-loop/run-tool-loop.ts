@@ -22,7 +22,7 @@ import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
 import { ToolLoop } from './tool-loop.ts';
 import { chooseGatewayTools } from './choose-tool-road.ts';
-import { defaultTools } from '../../../settings/tool-settings.ts';
+import { defaultTools } from '../../../settings/call-settings.ts';
 
 /** What a call with built-in tools brings that the gateway runs. */
 export type ToolLoopOptions = {

@@ -1,5 +1,5 @@
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
-import { requestIdHeader } from '../../../replies/reply-headers.ts';
+import { requestIdHeader } from '../../../replies/write-reply.ts';
 import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 
 /** The header that says whether the upstream counted or the gateway estimated. */

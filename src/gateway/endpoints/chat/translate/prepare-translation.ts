@@ -17,7 +17,7 @@ import type { CompactionSealer } from '../compaction/compaction-sealer.ts';
 import type { DocumentReader } from './document-reader.ts';
 import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
 import type { ProofVault } from '../proofs/proof-vault.ts';
-import type { StopSequences } from '../../../attempts/routing/model-options.ts';
+import type { StopSequences } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { type FetchMedia, inlineMedia } from './inline-media.ts';
 import { readDocuments } from './read-documents.ts';

@@ -10,7 +10,7 @@ import type { VaultedTurn } from '../proofs/vaulted-turn.ts';
 import { createProofCollector } from './collect-proofs.ts';
 import { inlineMedia } from './inline-media.ts';
 import { restoreProofs } from './restore-proofs.ts';
-import { translationHeaders } from '../../../replies/warning-header.ts';
+import { translationHeaders } from '../../../replies/write-reply.ts';
 
 const request = (...turns: Turn[]): InferenceRequest => ({
   model: 'm',

@@ -5,7 +5,7 @@ import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import { replayReply } from '../../../../inference/replay-reply.ts';
 import type { ReplyReport } from '../../../../dialects/chat-dialect.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import { requestIdHeader } from '../../../replies/reply-headers.ts';
+import { requestIdHeader, translationHeaders } from '../../../replies/write-reply.ts';
 import type { ChargedUsage, ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import { refuseDeepReply } from './reply-bound.ts';
 import type { ReplyForm } from '../forms/reply-form.ts';
@@ -13,7 +13,6 @@ import { createEventLine, failureOf } from './translate-events.ts';
 import { createTranslatedStream } from './translated-stream.ts';
 import { encodeWhole } from './encode-whole.ts';
 import type { Translation } from './translation.ts';
-import { translationHeaders } from '../../../replies/warning-header.ts';
 
 /** Retry advice means the same in every dialect. Other headers of vendors have no meaning in another dialect. */
 const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];

@@ -8,10 +8,9 @@ import { WebSocketServer } from 'ws';
 import type { ErrorVoice } from '../../../../dialects/error-voice.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { findCaller } from '../../../admission/enter.ts';
-import { checkHost } from '../../../admission/check-host.ts';
-import { requestIdHeader } from '../../../replies/reply-headers.ts';
+import { checkHost, readRequestTarget } from '../../../admission/read-request.ts';
+import { requestIdHeader } from '../../../replies/write-reply.ts';
 import type { ChatServices } from '../chat-services.ts';
-import { readRequestTarget } from '../../../admission/request-target.ts';
 import { ResponseSocket } from './response-socket.ts';
 
 /** The WebSocket form of `/v1/responses`. */

@@ -4,7 +4,7 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { Logger } from '../../../../platform/log.ts';
 import { type ByteRange, type MediaStorage, MediaStorageError } from '../../../../tasks/media/media-storage.ts';
 import type { StoredMedia } from '../../../../tasks/video-task.ts';
-import { requestIdHeader } from '../../../replies/reply-headers.ts';
+import { requestIdHeader } from '../../../replies/write-reply.ts';
 import { cacheHeaders, type ContentKind, contentHeaders, entityTagOf } from './content-headers.ts';
 import { isKnownTo, type SelectedRange, selectRange } from './select-range.ts';
 import { writeContent } from './write-content.ts';

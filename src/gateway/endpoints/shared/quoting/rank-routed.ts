@@ -1,6 +1,6 @@
 import type { CallFacts } from '../../../../inference/call-facts.ts';
-import { alwaysHealthy } from '../../../attempts/routing/always-healthy.ts';
-import { rankSuitable, type Wanted } from '../../../attempts/routing/rank-suitable.ts';
+import { alwaysHealthy } from '../../../attempts/health/health.ts';
+import { rankSuitable, type Wanted } from '../../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { AttemptServices } from '../../../attempts/services.ts';
 import type { QuoteTarget } from './quoted-call.ts';

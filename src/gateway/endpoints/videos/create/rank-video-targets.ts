@@ -1,8 +1,7 @@
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
-import { mayCall } from '../../../admission/check-caller.ts';
-import { seeTargets } from '../../../attempts/routing/rank-suitable.ts';
-import { type RankedCall, rankTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
+import { mayCall } from '../../../admission/authenticate.ts';
+import { type RankedCall, rankTargets, seeTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
 import type { RoutingTable } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { VideoContext } from '../video-context.ts';

@@ -3,7 +3,7 @@ import { hideSecrets, isModeration } from '../../../../dialects/upstream-error.t
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
-import { scrubText } from '../../../attempts/exchange/scrub-credential.ts';
+import { scrubText } from '../../../attempts/exchange/pass-headers.ts';
 import type { GatewaySettings } from '../../../attempts/services.ts';
 import type { GatewayTimeouts } from '../../../settings/limits.ts';
 import type { Target } from '../../../attempts/routing/target.ts';

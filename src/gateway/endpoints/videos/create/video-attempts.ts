@@ -12,11 +12,11 @@ import type { AttemptPlan, CallJob, OwnAnswer } from '../../../attempts/call-job
 import { CallAttempts } from '../../../attempts/call-attempts.ts';
 import type { ExchangeObserver, Outcome } from '../../../attempts/exchange/exchange-context.ts';
 import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
-import { digestRequest } from '../../../attempts/health/asking-call.ts';
-import { readPrices } from '../../../attempts/books/read-prices.ts';
+import { digestRequest } from '../../../attempts/health/attempt.ts';
+import { readPrices } from '../../../attempts/books/open-attempt.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
-import { awaitReply } from '../../../replies/await-reply.ts';
-import { createByteSink } from '../../../replies/byte-sink.ts';
+import { awaitReply } from '../../../replies/event-reply.ts';
+import { createByteSink } from '../../../replies/connection-sink.ts';
 import { createUnheardReport } from '../../../telemetry/call-report.ts';
 import type { NewVideoTask } from '../../../../tasks/submit-task.ts';
 import type { VideoTasks } from '../../../../tasks/create-video-tasks.ts';

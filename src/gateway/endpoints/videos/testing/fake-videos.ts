@@ -16,14 +16,13 @@ import { createFakeTaskStore, type FakeTaskStore } from '../../../../tasks/testi
 import type { MediaStorage } from '../../../../tasks/media/media-storage.ts';
 import { defaultTaskSettings } from '../../../../tasks/task-parts.ts';
 import { createFakeUpstream } from '../../../attempts/exchange/testing/fake-exchange.ts';
-import { defaultLimits, defaultRetries, defaultTimeouts } from '../../../settings/limits.ts';
-import { defaultOverload } from '../../../settings/overload-settings.ts';
+import { defaultLimits, defaultOverload, defaultRetries, defaultTimeouts } from '../../../settings/limits.ts';
 import { createGateway, createMemoryJournal } from '../../../attempts/retry/testing/fake-attempts.ts';
 import { createRoutingTable } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { createSignedLinks } from '../../shared/content/signed-links.ts';
 import type { VideoContext } from '../video-context.ts';
-import { defaultVideoSettings } from '../../../settings/video-settings.ts';
+import { defaultVideoSettings } from '../../../settings/call-settings.ts';
 
 /** What an upstream answers with, or the code of the error that it ends with. */
 export type FakeAnswer = { readonly status: number; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } | string;

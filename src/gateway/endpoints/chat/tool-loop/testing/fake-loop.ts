@@ -3,11 +3,9 @@ import type { DialectId } from '../../../../../dialects/dialect-id.ts';
 import type { WireRequest } from '../../../../../dialects/wire-request.ts';
 import { chatDialects } from '../../../../../dialects/registry.ts';
 import type { FunctionTool, InferenceRequest } from '../../../../../inference/inference-request.ts';
-import type { JsonObject } from '../../../../../platform/json/json-value.ts';
-import { isJsonObject } from '../../../../../platform/json/json-value.ts';
+import { isJsonObject, type JsonObject } from '../../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../../platform/json/parse-json.ts';
-import type { GatewayTool, ToolOutcome, ToolRun } from '../../../../../tools/gateway-tool.ts';
-import { formatSourceNumber } from '../../../../../tools/gateway-tool.ts';
+import { formatSourceNumber, type GatewayTool, type ToolOutcome, type ToolRun } from '../../../../../tools/gateway-tool.ts';
 import { createFakeExchange } from '../../../../attempts/exchange/testing/fake-exchange.ts';
 import { defaultRetries } from '../../../../settings/limits.ts';
 import type { TakenLimits } from '../../../../admission/limits/reserve-call.ts';
@@ -25,7 +23,7 @@ import { createByteForm } from '../../forms/byte-form.ts';
 import { LoopReply } from '../loop-reply.ts';
 import { nameTools } from '../offer-tools.ts';
 import { ToolLoop } from '../tool-loop.ts';
-import { defaultTools, type ToolSettings } from '../../../../settings/tool-settings.ts';
+import { defaultTools, type ToolSettings } from '../../../../settings/call-settings.ts';
 
 export type FakeToolOptions = { readonly kind?: GatewayTool['kind']; readonly run?: (run: ToolRun) => Promise<ToolOutcome> };
 

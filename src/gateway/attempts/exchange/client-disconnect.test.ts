@@ -3,7 +3,8 @@ import { test } from 'node:test';
 
 import { chatDialects } from '../../../dialects/registry.ts';
 import type { InferenceEvent } from '../../../inference/inference-event.ts';
-import { DeliveredCount } from './delivered-count.ts';
+import { meterNames, meters } from '../../../inference/meters.ts';
+import { DeliveredCount, limitToDelivered } from './client-disconnect.ts';
 
 const blockOf = (index: number, kind: 'text' | 'reasoning' | 'tool-call', ...texts: string[]): readonly InferenceEvent[] => [
   { type: 'block-started', index, block: kind === 'tool-call' ? { kind, id: 'c1', name: 'look' } : { kind } },
@@ -66,4 +67,21 @@ test('by the encoders of the dialects: arguments that are wanted whole count at 
     pass([{ type: 'delta', index: 0, text: '1}' }, end(0)]);
     assert.equal(delivered.characters, 7, id);
   }
+});
+
+test('nothing that the upstream says of its output is charged beyond what was handed over, of whatever kind it is', () => {
+  const usage = Object.fromEntries(meterNames.map((meter) => [meter, 1000]));
+  const report = { usageReport: { usage, raw: {}, trustworthy: true }, outputCharacters: 9000 };
+  const limited = limitToDelivered(report, 40);
+  const left = Object.keys(limited.usageReport?.usage ?? {});
+  assert.equal(limited.outputCharacters, 40);
+  assert.deepEqual(
+    left.filter((meter) => meter in meters),
+    meterNames.filter((meter) => {
+      const facts = meters[meter];
+      return facts.unit !== 'token' || facts.side === 'input';
+    }),
+  );
+  assert.ok(!left.includes('outputImageTokens'));
+  assert.ok(left.includes('inputTokens'));
 });

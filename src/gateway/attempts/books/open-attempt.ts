@@ -1,0 +1,176 @@
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import { type Journal, JournalUnavailableError } from '../../../billing/journal/journal.ts';
+import type { CallOpening, FailedAttempt } from '../../../billing/ledger/call-entry.ts';
+import type { PriceBook } from '../../../billing/rating/rating.ts';
+import { readPricingParameters } from '../../../billing/rating/read-pricing-parameters.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { findStandalone, meters } from '../../../inference/meters.ts';
+import type { PricingParameters, Usage } from '../../../inference/usage.ts';
+import type { CallCredit } from '../../admission/credits/call-credit.ts';
+import type { AttemptPlan, CallJob } from '../call-job.ts';
+import type { AttemptedCall } from '../call.ts';
+import type { Target } from '../routing/target.ts';
+import type { AttemptServices } from '../services.ts';
+
+/** A call that is about to be made, as far as its price depends on it. */
+export type CallToPrice = {
+  readonly target: Pick<Target, 'upstreamModel'> & { readonly upstream: { readonly vendor: { readonly id: string } } };
+  readonly requestedModel: string;
+  readonly acceptedAtMs: number;
+  /** What it will be charged by. Absent: tokens. */
+  readonly uses?: Usage | undefined;
+};
+
+const tokens: Usage = {};
+
+/** What has no price, in words. */
+function describeUse(uses: Usage): string {
+  const alone = findStandalone(uses);
+  return `for ${alone === undefined ? 'tokens' : meters[alone].unpriced}`;
+}
+
+/**
+ * Reads what the price of a call depends on out of the body that its upstream will get; undefined where it depends on nothing of it.
+ * @throws GatewayError `model_not_priced` where what the call is charged by has no price and the operator has such calls refused, `invalid_value` for a number that cannot be priced
+ */
+export function readPrices(
+  priceBook: Pick<PriceBook, 'unlisted' | 'prices' | 'parametersOf'>,
+  { target, requestedModel, acceptedAtMs, uses = tokens }: CallToPrice,
+  body: Buffer | undefined,
+): PricingParameters | undefined {
+  const { upstream, upstreamModel } = target;
+  const call = { vendor: upstream.vendor.id, upstreamModel, requestedModel, acceptedAtMs };
+  if (priceBook.unlisted === 'refuse' && !priceBook.prices(call, uses)) {
+    const message = `model: ${requestedModel.slice(0, 256)} has no price here ${describeUse(uses)}, and calls without a price are refused; ask the operator to set one`;
+    throw new GatewayError('model_not_priced', message, {
+      param: 'model',
+      internal: `${call.vendor}/${upstreamModel} has no price ${describeUse(uses)}`,
+    });
+  }
+  const pointers = priceBook.parametersOf(call);
+  return pointers.length === 0 || body === undefined ? undefined : readPricingParameters(body, pointers);
+}
+
+/**
+ * Opens a call in the books before its upstream is called. What cannot be written down must not be spent, so a journal that cannot be
+ * written refuses the call. Resolves when the opening is written, together with those of the other calls of the same turn.
+ * Rejects with GatewayError `journal_unavailable` (503).
+ */
+export function openCall(options: {
+  readonly callId: string;
+  readonly acceptedAtMs: number;
+  readonly caller: ApiKey;
+  /** The client's interface. */
+  readonly dialect: string;
+  readonly facts: CallFacts;
+  readonly target: Target;
+  readonly priceVersion: string;
+  readonly journal: Journal;
+  readonly translation?: CallOpening['translation'] | undefined;
+  readonly failedAttempts?: CallOpening['failedAttempts'] | undefined;
+  readonly parentCallId?: string | undefined;
+  readonly pricingParameters?: CallOpening['pricingParameters'] | undefined;
+  readonly credit?: CallCredit | undefined;
+}): Promise<CallOpening> {
+  const { caller, facts, target } = options;
+  const opening: CallOpening = {
+    callId: options.callId,
+    acceptedAtMs: options.acceptedAtMs,
+    userName: caller.userName,
+    keyId: caller.id,
+    keyName: caller.name,
+    dialect: options.dialect,
+    requestedModel: facts.requestedModel,
+    upstream: target.upstream.id,
+    vendor: target.upstream.vendor.id,
+    upstreamModel: target.upstreamModel,
+    stream: facts.stream,
+    inputCharacters: facts.inputCharacters,
+    priceVersion: options.priceVersion,
+    ...(options.translation === undefined ? {} : { translation: options.translation }),
+    ...(options.failedAttempts === undefined ? {} : { failedAttempts: options.failedAttempts }),
+    ...(options.parentCallId === undefined ? {} : { parentCallId: options.parentCallId }),
+    ...(options.pricingParameters === undefined ? {} : { pricingParameters: options.pricingParameters }),
+    ...options.credit?.describe(),
+  };
+  return new Promise((resolve, reject) => {
+    const hear = (refusal: JournalUnavailableError | undefined): void => {
+      if (refusal === undefined) resolve(opening);
+      else reject(describeRefusal(refusal));
+    };
+    try {
+      options.journal.open(opening, hear);
+    } catch (error) {
+      if (!(error instanceof JournalUnavailableError)) throw error;
+      hear(error);
+    }
+  });
+}
+
+function describeRefusal(refusal: JournalUnavailableError): GatewayError {
+  return new GatewayError(
+    'journal_unavailable',
+    'the gateway cannot keep its books at the moment and makes no calls until it can; try again',
+    {
+      retryAfterSeconds: 1,
+      internal: refusal.message,
+      cause: refusal,
+    },
+  );
+}
+
+/** No opening: what costs nothing has none. */
+const free = Promise.resolve(undefined);
+
+/**
+ * Opens a call in the books for one of its attempts. Undefined for what costs nothing and has no place there.
+ * Rejects with GatewayError `journal_unavailable`, and throws `model_not_priced` or `invalid_value` for what cannot be priced. Rejects as `takeCredit` does where its price is higher than what is held.
+ * @param failed the attempts before it
+ */
+export function openAttempt<Plan extends AttemptPlan<unknown>>(
+  { journal }: Pick<AttemptServices, 'journal'>,
+  call: AttemptedCall,
+  job: CallJob<Plan>,
+  { target, plan, failed }: { readonly target: Target; readonly plan: Plan; readonly failed: readonly FailedAttempt[] },
+): Promise<CallOpening | undefined> {
+  if (job.isFree) return free;
+  const { callId, label, caller, facts, settings, acceptedAtMs, round, credit, parentCallId } = call;
+  const { translation } = plan;
+  const { priceBook } = settings.routing;
+  const { requestedModel } = facts;
+  const pricingParameters = readPrices(
+    priceBook,
+    { target, requestedModel, acceptedAtMs, uses: job.uses?.(target) },
+    plan.upstreamRequest.body,
+  );
+  const open = (): Promise<CallOpening> =>
+    openCall({
+      callId: round?.rowId ?? callId,
+      parentCallId: round?.parentCallId ?? parentCallId,
+      acceptedAtMs,
+      caller,
+      dialect: label,
+      facts,
+      target,
+      priceVersion: priceBook.version,
+      pricingParameters,
+      credit,
+      journal,
+      translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
+      // A copy: the list grows.
+      failedAttempts: failed.length === 0 ? undefined : [...failed],
+    });
+  const covering = job.cover?.({ target, plan, pricingParameters });
+  return covering === undefined ? open() : openCovered(covering, open);
+}
+
+/** Opens it where what is held covers it. */
+async function openCovered(
+  covering: NonNullable<ReturnType<NonNullable<CallJob['cover']>>>,
+  open: () => Promise<CallOpening>,
+): Promise<CallOpening> {
+  const refusal = await covering;
+  if (refusal !== undefined) throw refusal;
+  return await open();
+}
