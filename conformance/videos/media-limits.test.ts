@@ -47,7 +47,7 @@ describe('how much of its videos a key may keep, and for how long', () => {
     await bench.ended(id, { key: small });
     const refused = await tryToMake(small);
     assert.deepEqual([refused.status, refused.json.code], [403, 'media_quota_exceeded']);
-    assert.match(refused.json.message, /^The files of this API key have \d{4,} bytes together, and 1000 are allowed\./);
+    assert.match(refused.json.message, /^The files of this API key have \d{4,} bytes, and at most 1000 are allowed\./);
     assert.equal((await tryToMake(large)).status, 200);
     assert.equal((await bench.ask('DELETE', `/videos/${id}`, { key: small })).status, 200);
     assert.equal((await tryToMake(small)).status, 200);

@@ -20,7 +20,9 @@ export async function inlineUploads(
     throw invalid('image', `The pictures have ${bytes} bytes together, and this model takes at most ${bytesMax}. Send smaller ones.`);
   if (!all.some(({ kind }) => kind === 'upload')) return request;
   if (!holdBytes(Math.ceil(bytes * base64Growth)))
-    throw new GatewayError('overloaded', 'The gateway holds as many uploads as it can. Please try again in 1s.', { retryAfterSeconds: 1 });
+    throw new GatewayError('overloaded', 'The gateway is overloaded: it has no room for more uploads. Please try again in 1s.', {
+      retryAfterSeconds: 1,
+    });
   const sources: ImageInput[] = [];
   for (const source of request.sources) sources.push(await inline(source));
   return { ...request, sources, ...(request.mask !== undefined && { mask: await inline(request.mask) }) };

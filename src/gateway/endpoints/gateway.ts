@@ -6,13 +6,13 @@ import type { ImageServices } from './images/image-services.ts';
 import type { StoredObjects } from './stored-objects/stored-objects.ts';
 import type { VideoServices } from './videos/video-services.ts';
 
-/** All that the endpoints work with. An endpoint takes the part of it that it needs, and never the whole. */
+/** All services of the endpoints. Each endpoint takes only the part that it needs. */
 export type Gateway = ChatServices &
   AudioServices &
   ImageServices &
   VideoServices &
   AccountServices & {
     readonly storedObjects: StoredObjects;
-    /** Requests that are safe to repeat; absent where nothing is kept of them. */
+    /** Requests that are safe to repeat; absent if nothing is stored for them. */
     readonly idempotency?: Idempotency | undefined;
   };

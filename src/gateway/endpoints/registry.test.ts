@@ -22,7 +22,7 @@ test('every dialect can be called', () => {
   assert.deepEqual([...reached].toSorted(), Object.keys(chatDialects).toSorted());
 });
 
-test('no endpoint takes the name, the path or the schemas of another', () => {
+test('no endpoint uses the name, the path or the schemas of another', () => {
   const names = [
     ...endpoints.map(({ name }) => name),
     ...routes.map(({ method, path }) => `${method} ${path}`),
@@ -31,7 +31,7 @@ test('no endpoint takes the name, the path or the schemas of another', () => {
   assert.equal(new Set(names).size, names.length);
 });
 
-test('errors on the routes of an endpoint are worded as it words them, whichever endpoint owns the paths above', () => {
+test('errors on the routes of an endpoint have its wording, whichever endpoint owns the paths above', () => {
   for (const { name, voice, routes: own } of endpoints) {
     if (voice === undefined) continue;
     for (const { method, path } of own) {
@@ -43,29 +43,29 @@ test('errors on the routes of an endpoint are worded as it words them, whichever
   }
 });
 
-test('a path below an interface that has no route is answered and counted as that interface', () => {
+test('a path without a route below an interface is answered and counted as that interface', () => {
   assert.equal(wordingOfPath('/v1/audio/nothing', {}).label, 'openai-audio');
   assert.equal(wordingOfPath('/v1/videos/v_1/nothing', { 'anthropic-version': '2023-06-01' }).label, 'video-tasks');
   assert.equal(wordingOfPath('/v1/vector_stores/nothing', { 'anthropic-version': '2023-06-01' }).label, 'openai-responses');
 });
 
-test('only a stream that was asked for as an array words its errors as one', () => {
+test('only a stream that was requested as an array words its errors as an array', () => {
   const framing = (path: string, query: string) => wordingOfPath(path, {}).framing?.(new URLSearchParams(query));
   assert.equal(framing('/v1beta/models/x:streamGenerateContent', ''), 'json-array');
   assert.equal(framing('/v1/models/x%3AstreamGenerateContent', 'alt=sse'), 'sse');
   assert.equal(framing('/v1beta/models/x:generateContent', ''), undefined);
 });
 
-test('what is made once for each key is what its description says, and neither quotes nor videos are', () => {
-  const unkept = routes.filter(({ method, identifiedBy }) => method === 'POST' && identifiedBy === undefined);
-  const owners = endpoints.filter((endpoint) => endpoint.routes.some((route) => unkept.includes(route)));
+test('all POST routes run once for each key, except quotes and videos', () => {
+  const unkeyed = routes.filter(({ method, identifiedBy }) => method === 'POST' && identifiedBy === undefined);
+  const owners = endpoints.filter((endpoint) => endpoint.routes.some((route) => unkeyed.includes(route)));
   assert.deepEqual(
     owners.map(({ name }) => name),
     ['quotes', 'videos'],
   );
 });
 
-test('HEAD is answered wherever GET is, and nowhere else', () => {
+test('HEAD is answered on every GET route, and on no other', () => {
   assert.equal(findRoute('HEAD', '/health').found, true);
   assert.equal(findRoute('HEAD', '/v1/models/x').found, true);
   assert.equal(findRoute('HEAD', '/v1/messages').found, false);
@@ -91,12 +91,12 @@ for (const [method, path, allowedMethods] of [
   ['POST', '/v1/messages/extra', []],
   ['POST', '/v1/%zz', []],
 ] as const) {
-  test(`${method} ${path} is refused, and the answer can say what would do: ${allowedMethods.join(', ') || 'nothing'}`, () => {
+  test(`${method} ${path} | 'nothing'}|is refused with the allowed methods: ${allowedMethods.join(', ') || 'none'}|| 'nothing'}`, () => {
     assert.deepEqual(findRoute(method, path), { found: false, allowedMethods });
   });
 }
 
-test('a GET on any route that is only posted to is refused with its methods, whatever pattern matches its path', () => {
+test('a GET on a route that accepts only POST is refused with its methods, whatever pattern matches its path', () => {
   const posted = routes.filter(
     ({ method, path }) => method === 'POST' && !routes.some((other) => other.method === 'GET' && other.path === path),
   );
@@ -108,12 +108,12 @@ test('a GET on any route that is only posted to is refused with its methods, wha
   }
 });
 
-test('the name of a model may hold a colon', () => {
+test('the name of a model may contain a colon', () => {
   assert.equal(findRoute('GET', '/v1/models/llama3:8b').found, true);
   assert.equal(findRoute('GET', '/v1/models/generateContent').found, true);
 });
 
-test('the rest of a model path is what was sent, undecoded', () => {
+test('the rest of a model path is as the client sent it, undecoded', () => {
   for (const [path, rest] of [
     ['/v1beta/models/gemini-x:generateContent', 'gemini-x:generateContent'],
     ['/v1beta/models/gemini-x%3AgenerateContent', 'gemini-x%3AgenerateContent'],

@@ -19,7 +19,7 @@ import { dialectOfHeaders, type RequestHeaders, type Wording, wordingOf } from '
 import { storedObjectsEndpoint } from './stored-objects/stored-objects-endpoint.ts';
 import { videosEndpoint } from './videos/videos-endpoint.ts';
 
-/** Every endpoint of the gateway. The router, the words of errors and the OpenAPI document are made from it, in this order. */
+/** Every endpoint of the gateway. The router, the wording of errors and the OpenAPI document use this order. */
 export const endpoints: readonly Endpoint<Gateway>[] = [
   chatEndpoint,
   storedObjectsEndpoint,
@@ -44,7 +44,7 @@ export const routes: readonly EndpointRoute<Gateway>[] = endpoints.flatMap((endp
 /** Finds the route of a request. */
 export const findRoute = createRouter(routes);
 
-/** How errors of a path are worded, also where it has no route: what lies below an interface's path speaks as the interface does. */
+/** How errors of a path are worded, even without a route: paths below an interface use the wording of the interface. */
 export function wordingOfPath(path: string, headers: RequestHeaders): Wording {
   const owner = endpoints.find(({ voice }) => voice?.owns(path));
   return owner?.voice?.wording(path, headers) ?? wordingOf(dialectOfHeaders(headers));

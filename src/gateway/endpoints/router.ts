@@ -4,21 +4,21 @@ import findMyWay, { type HTTPMethod } from 'find-my-way';
 
 import type { EndpointRoute, PathMatch } from './shared/endpoint.ts';
 
-/** What a method and a path mean. */
+/** The route of a method and a path. */
 export type RouteMatch<Services> =
   | ({ readonly found: true; readonly route: EndpointRoute<Services> } & PathMatch)
-  /** Methods that the path has; none when there is no such path. */
+  /** The methods of the path; empty if the path is unknown. */
   | { readonly found: false; readonly allowedMethods: readonly string[] };
 
-/** Finds the route of a request. `HEAD` is answered wherever `GET` is. */
+/** Finds the route of a request. `HEAD` is answered on every `GET` route. */
 export type FindRoute<Services> = (method: string, path: string) => RouteMatch<Services>;
 
 const routedMethods = ['GET', 'POST', 'DELETE'] as const;
 
-/** Longer segments name nothing that is stored; the words for what is unknown are for them too. */
+/** Longer segments name nothing. They get the errors of unknown objects and not of unknown routes. */
 const segmentCharactersMax = 4096;
 
-/** Whether a path of a route is a single one. */
+/** Whether the path of a route has no variable parts. */
 export function isPlain(path: string): boolean {
   return !/[*:]/.test(path);
 }
@@ -27,7 +27,7 @@ export function isPlain(path: string): boolean {
 export function createRouter<Services>(routes: readonly EndpointRoute<Services>[]): FindRoute<Services> {
   const router = findMyWay({ ignoreTrailingSlash: true, caseSensitive: true, maxParamLength: segmentCharactersMax });
   const ignored = (_request: IncomingMessage): void => {};
-  /** Most calls go to a plain path: one look-up finds it. */
+  /** Most calls go to a path without variable parts, which one look-up finds. */
   const plain = new Map<string, RouteMatch<Services>>();
   const plainPaths = new Set<string>();
   for (const route of routes) {
@@ -42,16 +42,16 @@ export function createRouter<Services>(routes: readonly EndpointRoute<Services>[
     if (match === null) return undefined;
     const route = match.store as EndpointRoute<Services>;
     if (route.takes?.(path) === false) return undefined;
-    // A pattern also matches the paths of routes that take other methods only: no response is called `compact`.
+    // A pattern also matches paths of routes with other methods: no response has the id `compact`.
     const isOthers = Object.keys(match.params).length > 0 && plainPaths.has(path.replace(/\/$/, ''));
     return isOthers ? undefined : { route, params: match.params };
   };
   return (method, path) => {
-    const known = plain.get(`${method} ${path}`);
-    if (known !== undefined) return known;
-    const match = find(method === 'HEAD' ? 'GET' : method, path);
-    if (match !== undefined) {
-      const { route, params } = match;
+    const match = plain.get(`${method} ${path}`);
+    if (match !== undefined) return match;
+    const found = find(method === 'HEAD' ? 'GET' : method, path);
+    if (found !== undefined) {
+      const { route, params } = found;
       // The rest is cut from the raw path, because the router has already decoded its own copy.
       const rest = params['*'] === undefined ? '' : path.slice(route.path.indexOf('*'));
       return { found: true, route, rest, params };

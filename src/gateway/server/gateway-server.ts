@@ -49,7 +49,7 @@ const noTarget: RequestTarget = { path: '/', query: new URLSearchParams(), query
 /** The HTTP server of the gateway: finds the route of each request, and answers whatever a route throws in the client's dialect. */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { gateway, startedAtMs } = options;
-  const state = { startedAtMs, hindrances: () => [...(end.isLeaving() ? ['shutting down'] : []), ...options.notReady()] };
+  const state = { startedAtMs, notReadyReasons: () => [...(end.isLeaving() ? ['shutting down'] : []), ...options.notReady()] };
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const callId = gateway.newId('req');

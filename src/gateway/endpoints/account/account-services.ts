@@ -6,17 +6,17 @@ import type { Callbacks } from '../../../tasks/callbacks/create-callbacks.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 
-/** What callers are shown of their account works with. */
+/** The services of the endpoints with which callers read their accounts. */
 export type AccountServices = AdmissionServices &
   Pick<AttemptServices, 'settings' | 'newId' | 'logger' | 'deadlines'> & {
-    /** Whose a reply is that an upstream keeps. */
+    /** Finds the owner of a reply that an upstream stores. */
     readonly replyOwners: { readonly find: (replyId: string) => Promise<ReplyOwner | undefined> };
-    /** Video tasks; absent where none are kept. */
+    /** Video tasks; absent if none are stored. */
     readonly videos?: { readonly tasks: Pick<VideoTasks, 'find'> } | undefined;
-    /** Absent where no receipts are shown. */
+    /** Absent: there are no receipts. */
     readonly receipts?: ReceiptFinder;
-    /** Reads how the limits of payers stand; absent where no accounts are kept. */
+    /** Reads the limits and balances of payers; absent if there are no accounts. */
     readonly spending?: SpendingReader;
-    /** Sends what has ended to the addresses that were given for it. Absent where nothing is sent. */
+    /** Sends callbacks. Absent: none are sent. */
     readonly callbacks?: Callbacks;
   };

@@ -13,7 +13,7 @@ function route(method: 'GET' | 'POST', path: string, action: CallbackAction): En
   };
 }
 
-/** What was sent to the callers' own addresses. */
+/** Callbacks to the callers' own addresses. */
 export const callbacksEndpoint: Endpoint<AccountServices> = {
   name: 'callbacks',
   routes: [

@@ -4,7 +4,7 @@ import type { AccountServices } from './account-services.ts';
 import { creditsOperation, creditsSchemas } from './open-api/credits-operations.ts';
 import { serveCredits } from './serve-credits.ts';
 
-/** What the caller may spend. */
+/** Balance and spend limits of the caller. */
 export const creditsEndpoint: Endpoint<AccountServices> = {
   name: 'credits',
   routes: [{ method: 'GET', path: '/v1/credits', openApi: { operation: creditsOperation }, serve: serveCredits }],

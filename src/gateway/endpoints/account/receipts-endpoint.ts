@@ -4,7 +4,7 @@ import type { AccountServices } from './account-services.ts';
 import { receiptOperation, receiptSchemas } from './open-api/receipt-operations.ts';
 import { serveReceipt } from './serve-receipt.ts';
 
-/** What calls cost and why. */
+/** Costs of calls with their reasons. */
 export const receiptsEndpoint: Endpoint<AccountServices> = {
   name: 'receipts',
   routes: [

@@ -7,25 +7,25 @@ import type { EndpointRequest } from '../shared/endpoint.ts';
 import { writeJson } from '../shared/write-json.ts';
 import type { AccountServices } from './account-services.ts';
 
-/** What is done with callbacks over HTTP. */
+/** The operations on callbacks over HTTP. */
 export type CallbackAction = 'list' | 'send-again' | 'rotate-secret';
 
-type QuoteTarget = { readonly userName: string; readonly id: string; readonly query: URLSearchParams };
+type CallbackQuery = { readonly userName: string; readonly id: string; readonly query: URLSearchParams };
 
 const limitDefault = 20;
 const limitMax = 100;
 
 /**
- * Serves the callbacks of the caller's user: what was sent and what became of it, sending again, and a new secret,
- * which is told this once.
- * @throws GatewayError `object_not_found` for an event that is not there and for another's, in the same words
+ * Serves the callbacks of the caller's user: the list with its results, repeated delivery, and a new secret, which is
+ * shown only once.
+ * @throws GatewayError `object_not_found` for a missing event and for another user's, with the same message
  */
 export async function serveCallbacks(gateway: AccountServices, action: CallbackAction, http: EndpointRequest, id: string): Promise<void> {
-  const entered = await enter(gateway, http, chatDialects['openai-chat'].voice);
-  if (entered === undefined) return;
-  const { userName } = entered.caller;
+  const admitted = await enter(gateway, http, chatDialects['openai-chat'].voice);
+  if (admitted === undefined) return;
+  const { userName } = admitted.caller;
   const { callbacks } = gateway;
-  if (callbacks === undefined) throw new GatewayError('route_not_found', 'callbacks are not sent by this gateway');
+  if (callbacks === undefined) throw new GatewayError('route_not_found', 'this gateway does not send callbacks');
   const answer = await act(callbacks, action, { userName, id, query: http.target.query }).catch((cause: unknown) => {
     if (cause instanceof GatewayError) throw cause;
     throw new GatewayError('tasks_unavailable', 'callbacks cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
@@ -33,7 +33,7 @@ export async function serveCallbacks(gateway: AccountServices, action: CallbackA
   writeJson(http, 200, answer, { 'cache-control': 'no-store' });
 }
 
-async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query }: QuoteTarget): Promise<object> {
+async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query }: CallbackQuery): Promise<object> {
   switch (action) {
     case 'list': {
       const limit = readLimit(query);
@@ -55,10 +55,10 @@ function readLimit(query: URLSearchParams): number {
   const text = query.get('limit') ?? String(limitDefault);
   const limit = Number(text);
   if (/^\d{1,3}$/.test(text) && limit >= 1 && limit <= limitMax) return limit;
-  throw new GatewayError('invalid_value', `Invalid 'limit': expected a whole number from 1 to ${limitMax}.`, { param: 'limit' });
+  throw new GatewayError('invalid_value', `Invalid 'limit': expected an integer from 1 to ${limitMax}.`, { param: 'limit' });
 }
 
-/** A delivery as its user sees it: not its address, which may hold a credential. Times are Unix seconds. */
+/** A delivery without its address, which may contain a credential. Times are Unix seconds. */
 function describeDelivery(delivery: Delivery): object {
   const { id, subject, eventType, status, attempts, createdAtMs, nextAttemptAtMs, deliveredAtMs, lastStatus, lastProblem } = delivery;
   const seconds = (timeMs: number | undefined): number | null => (timeMs === undefined ? null : Math.floor(timeMs / 1000));

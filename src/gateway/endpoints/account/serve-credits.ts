@@ -9,14 +9,15 @@ import { writeJson } from '../shared/write-json.ts';
 import type { AccountServices } from './account-services.ts';
 
 /**
- * Serves `GET /v1/credits`: the balance of the caller's user, where it is prepaid, and how the spend limits of the key and the user stand. It costs nothing.
- * @throws GatewayError `credits_unavailable` where the books cannot be read
+ * Serves `GET /v1/credits`: the balance of the caller's user if it is prepaid, and the spend limits of the key and the
+ * user with their current values. It is free.
+ * @throws GatewayError `credits_unavailable` if the books cannot be read
  */
 export async function serveCredits(gateway: AccountServices, http: EndpointRequest): Promise<void> {
-  const entered = await enter(gateway, http, chatDialects['openai-responses'].voice);
-  if (entered === undefined) return;
-  const { caller } = entered;
-  if (gateway.spending === undefined) throw new GatewayError('route_not_found', 'this gateway keeps no accounts');
+  const admitted = await enter(gateway, http, chatDialects['openai-responses'].voice);
+  if (admitted === undefined) return;
+  const { caller } = admitted;
+  if (gateway.spending === undefined) throw new GatewayError('route_not_found', 'this gateway has no accounts');
   const overview = await gateway.spending.read(caller, gateway.clock.nowMs()).catch((cause: unknown) => {
     throw new GatewayError('credits_unavailable', 'the accounts cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
   });
@@ -25,7 +26,7 @@ export async function serveCredits(gateway: AccountServices, http: EndpointReque
   writeJson(http, 200, answer, { 'cache-control': 'private, no-store' });
 }
 
-/** The answer, described in the OpenAPI document as `Credits`. What is available may be used by others before it is asked for. */
+/** The answer, which OpenAPI describes as `Credits`. Other calls may use an available amount at any time. */
 function describe(
   { userName, name }: { readonly userName: string; readonly name: string },
   { balance, limits }: SpendingOverview,

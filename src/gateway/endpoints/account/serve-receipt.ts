@@ -9,23 +9,23 @@ import type { EndpointRequest } from '../shared/endpoint.ts';
 import { writeJson } from '../shared/write-json.ts';
 import { siblingId } from '../../../platform/ids.ts';
 
-/** Nothing else is ever an id, and nothing else reaches the database. */
+/** Other strings are never ids and do not reach the database. */
 const idPattern = /^[A-Za-z0-9_-]{1,128}$/;
 const shownIdCharacters = 100;
 
 /**
- * Serves `GET /v1/receipts/{id}`: the receipt of a call of the caller's user, by whichever key it was made, by the id
- * of its request, of its reply or of its video. 202 while the call is under way, or its video in the making. Reading it
- * changes nothing in the books.
- * @throws GatewayError `object_not_found` for a call that is not there and for another user's, in the same words
+ * Serves `GET /v1/receipts/{id}`: the receipt of a call of the caller's user, made with any of its keys, by the id of
+ * its request, of its reply or of its video. 202 while the call or its video is being generated. Reading changes
+ * nothing in the books.
+ * @throws GatewayError `object_not_found` for a missing call and for another user's, with the same message
  */
 export async function serveReceipt(gateway: AccountServices, http: EndpointRequest, id: string): Promise<void> {
   const { response } = http;
-  const entered = await enter(gateway, http, chatDialects['openai-responses'].voice);
-  if (entered === undefined) return;
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  const found = await find(gateway, id, entered.caller.userName, gone.signal);
+  const admitted = await enter(gateway, http, chatDialects['openai-responses'].voice);
+  if (admitted === undefined) return;
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort());
+  const found = await find(gateway, id, admitted.caller.userName, disconnected.signal);
   if (response.destroyed) return;
   if (found === undefined) throw new GatewayError('object_not_found', `Receipt with id '${id.slice(0, shownIdCharacters)}' not found.`);
   const headers = { 'cache-control': 'private, no-store' };
@@ -37,18 +37,18 @@ export async function serveReceipt(gateway: AccountServices, http: EndpointReque
   writeJson(http, 202, waiting, { ...headers, 'retry-after': '1' });
 }
 
-/** What there is to tell, and of which call. */
+/** A receipt, or the state of a call, with the id of the call. */
 type Found = { readonly callId: string } & NonNullable<FoundReceipt>;
 
 async function find(gateway: AccountServices, id: string, userName: string, signal: AbortSignal): Promise<Found | undefined> {
   if (!idPattern.test(id)) return undefined;
-  if (gateway.receipts === undefined) throw new GatewayError('route_not_found', 'this gateway shows no receipts');
+  if (gateway.receipts === undefined) throw new GatewayError('route_not_found', 'this gateway has no receipts');
   try {
-    const known = await findOfCall(gateway, callIdOf(id), userName, signal);
-    if (known !== undefined) return known;
-    // An id of its upstream's, which stands in the rows of replies that are kept there.
-    const kept = await gateway.replyOwners.find(id);
-    return kept?.userName === userName ? await findOfCall(gateway, kept.callId, userName, signal) : undefined;
+    const own = await findOfCall(gateway, callIdOf(id), userName, signal);
+    if (own !== undefined) return own;
+    // The id may be the upstream's. Rows of replies that the upstream stores have it.
+    const reply = await gateway.replyOwners.find(id);
+    return reply?.userName === userName ? await findOfCall(gateway, reply.callId, userName, signal) : undefined;
   } catch (cause) {
     if (signal.aborted) return undefined;
     throw new GatewayError('receipts_unavailable', 'receipts cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
@@ -63,7 +63,7 @@ async function findOfCall(
 ): Promise<Found | undefined> {
   const taskId = siblingId(callId, 'task');
   const task = taskId === undefined ? undefined : await videos?.tasks.find(userName, taskId);
-  // Its row is written when it ends.
+  // The row of a task is written when it ends.
   if (task !== undefined && task.phase !== 'completed' && task.phase !== 'failed') return { state: 'in-progress', callId };
   let isUnderWay = false;
   deadlines.forEach((running) => {

@@ -8,7 +8,7 @@ import { defaultAudioSettings } from '../../settings/call-settings.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
-import { type EnteredCall, enterCall, startPlainCall } from '../shared/plain-call.ts';
+import { type AdmittedCall, admitCall, startPlainCall } from '../shared/plain-call.ts';
 import { takeUploadSlot } from '../shared/take-upload-slot.ts';
 import type { UploadSpool } from '../shared/upload-spool.ts';
 import { type AudioRequest, boundAudio, createAudioJob, soundWanted } from './audio-job.ts';
@@ -21,9 +21,12 @@ import { createSpeechJob } from './speech-job.ts';
 import { createTranscriptionJob } from './transcription-job.ts';
 
 /** A call that was let in, and the request with its body. */
-type ArrivedCall = EnteredCall & Pick<EndpointRequest, 'request'> & { readonly admission: Admission };
+type ArrivedCall = AdmittedCall & Pick<EndpointRequest, 'request'> & { readonly admission: Admission };
 
-/** Serves /v1/audio. Returns when the call's first attempt runs, which goes on by itself. @throws GatewayError before anything was spent */
+/**
+ * Serves /v1/audio. Returns when the call's first attempt runs, which goes on by itself.
+ * @throws GatewayError before anything was spent
+ */
 export async function serveAudio(
   gateway: AudioServices,
   operation: AudioOperation,
@@ -32,7 +35,7 @@ export async function serveAudio(
 ): Promise<void> {
   const { request } = http;
   try {
-    const entered = await enterCall(gateway, http, audioVoice, report);
+    const entered = await admitCall(gateway, http, audioVoice, report);
     if (entered === undefined) return;
     const call = { ...entered, request };
     await (operation === 'speech' ? serveSpeech(gateway, call) : serveTranscription(gateway, operation, call));
@@ -85,7 +88,7 @@ async function takeForm(gateway: AudioServices, call: ArrivedCall, spool: Upload
   }
 }
 
-async function makeCall(gateway: AudioServices, call: EnteredCall, asked: AudioRequest): Promise<void> {
+async function makeCall(gateway: AudioServices, call: AdmittedCall, asked: AudioRequest): Promise<void> {
   const { clock } = gateway;
   await startPlainCall(gateway, call, {
     ...soundWanted(asked.operation),

@@ -6,7 +6,7 @@ import { readRequestTarget } from '../../admission/read-request.ts';
 import { readCall, readModelMethod } from './read-call.ts';
 
 const [request, client] = [{} as IncomingMessage, {} as ServerResponse];
-const server = { startedAtMs: 0, hindrances: () => [] };
+const server = { startedAtMs: 0, notReadyReasons: () => [] };
 const http = { callId: 'req_1', request, client, response: client, report: undefined, server };
 
 function read(rest: string, query = '') {

@@ -8,13 +8,16 @@ import { invalid } from '../shared/read-fields.ts';
 
 const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];
 const filenameCharactersMax = 255;
-/** What an upload holds in memory: a piece that is filled, one that is sealed, and what the connection has read ahead. */
+/**
+ * What an upload holds in memory: a piece that is filled, one that is sealed, and what the connection has read ahead.
+ */
 const heldBytes = 3 * pieceBytes;
 
 type Form = { readonly fields: Map<string, string>; filename: string | undefined };
 
 /**
- * Takes a file in as it comes, piece by piece into the store. Whatever goes wrong, and wherever the client leaves, nothing of it stays.
+ * Takes a file in as it comes, piece by piece into the store. Whatever goes wrong, and wherever the client leaves,
+ * nothing of it stays.
  * @throws GatewayError
  */
 export async function receiveUpload(context: FilesContext): Promise<StoredFile> {
@@ -23,7 +26,9 @@ export async function receiveUpload(context: FilesContext): Promise<StoredFile> 
   if (type === undefined || !/^multipart\/form-data\b/i.test(type))
     throw new GatewayError('unsupported_media_type', 'content-type must be multipart/form-data with a boundary');
   if (!admission.holdBytes(heldBytes))
-    throw new GatewayError('overloaded', 'The gateway holds as many uploads as it can. Please try again in 1s.', { retryAfterSeconds: 1 });
+    throw new GatewayError('overloaded', 'The gateway is overloaded: it has no room for more uploads. Please try again in 1s.', {
+      retryAfterSeconds: 1,
+    });
   const upload = await files.library.upload(caller.userName);
   try {
     const form = await readForm(context, upload, { ...request.headers, 'content-type': type });
@@ -52,11 +57,11 @@ function readForm({ request, files, signal }: FilesContext, upload: Upload, head
     writing.catch(reject);
   });
   parser.on('field', (name, value) => void form.fields.set(name, value));
-  parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is no valid multipart/form-data', { cause })));
+  parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is not valid multipart/form-data', { cause })));
   parser.on('finish', () => void writing.then(() => resolve(form), reject));
   for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
     parser.on(limit, () => reject(invalid('file', 'the form has too many parts')));
-  const onCut = (): void => reject(new GatewayError('body_incomplete', 'the upload ended before it was whole'));
+  const onCut = (): void => reject(new GatewayError('body_incomplete', 'the upload ended before it was complete'));
   request.on('aborted', onCut);
   request.on('error', onCut);
   signal.addEventListener('abort', onCut, { once: true });

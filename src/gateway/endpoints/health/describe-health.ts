@@ -1,27 +1,27 @@
 import type { Health } from '../../attempts/health/health.ts';
 
-/** What is asked: all, or only whether it lives or is ready. */
-export type Probe = 'all' | 'live' | 'ready';
+/** The scope of a health request: everything, liveness or readiness. */
+export type HealthScope = 'all' | 'live' | 'ready';
 
 /**
  * The answer of a health route.
- * @param hindrances reasons why the gateway should get no traffic at the moment; none when it is ready
+ * @param notReadyReasons why the gateway should get no traffic at the moment; empty if it is ready
  */
 export function describeHealth(
-  probe: Probe,
+  scope: HealthScope,
   health: Pick<Health, 'report'>,
-  hindrances: readonly string[],
+  notReadyReasons: readonly string[],
 ): { readonly status: 200 | 503; readonly state: object } {
-  const ready = hindrances.length === 0;
-  const reasons = ready ? {} : { reasons: hindrances };
-  const targets = probe === 'all' ? { targets: describeTargets(health) } : {};
-  return { status: probe === 'live' || ready ? 200 : 503, state: { live: true, ready, ...reasons, ...targets } };
+  const ready = notReadyReasons.length === 0;
+  const reasons = ready ? {} : { reasons: notReadyReasons };
+  const targets = scope === 'all' ? { targets: describeTargets(health) } : {};
+  return { status: scope === 'live' || ready ? 200 : 503, state: { live: true, ready, ...reasons, ...targets } };
 }
 
-/** More would be nothing that a person reads; the metrics have them all. */
+/** The most targets in an answer. The metrics have all of them. */
 const shownTargetsMax = 200;
 
-/** The targets that calls went to lately, those that do not work first. Which credential it is, is told by its place and never by its value. */
+/** Recently used targets, failing ones first. A credential is shown by its position and never by its value. */
 function describeTargets(health: Pick<Health, 'report'>): readonly object[] {
   const order = ['rejected', 'failing', 'rate-limited', 'suspect', 'healthy'];
   return health
@@ -30,7 +30,7 @@ function describeTargets(health: Pick<Health, 'report'>): readonly object[] {
     .slice(0, shownTargetsMax)
     .map(({ upstreamId, credentialId, upstreamModel, state, againInMs }) => ({
       upstream: upstreamId,
-      // Without the mark that tells a renewed key from its predecessor.
+      // Without the suffix that distinguishes a renewed key from the previous one.
       credential: credentialId.replace(/~.*$/, ''),
       model: upstreamModel,
       state,

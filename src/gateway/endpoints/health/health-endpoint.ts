@@ -1,34 +1,34 @@
 import type { Health } from '../../attempts/health/health.ts';
 import type { Endpoint, EndpointRoute } from '../shared/endpoint.ts';
 import { writeJson } from '../shared/write-json.ts';
-import { describeHealth, type Probe } from './describe-health.ts';
+import { describeHealth, type HealthScope } from './describe-health.ts';
 
 type HealthServices = { readonly health: Pick<Health, 'report'> };
 
-function route(path: string, probe: Probe): EndpointRoute<HealthServices> {
+function route(path: string, scope: HealthScope): EndpointRoute<HealthServices> {
   return {
     method: 'GET',
     path,
-    openApi: { operation: () => healthOperation(probe) },
+    openApi: { operation: () => healthOperation(scope) },
     serve: ({ health }, http) => {
-      const { status, state } = describeHealth(probe, health, http.server.hindrances());
+      const { status, state } = describeHealth(scope, health, http.server.notReadyReasons());
       writeJson(http, status, state);
       return undefined;
     },
   };
 }
 
-function healthOperation(probe: Probe): object {
+function healthOperation(scope: HealthScope): object {
   return {
-    summary: `Health (${probe})`,
+    summary: `Health (${scope})`,
     responses: {
-      200: { description: probe === 'all' ? 'Serving. `targets` lists those that calls went to lately, with their state.' : 'Serving.' },
-      ...(probe === 'live' ? {} : { 503: { description: 'Should get no traffic; `reasons` says why.' } }),
+      200: { description: scope === 'all' ? 'Serving. `targets` lists recently used targets with their state.' : 'Serving.' },
+      ...(scope === 'live' ? {} : { 503: { description: 'Should get no traffic; `reasons` says why.' } }),
     },
   };
 }
 
-/** Whether the gateway serves, and what it is: the only routes that need no key. */
+/** Whether the gateway serves, and what it is. Only these routes need no key. */
 export const healthEndpoint: Endpoint<HealthServices> = {
   name: 'health',
   routes: [

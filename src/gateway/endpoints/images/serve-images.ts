@@ -6,7 +6,7 @@ import { defaultPictureSettings } from '../../settings/call-settings.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
-import { type EnteredCall, enterCall } from '../shared/plain-call.ts';
+import { type AdmittedCall, admitCall } from '../shared/plain-call.ts';
 import { publicBaseUrl } from '../shared/public-base-url.ts';
 import { takeUploadSlot } from '../shared/take-upload-slot.ts';
 import type { HeldUploads } from './held-uploads.ts';
@@ -17,10 +17,13 @@ import { imagesVoice } from './images-voice.ts';
 import { type ImageRoute, readImages } from './read-images.ts';
 import { isForm, receiveEditForm } from './receive-edit-form.ts';
 
-/** Serves /v1/images. Returns when the call's first attempt runs, which goes on by itself. @throws GatewayError before anything was spent */
+/**
+ * Serves /v1/images. Returns when the call's first attempt runs, which goes on by itself.
+ * @throws GatewayError before anything was spent
+ */
 export async function serveImages(gateway: ImageServices, route: ImageRoute, http: EndpointRequest, report: CallReport): Promise<void> {
   const { request, response } = http;
-  const call = await enterCall(gateway, http, imagesVoice, report);
+  const call = await admitCall(gateway, http, imagesVoice, report);
   if (call === undefined) return;
   const { asked, uploads } = await receiveImages(gateway, http, { route, call });
   const { videos, isProxy } = call.settings;
@@ -41,7 +44,7 @@ export async function serveImages(gateway: ImageServices, route: ImageRoute, htt
 /** A request as it came from a client, and the files that belong to it. */
 type Received = { readonly asked: ImageRequest; readonly uploads?: HeldUploads };
 
-type Receiving = { readonly route: ImageRoute; readonly call: EnteredCall & { readonly admission: Admission } };
+type Receiving = { readonly route: ImageRoute; readonly call: AdmittedCall & { readonly admission: Admission } };
 
 /** Reads a request as it comes from a client: JSON, or for edits a form with the pictures. @throws GatewayError */
 async function receiveImages(gateway: ImageServices, { request }: EndpointRequest, { route, call }: Receiving): Promise<Received> {

@@ -1,13 +1,17 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StoredPicture } from '../../../tasks/media/picture-store.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
-import { pictureContent } from '../shared/content/content-headers.ts';
-import { serveFile, whenLeft } from '../shared/content/serve-file.ts';
+import { imageContent } from '../shared/content/content-headers.ts';
+import { serveFile, disconnectSignal } from '../shared/content/serve-file.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
 import type { ImageServices } from './image-services.ts';
 import { imagesVoice } from './images-voice.ts';
 
-/** Serves the file of a picture to whoever has its link. Those share the place of one tenant for each owner, beside the owner's own. @throws GatewayError */
+/**
+ * Serves the file of a picture to whoever has its link. Those share the place of one tenant for each owner, beside the
+ * owner's own.
+ * @throws GatewayError
+ */
 export async function servePicture(gateway: ImageServices, http: EndpointRequest, id: string): Promise<void> {
   const picture = await findLinked(gateway, http, id);
   const { pictures, gatekeeper, logger } = gateway;
@@ -20,8 +24,8 @@ export async function servePicture(gateway: ImageServices, http: EndpointRequest
   );
   if (admission === undefined || pictures === undefined) return;
   const { stalledReaderMs } = gateway.settings().timeouts;
-  const context = { storage: pictures.storage, logger, request, response, callId, signal: whenLeft(response), stalledReaderMs };
-  await serveFile(context, { id: picture.id, kind: pictureContent, media: picture.media });
+  const context = { storage: pictures.storage, logger, request, response, callId, signal: disconnectSignal(response), stalledReaderMs };
+  await serveFile(context, { id: picture.id, kind: imageContent, media: picture.media });
 }
 
 /** The picture that a link opens. Whatever is wrong, the words are the same. @throws GatewayError */

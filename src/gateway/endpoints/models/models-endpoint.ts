@@ -12,7 +12,7 @@ import { listModels, showModel } from './serve-models.ts';
 
 type ModelServices = Pick<AdmissionServices, 'callers' | 'clock'> & { readonly settings: () => GatewaySettings };
 
-/** The dialect that the caller's SDK speaks, by the path, the key that it sends and what it says of its version. */
+/** The dialect of the caller's SDK, by the path, the header of the key, and the version header. */
 function dialectOf(path: string, headers: RequestHeaders): DialectId {
   const isGemini = speaksGenerateContent(path) || headers['x-goog-api-key'] !== undefined;
   return isGemini ? 'gemini-generate-content' : dialectOfHeaders(headers);
@@ -37,7 +37,7 @@ function modelRoute(path: string): EndpointRoute<ModelServices> {
   return {
     method: 'GET',
     path,
-    takes: (asked) => !namesModelMethod(asked),
+    takes: (candidate) => !namesModelMethod(candidate),
     openApi: {
       operation: () => ({
         summary: 'One model',
@@ -69,12 +69,12 @@ function modelName(rest: string): string {
     const name = decodeURIComponent(rest);
     return name.startsWith('models/') ? name.slice('models/'.length) : name;
   } catch {
-    // A broken percent-encoding names no model: it is answered as an unknown one.
+    // A broken percent-encoding is answered like an unknown model.
     return rest;
   }
 }
 
-/** The models that may be called. */
+/** The models that the caller may call. */
 export const modelsEndpoint: Endpoint<ModelServices> = {
   name: 'models',
   routes: [

@@ -36,7 +36,7 @@ const names = (page: Page): string[] => (page['models'] as { name: string }[]).m
 const everything = table.models.map(({ id }) => id);
 
 describe('as the OpenAI interfaces list models', () => {
-  test('one page with everything', () => {
+  test('the OpenAI interfaces list all models on one page', () => {
     for (const dialect of ['openai-chat', 'openai-responses'] as const) {
       const page = list(dialect, 'limit=2&after=x');
       assert.equal(page['object'], 'list');
@@ -47,7 +47,7 @@ describe('as the OpenAI interfaces list models', () => {
 });
 
 describe('as Messages lists models', () => {
-  test('pages forward meet every model once, in order', () => {
+  test('forward pages of Messages contain every model once, in order', () => {
     const seen: string[] = [];
     let query = 'limit=7';
     for (let pages = 0; pages < 100; pages++) {
@@ -61,7 +61,7 @@ describe('as Messages lists models', () => {
     assert.deepEqual(seen, everything);
   });
 
-  test('pages backward meet the same', () => {
+  test('backward pages of Messages contain the same models', () => {
     const last = everything.at(-1) ?? '';
     const seen: string[] = [];
     let before = last;
@@ -74,7 +74,7 @@ describe('as Messages lists models', () => {
     assert.deepEqual([...seen, last], everything);
   });
 
-  test('sizes that make no sense are the usual 20, and an end is an end', () => {
+  test('an invalid page size becomes 20, and the page after the last is empty', () => {
     for (const limit of ['', 'limit=0', 'limit=-1', 'limit=x', 'limit=1.5'])
       assert.equal(ids(list('anthropic-messages', limit)).length, 20, limit);
     assert.equal(ids(list('anthropic-messages', 'limit=1000000')).length, everything.length);
@@ -86,7 +86,7 @@ describe('as Messages lists models', () => {
 });
 
 describe('as generate-content lists models', () => {
-  test('only what it can call, with the names of its SDK', () => {
+  test('generate-content lists only models that it can call, with the names of its SDK', () => {
     const page = list('gemini-generate-content', 'pageSize=1000');
     assert.ok(names(page).includes('models/both'));
     assert.ok(names(page).includes('models/gemini-2.5-flash'));
@@ -95,7 +95,7 @@ describe('as generate-content lists models', () => {
     for (const model of page['models'] as Page[]) assert.ok(model['supportedGenerationMethods'].includes('generateContent'));
   });
 
-  test('pages meet every model once', () => {
+  test('pages of generate-content contain every model once', () => {
     const whole = names(list('gemini-generate-content', 'pageSize=1000'));
     for (const [size, token] of [
       ['pageSize', 'pageToken'],
@@ -113,7 +113,7 @@ describe('as generate-content lists models', () => {
     }
   });
 
-  test('a token that is none begins at the beginning, and one beyond the end is an empty page', () => {
+  test('an invalid token starts at the beginning, and a token beyond the end is an empty page', () => {
     const first = names(list('gemini-generate-content', 'pageSize=2'));
     for (const token of ['x', '-3', '1.5', ''])
       assert.deepEqual(names(list('gemini-generate-content', `pageSize=2&pageToken=${token}`)), first);
@@ -122,7 +122,7 @@ describe('as generate-content lists models', () => {
 });
 
 describe('one model', () => {
-  test('in each shape', () => {
+  test('one model is shown in the format of each dialect', () => {
     assert.deepEqual(showModel(table, 'openai-chat', 'fast', 0, everyModel), {
       id: 'fast',
       object: 'model',
@@ -133,16 +133,16 @@ describe('one model', () => {
     assert.equal((showModel(table, 'gemini-generate-content', 'both', 0, everyModel) as Page)['name'], 'models/both');
   });
 
-  test('a dated name that a call would take is found under that name', () => {
+  test('a dated name that a call would accept is found under that name', () => {
     const dated = showModel(table, 'openai-chat', 'claude-sonnet-4-5-20250929', 7000, everyModel) as Page;
     assert.deepEqual(dated, { id: 'claude-sonnet-4-5-20250929', object: 'model', created: 7, owned_by: 'anthropic' });
   });
 
-  test('everything listed can be shown', () => {
+  test('every listed model can be shown', () => {
     for (const id of everything) assert.ok(showModel(table, 'anthropic-messages', id, 0, everyModel), id);
   });
 
-  test('a model that the caller may not call is neither listed nor shown, as if there were none', () => {
+  test('a model that the caller may not call is treated as missing', () => {
     const mayCall = (model: string): boolean => model === 'fast';
     for (const dialect of ['openai-chat', 'anthropic-messages'] as const)
       assert.deepEqual(ids(listModels(table, dialect, new URLSearchParams(), mayCall) as Page), ['fast']);
@@ -158,7 +158,7 @@ describe('one model', () => {
     assert.ok(showModel(table, 'openai-chat', 'fast', 0, mayCall));
   });
 
-  test('an unknown one is a 404', () => {
+  test('an unknown model is a 404', () => {
     for (const name of ['nobody', '', 'constructor'])
       assert.throws(() => showModel(table, 'openai-chat', name, 0, everyModel), { code: 'model_not_found', status: 404, param: 'model' });
   });

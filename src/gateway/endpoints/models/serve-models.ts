@@ -3,10 +3,10 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { unknownModel } from '../../attempts/routing/rank-targets.ts';
 import type { RoutingTable } from '../../attempts/routing/routing-table.ts';
 
-/** Tells which models the caller may call. */
+/** Whether the caller may call a model. */
 export type ModelTest = (model: string) => boolean;
 
-/** The models that the caller may call, in the shape that its SDK reads. */
+/** The models that the caller may call, in the format of its SDK. */
 export function listModels(table: RoutingTable, dialect: DialectId, query: URLSearchParams, mayCall: ModelTest): unknown {
   const { modelList } = chatDialects[dialect];
   const { onlyOf } = modelList;
@@ -20,7 +20,10 @@ export function listModels(table: RoutingTable, dialect: DialectId, query: URLSe
   return modelList.encodeList(models, query);
 }
 
-/** One model. Aliases and dated names that a call would accept are found too. Throws `model_not_found`, also for one that the caller may not call. */
+/**
+ * One model. Aliases and dated names that a call would accept are found too.
+ * @throws GatewayError `model_not_found`, also if the caller may not call the model
+ */
 export function showModel(table: RoutingTable, dialect: DialectId, name: string, configuredAtMs: number, mayCall: ModelTest): unknown {
   const listed = table.models.find((model) => model.id === name);
   const [target] = table.targetsOf(name);

@@ -7,10 +7,10 @@ import type { PricingParameters } from '../../../inference/usage.ts';
 import { readPrices } from '../../attempts/books/open-attempt.ts';
 import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
 
-/** What a quoted call costs at each of its targets, and over all. */
+/** The cost of a quoted call at each of its targets, and of all of them. */
 export type PricedQuote = {
   readonly bounds: CostBounds;
-  /** What is held for it before its model is asked for the first time. */
+  /** The amount that is held before the first round. */
   readonly heldNanoUsd: bigint;
   readonly targets: readonly PricedTarget[];
 };
@@ -23,7 +23,7 @@ type PricedTarget = {
   readonly expected: ReturnType<PriceBook['rate']>;
 };
 
-/** Prices a call by the very functions that would hold and charge it. */
+/** Prices a call with the functions that would also hold and charge it. */
 export function priceQuote(
   { settings, caller, nowMs }: QuoteTarget,
   { requestedModel, targets, roundsMax, toolsMost = [], serviceTier }: QuotedCall,
@@ -69,8 +69,7 @@ const leastOf = (amounts: readonly bigint[]): bigint => amounts.reduce((least, o
 const mostOf = (amounts: readonly bigint[]): bigint => amounts.reduce((most, other) => (other > most ? other : most), 0n);
 
 /**
- * Whether there is money for it at this moment. `unlimited`: nothing limits what the caller spends, and nothing is
- * held.
+ * Whether the caller has credit for the call at this moment. `unlimited`: the caller has no limit, and nothing is held.
  */
 export type Affordable =
   | { readonly kind: 'unlimited' }
@@ -79,7 +78,7 @@ export type Affordable =
 
 type WriteMoney = ReturnType<typeof createMoneyWriter>;
 
-/** The answer to a question for a price. */
+/** The answer to a quote request. */
 export function describeQuote(
   { path, settings, nowMs }: Pick<QuoteTarget, 'settings' | 'nowMs'> & { readonly path: string },
   call: QuotedCall,

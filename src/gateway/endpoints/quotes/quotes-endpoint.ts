@@ -4,7 +4,7 @@ import { wordingOf } from '../shared/wording.ts';
 import { quoteOperation, quoteSchemas } from './open-api/quote-operations.ts';
 import { type QuotedEndpoints, type QuoteServices, serveQuote } from './serve-quote.ts';
 
-/** What requests to the other endpoints would cost. */
+/** The costs of requests to the other endpoints. */
 export function createQuotesEndpoint<Services extends QuoteServices>(endpoints: QuotedEndpoints<Services>): Endpoint<Services> {
   return {
     name: 'quotes',
@@ -12,7 +12,7 @@ export function createQuotesEndpoint<Services extends QuoteServices>(endpoints: 
       {
         method: 'POST',
         path: '/v1/quote',
-        // A key may be sent, and is not kept: a quote changes nothing.
+        // A key may be sent, but nothing is stored for it: a quote changes nothing.
         openApi: { operation: () => repeatable(quoteOperation()) },
         serve: (services, http) => serveQuote(services, http, endpoints),
       },

@@ -15,7 +15,7 @@ import { writeJson } from '../shared/write-json.ts';
 import { findQuoted, type FindRoute } from './find-quoted.ts';
 import { type Affordable, describeQuote, priceQuote } from './describe-quote.ts';
 
-/** What quotes work with, besides what each endpoint needs to price its own requests. */
+/** The services of quotes, besides those with which each endpoint prices its own requests. */
 export type QuoteServices = AdmissionServices & Pick<AttemptServices, 'settings'>;
 
 /** The endpoints whose requests are priced. */
@@ -25,18 +25,18 @@ export type QuotedEndpoints<Services> = {
   readonly wordingOfPath: (path: string, headers: RequestHeaders) => Wording;
 };
 
-/** What is asked: `{path, body}`, the body as it would be posted to the path. */
-type Question = { readonly path: string } & Pick<QuoteTarget, 'bytes' | 'body'>;
+/** The body of a quote request: `{path, body}`, with the body that would be posted to the path. */
+type QuoteRequest = { readonly path: string } & Pick<QuoteTarget, 'bytes' | 'body'>;
 
 const pathCharactersMax = 2048;
-/** A question need not say which version of an interface the call itself will name. */
+/** A quote request need not name the version of the interface. */
 const assumedHeaders = { 'anthropic-version': '2023-06-01' };
 
 /**
- * Serves `POST /v1/quote`: what a request would cost at least, by the best estimate and at most, without sending it
- * anywhere. What is wrong with the request is answered as its path would answer it. A question costs nothing, counts as
- * a request in the limits, and is no call.
- * @throws GatewayError for what is wrong with the question
+ * Serves `POST /v1/quote`: the lowest, the expected and the highest cost of a request, which is not sent. An error in
+ * the quoted request is worded as at its own path. A quote is free and is not a call, but counts as a request in the
+ * limits.
+ * @throws GatewayError if the quote request itself is invalid
  */
 export async function serveQuote<Services extends QuoteServices>(
   gateway: Services,
@@ -46,21 +46,21 @@ export async function serveQuote<Services extends QuoteServices>(
   const { request, response, callId } = http;
   const settings = gateway.settings();
   const nowMs = gateway.clock.nowMs();
-  const entered = await enter(gateway, http, chatDialects['openai-responses'].voice);
-  if (entered === undefined) return;
-  const { caller, admission } = entered;
+  const admitted = await enter(gateway, http, chatDialects['openai-responses'].voice);
+  if (admitted === undefined) return;
+  const { caller, admission } = admitted;
   const limited = await countRequest(gateway, caller);
   const read = await readRequest(request, settings.limits, (held) => admission.holdBytes(held));
   admission.holdBytes(read.bytes.length);
-  const { path, ...body } = readQuestion(read);
+  const { path, ...body } = readQuoteRequest(read);
   const quote = findQuoted(findRoute, path);
   const headers = { ...assumedHeaders, ...(request.headers as QuoteTarget['headers']) };
-  const asked: QuoteTarget<Services> = { gateway, settings, caller, headers, nowMs, ...body };
+  const quoted: QuoteTarget<Services> = { gateway, settings, caller, headers, nowMs, ...body };
   try {
-    const call = await quote(asked);
-    const priced = priceQuote(asked, call);
-    const affordable = await lookForMoney(gateway, asked, priced.heldNanoUsd);
-    const answer = describeQuote({ ...asked, path }, call, priced, affordable);
+    const call = await quote(quoted);
+    const priced = priceQuote(quoted, call);
+    const affordable = await checkCredit(gateway, quoted, priced.heldNanoUsd);
+    const answer = describeQuote({ ...quoted, path }, call, priced, affordable);
     writeJson(http, 200, answer, { 'cache-control': 'private, no-store', ...limited?.headers });
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
@@ -69,18 +69,18 @@ export async function serveQuote<Services extends QuoteServices>(
   }
 }
 
-/** Takes one request of the caller's limits, and no tokens. @throws GatewayError `rate_limited` */
+/** Counts one request in the caller's limits, without tokens. @throws GatewayError `rate_limited` */
 async function countRequest({ limiter, clock, settings }: QuoteServices, caller: QuoteTarget['caller']): Promise<TakenLimits | undefined> {
   const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
   const { voice } = chatDialects['openai-chat'];
-  const taken = await reserveCall({ limiter, clock, voice, caller, perKey: settings().perKey, facts, model: undefined });
-  taken?.reservation.settle(0);
-  return taken;
+  const reserved = await reserveCall({ limiter, clock, voice, caller, perKey: settings().perKey, facts, model: undefined });
+  reserved?.reservation.settle(0);
+  return reserved;
 }
 
 /** @throws GatewayError `missing_required_field` or `invalid_value` */
-function readQuestion({ bytes, body: question }: ReadRequest): Question {
-  const { path, body } = question;
+function readQuoteRequest({ bytes, body: fields }: ReadRequest): QuoteRequest {
+  const { path, body } = fields;
   if (path === undefined) throw new GatewayError('missing_required_field', "Missing required parameter: 'path'.", { param: 'path' });
   if (typeof path !== 'string' || path.length > pathCharactersMax)
     throw new GatewayError('invalid_value', 'Invalid \'path\': expected a path such as "/v1/messages".', { param: 'path' });
@@ -91,8 +91,8 @@ function readQuestion({ bytes, body: question }: ReadRequest): Question {
   return { path, body, bytes: bytes.subarray(span.start, span.end) };
 }
 
-/** Asks for what would be held and gives it back at once, so that the answer is the very one that a call would get. */
-async function lookForMoney(
+/** Holds the amount and releases it at once, so that the answer is exactly the one that a call would get. */
+async function checkCredit(
   { credits, clock }: Pick<QuoteServices, 'clock' | 'credits'>,
   { caller }: QuoteTarget,
   nanoUsd: bigint,

@@ -3,7 +3,7 @@ import type { CallLabel, CallReport } from '../../telemetry/call-report.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { EndpointRequest } from './endpoint.ts';
 
-/** From now on the request is a call, which is told of in logs, metrics and traces. */
+/** Begins the report of a request that is a call. From now on it appears in logs, metrics and traces. */
 export function beginReport(
   { telemetry }: { readonly telemetry: Pick<Telemetry, 'begin'> },
   http: EndpointRequest,

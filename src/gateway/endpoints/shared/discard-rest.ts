@@ -1,15 +1,15 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What is taken of a body that nobody wants any more, and how long. */
+/** The most bytes of a refused body that are read and discarded, and for how long. */
 const restBytesMax = 4 * 1024 * 1024;
 const restMsMax = 5000;
-/** What a client has to read the answer once its connection has been ended. */
+/** How long a client may read the answer after its connection has been ended. */
 const readMsMax = 2000;
 
 /**
- * Throws away what still comes of a body that was refused, for a while: many clients read their answer only when they have sent everything, and a connection that is
- * closed over unread bytes takes the answer with it. What is longer is not waited for: the connection's sending side ends behind the answer, nothing more is
- * read, and a moment later it is closed. To be called when the answer has been written.
+ * Reads and discards the rest of a refused body, up to a limit. Many clients read the answer only after they have sent
+ * everything, and closing a connection with unread bytes destroys the answer. Beyond the limit the connection is ended
+ * after the answer, and closed a moment later. Call this after the answer was written.
  */
 export function discardRest(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;

@@ -6,22 +6,22 @@ import { awaitReply } from '../../replies/event-reply.ts';
 import { createUnheardReport } from '../../telemetry/call-report.ts';
 import type { PlainCall, PlainServices } from './plain-call.ts';
 
-/** A request of the gateway's own, and in whose books it is a call. */
+/** A request that the gateway itself makes, and the user in whose books it is a call. */
 export type OwnRequest = {
   readonly body: JsonObject;
   readonly userName: string;
-  /** Absent where no key asked for what it is for. */
+  /** Absent: no key caused it. */
   readonly keyId?: string;
-  /** Names in the books what made it. */
+  /** The name under which the books show what made it. */
   readonly keyName: string;
-  /** Set where it is a part of another call. */
+  /** Set if it is a part of another call. */
   readonly part?: { readonly rowId: string; readonly parentCallId: string } | undefined;
 };
 
-/** Every limit of spending that a user may have: the books are asked for those that there are, and by their amounts. */
+/** All limits that a user may have. The credit desk ignores those that the user lacks, and reads the amounts itself. */
 const userLimits = { prepaid: true, spendPerDay: '0', spendPerMonth: '0', spendTotal: '0' } as const;
 
-/** Nothing is reported of a call that no client made, and it takes no place of one. */
+/** A call without a client occupies no place in the process. */
 const admission = { releaseBytes: () => {} };
 
 /**

@@ -6,7 +6,7 @@ import type { StreamFraming } from '../../../platform/frames.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { CallLabel } from '../../telemetry/call-report.ts';
-import type { EnteredCall } from './plain-call.ts';
+import type { AdmittedCall } from './plain-call.ts';
 import type { QuoteTarget, QuotedCall } from './quoting/quoted-call.ts';
 
 /** The client interface that an image reply is written for. */
@@ -33,7 +33,7 @@ export type PictureOrder = {
 };
 
 /** An admitted image call. */
-export type PictureCall = EnteredCall & { readonly admission: Pick<Admission, 'holdBytes' | 'releaseBytes'> };
+export type PictureCall = AdmittedCall & { readonly admission: Pick<Admission, 'holdBytes' | 'releaseBytes'> };
 
 /** Makes images for endpoints whose replies may contain them. The image endpoint implements it. */
 export type PictureMaker = {
@@ -43,5 +43,5 @@ export type PictureMaker = {
    */
   readonly make: (call: PictureCall, order: PictureOrder) => Promise<void>;
   /** Estimates the cost of a call. @throws GatewayError if the call would be refused */
-  readonly quote: (asked: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: PictureOrder) => QuotedCall;
+  readonly quote: (target: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: PictureOrder) => QuotedCall;
 };

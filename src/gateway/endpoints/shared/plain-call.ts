@@ -23,75 +23,75 @@ import type { ClientReply } from '../../replies/client-reply.ts';
 import type { AttemptReport, CallLabel, CallReport } from '../../telemetry/call-report.ts';
 import type { EndpointRequest } from './endpoint.ts';
 
-/** What calls work with that are no chats. */
+/** The services of calls that are not chats. */
 export type PlainServices = AdmissionServices & AttemptServices;
 
-/** A call that is no chat and was let in: of a client, or of the gateway's own. */
-export type EnteredCall = {
+/** An admitted call that is not a chat: of a client, or of the gateway itself. */
+export type AdmittedCall = {
   readonly callId: string;
   readonly caller: ApiKey;
   readonly settings: GatewaySettings;
-  /** Headers of the client, which pass where the upstream takes them. */
+  /** Headers of the client. They pass if the upstream accepts them. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly acceptedAtMs: number;
   readonly startedMs: number;
-  /** Where the reply is written. */
+  /** Receives the reply. */
   readonly response: ClientReply;
-  /** What is done when its client leaves. */
+  /** What happens when its client disconnects. */
   readonly disconnect: DisconnectPolicy | undefined;
   readonly admission: AttemptedCall['admission'];
   readonly report: AttemptReport;
-  /** Set where it is a part of another call: its id is that of its row then. */
+  /** Set if it is a part of another call: its id is then that of its row. */
   readonly parentCallId?: string;
 };
 
 /** A call whose request is JSON. */
-export type PlainCall = EnteredCall & { readonly body: JsonObject };
+export type PlainCall = AdmittedCall & { readonly body: JsonObject };
 
-/** What a call is about. */
+/** The parts of a call that differ between endpoints. */
 type PlainTask<Plan extends AttemptPlan> = Wanted & {
   readonly label: CallLabel;
   readonly voice: ErrorVoice;
   readonly facts: CallFacts;
-  /** Of the stream that its client asked for. Absent: server-sent events where the facts say that it is one. */
+  /** The framing of the requested stream. Absent: server-sent events if the facts ask for a stream. */
   readonly framing?: StreamFraming | undefined;
-  /** Finds what it may use at each target: asked only where something limits what its caller spends. */
+  /** Bounds the usage at each target. Called only if the caller has a limit. */
   readonly bound: () => (target: Target) => UsageBounds;
-  /** @param purchase its prices are those that the call is held by */
+  /** @param purchase has the prices of the hold */
   readonly createJob: (purchase: Purchase) => CallJob<Plan>;
 };
 
 /**
- * Lets a request in. Undefined where nothing is left to do.
+ * Admits a request. Undefined: it has its answer already.
  * @param voice words the refusal of a busy process
  * @throws GatewayError before anything was spent
  */
-export async function enterCall(
+export async function admitCall(
   gateway: PlainServices,
   http: EndpointRequest,
   voice: ErrorVoice,
   report: CallReport,
-): Promise<(EnteredCall & { readonly admission: Admission }) | undefined> {
+): Promise<(AdmittedCall & { readonly admission: Admission }) | undefined> {
   const { request, response, callId } = http;
   const { clock } = gateway;
   const acceptedAtMs = clock.nowMs();
   const startedMs = clock.monotonicMs();
   const settings = gateway.settings();
-  const entered = await enter(gateway, http, voice, report);
-  if (entered === undefined) return undefined;
+  const admitted = await enter(gateway, http, voice, report);
+  if (admitted === undefined) return undefined;
   const headers = request.headers as Readonly<Record<string, string | undefined>>;
-  const disconnect = entered.caller.disconnectPolicy ?? settings.disconnect;
-  return { callId, ...entered, settings, headers, acceptedAtMs, startedMs, response, disconnect, report };
+  const disconnect = admitted.caller.disconnectPolicy ?? settings.disconnect;
+  return { callId, ...admitted, settings, headers, acceptedAtMs, startedMs, response, disconnect, report };
 }
 
-/** The same for a request in JSON, which is read. */
+/** The same for a request in JSON. Also reads its body. */
 export async function receivePlainCall(
   gateway: PlainServices,
   http: EndpointRequest,
   voice: ErrorVoice,
   report: CallReport,
 ): Promise<PlainCall | undefined> {
-  const call = await enterCall(gateway, http, voice, report);
+  const call = await admitCall(gateway, http, voice, report);
   if (call === undefined) return undefined;
   const { admission, settings } = call;
   const { bytes, body } = await readRequest(http.request, settings.limits, (held) => admission.holdBytes(held));
@@ -100,12 +100,13 @@ export async function receivePlainCall(
 }
 
 /**
- * Makes a call: routed by model, limited, and held for. Returns when its first attempt runs; the attempts go on by themselves, write the reply and settle the call.
+ * Makes a call: routes it by model, applies limits and holds credit. Returns when its first attempt runs. The attempts
+ * continue by themselves, write the reply and settle the call.
  * @throws GatewayError before anything was spent
  */
 export async function startPlainCall<Plan extends AttemptPlan>(
   gateway: PlainServices,
-  call: EnteredCall,
+  call: AdmittedCall,
   task: PlainTask<Plan>,
 ): Promise<void> {
   const { caller, settings, acceptedAtMs } = call;
@@ -115,18 +116,18 @@ export async function startPlainCall<Plan extends AttemptPlan>(
   const targets = rankSuitable({ ...seeTargets(gateway, settings), facts, caller, headers: call.headers }, task);
   const { limiter, clock } = gateway;
   const { perKey, routing } = settings;
-  const taken = await reserveCall({ limiter, clock, voice, caller, perKey, facts, model: targets[0]?.model });
+  const reserved = await reserveCall({ limiter, clock, voice, caller, perKey, facts, model: targets[0]?.model });
   let credit: CallCredit | undefined;
   try {
     const payer = { userName: caller.userName, keyId: caller.id };
     const purchase = { priceBook: routing.priceBook, requestedModel, acceptedAtMs, ...payer };
     credit = await takeCredit(gateway, caller, acceptedAtMs, () => boundDearest(purchase, targets, bound()));
     const framing = task.framing ?? (facts.stream ? 'sse' : undefined);
-    const known = { ...call, label, facts, framing, targets, taken, credit };
+    const attempted = { ...call, label, facts, framing, targets, taken: reserved, credit };
     const sink = createByteSink({ ...call, voice, framing });
-    await new CallAttempts(gateway, known, createJob(purchase), sink).start();
+    await new CallAttempts(gateway, attempted, createJob(purchase), sink).start();
   } catch (error) {
-    taken?.reservation.release();
+    reserved?.reservation.release();
     credit?.end();
     throw error;
   }

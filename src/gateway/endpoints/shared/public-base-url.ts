@@ -1,17 +1,17 @@
 import type { ProxyTest } from '../../settings/call-settings.ts';
 import type { IncomingMessage } from 'node:http';
 
-/** The first of a proxy's list: the value that the client's own connection had. */
+/** The first value of a proxy's list: that of the client's own connection. */
 function firstOf(field: string | readonly string[] | undefined): string {
   return (typeof field === 'string' ? field : (field?.[0] ?? '')).split(',', 1)[0]?.trim() ?? '';
 }
 
-/** A host as it stands in an address, with a port or without. */
+/** A host in an address, with or without a port. */
 const hostPattern = /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /**
- * The scheme and host under which clients reach the gateway, without a slash at the end: as configured, else as the request has it. Only a trusted proxy is
- * believed what it says of the address that it was asked under.
+ * The scheme and host under which clients reach the gateway, without a slash at the end: as configured, otherwise from
+ * the request. Forwarded headers count only from a trusted proxy.
  */
 export function publicBaseUrl(
   request: Pick<IncomingMessage, 'headers' | 'socket'>,

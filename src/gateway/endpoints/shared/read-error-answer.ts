@@ -2,7 +2,7 @@ import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
 
-/** Reads the error answers of upstreams that speak a dialect, to be worded anew. */
+/** Creates a reader of the error answers of upstreams with a dialect. */
 export function createErrorReader({ codec }: Pick<ChatDialect, 'codec'>): ReplyRelay['readError'] {
   return ({ status, headers, body }) => {
     const seconds = Number(headers['retry-after'] ?? Number.NaN);
@@ -10,5 +10,5 @@ export function createErrorReader({ codec }: Pick<ChatDialect, 'codec'>): ReplyR
   };
 }
 
-/** The shapes of OpenAI and of those who imitate it. */
+/** Reads the error format of OpenAI and of servers that imitate it. */
 export const readErrorAnswer = createErrorReader(chatDialects['openai-chat']);

@@ -4,13 +4,13 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform
 import { type Attributes, autoChunking, type Chunking } from '../../../tools/file-search/file-objects.ts';
 import type { ListPage } from '../../../tools/file-search/file-store.ts';
 
-/** Readers of the fields of requests. Each throws GatewayError `invalid_value` that names the field. */
+// Readers of fields of requests. Each throws GatewayError `invalid_value` with the name of the field.
 
 export function invalid(param: string, expected: string): GatewayError {
   return new GatewayError('invalid_value', `Invalid value for '${param}': ${expected}.`, { param });
 }
 
-/** Null counts as absent, as with the vendor. */
+/** Null counts as absent, as at the vendor. */
 export function readOptional<Value>(value: JsonValue | undefined, read: (value: JsonValue) => Value): Value | undefined {
   return value === undefined || value === null ? undefined : read(value);
 }
@@ -71,10 +71,10 @@ export function readChunking(value: JsonValue, param: string): Chunking {
   const strategy = readObject(value, param);
   if (strategy['type'] === 'auto') return autoChunking;
   if (strategy['type'] !== 'static') throw invalid(`${param}.type`, "expected 'auto' or 'static'");
-  const given = readObject(strategy['static'] ?? null, `${param}.static`);
-  const tokensMax = readInteger(given['max_chunk_size_tokens'] ?? null, `${param}.static.max_chunk_size_tokens`, 100, 4096);
-  const most = Math.floor(tokensMax / 2);
-  const overlapTokens = readInteger(given['chunk_overlap_tokens'] ?? null, `${param}.static.chunk_overlap_tokens`, 0, most);
+  const fields = readObject(strategy['static'] ?? null, `${param}.static`);
+  const tokensMax = readInteger(fields['max_chunk_size_tokens'] ?? null, `${param}.static.max_chunk_size_tokens`, 100, 4096);
+  const overlapMax = Math.floor(tokensMax / 2);
+  const overlapTokens = readInteger(fields['chunk_overlap_tokens'] ?? null, `${param}.static.chunk_overlap_tokens`, 0, overlapMax);
   return { isAuto: false, tokensMax, overlapTokens };
 }
 
@@ -95,13 +95,18 @@ export function readFilter(value: JsonValue, param: string, depth = 0): FileFilt
   const key = readText(filter['key'], `${param}.key`, keyCharactersMax);
   const isList = operator === 'in' || operator === 'nin';
   const read = (item: JsonValue, at: string): string | number | boolean => readAttribute(item, at);
-  const given = filter['value'] ?? null;
+  const operand = filter['value'] ?? null;
   const at = `${param}.value`;
-  if (!isList) return { kind: 'compare', key, operator, value: read(given, at) };
-  return { kind: 'compare', key, operator, value: readList(given, at, filterItemsMax).map((item, index) => read(item, `${at}[${index}]`)) };
+  if (!isList) return { kind: 'compare', key, operator, value: read(operand, at) };
+  return {
+    kind: 'compare',
+    key,
+    operator,
+    value: readList(operand, at, filterItemsMax).map((item, index) => read(item, `${at}[${index}]`)),
+  };
 }
 
-/** Reads a list's page from a query. One row more than asked for is read, which tells whether there are more. */
+/** Reads a list's page from a query. The limit has one row more than requested, which tells whether there are more. */
 export function readPage(
   query: URLSearchParams,
   limits: { readonly limitMax: number; readonly fallback: number },

@@ -8,33 +8,33 @@ import { followDeclaredTypes } from '../../../platform/http/declared-types.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { heldBytesMax, type SpooledUpload, type UploadSpool } from './upload-spool.ts';
 
-/** A field of a form, as it came. */
+/** A field of a form, as received. */
 export type FormField = { readonly name: string; readonly value: string };
 
 /** A file of a form, which waits in the spool. */
 export type ReceivedUpload = {
   readonly name: string;
-  /** How many fields came before it. */
+  /** The number of fields before it. */
   readonly place: number;
   readonly filename: string;
-  /** Empty where none was declared. */
+  /** Empty if none was declared. */
   readonly declaredType: string;
   readonly upload: SpooledUpload;
 };
 
-/** A form as it came, its fields and files in their order. */
+/** A form as received, with its fields and files in order. */
 export type ReceivedUploads = { readonly fields: readonly FormField[]; readonly files: readonly ReceivedUpload[] };
 
-/** What a form may have. */
+/** The limits and the parts of an expected form. */
 export type ExpectedForm = {
   readonly fileBytesMax: number;
   readonly filesMax: number;
-  /** Of one field, and of all of them. */
+  /** The limits of one field, and of all fields. */
   readonly fieldBytesMax: number;
   readonly fieldsBytesMax: number;
   /** Whether a part is a file. Otherwise it is read as text. */
   readonly isFile: (name: string, filename: string | undefined) => boolean;
-  /** Why a part is refused when it begins; undefined where it is taken. */
+  /** Why a part is refused at its beginning; undefined if it is accepted. */
   readonly refuseFile: (name: string, filesBefore: number) => GatewayError | undefined;
   readonly refuseField: (name: string) => GatewayError | undefined;
   readonly tooManyParts: () => GatewayError;
@@ -42,7 +42,7 @@ export type ExpectedForm = {
 
 type Receiving = {
   readonly request: IncomingMessage;
-  /** The form itself, where it is not what the request has: it came encoded. */
+  /** The form itself if the request has it in an encoding. Absent: the request. */
   readonly source?: Readable;
   readonly signal?: AbortSignal;
   readonly admission: Pick<Admission, 'holdBytes'>;
@@ -50,14 +50,15 @@ type Receiving = {
   readonly expected: ExpectedForm;
 };
 
-/** What stands between the parts of a form that is not refused. */
+/** The most bytes between the parts of a form. */
 const headBytesMax = 4 * 1024 * 1024;
-/** What the connection has read ahead. */
+/** The bytes that the connection reads ahead. */
 const readAheadBytes = 128 * 1024;
 const filenameCharactersMax = 255;
 
 /**
- * Takes a form with files in as it comes, whatever the order of its parts: the files go into the spool. Where it fails, or its client leaves, nothing of it stays.
+ * Receives a form with files as it arrives, in any order of its parts. The files go into the spool. If it fails or its
+ * client disconnects, nothing of it remains.
  * @throws GatewayError
  */
 export async function receiveUploads(receiving: Receiving): Promise<ReceivedUploads> {
@@ -82,10 +83,12 @@ function wrongContentType(cause?: unknown): GatewayError {
 }
 
 function overloaded(): GatewayError {
-  return new GatewayError('overloaded', 'The gateway holds as many uploads as it can. Please try again in 1s.', { retryAfterSeconds: 1 });
+  return new GatewayError('overloaded', 'The gateway is overloaded: it has no room for more uploads. Please try again in 1s.', {
+    retryAfterSeconds: 1,
+  });
 }
 
-/** In the vendor's words. @param bytes read so far, or announced */
+/** Uses the vendor's message. @param bytes bytes read so far, or announced */
 function tooLarge(bytes: number, bytesMax: number, param: string): GatewayError {
   return new GatewayError('request_too_large', `Maximum content size limit (${bytesMax}) exceeded (${bytes} bytes read)`, { param });
 }
@@ -109,22 +112,22 @@ class OpenForm {
   read(headers: BusboyHeaders): Promise<ReceivedUploads> {
     const { request, source = request, signal, expected } = this.#receiving;
     const { promise, resolve, reject } = this.#done;
-    // Throws for a boundary that is none.
+    // Throws for an invalid boundary.
     const parser = createParser(headers, expected);
     const declaredOf = followDeclaredTypes(parser);
-    parser.on('file', (name, stream, filename, _encoding, toldType) =>
-      this.#takeFile({ name, filename: filename ?? '', declaredType: declaredOf(toldType) ?? '' }, stream),
+    parser.on('file', (name, stream, filename, _encoding, reportedType) =>
+      this.#takeFile({ name, filename: filename ?? '', declaredType: declaredOf(reportedType) ?? '' }, stream),
     );
     parser.on('field', (name, value, nameTruncated, valueTruncated) => this.#takeField(name, value, nameTruncated || valueTruncated));
-    parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is no valid multipart/form-data', { cause })));
+    parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is not valid multipart/form-data', { cause })));
     parser.on('finish', () => void this.#writing.then(() => resolve({ fields: this.#fields, files: this.#files }), reject));
     for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const) parser.on(limit, () => reject(expected.tooManyParts()));
-    const onCut = (): void => reject(new GatewayError('body_incomplete', 'the upload ended before it was whole'));
+    const onCut = (): void => reject(new GatewayError('body_incomplete', 'the upload ended before it was complete'));
     const onAbort = (): void => reject(abortReason(signal));
     request.on('aborted', onCut);
     request.on('error', onCut);
     signal?.addEventListener('abort', onAbort, { once: true });
-    // A client that left before somebody listened for it: nothing tells again.
+    // If the client has disconnected before, no further event comes.
     if (signal?.aborted === true) onAbort();
     else source.pipe(parser);
     return promise.catch((error: unknown) => {
@@ -134,18 +137,18 @@ class OpenForm {
     });
   }
 
-  #takeFile(told: Pick<ReceivedUpload, 'name' | 'filename' | 'declaredType'>, stream: BusboyFileStream): void {
+  #takeFile(file: Pick<ReceivedUpload, 'name' | 'filename' | 'declaredType'>, stream: BusboyFileStream): void {
     const { spool, expected } = this.#receiving;
-    const refusal = expected.refuseFile(told.name.slice(0, 80), this.#files.length);
+    const refusal = expected.refuseFile(file.name.slice(0, 80), this.#files.length);
     if (refusal !== undefined) {
       this.#done.reject(refusal);
       stream.resume();
       return;
     }
     const upload = spool.begin();
-    this.#files.push({ ...told, filename: cleanName(told.filename), place: this.#fields.length, upload });
+    this.#files.push({ ...file, filename: cleanName(file.filename), place: this.#fields.length, upload });
     if (this.#files.length > 1) this.#hold();
-    const writing = writeUpload(stream, upload, expected.fileBytesMax, told.name);
+    const writing = writeUpload(stream, upload, expected.fileBytesMax, file.name);
     writing.catch(this.#done.reject);
     this.#writing = this.#writing.then(() => writing);
     this.#writing.catch(() => {});
@@ -165,7 +168,7 @@ class OpenForm {
     if (this.#fieldBytes > heldBytesMax) this.#hold();
   }
 
-  /** Counts what the form has in memory. */
+  /** Counts the bytes of the form in memory. */
   #hold(): void {
     const bytes = readAheadBytes + Math.max(1, this.#files.length) * heldBytesMax + this.#fieldBytes;
     if (!this.#receiving.admission.holdBytes(bytes)) this.#done.reject(overloaded());
@@ -174,7 +177,7 @@ class OpenForm {
 
 function abortReason(signal: AbortSignal | undefined): GatewayError {
   const reason: unknown = signal?.reason;
-  return reason instanceof GatewayError ? reason : new GatewayError('request_timeout', 'the client has left', { cause: reason });
+  return reason instanceof GatewayError ? reason : new GatewayError('request_timeout', 'the client disconnected', { cause: reason });
 }
 
 function createParser(headers: BusboyHeaders, expected: ExpectedForm): InstanceType<typeof Busboy> {
@@ -205,7 +208,7 @@ async function writeUpload(stream: BusboyFileStream, upload: SpooledUpload, byte
   }
 }
 
-/** A name without places of directories, and without characters that are not seen. */
+/** A file name without directories and without invisible characters. */
 function cleanName(filename: string): string {
   const name = (filename.toWellFormed().split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
   return Array.from(name).slice(-filenameCharactersMax).join('');

@@ -5,8 +5,9 @@ import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 
 /**
- * Takes what an upload needs of the limits of its caller, so that nobody sends many MiB to be told that it was too many. It is given back when the form has come: the model and the
- * length of the text stand in it, and the call takes its share of all limits in the same moment.
+ * Reserves the share of an upload in the limits of its caller, so that a client over its limit need not send many MiB
+ * first. It is released when the form has arrived: only then are the model and the length of the text known, and the
+ * call reserves its share of all limits at the same moment.
  * @throws GatewayError `rate_limited` (429)
  */
 export async function takeUploadSlot(
@@ -16,6 +17,6 @@ export async function takeUploadSlot(
   const { limiter, clock } = gateway;
   const { perKey } = gateway.settings();
   const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
-  const taken = await reserveCall({ limiter, clock, voice: chatDialects['openai-chat'].voice, caller, perKey, facts, model: undefined });
-  return { release: () => taken?.reservation.release() };
+  const reserved = await reserveCall({ limiter, clock, voice: chatDialects['openai-chat'].voice, caller, perKey, facts, model: undefined });
+  return { release: () => reserved?.reservation.release() };
 }

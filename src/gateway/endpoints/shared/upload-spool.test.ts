@@ -13,13 +13,13 @@ async function contentOf(upload: SpooledUpload): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-describe('uploads that wait', () => {
+describe('spooled uploads', () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-spool-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
   const bytes = (length: number): Buffer => Buffer.from(Array.from({ length }, (_, index) => index % 251));
 
   for (const length of [0, 1, heldBytesMax, heldBytesMax + 1, 3 * heldBytesMax + 7])
-    test(`${length} bytes are read back as they came, as often as one likes, and leave no name`, async () => {
+    test(`${length} bytes can be read repeatedly and unchanged, and leave no file name`, async () => {
       const spool = new UploadSpool(directory, () => 10_000_000);
       const upload = spool.begin();
       const content = bytes(length);
@@ -33,7 +33,7 @@ describe('uploads that wait', () => {
       await assert.rejects(upload.write(Buffer.alloc(1)));
     });
 
-  test('the room on the disk is shared, and what is discarded gives its part back, also in the middle of a write', async () => {
+  test('the disk quota is shared, and a discarded upload releases its share, even during a write', async () => {
     const spool = new UploadSpool(directory, () => 1_000_000);
     const first = spool.begin();
     await first.write(bytes(900_000));
@@ -50,7 +50,7 @@ describe('uploads that wait', () => {
     await fourth.discard();
   });
 
-  test('only its owner can look into the directory, and what a process left behind is swept at the start; nothing else is', () => {
+  test('only the owner can read the directory, and only leftover uploads are deleted at the start', () => {
     writeFileSync(join(directory, 'upload-1-1'), 'x');
     writeFileSync(join(directory, 'other'), 'x');
     const own = join(directory, 'own');

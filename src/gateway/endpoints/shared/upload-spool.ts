@@ -10,8 +10,8 @@ export const heldBytesMax = 256 * 1024;
 const readBytes = 64 * 1024;
 
 /**
- * Where uploads wait until their upstream has them: in memory while they are small, else in files that only this process can read. A file loses its name as soon as
- * it is open, so that whatever ends the process leaves nothing.
+ * Stores uploads until their upstream has them: small ones in memory, others in files that only this process can read.
+ * A file loses its name as soon as it is open, so that nothing remains however the process ends.
  */
 export class UploadSpool {
   readonly #directory: string;
@@ -20,8 +20,8 @@ export class UploadSpool {
   #files = 0;
 
   /**
-   * Makes the directory and removes what a process may have left there that died between two system calls.
-   * @param bytesMax what all files together may have
+   * Creates the directory and removes files of a process that died between two system calls.
+   * @param bytesMax the most bytes of all files together
    */
   constructor(directory: string, bytesMax: () => number) {
     this.#directory = directory;
@@ -30,44 +30,44 @@ export class UploadSpool {
     for (const name of readdirSync(directory)) if (name.startsWith('upload-')) rmSync(join(directory, name), { force: true });
   }
 
-  /** Begins an upload. Whoever does so discards it. */
+  /** Begins an upload. The caller must discard it. */
   begin(): SpooledUpload {
     return new SpooledUpload(this);
   }
 
-  /** Opens a file that has no name any more. */
+  /** Opens a file and removes its name. */
   async openFile(): Promise<FileHandle> {
     this.#files += 1;
     const path = join(this.#directory, `upload-${process.pid}-${this.#files}`);
     const handle = await open(path, 'wx+', 0o600);
-    // Another process that begins may have swept it already.
+    // Another process that starts may have removed it already.
     await unlink(path).catch(() => {});
     return handle;
   }
 
-  /** Takes room for bytes of a file. @throws GatewayError `overloaded` when there is none */
-  take(bytes: number): void {
-    if (this.#bytes + bytes > this.#bytesMax()) throw noRoom('the uploads that are under way have all the room there is for them');
+  /** Reserves bytes on the disk. @throws GatewayError `overloaded` if there are not enough */
+  reserve(bytes: number): void {
+    if (this.#bytes + bytes > this.#bytesMax()) throw noRoom('the quota of the upload spool is used up');
     this.#bytes += bytes;
   }
 
-  giveBack(bytes: number): void {
+  release(bytes: number): void {
     this.#bytes -= bytes;
   }
 }
 
 function noRoom(internal: string, cause?: unknown): GatewayError {
-  const message = 'The gateway holds as many uploads as it can. Please try again in 1s.';
+  const message = 'The gateway is overloaded: it has no room for more uploads. Please try again in 1s.';
   return new GatewayError('overloaded', message, { retryAfterSeconds: 1, internal, cause });
 }
 
-/** One upload. It can be read as often as attempts need it, until it is discarded. */
+/** One upload. It can be read repeatedly until it is discarded. */
 export class SpooledUpload {
   readonly #spool: UploadSpool;
   #held: Buffer[] = [];
   #handle: FileHandle | undefined;
   #bytes = 0;
-  #taken = 0;
+  #reserved = 0;
   #isDiscarded = false;
 
   constructor(spool: UploadSpool) {
@@ -82,9 +82,9 @@ export class SpooledUpload {
     return this.#isDiscarded;
   }
 
-  /** Adds to its end. @throws GatewayError `overloaded` when nothing more fits on the disk */
+  /** Appends bytes. @throws GatewayError `overloaded` if they do not fit on the disk */
   async write(chunk: Buffer): Promise<void> {
-    if (this.#isDiscarded) throw new Error('an upload that was discarded is written to');
+    if (this.#isDiscarded) throw new Error('a discarded upload was written to');
     if (this.#handle === undefined && this.#bytes + chunk.length <= heldBytesMax) {
       this.#held.push(chunk);
       this.#bytes += chunk.length;
@@ -100,9 +100,9 @@ export class SpooledUpload {
   async #toFile(chunk: Buffer): Promise<void> {
     if (this.#handle === undefined) {
       const held = Buffer.concat(this.#held);
-      this.#take(held.length);
+      this.#reserve(held.length);
       const handle = await this.#spool.openFile();
-      // Its client may have left meanwhile.
+      // The client may have disconnected meanwhile.
       if (this.#isDiscarded) {
         await handle.close();
         return;
@@ -111,19 +111,19 @@ export class SpooledUpload {
       this.#held = [];
       await writeAll(handle, held, 0);
     }
-    this.#take(chunk.length);
+    this.#reserve(chunk.length);
     await writeAll(this.#handle, chunk, this.#bytes);
     this.#bytes += chunk.length;
   }
 
-  #take(bytes: number): void {
-    this.#spool.take(bytes);
-    this.#taken += bytes;
+  #reserve(bytes: number): void {
+    this.#spool.reserve(bytes);
+    this.#reserved += bytes;
   }
 
-  /** What lies from `start` to before `end`; less where it is shorter. */
+  /** The bytes from `start` to before `end`; fewer if the upload is shorter. */
   async readAt(start: number, end: number): Promise<Buffer> {
-    if (this.#isDiscarded) throw new Error('an upload that was discarded is read');
+    if (this.#isDiscarded) throw new Error('a discarded upload was read');
     if (this.#handle === undefined) return Buffer.concat(this.#held).subarray(start, end);
     const piece = Buffer.allocUnsafe(Math.max(0, Math.min(end, this.#bytes) - start));
     let filled = 0;
@@ -135,18 +135,18 @@ export class SpooledUpload {
     return piece.subarray(0, filled);
   }
 
-  /** All of it, from the beginning, a piece at a time. */
+  /** All bytes from the beginning, in pieces. */
   async *read(): AsyncGenerator<Buffer> {
     for (let at = 0; at < this.#bytes; at += readBytes) yield await this.readAt(at, Math.min(at + readBytes, this.#bytes));
   }
 
-  /** Gives back everything it has. Harmless when repeated, and whenever it comes. */
+  /** Releases everything. Can be called repeatedly and at any time. */
   async discard(): Promise<void> {
     if (this.#isDiscarded) return;
     this.#isDiscarded = true;
     this.#held = [];
-    this.#spool.giveBack(this.#taken);
-    this.#taken = 0;
+    this.#spool.release(this.#reserved);
+    this.#reserved = 0;
     const handle = this.#handle;
     this.#handle = undefined;
     await handle?.close();

@@ -6,21 +6,21 @@ import type { CallLabel } from '../../telemetry/call-report.ts';
 
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** How requests to a path are answered that are refused before a route has begun to follow them. */
+/** How refusals of requests to a path are worded before a route handles them. */
 export type Wording = {
   readonly voice: ErrorVoice;
-  /** What they are known by in logs and metrics. */
+  /** Their label in logs and metrics. */
   readonly label: CallLabel;
-  /** The framing of the stream that is asked for, where that words errors in another way. */
+  /** The framing of the requested stream, if it changes the wording of errors. */
   readonly framing?: (query: URLSearchParams) => StreamFraming;
 };
 
-/** Errors as a chat dialect words them. */
+/** The wording of errors in a chat dialect. */
 export function wordingOf(dialect: DialectId): Wording {
   return { voice: chatDialects[dialect].voice, label: dialect };
 }
 
-/** The dialect that the headers of an SDK tell, on paths that say nothing of it. */
+/** The dialect that the headers of an SDK imply, on paths that several dialects share. */
 export function dialectOfHeaders(headers: RequestHeaders): DialectId {
   return headers['anthropic-version'] !== undefined || headers['vendor-version'] !== undefined ? 'anthropic-messages' : 'openai-chat';
 }

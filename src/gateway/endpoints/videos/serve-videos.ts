@@ -12,7 +12,7 @@ import { createVideo, remixVideo } from './create/create-video.ts';
 import { followVideo } from './follow-video.ts';
 import { listVideoModels } from './list-video-models.ts';
 import { deleteVideo, listVideos, showVideo } from './list-videos.ts';
-import { whenLeft } from '../shared/content/serve-file.ts';
+import { disconnectSignal } from '../shared/content/serve-file.ts';
 import { publicBaseUrl } from '../shared/public-base-url.ts';
 import { serveContent } from './serve-content.ts';
 import { showReceipt } from './show-receipt.ts';
@@ -45,7 +45,8 @@ type Http = {
 };
 
 /**
- * Serves the routes of videos. Nothing is done for a caller who is not known, and nothing is found that is not the caller's own.
+ * Serves the routes of videos. Nothing is done for a caller who is not known, and nothing is found that is not the
+ * caller's own.
  * @param id of the video in the path; empty where there is none
  * @param report of a request that makes a video
  * @throws GatewayError
@@ -67,7 +68,7 @@ export async function serveVideos(
   const settings = gateway.settings();
   const { videos } = gateway;
   if (videos === undefined) throw new GatewayError('route_not_found', 'videos are not made by this gateway');
-  const signal = whenLeft(response);
+  const signal = disconnectSignal(response);
   const baseUrl = publicBaseUrl(request, { publicUrl: settings.videos.publicUrl, isProxy: settings.isProxy });
   const { query } = target;
   const context = { gateway, videos, settings, caller, admission, request, response, callId, query, baseUrl, signal, report };
@@ -77,7 +78,10 @@ export async function serveVideos(
   writeReply(response, answer.status, headers, Buffer.from(answer.text));
 }
 
-/** Whose file it is that a link opens. Undefined without a link that was signed for it and has not expired: then a key is needed. */
+/**
+ * Whose file it is that a link opens. Undefined without a link that was signed for it and has not expired: then a key
+ * is needed.
+ */
 async function findLinkedOwner({ videos, clock }: VideoServices, { query }: RequestTarget, id: string): Promise<string | undefined> {
   const link = videos?.links.read(id, query, clock.nowMs());
   if (videos === undefined || link === undefined) return undefined;
@@ -87,7 +91,10 @@ async function findLinkedOwner({ videos, clock }: VideoServices, { query }: Requ
   return owner !== undefined && videos.links.isSigned(link, owner) ? owner : undefined;
 }
 
-/** Sends a file to somebody who has a link to it. Those share the place of one tenant for each owner, beside the owner's own. */
+/**
+ * Sends a file to somebody who has a link to it. Those share the place of one tenant for each owner, beside the owner's
+ * own.
+ */
 async function serveLinked(
   gateway: VideoServices,
   http: Http,
@@ -99,7 +106,10 @@ async function serveLinked(
   if (admission === undefined || videos === undefined) return;
   const settings = gateway.settings();
   const caller = { userName: owner };
-  await serveContent({ gateway, videos, settings, caller, request, response, callId, query: target.query, signal: whenLeft(response) }, id);
+  await serveContent(
+    { gateway, videos, settings, caller, request, response, callId, query: target.query, signal: disconnectSignal(response) },
+    id,
+  );
 }
 
 /** Who comes with a link that opens nothing needs no key: the link is what is wrong. */

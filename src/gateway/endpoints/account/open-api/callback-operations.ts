@@ -24,14 +24,14 @@ export const callbackSchemas: Schemas = {
       id: text('The `webhook-id` of every attempt.'),
       object: { const: 'callback' },
       type: eventType,
-      subject: text('The id of the response or video that it is about.'),
+      subject: text('The id of the response or video.'),
       status: { type: 'string', enum: ['waiting', 'delivered', 'given_up'] },
-      attempts: count('How often it was sent.'),
-      created_at: orNull(unixSeconds('When there was something to tell.')),
-      next_attempt_at: orNull(unixSeconds('When it is sent next; null where it is not.')),
-      delivered_at: orNull(unixSeconds('When the receiver took it.')),
-      last_status: orNull(count('Status of the last answer.', { maximum: 599 })),
-      last_problem: orNull(text('Why the last attempt failed, where nothing was answered.')),
+      attempts: count('The number of attempts.'),
+      created_at: orNull(unixSeconds('The time of the event.')),
+      next_attempt_at: orNull(unixSeconds('The time of the next attempt; null if there is none.')),
+      delivered_at: orNull(unixSeconds('The time of the delivery.')),
+      last_status: orNull(count('The status of the last answer.', { maximum: 599 })),
+      last_problem: orNull(text('Why the last attempt failed, if it had no answer.')),
     },
     [
       'id',
@@ -58,16 +58,16 @@ export const callbackSchemas: Schemas = {
     'status',
   ]),
   CallbackSecret: object(
-    { object: { const: 'callback.secret' }, secret: text('Told this once.', { pattern: '^whsec_[A-Za-z0-9+/]+=*$' }) },
+    { object: { const: 'callback.secret' }, secret: text('Shown only once.', { pattern: '^whsec_[A-Za-z0-9+/]+=*$' }) },
     ['object', 'secret'],
   ),
   CallbackEvent: object(
     {
       id: { type: 'string' },
       object: { const: 'event' },
-      created_at: unixSeconds('When it was over.'),
+      created_at: unixSeconds('The time of the event.'),
       type: eventType,
-      data: object({ id: text('Of the response or video.') }, ['id']),
+      data: object({ id: text('The id of the response or video.') }, ['id']),
     },
     ['id', 'object', 'created_at', 'type', 'data'],
   ),
@@ -84,7 +84,7 @@ export const callbackSchemas: Schemas = {
 
 const listParameters = [
   { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
-  { name: 'subject', in: 'query', description: 'Only those about this response or video.', schema: { type: 'string' } },
+  { name: 'subject', in: 'query', description: 'Only events of this response or video.', schema: { type: 'string' } },
 ];
 
 type Described = {
@@ -96,18 +96,18 @@ type Described = {
 
 const operations: Readonly<Record<CallbackAction, Described>> = {
   list: {
-    summary: 'The events of the caller that were sent or wait to be, newest first',
+    summary: 'The events of the caller, sent and waiting, newest first',
     parameters: listParameters,
     schema: 'CallbackList',
     errors: [400, 401, 403, 500, 503],
   },
   'send-again': {
-    summary: 'Has an event sent again, from the first attempt on',
+    summary: 'Sends an event again, starting with a first attempt',
     schema: 'CallbackQueued',
     errors: [401, 403, 404, 500, 503],
   },
   'rotate-secret': {
-    summary: 'Makes a new secret for the events of the caller, and tells it this once; the one before signs beside it for 24 hours',
+    summary: 'Creates a new secret for the events of the caller and shows it once; the previous one also signs for 24 hours',
     schema: 'CallbackSecret',
     errors: [401, 403, 500, 503],
   },
@@ -132,24 +132,24 @@ const signed = (name: string, description: string): object => ({
   schema: { type: 'string' },
 });
 
-/** What the gateway itself posts to the `callback_url` of a request: Standard Webhooks 1.0.0. */
+/** The request that the gateway sends to the `callback_url` of a request: Standard Webhooks 1.0.0. */
 export const webhooks = {
   'callback-event': {
     post: {
-      summary: 'A video, or a response that was generated in the background, is over',
+      summary: 'A video or a background response has ended',
       parameters: [
-        signed('webhook-id', 'The same at each attempt: events may come twice.'),
-        signed('webhook-timestamp', 'When this attempt was made, in Unix seconds.'),
+        signed('webhook-id', 'The same at each attempt: events may arrive twice.'),
+        signed('webhook-timestamp', 'The time of this attempt, in Unix seconds.'),
         signed(
           'webhook-signature',
-          'v1 and a base64 HMAC-SHA256 of id, timestamp and body; two of them for a day after the secret was rotated.',
+          'v1 and a base64 HMAC-SHA256 of id, timestamp and body; two signatures for a day after the secret was rotated.',
         ),
       ],
       requestBody: { required: true, content: content('application/json', ref('CallbackEvent')) },
       responses: {
-        '2XX': { description: 'Taken, if it comes within 15 seconds.' },
-        410: { description: 'Given up at once.' },
-        default: { description: 'Tried again, nine times within three days or a little more.' },
+        '2XX': { description: 'The event is delivered if this comes within 15 seconds.' },
+        410: { description: 'No further attempt is made.' },
+        default: { description: 'The attempt is repeated, nine times within about three days.' },
       },
     },
   },

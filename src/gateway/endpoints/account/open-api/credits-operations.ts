@@ -14,7 +14,7 @@ export const creditsSchemas = {
       balance: {
         ...nullable(object({ amount: money, reserved: money }, ['amount', 'reserved'])),
         description:
-          'Of a prepaid user: what is left of what was paid in, below 0 what is owed, and what of it the gateway has set aside for calls under way and the next ones. Null: not prepaid.',
+          'The balance of a prepaid user, negative if it is overdrawn, and the part that is reserved for running calls and the next ones. Null: not prepaid.',
       },
       limits: {
         type: 'array',
@@ -22,7 +22,7 @@ export const creditsSchemas = {
         items: object(
           {
             scope: { enum: ['key', 'user'] },
-            period: { enum: ['day', 'month', 'total'], description: 'Days and months of the calendar in UTC.' },
+            period: { enum: ['day', 'month', 'total'], description: 'Calendar days and months in UTC.' },
             limit: money,
             spent: money,
             reserved: money,
@@ -39,10 +39,10 @@ export const creditsSchemas = {
 /** Describes `GET /v1/credits` for OpenAPI. */
 export function creditsOperation(): object {
   return {
-    summary: 'The balance of the caller, and how the spend limits of its key and its user stand',
+    summary: 'The balance of the caller, and the spend limits of its key and its user with their current values',
     security: carriers,
     responses: {
-      200: { description: 'What may be spent.', content: content('application/json', ref('Credits')) },
+      200: { description: 'Balance and limits.', content: content('application/json', ref('Credits')) },
       ...refusals([401, 403, 500, 503], 'Problem'),
     },
   };

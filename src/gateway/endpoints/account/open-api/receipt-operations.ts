@@ -13,14 +13,14 @@ export const receiptSchemas = {
 /** Describes the route of receipts for OpenAPI. */
 export function receiptOperation(): object {
   return {
-    summary: 'What a call cost and why, line by line, for the user whose key made it; docs/reference/receipt.md describes it',
+    summary: 'The cost of a call, line by line, for the user whose key made it; docs/reference/receipt.md describes it',
     security: carriers,
     responses: {
       200: {
-        description: 'The receipt. It does not change any more, except that `booked` becomes true.',
+        description: 'The receipt. It does not change, except that `booked` becomes true.',
         content: content('application/json', ref('Receipt')),
       },
-      202: { description: 'The call is under way.', content: content('application/json', ref('ReceiptInProgress')) },
+      202: { description: 'The call is still running.', content: content('application/json', ref('ReceiptInProgress')) },
       ...refusals([401, 403, 404, 500, 503], 'Problem'),
     },
   };

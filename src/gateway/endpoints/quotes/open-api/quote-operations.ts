@@ -9,23 +9,23 @@ export const quoteSchemas = {
   Money: object(
     {
       ...(receiptSchema.properties.total.properties as unknown as Readonly<Record<string, Schema>>),
-      credits: text('The same in the unit of the operator; only where `credit_unit` names one.'),
+      credits: text('The same amount in the unit of the operator; only if `credit_unit` names one.'),
     },
     ['nano_usd', 'usd'],
   ),
   CreditUnit: {
-    ...object({ name: { type: 'string' }, per_usd: text('How many of it are one USD.') }, ['name', 'per_usd']),
-    description: 'A unit of the operator in which amounts are shown beside USD. Absent where there is none.',
+    ...object({ name: { type: 'string' }, per_usd: text('Units per USD.') }, ['name', 'per_usd']),
+    description: 'A unit of the operator in which amounts are shown beside USD. Absent if there is none.',
   },
   QuoteQuestion: object(
     {
       path: text(
-        'Where the request would be posted, its query included: `/v1/messages`, `/v1beta/models/gemini-2.5-flash:generateContent`.',
+        'The path to which the request would be posted, with its query: `/v1/messages`, `/v1beta/models/gemini-2.5-flash:generateContent`.',
       ),
       body: {
         type: 'object',
         description:
-          'The body that would be posted. Forms of recordings are described as objects with their fields, `file` being `{"duration_seconds": 60}` or `{"bytes": 480000}`.',
+          'The body that would be posted. A form with a recording is an object with its fields, and `file` is `{"duration_seconds": 60}` or `{"bytes": 480000}`.',
       },
     },
     ['path', 'body'],
@@ -36,20 +36,20 @@ export const quoteSchemas = {
       path: { type: 'string' },
       dialect: { type: 'string' },
       requested_model: { type: 'string' },
-      quoted_at: text('The prices are those of this moment.'),
+      quoted_at: text('The time of the prices.'),
       currency: { const: 'USD' },
       credit_unit: ref('CreditUnit'),
       price_version: { type: 'string' },
       ...bounds,
       rounds_max: count(
-        'How often the model may be asked: more than once where the gateway runs its tools. The maximum covers all of them, and what their tools may do.',
+        'The most rounds of the model: more than one if the gateway runs its tools. The maximum covers all rounds and tools.',
       ),
       held: orNull({
         $ref: '#/components/schemas/Money',
-        description: 'What is held before its model is asked for the first time; null where nothing limits what the caller spends.',
+        description: 'The amount that is held before the first round; null if the caller has no limit.',
       }),
-      allowed: { type: 'boolean', description: 'Whether there is credit for it at this moment.' },
-      refusal: orNull({ type: 'object', description: 'Why there is none.', additionalProperties: true }),
+      allowed: { type: 'boolean', description: 'Whether the caller has credit for the request at this moment.' },
+      refusal: orNull({ type: 'object', description: 'Why the caller has no credit for it.', additionalProperties: true }),
       targets: {
         type: 'array',
         items: object(
@@ -57,20 +57,19 @@ export const quoteSchemas = {
             upstream: { type: 'string' },
             vendor: { type: 'string' },
             upstream_model: { type: 'string' },
-            price_id: orNull(text('The entry of the price book; null where the model has no price.')),
+            price_id: orNull(text('The entry of the price book; null if the model has no price.')),
             pricing_parameters: { type: 'object', additionalProperties: { type: 'string' } },
             ...bounds,
             usage: object({ expected: counts, most: counts }, ['expected', 'most']),
             lines: {
               type: 'array',
               items: receiptSchema.properties.rows.items.properties.lines.items as unknown as Schema,
-              description: 'What the expected charge comes from.',
+              description: 'The lines of the expected charge.',
             },
             notes: orNull({
               type: 'array',
               items: { type: 'object', additionalProperties: { type: 'string' } },
-              description:
-                'What translation would adapt, emulate or drop; null where the request names media, without which it is not known.',
+              description: 'The notes of translating the request; null if they depend on media that the request names.',
             }),
           },
           [
@@ -109,16 +108,16 @@ export const quoteSchemas = {
   ),
 };
 
-/** Describes the question for a price for OpenAPI. */
+/** Describes `POST /v1/quote` for OpenAPI. */
 export function quoteOperation(): object {
   return {
-    summary: 'What a request would cost at least, by the best estimate and at most, without sending it anywhere',
-    description: 'What is wrong with the body is answered in the words of its path.',
+    summary: 'The lowest, the expected and the highest cost of a request, which is not sent',
+    description: 'An error in the body is worded as at its own path.',
     security: carriers,
     requestBody: { required: true, content: content('application/json', ref('QuoteQuestion')) },
     responses: {
       200: {
-        description: 'The quote. It binds nobody, and the price is that of the moment at which a call is accepted.',
+        description: 'The quote. It is not binding: a call has the price of the moment at which it is accepted.',
         content: content('application/json', ref('Quote')),
       },
       ...refusals([400, 401, 403, 404, 413, 415, 429, 500, 503], 'Problem'),

@@ -3,8 +3,8 @@ import type { SelectedRange } from './select-range.ts';
 
 /** A kind of files that are served. */
 export type ContentKind = {
-  readonly noun: 'video' | 'picture';
-  /** What may be said to be the type of one. Anything else could be run by a browser under the address of the gateway. */
+  readonly noun: 'video' | 'image';
+  /** The media types that are sent as they are. A browser could execute others under the gateway's address. */
   readonly types: RegExp;
   readonly extensions: Readonly<Record<string, string>>;
   readonly otherExtension: string;
@@ -17,15 +17,15 @@ export const videoContent: ContentKind = {
   otherExtension: 'mp4',
 };
 
-/** Pictures that are programs (SVG) are none of them. */
-export const pictureContent: ContentKind = {
-  noun: 'picture',
+/** SVG is not included, because it can contain programs. */
+export const imageContent: ContentKind = {
+  noun: 'image',
   types: /^image\/(?:png|jpeg|webp|gif|avif)$/,
   extensions: { 'image/png': 'png', 'image/jpeg': 'jpg', 'image/webp': 'webp', 'image/gif': 'gif', 'image/avif': 'avif' },
   otherExtension: 'bin',
 };
 
-/** The strong entity tag of a stored file: its content's hash. */
+/** The strong entity tag of a stored file: the hash of its content. */
 export function entityTagOf({ sha256 }: Pick<StoredMedia, 'sha256'>): string {
   return `"${sha256}"`;
 }
@@ -46,8 +46,8 @@ export function contentHeaders(id: string, kind: ContentKind, media: StoredMedia
 }
 
 /**
- * What is said to caches, also of a file that the client has already. Nobody keeps it: it is one user's, and may be deleted here at any time. A client that has kept it by itself asks
- * by the entity tag whether it is still the same.
+ * The headers for caches, also of a file that the client already has. No cache may store it: it belongs to one user and
+ * may be deleted at any time. A client that stored it can compare the entity tag.
  */
 export function cacheHeaders(media: StoredMedia): Record<string, string> {
   return { etag: entityTagOf(media), 'cache-control': 'private, no-store', vary: 'authorization, x-api-key, x-goog-api-key' };

@@ -24,7 +24,7 @@ const rows: readonly (readonly [field: string | undefined, selected: object])[] 
   ['bytes=1000-', { type: 'unsatisfiable' }],
   ['bytes=1000-2000', { type: 'unsatisfiable' }],
   ['bytes=-0', { type: 'unsatisfiable' }],
-  // No range at all, or more than one: the whole file.
+  // Not a range, or several ranges: the whole file.
   ['bytes=2-1', { type: 'whole' }],
   ['bytes=-', { type: 'whole' }],
   ['bytes=', { type: 'whole' }],
@@ -38,20 +38,21 @@ const rows: readonly (readonly [field: string | undefined, selected: object])[] 
   ['', { type: 'whole' }],
 ];
 
-for (const [field, selected] of rows) test(`Range: ${field ?? 'absent'}`, () => assert.deepEqual(select(field), selected));
+for (const [field, selected] of rows)
+  test(`a Range of ${field ?? 'undefined'} is selected`, () => assert.deepEqual(select(field), selected));
 
 test('an empty file has no part', () => {
   assert.deepEqual(select('bytes=0-', undefined, 0), { type: 'unsatisfiable' });
   assert.deepEqual(select('bytes=-1', undefined, 0), { type: 'unsatisfiable' });
 });
 
-test('If-Range: only the very same file is gone on with', () => {
+test('If-Range continues only exactly the same file', () => {
   assert.deepEqual(select('bytes=0-1', entityTag), part(0, 1));
   for (const other of ['"abd"', 'W/"abc"', 'Sun, 22 Nov 2026 04:00:00 GMT', ''])
     assert.deepEqual(select('bytes=0-1', other), { type: 'whole' });
 });
 
-test('a part lies within its file, whatever is asked for', () => {
+test('a part lies within its file for every request', () => {
   const field = fc.oneof(
     fc.string(),
     fc.tuple(fc.nat(3000), fc.nat(3000)).map(([first, last]) => `bytes=${first}-${last}`),
@@ -67,7 +68,7 @@ test('a part lies within its file, whatever is asked for', () => {
   );
 });
 
-test('If-None-Match compares weakly and takes lists', () => {
-  for (const known of [entityTag, `W/${entityTag}`, `"x", ${entityTag}`, '*']) assert.ok(isKnownTo(known, entityTag), known);
-  for (const unknown of [undefined, '"x"', 'abc', '']) assert.ok(!isKnownTo(unknown, entityTag), unknown ?? 'absent');
+test('If-None-Match compares weakly and accepts lists', () => {
+  for (const tag of [entityTag, `W/${entityTag}`, `"x", ${entityTag}`, '*']) assert.ok(isKnownTo(tag, entityTag), tag);
+  for (const tag of [undefined, '"x"', 'abc', '']) assert.ok(!isKnownTo(tag, entityTag), tag ?? 'absent');
 });

@@ -9,25 +9,25 @@ import { cacheHeaders, type ContentKind, contentHeaders, entityTagOf } from './c
 import { isKnownTo, type SelectedRange, selectRange } from './select-range.ts';
 import { writeContent } from './write-content.ts';
 
-/** A file that somebody may have who asks for it. */
+/** A file that the client may read. */
 type ServedFile = { readonly id: string; readonly kind: ContentKind; readonly media: StoredMedia };
 
-/** A request for a file, and where files are kept. */
+/** A request for a file, and the storage of files. */
 export type FileContext = {
   readonly storage: Pick<MediaStorage, 'open'>;
   readonly logger: Logger;
   readonly request: Pick<IncomingMessage, 'method' | 'headers'>;
   readonly response: ServerResponse;
   readonly callId: string;
-  /** Aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
   /** How long a client may leave sent bytes unread. */
   readonly stalledReaderMs: number;
 };
 
 /**
- * Answers with a file, or the part of it that is asked for, at the pace at which it is read.
- * @throws GatewayError `range_not_satisfiable`, and `result_unavailable` where the storage does not give it
+ * Answers with a file or the requested part of it, at the pace of the client.
+ * @throws GatewayError `range_not_satisfiable`, and `result_unavailable` if the storage cannot read it
  */
 export async function serveFile(context: FileContext, { id, kind, media }: ServedFile): Promise<void> {
   const { request, response, callId } = context;
@@ -40,7 +40,7 @@ export async function serveFile(context: FileContext, { id, kind, media }: Serve
   }
   const selected = selectRange(headers.range, { ifRange: oneField(headers['if-range']), entityTag, bytes: media.bytes });
   if (selected.type === 'unsatisfiable')
-    throw new GatewayError('range_not_satisfiable', `the ${kind.noun} has ${media.bytes} bytes, and the range lies outside of them`, {
+    throw new GatewayError('range_not_satisfiable', `the ${kind.noun} has ${media.bytes} bytes, and the range is outside of them`, {
       headers: { 'content-range': `bytes */${media.bytes}` },
       param: 'Range',
     });
@@ -51,7 +51,7 @@ function oneField(field: string | readonly string[] | undefined): string | undef
   return typeof field === 'string' ? field : field?.[0];
 }
 
-function lost(noun: string, cause?: unknown): GatewayError {
+function unavailable(noun: string, cause?: unknown): GatewayError {
   return new GatewayError('result_unavailable', `The file of this ${noun} cannot be read at the moment.`, {
     cause,
     internal: 'media storage',
@@ -69,25 +69,25 @@ async function send(context: FileContext, { id, kind, media }: ServedFile, selec
     return;
   }
   const content = await storage.open(media.key, range, signal).catch((error: unknown) => {
-    if (error instanceof MediaStorageError) throw lost(kind.noun, error);
+    if (error instanceof MediaStorageError) throw unavailable(kind.noun, error);
     throw error;
   });
-  if (content === undefined) throw lost(kind.noun);
+  if (content === undefined) throw unavailable(kind.noun);
   response.writeHead(status, headers);
   const bytes = range === undefined ? media.bytes : range.end - range.start + 1;
   try {
     const end = await writeContent(response, content, bytes, { stalledReaderMs, signal });
-    if (end === 'short') logger.error({ callId, key: media.key }, `the file of a ${kind.noun} is shorter than it was when it was stored`);
+    if (end === 'short') logger.error({ callId, mediaKey: media.key }, 'stored file shorter than recorded');
   } catch (error) {
-    // The status has gone: a reply that is cut off is all that can still be said.
-    logger.error({ callId, err: error }, `the file of a ${kind.noun} could not be sent to its end`);
+    // The status is sent, so the reply can only be cut off.
+    logger.error({ callId, mediaKey: media.key, err: error }, 'sending a stored file failed');
   }
 }
 
-/** Aborts when the client has left. */
-export function whenLeft(response: ServerResponse): AbortSignal {
-  const left = new AbortController();
-  response.once('close', () => left.abort());
-  if (response.destroyed) left.abort();
-  return left.signal;
+/** Aborts when the client disconnects. */
+export function disconnectSignal(response: ServerResponse): AbortSignal {
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort());
+  if (response.destroyed) disconnected.abort();
+  return disconnected.signal;
 }

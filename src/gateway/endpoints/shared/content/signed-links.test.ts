@@ -27,12 +27,12 @@ test('a link opens nothing else', () => {
   assert.ok(!opens(query, { by: createSignedLinks(Buffer.alloc(32, 8)) }));
 });
 
-test('the ids of two files never run together', () => {
+test('the id and the owner of a file never run together', () => {
   const query = links.sign({ id: 'ab', userName: 'c' }, nowMs);
   assert.ok(!opens(query, { id: 'a', userName: 'bc' }));
 });
 
-test('no character of a link can be changed, and none of it be left out or said twice', () => {
+test('a link with a changed, missing or repeated part opens nothing', () => {
   const query = links.sign(file, nowMs);
   const params = new URLSearchParams(query);
   const signature = params.get('signature') ?? '';
@@ -64,7 +64,7 @@ test('a link ends with its file', () => {
   assert.ok(!opens(query, { atMs: expiresAtMs }));
 });
 
-test('within an hour the link of a file is the same', () => {
+test('a link to a file stays the same within an hour', () => {
   assert.equal(links.sign(file, nowMs), links.sign(file, nowMs + 29 * 60_000));
   assert.notEqual(links.sign(file, nowMs), links.sign(file, nowMs + hour));
 });

@@ -1,39 +1,42 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 const hourMs = 3_600_000;
-/** For how long a link works, at least: as long as the vendors' own links do. */
+/** The least time for which a link works: as long as the vendors' own links. */
 const dayMs = 24 * hourMs;
 
-/** Whose file a link is to open. */
+/** The file that a link opens, and its owner. */
 type LinkedFile = {
   readonly id: string;
   readonly userName: string;
-  /** When the file is deleted; undefined where it is kept. */
+  /** When the file is deleted; undefined if it is not. */
   readonly expiresAtMs?: number | undefined;
 };
 
-/** What a link says of itself, as it came. */
-type GivenLink = { readonly id: string; readonly expires: number; readonly signature: string };
+/** The parts of a link, as received. */
+type ReceivedLink = { readonly id: string; readonly expires: number; readonly signature: string };
 
 /** Links that open one file without a credential, for a time. */
 export type SignedLinks = {
-  /** The query of a link, without its question mark. It stays the same within an hour, so that a task that has not changed reads the same. */
+  /**
+   * The query of a link, without its question mark. It stays the same within an hour, so that an unchanged task does
+   * too.
+   */
   readonly sign: (file: LinkedFile, nowMs: number) => string;
-  /** What a query has of a link that has not expired; undefined where it has none. Who signed it is not known yet. */
-  readonly read: (id: string, query: URLSearchParams, nowMs: number) => GivenLink | undefined;
-  /** Whether the link was signed here for a file of this user. Takes the same time whatever differs. */
-  readonly isSigned: (link: GivenLink, userName: string) => boolean;
+  /** Reads the link from a query; undefined if it is missing or expired. The signature is not checked yet. */
+  readonly read: (id: string, query: URLSearchParams, nowMs: number) => ReceivedLink | undefined;
+  /** Whether this gateway signed the link for a file of this user. Takes constant time. */
+  readonly isSigned: (link: ReceivedLink, userName: string) => boolean;
 };
 
 const secondsPattern = /^[1-9]\d{9,11}$/;
 const signaturePattern = /^[\w-]{43}$/;
 
 /**
- * @param key what deriveKey made for this purpose alone
- * @param linkMs for how long a link works, at least. Infinity: as long as the file is kept
+ * @param key a key that was derived for this purpose alone
+ * @param linkMs the least time for which a link works. Infinity: as long as the file is stored
  */
 export function createSignedLinks(key: Uint8Array, linkMs = dayMs): SignedLinks {
-  // A JSON array: no two files and times have the same text.
+  // A JSON array is unambiguous: different files and times never have the same text.
   const signatureOf = (id: string, userName: string, expires: number): string =>
     createHmac('sha256', key)
       .update(JSON.stringify([id, userName, expires]))

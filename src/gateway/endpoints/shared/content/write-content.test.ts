@@ -29,36 +29,36 @@ class FakeReply extends EventEmitter {
   }
 }
 
-async function* pieces(count: number, made: { count: number; freed: boolean }): AsyncGenerator<Uint8Array> {
+async function* pieces(count: number, produced: { count: number; freed: boolean }): AsyncGenerator<Uint8Array> {
   try {
     for (let index = 0; index < count; index += 1) {
-      made.count += 1;
+      produced.count += 1;
       yield new Uint8Array(100);
     }
   } finally {
-    made.freed = true;
+    produced.freed = true;
   }
 }
 
 const start = (isSlow: boolean, count: number, bytes: number, stalledReaderMs = 1000) => {
   const reply = new FakeReply(isSlow);
   const left = new AbortController();
-  const made = { count: 0, freed: false };
-  const ended = writeContent(reply, pieces(count, made), bytes, { stalledReaderMs, signal: left.signal });
-  return { reply, left, made, ended };
+  const produced = { count: 0, freed: false };
+  const ended = writeContent(reply, pieces(count, produced), bytes, { stalledReaderMs, signal: left.signal });
+  return { reply, left, produced, ended };
 };
 
 test('a file is sent to its end', async () => {
-  const { reply, made, ended } = start(false, 10, 1000);
+  const { reply, produced, ended } = start(false, 10, 1000);
   assert.equal(await ended, 'sent');
-  assert.deepEqual([reply.written, reply.ended, reply.destroyed, made.freed], [1000, true, false, true]);
+  assert.deepEqual([reply.written, reply.ended, reply.destroyed, produced.freed], [1000, true, false, true]);
 });
 
-test('nothing is read while the client does not read, and a wait leaves no listener behind', async () => {
-  const { reply, made, ended } = start(true, 50, 5000);
+test('nothing is read while the client does not read, and waiting leaves no listener behind', async () => {
+  const { reply, produced, ended } = start(true, 50, 5000);
   for (let index = 1; index <= 50; index += 1) {
     while (reply.listenerCount('drain') === 0) await new Promise(setImmediate);
-    assert.equal(made.count, index);
+    assert.equal(produced.count, index);
     assert.equal(reply.listenerCount('drain'), 1);
     reply.emit('drain');
   }
@@ -66,28 +66,28 @@ test('nothing is read while the client does not read, and a wait leaves no liste
   assert.equal(reply.listenerCount('drain'), 0);
 });
 
-test('a client that stops reading is given up and its source freed', async () => {
-  const { reply, made, ended } = start(true, 50, 5000, 10);
+test('a client that stops reading is disconnected, and its source is freed', async () => {
+  const { reply, produced, ended } = start(true, 50, 5000, 10);
   assert.equal(await ended, 'stalled');
-  assert.deepEqual([reply.destroyed, reply.ended, made.freed, made.count], [true, false, true, 1]);
+  assert.deepEqual([reply.destroyed, reply.ended, produced.freed, produced.count], [true, false, true, 1]);
 });
 
-test('a client that leaves frees the source', async () => {
-  const { reply, left, made, ended } = start(true, 50, 5000);
+test('a client that disconnects frees the source', async () => {
+  const { reply, left, produced, ended } = start(true, 50, 5000);
   while (reply.listenerCount('drain') === 0) await new Promise(setImmediate);
   left.abort();
   assert.equal(await ended, 'left');
-  assert.deepEqual([made.freed, made.count], [true, 1]);
+  assert.deepEqual([produced.freed, produced.count], [true, 1]);
 });
 
-test('a source that is too short never looks whole', async () => {
+test('a source that is too short never looks complete', async () => {
   const { reply, ended } = start(false, 3, 1000);
   assert.equal(await ended, 'short');
   assert.deepEqual([reply.destroyed, reply.ended], [true, false]);
 });
 
-test('a source that is too long is cut where the client was told that it ends', async () => {
-  const { reply, made, ended } = start(false, 10, 250);
+test('a source that is too long is cut at the announced length', async () => {
+  const { reply, produced, ended } = start(false, 10, 250);
   assert.equal(await ended, 'sent');
-  assert.deepEqual([reply.written, made.count, made.freed], [250, 3, true]);
+  assert.deepEqual([reply.written, produced.count, produced.freed], [250, 3, true]);
 });

@@ -1,19 +1,20 @@
 import type { ClientReply } from '../../../replies/client-reply.ts';
 
-/** How a client's reading ended the sending of a file. */
+/** How the transfer of a file ended. */
 export type ContentEnd = 'sent' | 'left' | 'stalled' | 'short';
 
 export type ContentPace = {
   /** How long a client may leave sent bytes unread, in milliseconds. */
   readonly stalledReaderMs: number;
-  /** Aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Sends pieces as fast as a client takes them. Nothing is read from the source while the client does not read, so that a slow one costs no memory. A
- * source that ends too early leaves the reply cut off, never looking whole. Rejects with what the source throws; the connection is broken off then.
- * @param bytes how many the client was promised
+ * Sends pieces at the pace of the client. Nothing is read from the source while the client does not read, so that a
+ * slow client costs no memory. If the source ends too early, the reply is cut off and never looks complete. Rejects
+ * with the error of the source after the connection was destroyed.
+ * @param bytes the announced length
  */
 export async function writeContent(
   reply: Pick<ClientReply, 'write' | 'end' | 'destroy' | 'destroyed'> & DrainSource,
@@ -25,7 +26,7 @@ export async function writeContent(
   try {
     for await (const piece of source) {
       if (pace.signal.aborted || reply.destroyed) return 'left';
-      // More than was promised would be taken for the next reply on the connection.
+      // Extra bytes would become part of the next reply on the connection.
       const fitting = piece.length > left ? piece.subarray(0, left) : piece;
       left -= fitting.length;
       if (fitting.length > 0 && !reply.write(toBuffer(fitting)) && !(await drained(reply, pace))) {
@@ -56,7 +57,9 @@ function toBuffer(piece: Uint8Array): Buffer {
   return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 }
 
-/** Whether the client reads on in time. A file has a hundred thousand pieces: nothing may stay behind after a wait. */
+/**
+ * Whether the client reads again in time. A file has many thousands of pieces, so a wait must leave no listener behind.
+ */
 export function drained(reply: DrainSource, { stalledReaderMs, signal }: ContentPace): Promise<boolean> {
   if (signal.aborted) return Promise.resolve(false);
   return new Promise((resolve) => {

@@ -3,9 +3,9 @@ import type { Target } from '../../../attempts/routing/target.ts';
 import type { QuotedTarget } from './quoted-call.ts';
 
 /**
- * The targets to which a request can be said: what one cannot take, another may.
+ * The targets that can express a request. Other targets are skipped.
  * @param targets at least one
- * @throws GatewayError where none can take it: that of the first
+ * @throws GatewayError if no target can express it: the error of the first
  */
 export function fitTargets(targets: readonly Target[], fit: (target: Target) => QuotedTarget): readonly QuotedTarget[] {
   const fitted: QuotedTarget[] = [];

@@ -6,46 +6,45 @@ import type { PricingParameters, ToolUsage } from '../../../../inference/usage.t
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 
-/** A request whose price is asked for. It is never sent anywhere. */
+/** A request of which the price is computed. It is never sent. */
 export type QuoteTarget<Services = unknown> = {
   readonly gateway: Services;
   readonly settings: GatewaySettings;
   readonly caller: ApiKey;
-  /** The body as it was written, and parsed. */
+  /** The body as received, and parsed. */
   readonly bytes: Buffer;
   readonly body: JsonObject;
-  /** Those of the question, which count for the request too. */
+  /** The headers of the quote request, which also apply to the quoted one. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly nowMs: number;
 };
 
-/** One target that could answer the call, and what the call would use there. */
+/** A target that could answer the call, and the usage there. */
 export type QuotedTarget = {
   readonly target: Target;
   readonly usage: UsageBounds;
-  /** What it would use until more is held for it, where that is less: the first time that its model is asked. */
+  /** The usage of the first round, for which credit is held first. Absent: all of the usage. */
   readonly firstRound?: UsageBounds;
   readonly pricingParameters?: PricingParameters;
-  /** The body that it would be sent, where that is known: prices may depend on what stands in it. */
+  /** The body for this target, if it is known: prices may depend on its content. */
   readonly sent?: Buffer | undefined;
   /**
-   * What translating the request would adapt, emulate or drop. Absent where that is not known without fetching what the
-   * request names.
+   * The notes of translating the request. Absent if they are unknown without fetching media that the request names.
    */
   readonly notes?: readonly TranslationNote[];
 };
 
-/** A call as far as its price depends on it. */
+/** The parts of a call that decide its price. */
 export type QuotedCall = {
-  /** As the ledger would name it. */
+  /** The name of the interface in the ledger. */
   readonly dialect: string;
   readonly requestedModel: string;
-  /** Best first; the call would go to the first, and to the others when that fails. Never none. */
+  /** Best first: the call would go to the first, and to the others if that fails. Never empty. */
   readonly targets: readonly QuotedTarget[];
-  /** How often the model may be asked for it: more than once where the gateway runs its tools. */
+  /** The most rounds of the model: more than one if the gateway runs its tools. */
   readonly roundsMax: number;
-  /** What the gateway's tools do for it at most: the one or the other. */
+  /** The alternatives for the most usage of the gateway's tools. */
   readonly toolsMost?: readonly ToolUsage[];
-  /** What the request asks for. */
+  /** The service tier that the request names. */
   readonly serviceTier?: string;
 };

@@ -6,15 +6,15 @@ import type { AttemptServices } from '../../../attempts/services.ts';
 import type { QuoteTarget } from './quoted-call.ts';
 
 /**
- * The targets of a call that is no chat, best first, however they are at the moment; never none.
+ * The targets of a call that is not a chat, best first and whatever their health; never empty.
  * @throws GatewayError
  */
 export function rankRouted(
   { gateway, settings, caller, headers }: QuoteTarget<Pick<AttemptServices, 'clock'>>,
   facts: CallFacts,
-  wanted: Wanted,
+  requirements: Wanted,
 ): readonly Target[] {
   const nowMs = gateway.clock.monotonicMs();
   const call = { table: settings.routing, facts, headers, caller, health: alwaysHealthy, nowMs, random: () => 0 };
-  return rankSuitable(call, wanted);
+  return rankSuitable(call, requirements);
 }

@@ -85,7 +85,7 @@ export async function readForm(
   });
   for (const limit of ['partsLimit', 'filesLimit', 'fieldsLimit'] as const)
     parser.on(limit, () => reject(new GatewayError('invalid_value', 'the form has too many parts')));
-  parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is no valid multipart/form-data', { cause })));
+  parser.on('error', (cause) => reject(new GatewayError('body_incomplete', 'the body is not valid multipart/form-data', { cause })));
   parser.on('finish', () => resolve(undefined));
   await pipe(request, parser, { promise, reject, signal });
   return { fields, files: await Promise.all(files) };
@@ -105,7 +105,7 @@ async function pipe(
     signal,
   }: { readonly promise: Promise<unknown>; readonly reject: (error: unknown) => void; readonly signal: AbortSignal },
 ): Promise<void> {
-  const onCut = (): void => reject(new GatewayError('body_incomplete', 'the body ended before it was whole'));
+  const onCut = (): void => reject(new GatewayError('body_incomplete', 'the body ended before it was complete'));
   request.on('aborted', onCut);
   request.on('error', onCut);
   signal.addEventListener('abort', onCut, { once: true });
