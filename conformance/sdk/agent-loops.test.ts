@@ -9,7 +9,7 @@ import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulat
 import { assertBooksAgree, createSeenUsage, type SeenUsage } from './seen-usage.ts';
 import { pixelPng, steer } from './steer.ts';
 
-/** A model of each upstream dialect, under a name that says which. */
+/** A model of each upstream dialect, with a name that says which. */
 const models = {
   messages: { upstream: 'anthropic', model: 'claude-sonnet-4-5' },
   responses: { upstream: 'openai', model: 'gpt-5-mini' },
@@ -35,12 +35,15 @@ const tools = [
   { name: 'get_time', description: 'The time in a city.', parameters: parameters('place') },
 ];
 
-/** One call of a tool, as a client sees it. */
+/** One call of a tool, as a client receives it. */
 type SeenCall = { readonly id: string; readonly name: string; readonly arguments: unknown };
 
-/** A program around one official SDK: it keeps the history in its own dialect and says what it sees in plain words. */
+/**
+ * A program around one official SDK: it keeps the history in its own dialect and reports its observations in a common
+ * form.
+ */
 type Agent = {
-  /** Asks the question with the picture, or answers the calls of the last step. Streams. */
+  /** Sends the question with the image, or the results of the last step's calls. Streams. */
   readonly step: (
     calls: readonly SeenCall[],
     options: { readonly headers: Record<string, string>; readonly answerInJson: boolean },
@@ -286,7 +289,7 @@ describe('an agent of every official SDK runs its loop on every upstream', () =>
 
   for (const [client, createAgent] of Object.entries(agents)) {
     for (const model of Object.keys(models)) {
-      test(`${client} on ${model}: two parallel calls, one more, a structured answer`, async () => {
+      test(`${client} on ${model}: two parallel calls, one more, and a structured answer work`, async () => {
         const agent = createAgent(running, model, seen);
         const tag = `${client} ${model}`;
         const headersOf = (toolCalls: number) => steer({ 'tool-calls': toolCalls, tag: encodeURIComponent(tag) }).headers;
@@ -310,10 +313,10 @@ describe('an agent of every official SDK runs its loop on every upstream', () =>
         );
         const lastBody = JSON.stringify(records[2]?.requestBody);
         assert.ok(lastBody.includes('quarter past nine'), 'the results reached the upstream');
-        assert.ok(lastBody.includes(pixelPng), 'the picture reached the upstream');
+        assert.ok(lastBody.includes(pixelPng), 'the image reached the upstream');
       });
     }
   }
 
-  test('what the SDKs saw as usage is what the books say', () => assertBooksAgree(running.weir, seen));
+  test('the usage that the SDKs received is the usage in the books', () => assertBooksAgree(running.weir, seen));
 });

@@ -28,7 +28,7 @@ type Provider = {
   readonly open: (model: string) => LanguageModel;
   readonly search: ToolSet;
   readonly python: ToolSet;
-  /** Reads the pages that the question names. */
+  /** Reads the pages in the question. */
   readonly pages?: ToolSet;
 };
 
@@ -61,7 +61,7 @@ function connect({ weir }: ToolBench): readonly Provider[] {
   ];
 }
 
-/** What the AI SDK makes of a reply, whole or streamed. */
+/** The AI SDK's view of a reply, whole or streamed. */
 type Seen = Awaited<ReturnType<typeof generateText>>;
 
 /** Built-in tools by the AI SDK with each of its providers, on upstreams that have none of them. */
@@ -101,7 +101,8 @@ describe('AI SDK: built-in tools', () => {
   for (const [at, name] of ['openai', 'anthropic', 'google'].entries()) {
     for (const upstream of toolModels) {
       const model = name === 'google' ? geminiNameOf(upstream, '3') : upstream;
-      // This SDK sends code that was run back as a function call without the signature that it asks of Gemini 3, and warns of it.
+      // This SDK returns executed code as a function call without the signature that it requires for Gemini 3, and
+      // warns of it.
       const coder = name === 'google' ? geminiNameOf(upstream, '2.5') : upstream;
       for (const streamed of [false, true]) {
         const how = `${name} to ${upstream}, ${streamed ? 'streamed' : 'whole'}`;
@@ -111,7 +112,7 @@ describe('AI SDK: built-in tools', () => {
           return { model, open: provider.open, messages: [{ role: 'user', content: question }], tools: pick(provider) ?? {} };
         };
 
-        test(`a searched answer has its sources, and goes back as history (${how})`, async () => {
+        test(`a searched answer has its sources, and is accepted as history (${how})`, async () => {
           const asked = asking(searchQuestion, ({ search }) => search);
           const first = await ask(asked, streamed);
           assert.ok(first.sources.some((source) => source.sourceType === 'url' && source.url === bench.page('press', '/eastquay-bridge')));
@@ -120,7 +121,7 @@ describe('AI SDK: built-in tools', () => {
           await goOn(asked, first, streamed);
         });
 
-        test(`code is run by the service, and its record goes back (${how})`, async () => {
+        test(`code is run by the service, and its record is accepted as history (${how})`, async () => {
           const asked = { ...asking(codeQuestion, ({ python }) => python), model: coder };
           const first = await ask(asked, streamed);
           assert.equal(first.ranTools.length, 1);
@@ -128,7 +129,7 @@ describe('AI SDK: built-in tools', () => {
           await goOn(asked, first, streamed);
         });
 
-        test(`a search stands beside a function, which the client answers (${how})`, async () => {
+        test(`a search is combined with a function, which the client answers (${how})`, async () => {
           const answers = { look_up: tool({ description: 'Looks a word up.', inputSchema: z.object({ word: z.string() }) }) };
           const asked = asking(searchQuestion, ({ search }) => ({ ...search, ...toolSet(answers) }));
           const first = await ask(asked, streamed);
@@ -136,7 +137,7 @@ describe('AI SDK: built-in tools', () => {
         });
 
         if (name === 'openai') continue;
-        test(`a page that the question names is read (${how})`, async () => {
+        test(`a page in the question is read (${how})`, async () => {
           const asked = asking(`What does ${bench.page('press', '/eastquay-bridge')} say?`, ({ pages }) => pages);
           const first = await ask(asked, streamed);
           if (name === 'anthropic') assert.deepEqual(first.ranTools, ['web_fetch']);
@@ -146,7 +147,7 @@ describe('AI SDK: built-in tools', () => {
     }
   }
 
-  test('the books are what the SDK saw', () => assertBooksAgree(bench.weir, seen));
+  test("the books match the SDK's usage", () => assertBooksAgree(bench.weir, seen));
 });
 
 const readParts = (content: Seen['content']) => ({
@@ -173,7 +174,7 @@ async function readStream(result: ReturnType<typeof streamText>) {
   };
 }
 
-/** The segments of a grounded answer are where they say, counted in bytes. */
+/** The segments of a grounded answer are at their positions, counted in bytes. */
 function assertGrounding(text: string, metadata: Seen['providerMetadata']): void {
   const google: unknown = metadata?.['google'];
   const { groundingMetadata } = google as GoogleGenerativeAIProviderMetadata;

@@ -22,7 +22,7 @@ const search = { type: 'web_search_20250305', name: 'web_search', max_uses: 3 } 
 const python = { type: 'code_execution_20260120', name: 'code_execution' } as const;
 const fetchPage = { type: 'web_fetch_20250910', name: 'web_fetch', citations: { enabled: true } } as const;
 
-/** The server tools of Messages, as the Anthropic SDK sees them on upstreams that have none. */
+/** The server tools of Messages, as the Anthropic SDK receives them on upstreams that have none. */
 describe('Anthropic SDK: server tools', () => {
   let bench: ToolBench;
   let client: Anthropic;
@@ -61,7 +61,7 @@ describe('Anthropic SDK: server tools', () => {
         ...(tools === undefined ? {} : { tools }),
       });
 
-      test(`a searched answer cites what was found, and goes back as it came (${how})`, async () => {
+      test(`a searched answer cites its sources, and is accepted unchanged as history (${how})`, async () => {
         const request = asking(searchQuestion, [search]);
         const first = await ask(request, streamed);
         const { use, result } = readRun(first, 'web_search_tool_result');
@@ -81,7 +81,7 @@ describe('Anthropic SDK: server tools', () => {
         await goOn(request, first, streamed);
       });
 
-      test(`code is run, shown with what it wrote, and goes back (${how})`, async () => {
+      test(`code is run, shown with its output, and accepted as history (${how})`, async () => {
         const request = asking(codeQuestion, [python]);
         const first = await ask(request, streamed);
         const { use, result } = readRun(first, 'code_execution_tool_result');
@@ -91,7 +91,7 @@ describe('Anthropic SDK: server tools', () => {
         await goOn(request, first, streamed);
       });
 
-      test(`a page is fetched, cited and goes back (${how})`, async () => {
+      test(`a page is fetched, cited and accepted as history (${how})`, async () => {
         const url = bench.page('press', '/eastquay-bridge');
         const request = asking(`What does ${url} say?`, [fetchPage]);
         const first = await ask(request, streamed);
@@ -108,7 +108,7 @@ describe('Anthropic SDK: server tools', () => {
   }
 
   for (const model of toolModels) {
-    test(`a turn that searches and calls a function is answered by the client, beside what was found (${model})`, async () => {
+    test(`a turn with a search and a function call is continued by the client, with the results of the search (${model})`, async () => {
       const weather = { name: 'get_weather', input_schema: { type: 'object' as const, properties: { city: { type: 'string' } } } };
       const request: Request = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'Tides?' }], tools: [search, weather] };
       const first = await client.messages.create(request, steer({ 'tool-calls': 2 }));
@@ -128,7 +128,7 @@ describe('Anthropic SDK: server tools', () => {
       assert.ok(second.content.some((block) => block.type === 'text' && block.text.includes('rain')));
     });
 
-    test(`a search that fails is told to the model and to the client (${model})`, async () => {
+    test(`a failed search is reported to the model and to the client (${model})`, async () => {
       const query = 'tides [[simulator fault=status%3Bstatus%3D500]]';
       const steering = steer({ 'tool-name': 'web_search', 'tool-arguments': encodeURIComponent(JSON.stringify({ query })) });
       const request: Request = { model, max_tokens: 2000, messages: [{ role: 'user', content: 'Tides?' }], tools: [search] };
@@ -138,11 +138,11 @@ describe('Anthropic SDK: server tools', () => {
       assert.ok(!Array.isArray(result.content));
       assert.equal(result.content.error_code, 'unavailable');
       assert.equal(message.stop_reason, 'end_turn');
-      assert.equal(message.usage.server_tool_use?.web_search_requests ?? 0, 0, 'a search that brought nothing is not charged');
+      assert.equal(message.usage.server_tool_use?.web_search_requests ?? 0, 0, 'a search without results is not charged');
     });
   }
 
-  test('the books are what the SDK saw', () => assertBooksAgree(bench.weir, seen));
+  test("the books match the SDK's usage", () => assertBooksAgree(bench.weir, seen));
 });
 
 /** The one run of a tool in a reply: its call and, after it, its result. */

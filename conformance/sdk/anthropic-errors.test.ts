@@ -12,7 +12,7 @@ import { assertNotAsked, failNext, impatientWith } from './vendor-failures.ts';
 const model = 'claude-sonnet-5';
 const params = { model, max_tokens: 500, messages: [{ role: 'user' as const, content: 'Hello' }] };
 
-/** Every error class of the Anthropic SDK, raised by the cause it stands for, whole and streamed. */
+/** Every error class of the Anthropic SDK, raised by its cause, whole and streamed. */
 describe('Anthropic SDK, errors', () => {
   let running: SimulatedWeir;
   let client: Anthropic;
@@ -83,14 +83,14 @@ describe('Anthropic SDK, errors', () => {
     assertNotAsked(running, 'bounds');
   });
 
-  test('an unknown model is a NotFoundError, also when its tokens are to be counted', async () => {
+  test('an unknown model is a NotFoundError, also if its tokens are to be counted', async () => {
     const unknown = { ...params, model: 'no-such-model' };
     await assert.rejects(client.messages.create(unknown), Anthropic.NotFoundError);
     const { max_tokens: _, ...counted } = unknown;
     await assert.rejects(client.messages.countTokens(counted), Anthropic.NotFoundError);
   });
 
-  test('what a model of another interface cannot be told is refused by its field, where a drop is forbidden', async () => {
+  test('a field that a model of another interface cannot express is refused by its name if losses are forbidden', async () => {
     const strict = { headers: { 'x-weir-strict': 'true' } };
     const lossy = { ...params, model: 'gpt-4.1', top_k: 3 };
     await assert.rejects(client.messages.create(lossy, strict), (error) => {
@@ -101,7 +101,7 @@ describe('Anthropic SDK, errors', () => {
   });
 
   for (const fault of ['status;status=429;retry-after-ms=20', 'status;status=529;retry-after-ms=20']) {
-    test(`the SDK comes back after ${fault} and is served, and only the answer is booked`, async () => {
+    test(`the SDK retries after ${fault} and succeeds, and only the answer is booked`, async () => {
       running.simulator.reset();
       await failNext(running, 'anthropic', fault);
       const { usage } = await connect({ maxRetries: 2 }).messages.create(params);
@@ -111,12 +111,12 @@ describe('Anthropic SDK, errors', () => {
     });
   }
 
-  test('the SDK does not come back where it was told not to', async () => {
+  test('the SDK does not retry if the answer forbids it', async () => {
     running.simulator.reset();
     const call = connect({ maxRetries: 2 }).messages.create(params, steer({ fault: 'status;status=529;x-should-retry=false' }));
     await assert.rejects(call, Anthropic.InternalServerError);
     assert.equal(running.simulator.records().length, 1);
   });
 
-  test('failed calls cost nothing: the books hold what was answered', () => assertBooksAgree(running.weir, seen));
+  test('failed calls cost nothing: the books contain only the answered ones', () => assertBooksAgree(running.weir, seen));
 });

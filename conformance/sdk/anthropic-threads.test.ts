@@ -16,11 +16,11 @@ type SentBody = {
 };
 
 const model = 'claude-sonnet-5';
-/** Served by a server that speaks Messages and keeps no threads. */
+/** Served by a server that speaks Messages and stores no threads. */
 const localModel = 'local-claude';
 /** The server without threads comes first, the vendor with threads second. */
 const eitherModel = 'either-claude';
-/** Calls whose usage the SDK never saw. */
+/** Calls whose usage the SDK never received. */
 const brokenModel = 'broken-claude';
 
 /** The SDK's stateful threads and its tool runner, which uses them by default. */
@@ -77,7 +77,7 @@ describe('Anthropic SDK, threads and the tool runner', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('the tool runner sends only what is new: the thread passes through', async () => {
+  test('the tool runner sends only new messages: the thread passes through', async () => {
     const replies: BetaMessage[] = [];
     for await (const message of client.beta.messages.toolRunner({ ...params, model })) {
       see(message);
@@ -93,7 +93,7 @@ describe('Anthropic SDK, threads and the tool runner', () => {
     assert.match(running.simulator.records()[0]?.requestHeaders['anthropic-beta'] ?? '', /message-threads-/);
   });
 
-  test('the tool runner, streamed', async () => {
+  test('the tool runner works streamed', async () => {
     for await (const stream of client.beta.messages.toolRunner({ ...params, model, stream: true })) see(await stream.finalMessage());
     assert.ok(cities.length > 0);
     assert.deepEqual(
@@ -102,13 +102,13 @@ describe('Anthropic SDK, threads and the tool runner', () => {
     );
   });
 
-  test('a thread of several turns, whole and streamed', async () => {
+  test('a thread of several turns works, whole and streamed', async () => {
     const thread = client.beta.messages.thread({ model, max_tokens: 500 });
     const first = await thread.send({ role: 'user', content: 'My name is Ada.' });
     see(first);
     const second = await thread.send({ role: 'user', content: 'Who am I?' });
     see(second);
-    assert.ok(second.usage.input_tokens > first.usage.input_tokens, 'the vendor still knows the first turn');
+    assert.ok(second.usage.input_tokens > first.usage.input_tokens, 'the vendor still has the first turn');
     const third = await thread.stream({ role: 'user', content: 'And now?' }).finalMessage();
     see(third);
     assert.equal(thread.previousMessageId, third.id);
@@ -125,7 +125,7 @@ describe('Anthropic SDK, threads and the tool runner', () => {
     assert.equal(paused.stop_reason, 'pause_turn');
   });
 
-  test('a lost thread is replayed by the SDK, because its own words come through', async () => {
+  test("the SDK replays a lost thread, because it receives the vendor's original error", async () => {
     const thread = client.beta.messages.thread({ model, max_tokens: 500 });
     see(await thread.send({ role: 'user', content: 'One.' }));
     running.simulator.reset();
@@ -140,7 +140,7 @@ describe('Anthropic SDK, threads and the tool runner', () => {
     );
   });
 
-  test('after a broken stream the SDK begins a new thread with what it has', async () => {
+  test('after a broken stream the SDK begins a new thread with its history', async () => {
     const thread = client.beta.messages.thread({ model: brokenModel, max_tokens: 500 });
     await thread.send({ role: 'user', content: 'One.' });
     const broken = thread.stream({ role: 'user', content: 'Two.' }, {}, steer({ 'output-tokens': 40, fault: 'reset-mid-stream;after=2' }));
@@ -150,7 +150,7 @@ describe('Anthropic SDK, threads and the tool runner', () => {
     assert.equal(sentBodies().at(-1)?.thread?.type, 'create');
   });
 
-  test('where no threads are kept it is refused so that the SDK goes on without, whole and streamed', async () => {
+  test('if no threads are stored the refusal makes the SDK continue without threads, whole and streamed', async () => {
     for await (const message of client.beta.messages.toolRunner({ ...params, model: localModel })) see(message, localModel);
     assert.ok(cities.length > 0);
     const streamedRunner = client.beta.messages.toolRunner({ ...params, model: localModel, stream: true });
@@ -158,7 +158,7 @@ describe('Anthropic SDK, threads and the tool runner', () => {
     const bodies = sentBodies();
     assert.ok(
       bodies.every((body) => !('thread' in body)),
-      'the server never saw a thread',
+      'the server never received a thread',
     );
     assert.deepEqual(
       bodies.map(({ messages }) => messages.length),
@@ -184,7 +184,7 @@ describe('Anthropic SDK, threads and the tool runner', () => {
     assert.equal(running.simulator.records().length, 0);
   });
 
-  test('of two targets the one that keeps threads is chosen for a thread', async () => {
+  test('of two targets the one that stores threads is chosen for a thread', async () => {
     const thread = client.beta.messages.thread({ model: eitherModel, max_tokens: 500 });
     see(await thread.send({ role: 'user', content: 'One.' }), eitherModel);
     see(await thread.send({ role: 'user', content: 'Two.' }), eitherModel);
@@ -195,10 +195,10 @@ describe('Anthropic SDK, threads and the tool runner', () => {
     assert.notEqual(third, first);
   });
 
-  test('without threads, by the caller’s wish', async () => {
+  test('without threads, as the caller configured it', async () => {
     for await (const message of client.beta.messages.toolRunner({ ...params, model, thread: false })) see(message);
     assert.ok(sentBodies().every((body) => !('thread' in body)));
   });
 
-  test('the books are what the SDK saw', () => assertBooksAgree(running.weir, seen, [brokenModel]));
+  test("the books match the SDK's usage", () => assertBooksAgree(running.weir, seen, [brokenModel]));
 });

@@ -42,7 +42,7 @@ describe('Anthropic SDK', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('whole call', async () => {
+  test('a whole call is answered', async () => {
     const message = await client.messages.create({ model, max_tokens: 500, messages: hello }, saying('Grüße, 世界 🌊'));
     assert.equal(message.type, 'message');
     assert.equal(message.role, 'assistant');
@@ -52,12 +52,12 @@ describe('Anthropic SDK', () => {
     assert.ok(see(message).output_tokens > 0);
   });
 
-  test('the key may also come as a bearer token', async () => {
+  test('the key may also be a bearer token', async () => {
     const bearer = new Anthropic({ baseURL: running.weir.gatewayUrl, apiKey: null, authToken: running.weir.apiKey, maxRetries: 0 });
     see(await bearer.messages.create({ model, max_tokens: 500, messages: hello }));
   });
 
-  test('raw stream: events in order, the deltas are the text, the usage is in the last delta', async () => {
+  test('a raw stream has its events in order, the deltas are the text, and the last delta has the usage', async () => {
     const text = 'One two three, 世界 and 🚰 and so on until the end.';
     const stream = await client.messages.create({ model, max_tokens: 500, messages: hello, stream: true }, saying(text));
     const types: string[] = [];
@@ -81,7 +81,7 @@ describe('Anthropic SDK', () => {
     see({ usage: usage as Anthropic.Usage });
   });
 
-  test('stream helper: text events and the final message', async () => {
+  test('the stream helper reports text events and the final message', async () => {
     const stream = client.messages.stream({ model, max_tokens: 500, messages: hello }, saying('The helper puts it together.'));
     const deltas: string[] = [];
     stream.on('text', (delta) => deltas.push(delta));
@@ -92,7 +92,7 @@ describe('Anthropic SDK', () => {
     see(final);
   });
 
-  test('tools round trip, whole', async () => {
+  test('a tool round trip works whole', async () => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'How is the weather in Bern?' }];
     const params = { model, max_tokens: 500, tools: [weatherTool] };
     const asked = await client.messages.create({ ...params, messages }, steer({ 'tool-calls': 1 }));
@@ -109,7 +109,7 @@ describe('Anthropic SDK', () => {
     assert.ok(textOf(answered));
   });
 
-  test('tools round trip, streamed, two calls at once, one of them failed', async () => {
+  test('a tool round trip works streamed, with two parallel calls of which one fails', async () => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Bern and Basel?' }];
     const params = { model, max_tokens: 500, tools: [weatherTool] };
     const asking = client.messages.stream({ ...params, messages }, steer({ 'tool-calls': 2 }));
@@ -135,7 +135,7 @@ describe('Anthropic SDK', () => {
     assert.ok(textOf(answered));
   });
 
-  test('a call without its result is refused in the words of the vendor', async () => {
+  test("a call without its result is refused in the vendor's format", async () => {
     const messages: Anthropic.MessageParam[] = [
       ...hello,
       { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'get_weather', input: { city: 'Bern' } }] },
@@ -147,7 +147,7 @@ describe('Anthropic SDK', () => {
     );
   });
 
-  test('tool choice: any, a certain tool, none, and one call at most', async () => {
+  test('every tool choice works: any, a certain tool, none, and one call at most', async () => {
     const params = { model, max_tokens: 500, messages: hello, tools: [weatherTool, { ...weatherTool, name: 'get_tide' }] };
     const certain = await client.messages.create({ ...params, tool_choice: { type: 'tool', name: 'get_tide' } });
     see(certain);
@@ -171,7 +171,7 @@ describe('Anthropic SDK', () => {
     Forecast.parse(streamed.parsed_output);
   });
 
-  test('thinking: the signature comes back and is accepted in the next turn, and a changed one is not', async () => {
+  test('thinking: the signature is returned and accepted in the next turn, and a changed one is not', async () => {
     const messages: Anthropic.MessageParam[] = [{ role: 'user', content: 'Weather in Chur?' }];
     const params = {
       model,
@@ -209,7 +209,7 @@ describe('Anthropic SDK', () => {
     );
   });
 
-  test('thinking whose text is left out', async () => {
+  test('thinking without its text is accepted', async () => {
     const message = await client.messages.create({
       model,
       max_tokens: 2000,
@@ -223,7 +223,7 @@ describe('Anthropic SDK', () => {
     assert.ok(thought.signature);
   });
 
-  test('an image, a document, a system prompt and cache marks reach the vendor as they were given', async () => {
+  test('an image, a document, a system prompt and cache marks reach the vendor unchanged', async () => {
     const params: Anthropic.MessageCreateParamsNonStreaming = {
       model,
       max_tokens: 500,
@@ -254,7 +254,7 @@ describe('Anthropic SDK', () => {
     assert.ok((hour.cache_creation?.ephemeral_1h_input_tokens ?? 0) >= 1024);
   });
 
-  test('stop sequence and output limit', async () => {
+  test('a stop sequence and an output limit end the reply', async () => {
     const params = { model, messages: hello };
     const stopped = await client.messages.create({ ...params, max_tokens: 500, stop_sequences: ['STOP'] }, saying('before STOP after'));
     see(stopped);
@@ -277,12 +277,12 @@ describe('Anthropic SDK', () => {
     assert.equal(paused.stop_reason, 'pause_turn');
   });
 
-  test('an assistant turn that is to be continued', async () => {
+  test('an assistant turn is continued', async () => {
     const messages: Anthropic.MessageParam[] = [...hello, { role: 'assistant', content: 'The answer is' }];
     see(await client.messages.create({ model, max_tokens: 500, messages }));
   });
 
-  test('blocks and events that nobody knows pass', async () => {
+  test('unknown blocks and events pass', async () => {
     const whole = await client.messages.create({ model, max_tokens: 500, messages: hello }, steer({ fault: 'unknown-block' }));
     see(whole);
     assert.ok(whole.content.some((block) => (block.type as string) === 'simulated_unknown_block'));
@@ -292,7 +292,7 @@ describe('Anthropic SDK', () => {
     assert.equal(textOf(final), 'Known text.');
   });
 
-  test('betas pass, and the field that needs one is refused without it', async () => {
+  test('betas pass, and a field that needs one is refused without it', async () => {
     const params = {
       model,
       max_tokens: 500,
@@ -307,11 +307,11 @@ describe('Anthropic SDK', () => {
     const sent = recordOf('betas')?.requestHeaders['anthropic-beta'] ?? '';
     assert.match(sent, /context-management-2025-06-27/);
     assert.match(sent, /interleaved-thinking-2025-05-14/);
-    assert.match(recordOf('betas')?.requestHeaders['anthropic-version'] ?? '', /^\d{4}-\d{2}-\d{2}$/, 'whichever version this SDK sends');
+    assert.match(recordOf('betas')?.requestHeaders['anthropic-version'] ?? '', /^\d{4}-\d{2}-\d{2}$/, 'any version of this SDK sends it');
     await assert.rejects(client.beta.messages.create(params), Anthropic.BadRequestError);
   });
 
-  test('the contract’s neutral header names do what the vendor’s do', async () => {
+  test('the contract’s neutral header names have the same effect as the vendor’s', async () => {
     const url = `${running.weir.gatewayUrl}/v1/messages`;
     const body = { model, max_tokens: 500, messages: hello };
     const key = { 'x-api-key': running.weir.apiKey };
@@ -335,7 +335,7 @@ describe('Anthropic SDK', () => {
     assert.match(bare.json.error.message, /vendor-version|anthropic-version/);
   });
 
-  test('counting tokens is free and agrees with the call', async () => {
+  test('a token count is free and agrees with the call', async () => {
     const params = { model, messages: hello, system: 'Be brief.', tools: [weatherTool] };
     const counted = await client.messages.countTokens(params);
     const message = await client.messages.create({ ...params, max_tokens: 500 });
@@ -344,11 +344,11 @@ describe('Anthropic SDK', () => {
     assert.equal(beta.input_tokens, counted.input_tokens);
   });
 
-  test('model list, its pages, and one model', async () => {
+  test('the model list, its pages, and one model are available', async () => {
     const ids: string[] = [];
     for await (const entry of client.models.list({ limit: 3 })) ids.push(entry.id);
     assert.ok(ids.includes(model));
-    assert.equal(new Set(ids).size, ids.length, 'no model twice');
+    assert.equal(new Set(ids).size, ids.length, 'no model is listed twice');
     assert.ok(ids.length > 6, 'several pages');
     const one = await client.models.retrieve(model);
     assert.equal(one.id, model);
@@ -357,7 +357,7 @@ describe('Anthropic SDK', () => {
     await assert.rejects(client.models.retrieve('no-such-model'), Anthropic.NotFoundError);
   });
 
-  test('withResponse shows the ids of the call, and nothing of the operator’s account', async () => {
+  test('withResponse shows the ids of the call, and nothing about the operator’s account', async () => {
     const { data, response, request_id } = await client.messages.create({ model, max_tokens: 500, messages: hello }).withResponse();
     see(data);
     assert.match(response.headers.get('x-weir-request-id') ?? '', /^req_[0-9a-z]{26}$/);
@@ -366,7 +366,7 @@ describe('Anthropic SDK', () => {
     assert.equal(response.headers.get('anthropic-organization-id'), null);
   });
 
-  test('a client that leaves a stream is noticed by the vendor, and pays for what it got', async () => {
+  test('the vendor notices a client that disconnects, and the client pays for the received part', async () => {
     const stream = client.messages.stream({ model: leftModel, max_tokens: 4000, messages: hello }, steer({ ...longReply, tag: 'left' }));
     let characters = 0;
     let leftAtMs = 0;
@@ -378,14 +378,14 @@ describe('Anthropic SDK', () => {
     });
     await assert.rejects(stream.finalMessage(), Anthropic.APIUserAbortError);
     const { record, booked } = await assertLeft(running, { tag: 'left', model: leftModel, characters, leftAtMs });
-    assert.equal(booked.input, record.plannedUsage?.inputTokens, 'the first event had told the input');
+    assert.equal(booked.input, record.plannedUsage?.inputTokens, 'the first event had the input count');
   });
 
-  test('no key of an upstream reached the client, none of the client’s reached the vendor', () => {
+  test('no upstream key reached the client, and no client key reached the vendor', () => {
     const credentials = running.simulator.records().map(({ requestHeaders }) => requestHeaders['x-api-key']);
     assert.equal(new Set(credentials).size, 1);
     assert.ok(running.simulator.records().every(({ requestHeaders }) => requestHeaders['authorization'] === undefined));
   });
 
-  test('the books are what the SDK saw', () => assertBooksAgree(running.weir, seen, [leftModel]));
+  test("the books match the SDK's usage", () => assertBooksAgree(running.weir, seen, [leftModel]));
 });

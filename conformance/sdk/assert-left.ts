@@ -8,10 +8,10 @@ import { readBooks, type Totals } from './seen-usage.ts';
 
 type CallRecord = ReturnType<RunningSimulator['records']>[number];
 
-/** Beside other tests; that it takes 200 ms at most is measured in faults/leaving.timing. */
+/** Beside other tests; faults/leaving.timing measures that it takes at most 200 ms. */
 const noticedWithinMs = 8000;
 
-/** Waits for the vendor's record of a call whose client is gone; it must say so. */
+/** Waits for the vendor's record of a call whose client has disconnected; the record must say so. */
 export async function findLeftCall({ simulator }: SimulatedWeir, tag: string, leftAtMs: number): Promise<CallRecord> {
   const find = (): CallRecord | undefined => simulator.records().find((record) => record.tag === tag);
   const record = await eventually(find, (found) => found !== undefined && found.ending !== 'open');
@@ -23,14 +23,17 @@ export async function findLeftCall({ simulator }: SimulatedWeir, tag: string, le
 
 export type LeftStream = {
   readonly tag: string;
-  /** A model that nothing else of the suite asks. */
+  /** A model that no other test of the suite uses. */
   readonly model: string;
-  /** Characters that had arrived when the client left. */
+  /** Characters that had arrived when the client disconnected. */
   readonly characters: number;
   readonly leftAtMs: number;
 };
 
-/** A client that leaves a stream is noticed by the vendor, and pays for what it got and for nothing that was never written. */
+/**
+ * The vendor notices a client that disconnects, and the client pays for the received output and for nothing that was
+ * never written.
+ */
 export async function assertLeft(
   running: SimulatedWeir,
   { tag, model, characters, leftAtMs }: LeftStream,
@@ -42,7 +45,7 @@ export async function assertLeft(
   );
   const booked = books[model];
   assert.equal(booked?.calls, 1);
-  assert.ok(booked.output >= Math.floor(characters / 4), 'all that arrived is booked');
-  assert.ok(booked.output <= record.emittedTokens + 1, 'nothing that was not written is booked');
+  assert.ok(booked.output >= Math.floor(characters / 4), 'all output that arrived is booked');
+  assert.ok(booked.output <= record.emittedTokens + 1, 'no output is booked that was not written');
   return { record, booked };
 }

@@ -16,20 +16,26 @@ import { steer } from './steer.ts';
 
 type Headers = Readonly<Record<string, string>>;
 type Reader = {
-  /** The configured name of its model, one for each reader, so that the books of each can be told apart. */
+  /** The configured name of its model, one for each reader, so that the books of each can be distinguished. */
   readonly name: string;
-  /** Reads a whole stream of its model, or of its hasty one, as the SDK's users do. Resolves with the text, or rejects when the SDK raises an error. */
+  /**
+   * Reads a whole stream of its model, or of its hasty one, as the SDK's users do. Resolves with the text, or rejects
+   * if the SDK raises an error.
+   */
   readonly read: (model: string, headers: Headers, onText: (text: string) => void) => Promise<string>;
 };
 
-/** The name of a model whose vendor is given up soon when it falls silent. Nothing else is asked of it: on a machine that stands still for a while, all vendors fall silent. */
+/**
+ * The name of a model whose vendor has a short time-out. It is only used for silence: on a machine that stalls, correct
+ * vendors fall silent too.
+ */
 const hasty = (model: string): string => `${model}-hasty`;
 
-// Clients begin anew when an error has such words.
+// Clients start a new conversation if an error has this text.
 const terminated = /Upstream connection error: the stream was terminated early/;
 const vendorWords = /server had an error|overloaded/i;
 
-/** Faults with the words that the error has. */
+/** Faults with the text of their error. */
 const faults: readonly (readonly [fault: string, words: RegExp])[] = [
   ['reset-mid-stream;after=3', terminated],
   ['reset-mid-stream;after=3;cut=inside', terminated],
@@ -39,21 +45,21 @@ const faults: readonly (readonly [fault: string, words: RegExp])[] = [
   ['stall-mid-stream;after=3', /Upstream connection error: .*timeout/],
   ['error-event;after=3', vendorWords],
   ['malformed-event;after=3', /JSON/],
-  // Nothing of the answer has come yet.
+  // Nothing of the answer has arrived yet.
   ['error-event;after=0', vendorWords],
   ['truncate;after=0', terminated],
   ['truncate;after=0;how=fin', terminated],
   ['reset-mid-stream;after=0', terminated],
 ];
 
-// This SDK writes advice to the terminal otherwise.
+// Otherwise this SDK writes advice to the terminal.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
-/** Slow enough for what comes before a break to reach the client by itself. */
+/** Slow enough that the content before a break reaches the client separately. */
 const sixtyTokens = { 'output-tokens': 60, pace: 'tokensPerSecond=20;tokensPerFrame=2' };
 
-/** A stream that breaks in its middle: every SDK raises an error, and none takes what it has for the whole answer. */
+/** A stream that breaks in its middle: every SDK raises an error, and none regards its part as the whole answer. */
 describe('broken streams', () => {
   let running: SimulatedWeir;
   let readers: readonly Reader[] = [];
@@ -90,9 +96,9 @@ describe('broken streams', () => {
   describe('readers', { concurrency: true }, () => {
     for (const model of Object.keys(targets)) {
       describe(model, { concurrency: true }, () => {
-        const find = (): Reader => readers.find(({ name }) => name === model) ?? assert.fail(`no reader of ${model}`);
+        const find = (): Reader => readers.find(({ name }) => name === model) ?? assert.fail(`${model} has no reader`);
 
-        test('a stream that does not break is whole', async () => {
+        test('a stream that does not break is complete', async () => {
           const tag = `${model} whole`;
           const text = await find().read(model, steer({ ...sixtyTokens, tag }).headers, () => {});
           const record = running.simulator.records().find((found) => found.tag === tag);
@@ -109,19 +115,19 @@ describe('broken streams', () => {
               (error) => {
                 assert.ok(error instanceof Error);
                 assert.match(error.message, words);
-                assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN|UND_ERR/, 'nothing of the inside is shown');
+                assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN|UND_ERR/, 'no internal detail is shown');
                 return true;
               },
             );
-            if (!fault.includes('after=0')) assert.ok(seen.length > 0, 'what came before the break was handed on');
+            if (!fault.includes('after=0')) assert.ok(seen.length > 0, 'the content before the break was delivered');
           });
         }
       });
     }
   });
 
-  test('what was delivered is booked, and a stream that broke before its first word costs nothing', async () => {
-    // Of the faults of each reader eight strike after content; with the stream that was whole that makes nine answers.
+  test('the delivered output is booked, and a stream that broke before its first content is free', async () => {
+    // Eight faults of each reader occur after content; with the complete stream that makes nine answers.
     const answers = faults.filter(([fault]) => !fault.includes('after=0')).length + 1;
     const read = async () => {
       const books = await readBooks(running.weir);
@@ -133,7 +139,7 @@ describe('broken streams', () => {
     const books = await eventually(read, (found) => found.every(({ calls }) => calls >= answers)).catch(read);
     for (const { model, calls, output } of books) {
       assert.equal(calls, answers, model);
-      assert.ok(output >= 60, `${model}: the whole one has 60 tokens`);
+      assert.ok(output >= 60, `${model}: the complete stream has 60 tokens`);
     }
   });
 });

@@ -31,7 +31,7 @@ const weather = {
   parameters: { type: Type.OBJECT, properties: { city: { type: Type.STRING } }, required: ['city'] },
 };
 
-/** What a client makes of a reply, whole or streamed. */
+/** A client's view of a reply, whole or streamed. */
 type Seen = { readonly text: string; readonly candidate: Candidate; readonly parts: readonly Part[] };
 
 /** Grounding, code and pages by the Google GenAI SDK, in chats with upstreams that have none of it. */
@@ -76,7 +76,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
       const how = `${model}, ${streamed ? 'streamed' : 'whole'}`;
       const open = (...tools: Tool[]): Chat => client.chats.create({ model, config: { tools } });
 
-      test(`a grounded answer can be shown with its sources, and the chat goes on (${how})`, async () => {
+      test(`a grounded answer can be shown with its sources, and the chat continues (${how})`, async () => {
         const chat = open({ googleSearch: {} });
         const { text, candidate } = await say(chat, model, searchQuestion, streamed);
         const { groundingMetadata: metadata } = candidate;
@@ -96,7 +96,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
         assert.ok((await say(chat, model, nextQuestion, streamed)).text);
       });
 
-      test(`code comes with its outcome, before the answer, and its record goes back (${how})`, async () => {
+      test(`code has its outcome, before the answer, and its record is accepted as history (${how})`, async () => {
         const chat = open({ codeExecution: {} }, { googleSearch: {} });
         const { parts } = await say(chat, model, codeQuestion, streamed);
         const at = parts.findIndex(({ executableCode }) => executableCode !== undefined);
@@ -112,7 +112,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
         assert.ok((await say(chat, model, nextQuestion, streamed)).text);
       });
 
-      test(`pages that the question names are read and told (${how})`, async () => {
+      test(`pages in the question are read and listed (${how})`, async () => {
         const chat = open({ urlContext: {} });
         const [read, gone] = [bench.page('press', '/eastquay-bridge'), bench.page('trap', '/gone')];
         const { candidate } = await say(chat, model, `What do ${read} and ${gone} say?`, streamed);
@@ -123,7 +123,7 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
         assert.ok((await say(chat, model, nextQuestion, streamed)).text);
       });
 
-      test(`tools of the service stand beside functions (${how})`, async () => {
+      test(`tools of the service are combined with functions (${how})`, async () => {
         const { candidate, parts } = await say(
           open({ googleSearch: {} }, { functionDeclarations: [weather] }),
           model,
@@ -136,5 +136,5 @@ describe('Google GenAI SDK: tools that the gateway runs', () => {
     }
   }
 
-  test('the books are what the SDK saw', () => assertBooksAgree(bench.weir, seen));
+  test("the books match the SDK's usage", () => assertBooksAgree(bench.weir, seen));
 });

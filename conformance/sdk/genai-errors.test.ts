@@ -19,12 +19,12 @@ import {
 
 const model = 'gemini-2.5-flash';
 
-/** The body that this SDK puts into the message of its error as it came. */
+/** The body that this SDK puts unchanged into the message of its error. */
 function bodyOf(error: ApiError): { error: { code: number; status: string; message: string; details?: { '@type': string }[] } } {
   return JSON.parse(error.message);
 }
 
-/** The errors of Google's SDK, which has one class and tells them apart by status, whole and streamed. */
+/** The errors of Google's SDK, which has one class and distinguishes them by status, whole and streamed. */
 describe('Google GenAI SDK, errors', () => {
   let running: SimulatedWeir;
   let client: GoogleGenAI;
@@ -57,7 +57,7 @@ describe('Google GenAI SDK, errors', () => {
   ] as const;
 
   for (const [name, call] of calls) {
-    test(`${name}: each status of the vendor, with the vendor’s words`, async () => {
+    test(`${name}: each status of the vendor has the vendor’s message`, async () => {
       for (const [status, statusName] of statuses) {
         await assert.rejects(call(steered(`status;status=${status};message=Words of the vendor.`)), (error) => {
           assert.ok(error instanceof ApiError, String(error));
@@ -92,7 +92,7 @@ describe('Google GenAI SDK, errors', () => {
       }
     });
 
-    test(`${name}: a vendor that is away or lies is a server error with words`, async () => {
+    test(`${name}: an unreachable or faulty vendor is a server error with a message`, async () => {
       const raise = (fault: string): Promise<void> =>
         assert.rejects(call(steered(fault)), (error) => {
           assert.ok(error instanceof ApiError, `${fault} raises an ApiError, not ${String(error)}`);
@@ -103,7 +103,7 @@ describe('Google GenAI SDK, errors', () => {
       await Promise.all(awayFaults.map(raise));
     });
 
-    test(`${name}: an unknown model, and what a model of another interface cannot be told`, async () => {
+    test(`${name}: an unknown model and an inexpressible field are errors of the client`, async () => {
       await assert.rejects(call({}, client, 'no-such-model'), (error) => {
         assert.ok(error instanceof ApiError);
         assert.equal(error.status, 404);
@@ -132,7 +132,7 @@ describe('Google GenAI SDK, errors', () => {
       assertNotAsked(running, `${name} bounds`);
     });
 
-    test(`${name}: the client’s own time limit, the caller’s abort, a gateway that is gone`, async () => {
+    test(`${name}: the client’s own time limit, its abort and an unreachable gateway raise errors`, async () => {
       const stalled = steered('stall-before-headers');
       await assert.rejects(call({ httpOptions: { ...stalled.httpOptions, timeout: 40 } }), /timeout|abort/i);
       await assert.rejects(call({ ...stalled, abortSignal: AbortSignal.timeout(40) }), /timeout|abort/i);
@@ -140,7 +140,7 @@ describe('Google GenAI SDK, errors', () => {
     });
   }
 
-  test('a vendor that says nothing is a time-out with words, wherever it falls silent', async () => {
+  test('a silent vendor is a time-out with a message, whenever it falls silent', async () => {
     const silent = async (call: (typeof calls)[number][1], fault: string): Promise<void> =>
       assert.rejects(call(steered(fault), client, hastyModel), (error) => {
         assert.ok(error instanceof ApiError, `${fault} raises an ApiError, not ${String(error)}`);
@@ -160,7 +160,7 @@ describe('Google GenAI SDK, errors', () => {
     await Promise.all(brokenReplies.map(raise));
   });
 
-  test('the SDK comes back when it may, and only the answer is booked', async () => {
+  test('the SDK retries if it may, and only the answer is booked', async () => {
     running.simulator.reset();
     await failNext(running, 'gemini', 'status;status=503');
     const retrying = connect(running.weir.apiKey, running.weir.gatewayUrl, {
@@ -177,5 +177,5 @@ describe('Google GenAI SDK, errors', () => {
     );
   });
 
-  test('failed calls cost nothing: the books hold what was answered', () => assertBooksAgree(running.weir, seen));
+  test('failed calls cost nothing: the books contain only the answered ones', () => assertBooksAgree(running.weir, seen));
 });

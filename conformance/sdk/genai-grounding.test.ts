@@ -11,7 +11,7 @@ type Upstream = {
   readonly title: string;
   readonly model: string;
   readonly target: { readonly upstream: string; readonly model: string };
-  /** Whether a vendor behind it runs the tool. What the gateway runs itself has a suite of its own. */
+  /** Whether a vendor behind it runs the tool. Tools of the gateway have a separate suite. */
   readonly searches: boolean;
   readonly runsCode: boolean;
 };
@@ -38,7 +38,7 @@ const upstreams: readonly Upstream[] = [
 
 const sentence = 'Zürich — 東京 👩‍👩‍👧 is cited.';
 
-/** What a client makes of a reply, whole or streamed. */
+/** A client's view of a reply, whole or streamed. */
 type Seen = { readonly text: string; readonly candidate: Candidate; readonly parts: readonly Part[] };
 
 const weather = {
@@ -75,7 +75,7 @@ describe('Google GenAI SDK: search grounding and code execution', () => {
     const parts: Part[] = [];
     let candidate: Candidate | undefined;
     for await (const chunk of stream) {
-      assert.ok(candidate?.finishReason === undefined, 'nothing comes after the last chunk');
+      assert.ok(candidate?.finishReason === undefined, 'nothing follows the last chunk');
       candidate = chunk.candidates?.[0] ?? candidate;
       parts.push(...(chunk.candidates?.[0]?.content?.parts ?? []));
     }
@@ -112,7 +112,7 @@ describe('Google GenAI SDK: search grounding and code execution', () => {
         assert.match(metadata.searchEntryPoint?.renderedContent ?? '', /^<div/);
       });
 
-      codeTest?.(`code comes with its outcome, before the answer (${how})`, async () => {
+      codeTest?.(`code has its outcome, before the answer (${how})`, async () => {
         const { parts, candidate } = await ask(model, [{ codeExecution: {} }, { googleSearch: {} }], streamed);
         const kinds = parts.flatMap((part) =>
           part.executableCode === undefined ? (part.codeExecutionResult === undefined ? (part.text ? 'text' : []) : 'result') : 'code',
@@ -125,7 +125,7 @@ describe('Google GenAI SDK: search grounding and code execution', () => {
         assert.ok(candidate.groundingMetadata?.groundingChunks, 'both tools in one request');
       });
 
-      searchTest?.(`tools of the service stand beside functions (${how})`, async () => {
+      searchTest?.(`tools of the service are combined with functions (${how})`, async () => {
         const { parts } = await ask(
           model,
           [{ googleSearch: {} }, { functionDeclarations: [weather] }],
@@ -141,7 +141,7 @@ describe('Google GenAI SDK: search grounding and code execution', () => {
     }
   }
 
-  test('a conversation goes on after code, and its record goes back as it came', async () => {
+  test('a conversation continues after code, and its record is accepted unchanged', async () => {
     const config = { tools: [{ codeExecution: {} }] };
     const chat = client.chats.create({ model: 'of-gemini', config });
     await chat.sendMessage({ message: 'What is 1 + 1?' });
@@ -154,7 +154,7 @@ describe('Google GenAI SDK: search grounding and code execution', () => {
     );
   });
 
-  test('pages that the conversation names are read and told', async () => {
+  test('pages in the conversation are read and listed', async () => {
     const { candidates } = await client.models.generateContent({
       model: 'of-gemini',
       contents: 'What does https://example.org/page say?',

@@ -10,7 +10,7 @@ import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { longReply, pixelPng, saying, steer } from './steer.ts';
 
 const model = 'gemini-2.5-flash';
-/** Signs its function calls and wants the signatures back. */
+/** Signs its function calls and requires the signatures in the next turn. */
 const signer = 'gemini-3-flash-preview';
 const leftModel = 'left-in-the-middle';
 const weatherTool = {
@@ -51,7 +51,7 @@ describe('Google GenAI SDK', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('whole call', async () => {
+  test('a whole call is answered', async () => {
     const response = await client.models.generateContent({ model, contents: 'Hello', config: steered(saying('Grüße, 世界 🌊')) });
     assert.equal(response.text, 'Grüße, 世界 🌊');
     assert.equal(response.candidates?.[0]?.finishReason, 'STOP');
@@ -59,11 +59,11 @@ describe('Google GenAI SDK', () => {
     assert.ok(see(response).candidatesTokenCount);
   });
 
-  test('stream: the chunks are the text, the last one ends it and has the usage', async () => {
+  test('the chunks of a stream are the text, and the last one ends it and has the usage', async () => {
     const text = 'One two three, 世界 and 🚰 and so on until the end.';
     const chunks = await drain(await client.models.generateContentStream({ model, contents: 'Hello', config: steered(saying(text)) }));
     assert.equal(chunks.map((chunk) => chunk.text ?? '').join(''), text);
-    assert.ok(chunks.length > 2, 'it came in pieces');
+    assert.ok(chunks.length > 2, 'it arrived in pieces');
     assert.equal(chunks.at(-1)?.candidates?.[0]?.finishReason, 'STOP');
     assert.ok(chunks.slice(0, -1).every((chunk) => chunk.candidates?.[0]?.finishReason === undefined));
     see(chunks.at(-1));
@@ -77,7 +77,7 @@ describe('Google GenAI SDK', () => {
     assert.equal(chat.getHistory().filter(({ role }) => role === 'user').length, 2);
   });
 
-  test('tools round trip, whole', async () => {
+  test('a tool round trip works whole', async () => {
     const contents: Content[] = [{ role: 'user', parts: [{ text: 'How is the weather in Bern?' }] }];
     const config = { tools: [weatherTool] };
     const asked = await client.models.generateContent({ model, contents, config: { ...config, ...steered(steer({ 'tool-calls': 1 })) } });
@@ -93,7 +93,7 @@ describe('Google GenAI SDK', () => {
     assert.ok(answered.text);
   });
 
-  test('tools round trip, streamed, two calls at once, thought signatures go back and are demanded', async () => {
+  test('a tool round trip works streamed, with two parallel calls, and needs the thought signatures', async () => {
     const contents: Content[] = [{ role: 'user', parts: [{ text: 'Bern and Basel?' }] }];
     const config = { tools: [weatherTool] };
     const asking = await client.models.generateContentStream({
@@ -143,7 +143,7 @@ describe('Google GenAI SDK', () => {
     for (const last of usages) see(last, signer);
   });
 
-  test('function calling: any of certain functions, none', async () => {
+  test('function calling can be restricted to certain functions, or to none', async () => {
     const calling = (mode: FunctionCallingConfigMode, allowedFunctionNames?: string[]) => ({
       tools: [weatherTool],
       toolConfig: { functionCallingConfig: { mode, ...(allowedFunctionNames === undefined ? {} : { allowedFunctionNames }) } },
@@ -188,7 +188,7 @@ describe('Google GenAI SDK', () => {
     }
   });
 
-  test('thinking: thoughts beside the text, counted, and switched off', async () => {
+  test('thoughts are beside the text, counted, and can be switched off', async () => {
     const thinking = { thinkingConfig: { includeThoughts: true, thinkingBudget: 1024 } };
     const chunks = await drain(await client.models.generateContentStream({ model, contents: 'Hello', config: thinking }));
     const parts = chunks.flatMap((chunk) => chunk.candidates?.[0]?.content?.parts ?? []);
@@ -198,7 +198,7 @@ describe('Google GenAI SDK', () => {
     assert.equal(see(off).thoughtsTokenCount, undefined);
   });
 
-  test('an image and a system instruction reach the vendor as they were given', async () => {
+  test('an image and a system instruction reach the vendor unchanged', async () => {
     const contents = [{ role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: pixelPng } }, { text: 'What is this?' }] }];
     const config = { systemInstruction: 'Be brief.', temperature: 0.5, topK: 4, ...steered(steer({ tag: 'image' })) };
     const response = await client.models.generateContent({ model, contents, config });
@@ -210,7 +210,7 @@ describe('Google GenAI SDK', () => {
     assert.match(JSON.stringify(body['systemInstruction']), /Be brief\./);
   });
 
-  test('search grounding, code execution, and the contract’s neutral name of the search tool', async () => {
+  test('search grounding, code execution, and the contract’s neutral name of the search tool work', async () => {
     const grounded = await client.models.generateContent({ model, contents: 'News?', config: { tools: [{ googleSearch: {} }] } });
     see(grounded);
     assert.ok(grounded.candidates?.[0]?.groundingMetadata?.groundingChunks?.length);
@@ -231,7 +231,7 @@ describe('Google GenAI SDK', () => {
     assert.match(JSON.stringify(recordOf('neutral')?.requestBody?.['tools']), /google_?search/i);
   });
 
-  test('stop sequence, output limit, blocked prompt, filtered answer', async () => {
+  test('a stop sequence, an output limit, a blocked prompt and a filtered answer end the reply', async () => {
     const stopped = await client.models.generateContent({
       model,
       contents: 'Hello',
@@ -260,7 +260,7 @@ describe('Google GenAI SDK', () => {
     assert.ok((see(second).cachedContentTokenCount ?? 0) >= 1024);
   });
 
-  test('parts and events that nobody knows pass', async () => {
+  test('unknown parts and events pass', async () => {
     const whole = await client.models.generateContent({ model, contents: 'Hello', config: steered(steer({ fault: 'unknown-block' })) });
     see(whole);
     const chunks = await drain(
@@ -274,24 +274,24 @@ describe('Google GenAI SDK', () => {
     assert.equal(chunks.map((chunk) => chunk.text ?? '').join(''), 'Known text.');
   });
 
-  test('counting tokens is free and agrees with the call', async () => {
+  test('a token count is free and agrees with the call', async () => {
     const counted = await client.models.countTokens({ model, contents: 'How long is this?' });
     const response = await client.models.generateContent({ model, contents: 'How long is this?' });
     assert.equal(counted.totalTokens, see(response).promptTokenCount);
   });
 
-  test('model list, its pages, and one model', async () => {
+  test('the model list, its pages, and one model are available', async () => {
     const names: (string | undefined)[] = [];
     for await (const entry of await client.models.list({ config: { pageSize: 3 } })) names.push(entry.name);
     assert.ok(names.includes(`models/${model}`));
-    assert.equal(new Set(names).size, names.length, 'no model twice');
+    assert.equal(new Set(names).size, names.length, 'no model is listed twice');
     assert.ok(names.length > 6, 'several pages');
     const one = await client.models.get({ model });
     assert.equal(one.name, `models/${model}`);
     await assert.rejects(client.models.get({ model: 'no-such-model' }), { name: 'ApiError', status: 404 });
   });
 
-  test('the older version of the path, and the reply’s headers', async () => {
+  test('the older version of the path works, with the reply’s headers', async () => {
     const older = new GoogleGenAI({
       apiKey: running.weir.apiKey,
       apiVersion: 'v1',
@@ -302,7 +302,7 @@ describe('Google GenAI SDK', () => {
     assert.match(response.sdkHttpResponse?.headers?.['x-weir-request-id'] ?? '', /^req_[0-9a-z]{26}$/);
   });
 
-  test('a client that leaves a stream is noticed by the vendor, and pays for what it got', async () => {
+  test('the vendor notices a client that disconnects, and the client pays for the received part', async () => {
     const controller = new AbortController();
     const config = { abortSignal: controller.signal, ...steered(steer({ ...longReply, tag: 'left' })) };
     const stream = await client.models.generateContentStream({ model: leftModel, contents: 'Hello', config });
@@ -320,7 +320,7 @@ describe('Google GenAI SDK', () => {
     assert.equal(booked.input, record.plannedUsage?.inputTokens);
   });
 
-  test('no key of an upstream reached the client, none of the client’s reached the vendor', () => {
+  test('no upstream key reached the client, and no client key reached the vendor', () => {
     const own = running.simulator.records().filter(({ path }) => path.startsWith('/v1beta/'));
     assert.equal(new Set(own.map(({ requestHeaders }) => requestHeaders['x-goog-api-key'])).size, 1);
     const others = running.simulator.records().filter((record) => !own.includes(record));
@@ -328,5 +328,5 @@ describe('Google GenAI SDK', () => {
     assert.ok(running.simulator.records().every(({ path }) => !path.includes('key=')));
   });
 
-  test('the books are what the SDK saw', () => assertBooksAgree(running.weir, seen, [leftModel]));
+  test("the books match the SDK's usage", () => assertBooksAgree(running.weir, seen, [leftModel]));
 });

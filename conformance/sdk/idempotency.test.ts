@@ -24,7 +24,10 @@ function createLossyFetch(): { readonly fetch: typeof fetch; readonly sent: () =
 
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 
-/** The official SDKs send a request again by themselves: with a key it is one call, and the second try gets the answer of the first. */
+/**
+ * The official SDKs retry automatically: with a key this is one call, and the second attempt gets the answer of the
+ * first.
+ */
 describe('Idempotency-Key of the official SDKs', () => {
   let running: SimulatedWeir;
   before(async () => {
@@ -63,7 +66,7 @@ describe('Idempotency-Key of the official SDKs', () => {
     { name: 'anthropic, streamed', call: (lossy, key) => anthropic(lossy).messages.stream(ask, optionsOf(key)).finalMessage() },
   ];
   for (const { name, call } of calls)
-    test(`${name}: an answer that was lost on the way is not asked for twice`, async () => {
+    test(`${name}: an answer that was lost is not generated twice`, async () => {
       const key = name.replaceAll(/\W+/g, '-');
       const lossy = createLossyFetch();
       assert.ok(await call(lossy.fetch, key));
@@ -71,7 +74,7 @@ describe('Idempotency-Key of the official SDKs', () => {
       assert.equal(asked(key).length, 1);
     });
 
-  test('a key that was used for something else is a ConflictError, and is not tried again', async () => {
+  test('a key that was used for another request is a ConflictError, and is not retried', async () => {
     const { fetch: counted, sent } = createLossyFetch();
     const client = openai(counted);
     await client.chat.completions.create({ model: 'gpt-4.1', messages }, optionsOf('conflict'));
@@ -81,7 +84,7 @@ describe('Idempotency-Key of the official SDKs', () => {
     assert.equal(sent() - before, 1);
   });
 
-  test('what the SDK says of an answer that is given again: the id of the call that it was', async () => {
+  test('a repeated answer has the id of its call for the SDK', async () => {
     const client = openai(fetch);
     const send = () => client.chat.completions.create({ model: 'gpt-4.1', messages }, optionsOf('raw')).withResponse();
     const [first, again] = [await send(), await send()];

@@ -1,8 +1,8 @@
 import type { GroundingMetadata } from '@google/genai';
 
 /**
- * Shows the sources of a text as the contract tells clients to (document C, 4.3): a mark behind every cited span, inserted from the highest
- * `endIndex` down, in bytes of UTF-8.
+ * Shows the sources of a text as the contract requires of clients (document C, 4.3): a mark after every cited span,
+ * inserted from the highest `endIndex` downwards, in bytes of UTF-8.
  */
 export function insertMarks(text: string, metadata: GroundingMetadata | undefined): string {
   const supports = (metadata?.groundingSupports ?? []).toSorted(

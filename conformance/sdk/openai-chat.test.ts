@@ -43,7 +43,7 @@ describe('openai SDK, chat completions', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('whole call', async () => {
+  test('a whole call is answered', async () => {
     const completion = await client.chat.completions.create({ model, messages: hello }, saying('Grüße, 世界 🌊'));
     assert.equal(completion.object, 'chat.completion');
     assert.equal(completion.model, model);
@@ -52,7 +52,7 @@ describe('openai SDK, chat completions', () => {
     assert.ok(see(completion.usage).completion_tokens > 0);
   });
 
-  test('stream that asks for usage: the deltas are the text, the usage is last', async () => {
+  test('a stream with requested usage has the text in its deltas and the usage at the end', async () => {
     const text = 'One two three, 世界 and 🚰 and so on until the end.';
     const stream = await client.chat.completions.create(
       { model, messages: hello, stream: true, stream_options: { include_usage: true } },
@@ -68,12 +68,12 @@ describe('openai SDK, chat completions', () => {
     }
     assert.equal(joined, text);
     assert.equal(finish, 'stop');
-    assert.ok(chunks.length > 5, 'it came in pieces');
+    assert.ok(chunks.length > 5, 'it arrived in pieces');
     assert.deepEqual(chunks.at(-1)?.choices, []);
     see(chunks.at(-1)?.usage);
   });
 
-  test('stream that does not ask for usage: no chunk carries it, and the books have it', async () => {
+  test('a stream without requested usage has no usage in any chunk, and the books have it', async () => {
     const stream = await client.chat.completions.create(
       { model, messages: hello, stream: true },
       saying('Short and good.', { tag: 'unasked' }),
@@ -90,7 +90,7 @@ describe('openai SDK, chat completions', () => {
     seen.add(model, { input: record.plannedUsage.inputTokens, output: record.plannedUsage.outputTokens });
   });
 
-  test('stream helper: events, final completion, final usage', async () => {
+  test('the stream helper has events, the final completion and the final usage', async () => {
     const stream = client.chat.completions.stream(
       { model, messages: hello, stream_options: { include_usage: true } },
       saying('The helper puts it together.'),
@@ -105,7 +105,7 @@ describe('openai SDK, chat completions', () => {
     see(final.usage);
   });
 
-  test('tools round trip, whole', async () => {
+  test('a tool round trip works whole', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'How is the weather in Bern?' }];
     const asked = await client.chat.completions.create({ model, messages, tools: [weatherTool] }, steer({ 'tool-calls': 1 }));
     see(asked.usage);
@@ -122,7 +122,7 @@ describe('openai SDK, chat completions', () => {
     assert.ok(answered.choices[0].message.content);
   });
 
-  test('tools round trip, streamed, two calls at once', async () => {
+  test('a tool round trip works streamed, with two parallel calls', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Bern and Basel?' }];
     const stream_options = { include_usage: true };
     const asking = client.chat.completions.stream({ model, messages, tools: [weatherTool], stream_options }, steer({ 'tool-calls': 2 }));
@@ -168,7 +168,7 @@ describe('openai SDK, chat completions', () => {
     for (const completion of runner.allChatCompletions()) see(completion.usage);
   });
 
-  test('a tool result that nobody asked for is refused in the words of the vendor', async () => {
+  test("a tool result without a call is refused in the vendor's format", async () => {
     const messages = [...hello, { role: 'tool' as const, tool_call_id: 'call_unknown', content: 'x' }];
     await assert.rejects(client.chat.completions.create({ model, messages }), OpenAI.BadRequestError);
   });
@@ -187,7 +187,7 @@ describe('openai SDK, chat completions', () => {
     Forecast.parse(streamed.choices[0]?.message.parsed);
   });
 
-  test('an image, a system prompt and a developer prompt reach the vendor as they were given', async () => {
+  test('an image, a system prompt and a developer prompt reach the vendor unchanged', async () => {
     const messages: OpenAI.ChatCompletionMessageParam[] = [
       { role: 'system', content: 'Be brief.' },
       { role: 'developer', content: 'Answer in German.' },
@@ -200,7 +200,7 @@ describe('openai SDK, chat completions', () => {
       },
     ];
     const completion = await client.chat.completions.create({ model, messages }, steer({ tag: 'image' }));
-    assert.ok(see(completion.usage).prompt_tokens > 20, 'the image counts');
+    assert.ok(see(completion.usage).prompt_tokens > 20, 'the image is counted');
     const record = running.simulator.records().find(({ tag }) => tag === 'image');
     assert.deepEqual(record?.requestBody, { model, messages });
   });
@@ -211,7 +211,7 @@ describe('openai SDK, chat completions', () => {
     assert.ok((usage.completion_tokens_details?.reasoning_tokens ?? 0) > 0);
   });
 
-  test('open reasoning of a vendor that counts it beside the output', async () => {
+  test('visible reasoning of a vendor that counts it separately is counted', async () => {
     const completion = await client.chat.completions.create({ model: 'grok-4.5', messages: hello });
     const { usage } = completion;
     assert.ok(usage);
@@ -230,7 +230,7 @@ describe('openai SDK, chat completions', () => {
     assert.ok((second.prompt_tokens_details?.cached_tokens ?? 0) >= 1024);
   });
 
-  test('stop sequence and output limit', async () => {
+  test('a stop sequence and an output limit end the reply', async () => {
     const stopped = await client.chat.completions.create({ model, messages: hello, stop: ['STOP'] }, saying('before STOP after'));
     see(stopped.usage);
     assert.equal(stopped.choices[0]?.message.content, 'before ');
@@ -240,7 +240,7 @@ describe('openai SDK, chat completions', () => {
     assert.equal(limited.choices[0]?.finish_reason, 'length');
   });
 
-  test('refusal and content filter keep their own words', async () => {
+  test('a refusal and a content filter keep their own fields', async () => {
     const refused = await client.chat.completions.create({ model, messages: hello }, steer({ stop: 'refusal' }));
     see(refused.usage);
     assert.match(refused.choices[0]?.message.refusal ?? '', /refus/);
@@ -249,7 +249,7 @@ describe('openai SDK, chat completions', () => {
     assert.equal(filtered.choices[0]?.finish_reason, 'content_filter');
   });
 
-  test('an event and a member that nobody knows pass', async () => {
+  test('unknown events and members pass', async () => {
     const stream = client.chat.completions.stream(
       { model, messages: hello, stream_options: { include_usage: true } },
       saying('Known text.', { fault: 'unknown-block' }),
@@ -259,7 +259,7 @@ describe('openai SDK, chat completions', () => {
     assert.equal(final.choices[0]?.message.content, 'Known text.');
   });
 
-  test('model list and one model', async () => {
+  test('the model list and one model are available', async () => {
     const ids: string[] = [];
     for await (const entry of client.models.list()) ids.push(entry.id);
     assert.ok(ids.includes(model));
@@ -270,7 +270,7 @@ describe('openai SDK, chat completions', () => {
     await assert.rejects(client.models.retrieve('no-such-model'), OpenAI.NotFoundError);
   });
 
-  test('withResponse shows the ids of the call, ours and the vendor’s', async () => {
+  test("withResponse shows the call's ids of the gateway and of the vendor", async () => {
     const { data, response, request_id } = await client.chat.completions.create({ model, messages: hello }).withResponse();
     see(data.usage);
     assert.match(response.headers.get('x-weir-request-id') ?? '', /^req_[0-9a-z]{26}$/);
@@ -278,7 +278,7 @@ describe('openai SDK, chat completions', () => {
     assert.equal(running.simulator.records().at(-1)?.requestId, request_id);
   });
 
-  test('a client that leaves a stream is noticed by the vendor, and pays for what it got', async () => {
+  test('the vendor notices a client that disconnects, and the client pays for the received part', async () => {
     const stream = await client.chat.completions.create(
       { model: leftModel, messages: hello, stream: true },
       steer({ ...longReply, tag: 'left' }),
@@ -294,7 +294,7 @@ describe('openai SDK, chat completions', () => {
     await assertLeft(running, { tag: 'left', model: leftModel, characters, leftAtMs });
   });
 
-  test('a client that leaves before the reply is noticed, and pays nothing', async () => {
+  test('a client that disconnects before the reply is noticed, and pays nothing', async () => {
     const controller = new AbortController();
     const call = client.chat.completions.create(
       { model: leftModel, messages: hello },
@@ -308,10 +308,10 @@ describe('openai SDK, chat completions', () => {
     await findLeftCall(running, 'left-early', leftAtMs);
   });
 
-  test('no key of an upstream reached the client, none of the client’s reached the vendor', () => {
+  test('no upstream key reached the client, and no client key reached the vendor', () => {
     const digests = new Set(running.simulator.records().map(({ requestHeaders }) => requestHeaders['authorization']));
-    assert.equal(digests.size, 1, 'the vendor saw one credential: the operator’s');
+    assert.equal(digests.size, 1, 'the vendor received one credential: the operator’s');
   });
 
-  test('the books are what the SDK saw', () => assertBooksAgree(running.weir, seen, [leftModel]));
+  test("the books match the SDK's usage", () => assertBooksAgree(running.weir, seen, [leftModel]));
 });

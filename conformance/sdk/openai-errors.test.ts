@@ -12,7 +12,7 @@ import { assertNotAsked, failNext, impatientWith } from './vendor-failures.ts';
 const model = 'gpt-4.1';
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 
-/** Every error class of the openai SDK, raised by the cause it stands for, on both interfaces, whole and streamed. */
+/** Every error class of the openai SDK, raised by its cause, on both interfaces, whole and streamed. */
 describe('openai SDK, errors', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
@@ -81,7 +81,7 @@ describe('openai SDK, errors', () => {
     assertNotAsked(running, 'bounds');
   });
 
-  test('an unknown model: 404 on chat completions, 400 on Responses, as the vendor does', async () => {
+  test('an unknown model is 404 on chat completions and 400 on Responses, as at the vendor', async () => {
     await assert.rejects(client.chat.completions.create({ model: 'no-such-model', messages }), (error) => {
       assert.ok(error instanceof OpenAI.NotFoundError);
       assert.equal(error.code, 'model_not_found');
@@ -94,7 +94,7 @@ describe('openai SDK, errors', () => {
     });
   });
 
-  test('what a model of another interface cannot be told is refused by its field, where a drop is forbidden', async () => {
+  test('a field that a model of another interface cannot express is refused by its name if losses are forbidden', async () => {
     const strict = { headers: { 'x-weir-strict': 'true' } };
     await assert.rejects(client.chat.completions.create({ model: 'claude-sonnet-5', messages, seed: 3 }, strict), (error) => {
       assert.ok(error instanceof OpenAI.BadRequestError);
@@ -107,12 +107,12 @@ describe('openai SDK, errors', () => {
     ['retry-after-ms=20', 0],
     ['retry-after=1', 900],
   ] as const) {
-    test(`the SDK comes back after ${retry} and is served, and only the answer is booked`, async () => {
+    test(`the SDK retries after ${retry} and succeeds, and only the answer is booked`, async () => {
       running.simulator.reset();
       await failNext(running, 'openai', `status;status=429;${retry}`);
       const startedMs = performance.now();
       const completion = await connect({ maxRetries: 2 }).chat.completions.create({ model, messages });
-      assert.ok(performance.now() - startedMs >= least, 'it waited as long as it was told');
+      assert.ok(performance.now() - startedMs >= least, 'it waited as long as requested');
       const { usage } = completion;
       assert.ok(usage);
       seen.add(model, { input: usage.prompt_tokens, output: usage.completion_tokens });
@@ -125,7 +125,7 @@ describe('openai SDK, errors', () => {
     });
   }
 
-  test('the SDK does not come back where it was told not to', async () => {
+  test('the SDK does not retry if the answer forbids it', async () => {
     running.simulator.reset();
     const call = connect({ maxRetries: 2 }).chat.completions.create(
       { model, messages },
@@ -135,7 +135,7 @@ describe('openai SDK, errors', () => {
     assert.equal(running.simulator.records().length, 1);
   });
 
-  test('every upstream answer is booked once, when the SDK came back after answers that broke', async () => {
+  test('every upstream answer is booked once if the SDK retried after answers that broke', async () => {
     running.simulator.reset();
     await failNext(running, 'openai', 'reset-before-headers');
     const response = await connect({ maxRetries: 2 }).responses.create({ model, input: 'Hello' });
@@ -144,5 +144,5 @@ describe('openai SDK, errors', () => {
     assert.equal(running.simulator.records().length, 2);
   });
 
-  test('failed calls cost nothing: the books hold what was answered', () => assertBooksAgree(running.weir, seen));
+  test('failed calls cost nothing: the books contain only the answered ones', () => assertBooksAgree(running.weir, seen));
 });

@@ -41,7 +41,7 @@ describe('openai SDK, Responses', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('whole call', async () => {
+  test('a whole call is answered', async () => {
     const response = await client.responses.create({ model, input: 'Hello' }, saying('Grüße, 世界 🌊'));
     assert.equal(response.object, 'response');
     assert.equal(response.status, 'completed');
@@ -49,7 +49,7 @@ describe('openai SDK, Responses', () => {
     assert.equal(see(response).total_tokens, (response.usage?.input_tokens ?? 0) + (response.usage?.output_tokens ?? 0));
   });
 
-  test('stream: every event in order, the deltas are the text, the last event has the usage', async () => {
+  test('a stream has every event in order, the deltas are the text, and the last event has the usage', async () => {
     const text = 'One two three, 世界 and 🚰 and so on until the end.';
     const stream = await client.responses.create({ model, input: 'Hello', stream: true }, saying(text));
     const types: string[] = [];
@@ -76,7 +76,7 @@ describe('openai SDK, Responses', () => {
     ]);
   });
 
-  test('stream helper: snapshots and the final response', async () => {
+  test('the stream helper has snapshots and the final response', async () => {
     const stream = client.responses.stream({ model, input: 'Hello' }, saying('The helper puts it together.'));
     let snapshot = '';
     stream.on('response.output_text.delta', (event) => (snapshot = event.snapshot));
@@ -92,7 +92,7 @@ describe('openai SDK, Responses', () => {
     const firstUsage = see(first);
     const second = await client.responses.create({ model, input: 'Who am I?', previous_response_id: first.id }, steer({ tag: 'chained' }));
     assert.equal(second.previous_response_id, first.id);
-    assert.ok(see(second).input_tokens > firstUsage.input_tokens, 'the vendor still knows the first turn');
+    assert.ok(see(second).input_tokens > firstUsage.input_tokens, 'the vendor still has the first turn');
     assert.deepEqual(recordOf('chained')?.requestBody, { model, input: 'Who am I?', previous_response_id: first.id });
     const third = client.responses.stream({ model, input: 'And now?', previous_response_id: second.id });
     assert.equal((await third.finalResponse()).previous_response_id, second.id);
@@ -100,7 +100,7 @@ describe('openai SDK, Responses', () => {
     await assert.rejects(client.responses.create({ model, input: 'x', previous_response_id: 'resp_unknown' }), OpenAI.BadRequestError);
   });
 
-  test('tools round trip, whole, chained', async () => {
+  test('a tool round trip works whole and chained', async () => {
     const asked = await client.responses.create({ model, input: 'Weather in Bern?', tools: [weatherTool] }, steer({ 'tool-calls': 1 }));
     see(asked);
     const [call] = callsOf(asked);
@@ -112,7 +112,7 @@ describe('openai SDK, Responses', () => {
     assert.ok(answered.output_text);
   });
 
-  test('tools round trip, streamed, two calls at once, the whole history sent back', async () => {
+  test('a tool round trip works streamed, with two parallel calls and the whole history', async () => {
     const asking = client.responses.stream(
       { model, input: 'Bern and Basel?', tools: [weatherTool], store: false },
       steer({ 'tool-calls': 2 }),
@@ -134,7 +134,7 @@ describe('openai SDK, Responses', () => {
     assert.ok(answered.output_text);
   });
 
-  test('an output for a call that nobody made is refused in the words of the vendor', async () => {
+  test("an output without a call is refused in the vendor's format", async () => {
     const output = { type: 'function_call_output' as const, call_id: 'call_unknown', output: 'x' };
     await assert.rejects(
       client.responses.create({ model, input: [output] }),
@@ -153,7 +153,7 @@ describe('openai SDK, Responses', () => {
     Forecast.parse(streamed.output_parsed);
   });
 
-  test('reasoning: the encrypted content comes back and is accepted in the next turn', async () => {
+  test('reasoning: the encrypted content is returned and accepted in the next turn', async () => {
     const include: OpenAI.Responses.ResponseIncludable[] = ['reasoning.encrypted_content'];
     const reasoning = { effort: 'low' as const, summary: 'auto' as const };
     const params = { model: thinker, include, reasoning, store: false, tools: [weatherTool] };
@@ -180,7 +180,7 @@ describe('openai SDK, Responses', () => {
     assert.equal(sent.find((item) => item.type === 'reasoning')?.encrypted_content, thought.encrypted_content);
   });
 
-  test('an image and a file reach the vendor as they were given', async () => {
+  test('an image and a file reach the vendor unchanged', async () => {
     const input: OpenAI.Responses.ResponseInput = [
       { role: 'developer', content: 'Answer in German.' },
       {
@@ -197,7 +197,7 @@ describe('openai SDK, Responses', () => {
     assert.deepEqual(recordOf('image')?.requestBody, { model, input, instructions: 'Be brief.' });
   });
 
-  test('web search of the vendor: call, citation, and the text around it', async () => {
+  test('a web search of the vendor has its call, a citation, and the text around it', async () => {
     const response = await client.responses.create({ model, input: 'News?', tools: [{ type: 'web_search' }] });
     see(response);
     assert.ok(response.output.some((item) => item.type === 'web_search_call'));
@@ -206,7 +206,7 @@ describe('openai SDK, Responses', () => {
     assert.ok(part?.type === 'output_text' && part.annotations[0]?.type === 'url_citation');
   });
 
-  test('output limit: incomplete, with the reason, whole and streamed', async () => {
+  test('a reply at the output limit is incomplete, with the reason, whole and streamed', async () => {
     const limited = await client.responses.create({ model, input: 'Hello', max_output_tokens: 16 });
     assert.equal(see(limited).output_tokens, 16);
     assert.equal(limited.status, 'incomplete');
@@ -223,7 +223,7 @@ describe('openai SDK, Responses', () => {
     assert.equal(message?.content[0]?.type, 'refusal');
   });
 
-  test('items and events that nobody knows pass', async () => {
+  test('unknown items and events pass', async () => {
     const whole = await client.responses.create({ model, input: 'Hello' }, steer({ fault: 'unknown-block' }));
     see(whole);
     assert.ok(whole.output.some((item) => (item.type as string) === 'simulated_unknown_item'));
@@ -238,7 +238,7 @@ describe('openai SDK, Responses', () => {
     assert.ok(known);
   });
 
-  test('withResponse shows the ids of the call, ours and the vendor’s', async () => {
+  test("withResponse shows the call's ids of the gateway and of the vendor", async () => {
     const { data, response, request_id } = await client.responses.create({ model, input: 'Hello' }).withResponse();
     see(data);
     assert.match(response.headers.get('x-weir-request-id') ?? '', /^req_[0-9a-z]{26}$/);
@@ -248,7 +248,7 @@ describe('openai SDK, Responses', () => {
     assert.equal(response.headers.get('set-cookie'), null);
   });
 
-  test('a client that leaves a stream is noticed by the vendor, and pays for what it got', async () => {
+  test('the vendor notices a client that disconnects, and the client pays for the received part', async () => {
     const stream = await client.responses.create({ model: leftModel, input: 'Hello', stream: true }, steer({ ...longReply, tag: 'left' }));
     let characters = 0;
     let leftAtMs = 0;
@@ -272,5 +272,5 @@ describe('openai SDK, Responses', () => {
     assert.equal(record?.ending, 'client-closed');
   });
 
-  test('the books are what the SDK saw', () => assertBooksAgree(running.weir, seen, [leftModel]));
+  test("the books match the SDK's usage", () => assertBooksAgree(running.weir, seen, [leftModel]));
 });

@@ -14,7 +14,7 @@ const earlyMs = 10;
 
 type OnRefusal = (reply: globalThis.Response) => void | Promise<void>;
 
-/** What the official SDKs make of the gateway's own rate limits. */
+/** The reactions of the official SDKs to the gateway's own rate limits. */
 describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
   let bench: LimitsBench;
   before(async () => {
@@ -22,7 +22,7 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** Tells of each refusal, before the SDK gets to see it and decides what to do. */
+  /** Reports each refusal before the SDK receives it and decides how to react. */
   const watch = (onRefusal: OnRefusal): typeof fetch => {
     return async (input, init) => {
       const reply = await fetch(input, init);
@@ -54,7 +54,7 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
   } as const;
 
   for (const [name, connect] of Object.entries(clients)) {
-    test(`${name}: a RateLimitError with the time to wait, and headers of where it stands`, async () => {
+    test(`${name}: a RateLimitError has the time to wait, and headers with the remaining limits`, async () => {
       const { ask, left, limited } = connect(await bench.createKey(`${name} rpm`, { rpm: '2' }));
       assert.equal((await ask()).response.headers.get(left), '1');
       assert.equal((await ask()).response.headers.get(left), '0');
@@ -71,7 +71,7 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
       const key = await bench.createKey(`${name} slot`, { concurrency: '1' });
       const { data, response } = await connect(key).hold();
       let told: { readonly seconds: number; readonly atMs: number } | undefined;
-      // The stream that holds the slot is left, and booked, before the SDK begins to wait for its one retry.
+      // The stream that occupies the slot is disconnected, and booked, before the SDK begins to wait for its one retry.
       const leave: OnRefusal = async ({ headers }) => {
         data.controller.abort();
         await bench.ledger.row(response.headers.get('x-weir-request-id') ?? '');
@@ -83,7 +83,7 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
       assert.ok(waitedMs >= told.seconds * 1000 - earlyMs, `waited ${waitedMs} ms`);
     });
 
-    test(`${name}: a call larger than its limit is not tried again`, async () => {
+    test(`${name}: a call larger than its limit is not retried`, async () => {
       const key = await bench.createKey(`${name} large`, { tpm: '10' });
       let refusals = 0;
       await assert.rejects(connect(key, 5, () => void (refusals += 1)).ask(), connect(key).limited);
@@ -91,7 +91,7 @@ describe('rate limits in the official SDKs', { concurrency: 3 }, () => {
     });
   }
 
-  test('@google/genai: an ApiError of 429 whose details hold the quota and the delay', async () => {
+  test('@google/genai: an ApiError of 429 has the quota and the delay in its details', async () => {
     const apiKey = await bench.createKey('genai', { rpm: '1' });
     const client = new GoogleGenAI({ apiKey, httpOptions: { baseUrl: bench.weir.gatewayUrl } });
     const ask = () => client.models.generateContent({ model: 'gemini-2.5-flash', contents: 'Hello' });

@@ -8,7 +8,7 @@ type SeenTokens = { readonly input: number; readonly output: number; readonly ca
 
 export type Totals = { calls: number; input: number; output: number; cacheRead: number; cacheWrite: number };
 
-/** What the SDKs of a suite saw as usage, by requested model, to be held against the books. */
+/** The usage that the SDKs of a suite received, by requested model, to be compared with the books. */
 export type SeenUsage = {
   readonly add: (model: string, tokens: SeenTokens) => void;
   readonly totals: () => Readonly<Record<string, Totals>>;
@@ -50,18 +50,20 @@ export async function readBooks(weir: ServedWeir): Promise<Readonly<Record<strin
 }
 
 /**
- * Holds what the SDKs saw against the statistics: the same calls and the same tokens for every model, once all are booked.
- * @param elsewhere models whose calls are judged by tests of their own, such as those that a client left
+ * Compares the usage of the SDKs with the statistics: the same calls and the same tokens for every model, once all are
+ * booked.
+ * @param elsewhere models whose calls other tests check, such as those of a client that disconnected
  */
 export async function assertBooksAgree(weir: ServedWeir, seen: SeenUsage, elsewhere: readonly string[] = []): Promise<void> {
   const withoutOthers = async (): Promise<Readonly<Record<string, Totals>>> =>
     Object.fromEntries(Object.entries(await readBooks(weir)).filter(([model]) => !elsewhere.includes(model)));
   const expected = seen.totals();
-  // A call may have several rows, each with tokens of its own: the calls alone do not say that all have been written.
+  // A call may have several rows, each with tokens of its own, so the number of calls does not show that all rows
+  // exist.
   const countAll = (books: Readonly<Record<string, Totals>>): number =>
     Object.values(books).reduce((sum, { calls, input, output }) => sum + calls + input + output, 0);
   const books = await eventually(withoutOthers, (found) => countAll(found) >= countAll(expected)).catch(withoutOthers);
-  assert.deepEqual(sorted(books), sorted(expected), 'the books are what the SDKs saw');
+  assert.deepEqual(sorted(books), sorted(expected), "the books match the SDKs' usage");
 }
 
 function sorted<Value>(record: Readonly<Record<string, Value>>): Record<string, Value> {

@@ -9,14 +9,14 @@ export type ToolBench = SimulatedWeir & {
   readonly page: (site: string, path: string) => string;
 };
 
-/** A model of each upstream dialect. None of their vendors is told of a built-in tool: they get functions. */
+/** A model of each upstream dialect. None of their vendors receives a built-in tool: they get functions. */
 export const toolModels = modelNames;
 
 export const searchQuestion = 'Search the web for the swing bridge of Eastquay';
 export const codeQuestion = 'Run python: print(6 * 7)';
 export const nextQuestion = 'And what does that tell us?';
 
-/** A model under a name that lets an SDK believe that it has the tools: @ai-sdk/google goes by the name. */
+/** A model with a name by which an SDK assumes that it has the tools: @ai-sdk/google decides by the name. */
 export const geminiNameOf = (name: ModelName, series: '2.5' | '3'): string => `gemini-${series}-by-${name}`;
 
 export async function startToolBench(): Promise<ToolBench> {
@@ -32,8 +32,8 @@ export async function startToolBench(): Promise<ToolBench> {
   return { ...running, page: (site, path) => `http://${site}.localhost:${port}${path}` };
 }
 
-/** Holds a passage that a reply cites against what was found: it says something, and no mark of a source is left in it. */
+/** Compares a cited passage with the results of the search: it has text, and no mark of a source remains in it. */
 export function assertPassage(passage: string): void {
-  assert.match(passage, /\w+ \w+.*[.…]$/, 'what is cited is a sentence');
+  assert.match(passage, /\w+ \w+.*[.…]$/, 'the citation is a sentence');
   assert.ok(!passage.includes('【'));
 }

@@ -1,19 +1,22 @@
-/** Request options that steer the simulated vendor: `steer({ stop: 'refusal' })` is the header `x-simulator-stop: refusal`. */
+/**
+ * Request options that control the simulated vendor: `steer({ stop: 'refusal' })` is the header `x-simulator-stop:
+ * refusal`.
+ */
 export function steer(steering: Readonly<Record<string, string | number>>): { headers: Record<string, string> } {
   return {
     headers: Object.fromEntries(Object.entries(steering).map(([name, value]) => [`x-simulator-${name}`, String(value)])),
   };
 }
 
-/** Steering for a reply of exactly this text. */
+/** Options for a reply of exactly this text. */
 export function saying(text: string, more: Readonly<Record<string, string | number>> = {}): { headers: Record<string, string> } {
   return steer({ text: encodeURIComponent(text), ...more });
 }
 
-/** A reply that is long and slow enough to be left, or broken off, in its middle: 50 frames a second for 20 seconds. */
+/** A reply that is long and slow enough to be cut or left in its middle: 50 frames per second for 20 seconds. */
 export const longReply = { 'output-tokens': 1000, pace: 'tokensPerSecond=50;tokensPerFrame=1' } as const;
 
-/** A whole red pixel. */
+/** A PNG of one red pixel. */
 export const pixelPng = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg==';
 
 /** Faults that break a whole reply in its middle. */

@@ -8,7 +8,9 @@ import { eventually } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 import { commandOutput } from '../programs/run-command.ts';
 
-/** What an upstream keeps for one tenant is as good as unknown to another, although both reach it with the operator's one credential. */
+/**
+ * State that an upstream stores for one tenant is unknown to another, although both use the operator's one credential.
+ */
 describe('stored state belongs to the tenant that made it', () => {
   let running: SimulatedWeir;
   let strangerKey: string;

@@ -3,7 +3,10 @@ import assert from 'node:assert/strict';
 import { post } from '../support/http.ts';
 import type { SimulatedWeir } from '../support/start-simulated-weir.ts';
 
-/** A model whose vendor is given up soon when it says nothing. It is asked for silence alone: on a machine that stands still for a while, vendors that are well are silent, too. */
+/**
+ * A model whose vendor has a short time-out. It is used only for silence: on a machine that stalls, correct vendors are
+ * silent, too.
+ */
 export const hastyModel = 'soon-given-up';
 
 /** `models` of weir.yaml, with the hasty one. */
@@ -11,7 +14,7 @@ export const impatientWith = (upstream: string, model: string) => ({
   models: { [hastyModel]: { targets: [{ upstream, model }], timeouts: { firstByteMs: 1500, idleMs: 1500 } } },
 });
 
-/** Faults of a vendor that is away or lies, of which nothing may be shown but that it is so. */
+/** Faults of an unreachable or faulty vendor, of which no detail may be shown. */
 export const awayFaults: readonly string[] = [
   'refuse',
   'reset-before-headers',
@@ -23,7 +26,7 @@ export const awayFaults: readonly string[] = [
   'error-in-200',
 ];
 
-/** Faults in which the vendor says, or its reply holds, what the operator's key is. */
+/** Faults in which the vendor's error or reply contains the operator's key. */
 export const credentialFaults: readonly string[] = [
   'status;status=401',
   'echo-credentials',
@@ -33,21 +36,21 @@ export const credentialFaults: readonly string[] = [
 
 export const silentFaults: readonly string[] = ['stall-before-headers', 'stall-after-headers'];
 
-/** The message of an error that stands for a vendor that is away: it has words, and nothing of the inside. */
+/** The message of an error for an unreachable vendor: it has text, and no internal detail. */
 export function assertOutsideWords(message: string, fault: string): void {
   assert.match(message, /model service|Upstream connection error/, fault);
-  assert.doesNotMatch(message, /127\.0\.0\.1|ECONN|UND_ERR/, `${fault} shows nothing of the inside`);
+  assert.doesNotMatch(message, /127\.0\.0\.1|ECONN|UND_ERR/, `${fault} shows no internal detail`);
 }
 
 /** No vendor got a call with this tag. */
 export function assertNotAsked({ simulator }: SimulatedWeir, tag: string): void {
   assert.ok(
     simulator.records().every((record) => record.tag !== tag),
-    'no vendor was asked',
+    'no vendor was called',
   );
 }
 
-/** The next call of the vendor fails so. */
+/** The next call of the vendor fails in this way. */
 export async function failNext({ simulator }: SimulatedWeir, vendor: string, fault: string): Promise<void> {
   const settings = await post(`${simulator.controlUrl}/settings`, { faults: [{ fault, vendor, times: 1 }] });
   assert.equal(settings.status, 200, settings.text);

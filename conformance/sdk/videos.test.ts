@@ -10,7 +10,7 @@ import { startVideosBench, type VideosBench } from '../videos/start-videos-bench
 
 const picture = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-/** USD by model, as the SDKs' videos cost by the shipped price book. What failed is not in it. */
+/** USD by model, the cost of the SDKs' videos by the shipped price book. Failed videos are not included. */
 const costs: Record<string, { callCount: number; totalAmount: number }> = {};
 
 function cost(model: string, usd: number): void {
@@ -24,7 +24,7 @@ const isMp4 = (bytes: ArrayBuffer | Uint8Array): boolean =>
     .subarray(4, 8)
     .toString() === 'ftyp';
 
-/** The openai SDK's videos and the AI SDK's provider for xAI: whatever they make and load down, and what it costs. */
+/** The openai SDK's videos and the AI SDK's provider for xAI: generation, download and cost. */
 describe('SDKs that make videos', () => {
   let bench: VideosBench;
   let client: OpenAI;
@@ -42,7 +42,7 @@ describe('SDKs that make videos', () => {
       60_000,
     );
 
-  test('openai: three videos, a remix, pages in both directions, a part of a file', async () => {
+  test('openai: three videos, a remix, pages in both directions and a part of a file are available', async () => {
     const made = await Promise.all(
       ['one', 'two', 'three'].map((prompt) => client.videos.create({ model: 'sora-2', prompt, seconds: '4', size: '1280x720' })),
     );
@@ -76,7 +76,7 @@ describe('SDKs that make videos', () => {
     );
   });
 
-  test('openai: a failure comes as an object with its error', async () => {
+  test('openai: a failure is an object with its error', async () => {
     const { id } = await client.videos.create(
       { model: 'sora-2', prompt: 'odd' },
       { headers: { 'x-simulator-video': 'ms=100;end=failed' } },
@@ -90,7 +90,10 @@ describe('SDKs that make videos', () => {
     await assert.rejects(client.videos.downloadContent(id), (error) => error instanceof OpenAI.NotFoundError);
   });
 
-  /** The SDK downloads the file by the link that it is told, with no key. Its own download takes no address of this machine, and nothing else keeps it from this one. */
+  /**
+   * The SDK downloads the file by the returned link, without a key. Its own download refuses addresses of this machine,
+   * so the test replaces it.
+   */
   const download = async ({ url }: { readonly url: URL }) => {
     const answer = await fetch(url);
     assert.equal(answer.status, 200);
@@ -103,7 +106,7 @@ describe('SDKs that make videos', () => {
   };
   const providerOptions = { xai: { pollIntervalMs: 200, resolution: '480p' } };
 
-  test('@ai-sdk/xai: from words', async () => {
+  test('@ai-sdk/xai: a video is made from text', async () => {
     const { video, warnings } = await generate({ prompt: 'a lighthouse', duration: 2, aspectRatio: '9:16', providerOptions });
     assert.ok(isMp4(video.uint8Array));
     assert.deepEqual([video.mediaType, warnings], ['video/mp4', []]);
@@ -114,14 +117,14 @@ describe('SDKs that make videos', () => {
     cost('vendor-imagine-video', 0.1);
   });
 
-  test('@ai-sdk/xai: from a picture', async () => {
+  test('@ai-sdk/xai: a video is made from an image', async () => {
     const { video } = await generate({ prompt: { image: picture, text: 'a dot moves' }, duration: 3, providerOptions });
     assert.ok(isMp4(video.uint8Array));
     assert.equal(bench.simulator.videos().find(({ prompt }) => prompt === 'a dot moves')?.['imageCount'], 1);
     cost('vendor-imagine-video', 0.152);
   });
 
-  test('@ai-sdk/xai: a video of ours is changed, by the link that the gateway told', async () => {
+  test('@ai-sdk/xai: a video is edited by the link that the gateway returned', async () => {
     const made = await bench.ask('POST', '/videos/generations', {
       body: { model: 'vendor-imagine-video', prompt: 'source', duration: 2 },
       headers: { 'x-simulator-video': 'ms=100' },
@@ -143,7 +146,7 @@ describe('SDKs that make videos', () => {
     cost('vendor-imagine-video', 0.14);
   });
 
-  test('the books are what the SDKs were given', async () => {
+  test("the books match the SDKs' results", async () => {
     const nowSeconds = Math.floor(Date.now() / 1000);
     const question = { type: 3, startTime: nowSeconds - 3600, endTime: nowSeconds + 3600 };
     const read = async () => {

@@ -13,7 +13,7 @@ import type { StoreUnderTest } from './store-under-test.ts';
 const day = 86_400;
 const shape = { users: 40, keys: 4, models: 10, days: 35, minutes: 12 };
 const groups = shape.users * shape.keys * shape.models;
-/** After everything that is filled in. */
+/** After all records that are inserted. */
 const laterMs = (filledFromSeconds + 400 * day) * 1000;
 
 function queryOf(granularity: Granularity, startSeconds: number, endSeconds: number, more: Partial<StatisticsQuery> = {}): StatisticsQuery {
@@ -30,7 +30,7 @@ async function readAll(reading: AnswerSource, query: StatisticsQuery): Promise<{
   return { rows, batches };
 }
 
-/** What every store promises of an answer that is read piece by piece. */
+/** The contract of every store for an answer that is read in pieces. */
 export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
   let isFilled: Promise<void> | undefined;
   const engine = useEngine(open);
@@ -51,15 +51,15 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
     ['by day', queryOf(3, filledFromSeconds, end)],
     ['by minute', queryOf(1, filledFromSeconds, filledFromSeconds + shape.minutes * 60)],
     ['by minute, cut', queryOf(1, filledFromSeconds + 7, filledFromSeconds + 61)],
-    ['by week: more rows to a bucket than to a page', queryOf(4, filledFromSeconds, end)],
-    ['by month: the same, with days that the question cuts', queryOf(5, filledFromSeconds + 3600, end - 3600)],
-    ['by month, of one key name', queryOf(5, filledFromSeconds, end, { tokenName: 'key-0001' })],
-    ['by week, of one user', queryOf(4, filledFromSeconds, end, { userName: 'user-0007' })],
-    ['by day, of one model', queryOf(3, filledFromSeconds, end, { modelName: 'model-2025-0003' })],
+    ['by week: more rows per bucket than per page', queryOf(4, filledFromSeconds, end)],
+    ['by month: the same, with days that the query cuts', queryOf(5, filledFromSeconds + 3600, end - 3600)],
+    ['by month, for one key name', queryOf(5, filledFromSeconds, end, { tokenName: 'key-0001' })],
+    ['by week, for one user', queryOf(4, filledFromSeconds, end, { userName: 'user-0007' })],
+    ['by day, for one model', queryOf(3, filledFromSeconds, end, { modelName: 'model-2025-0003' })],
     ['of nobody', queryOf(3, filledFromSeconds, end, { userName: 'nobody' })],
   ];
   for (const [name, query] of questions) {
-    test(`read in pages, an answer is the same as read at once, and no page is large: ${name}`, async () => {
+    test(`an answer that is read in pages is the same as one that is read at once, and no page is large: ${name}`, async () => {
       const reading = await openSource();
       const { rows, batches } = await readAll(reading, query);
       const whole = await engine().store().queryStatistics(query);
@@ -72,7 +72,7 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
     });
   }
 
-  test('each record of a bucket that is read in parts is there once, and sums are whole', async () => {
+  test('each record of a bucket that is read in parts exists once, and sums are complete', async () => {
     const { rows } = await readAll(await openSource(), queryOf(5, filledFromSeconds, filledFromSeconds + 31 * day));
     assert.equal(rows.length, groups);
     assert.equal(new Set(rows.map(({ userName, tokenName, modelName }) => `${userName} ${tokenName} ${modelName}`)).size, groups);
@@ -80,7 +80,7 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
     assert.ok(rows.every(({ promptTokens }) => promptTokens === 31 * 800 + (31 * 30) / 2));
   });
 
-  test('what is booked while an answer is read is not in it, as long as its snapshot is held', async () => {
+  test('rows that are booked during a reading are not in it, as long as its snapshot is held', async () => {
     const reading = await openSource();
     const query = queryOf(3, filledFromSeconds, laterMs / 1000 + day, { tokenName: 'ci' });
     const pages = reading.readRows(queryOf(3, filledFromSeconds, end))[Symbol.asyncIterator]();
@@ -112,7 +112,7 @@ export function answerReadingSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(rows, expected);
   });
 
-  test('a reading that was closed reads nothing any more', async () => {
+  test('a closed reading returns nothing more', async () => {
     const reading = await openSource();
     await reading.close();
     await assert.rejects(reading.countCalls(queryOf(3, filledFromSeconds, end)), { kind: 'unavailable' });

@@ -1,7 +1,10 @@
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { createEntry } from './call-entries.ts';
 
-/** Appends entries to a database as one of several processes: `path`, its name, and how many batches of ten; every other batch a second time, as after a crash. */
+/**
+ * Appends entries to a database as one of several processes: `path`, its name, and the number of batches of ten; every
+ * other batch a second time, as after a crash.
+ */
 const [path = '', name = '', batches = '0'] = process.argv.slice(2);
 const store = await openSqliteStore({ path });
 let added = 0;

@@ -14,12 +14,12 @@ import { createSqliteDatabase } from '../../src/store/sqlite/sqlite-database.ts'
 import { openStoreDatabase } from '../../src/store/sqlite/open-store-database.ts';
 import { measureBest } from '../support/measure-best.ts';
 
-// Processor time of this thread counts, not the clock: the bounds are several times of what it takes, so that what else runs does not matter. The full measurements are bench/booking.ts and
-// bench/statistics.ts.
+// The bounds are processor time of this thread, several times the normal value, so that other load does not matter. The
+// full measurements are bench/booking.ts and bench/statistics.ts.
 
-/** 12 measured; one that reads its entry or looks up its group for each row takes twice that. */
+/** 12 was measured; an implementation that reads its entry or looks up its group for each row takes twice that. */
 const microsPerRowMax = 45;
-/** 1.5 measured, of which the database takes a third; an object per row with a name for each value takes 3. */
+/** 1.5 was measured, of which the database takes a third; an object per row with a name for each value takes 3. */
 const microsPerRecordMax = 6;
 
 async function openDatabase(context: TestContext) {
@@ -39,7 +39,7 @@ async function processorMicros(work: () => Promise<unknown>): Promise<number> {
   return user + system;
 }
 
-test('a batch of calls is booked for a bounded part of a processor each', async (context) => {
+test('booking a batch takes a bounded processor time per call', async (context) => {
   const database = createSqliteDatabase(await openDatabase(context));
   const { appendBatch } = createLedgerOperations(database);
   const [calls = assert.fail()] = bookedCalls;
@@ -62,7 +62,7 @@ test('a batch of calls is booked for a bounded part of a processor each', async 
   assert.deepEqual([totals?.['booked'], totals?.['counted']], [BigInt(booked), BigInt(booked)]);
 });
 
-test('a month by day takes a bounded part of a processor for each record, and has every call once', async (context) => {
+test('a month by day takes a bounded processor time per record, and has every call once', async (context) => {
   const connection = await openDatabase(context);
   const shape = { ...busyYear, days: 32, users: 40, activeHours: 2, minuteDays: 1, calls: 600_000 };
   for (const statement of fillRollUps(shape)) connection.execute(statement);

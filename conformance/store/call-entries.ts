@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 
-/** A plain finished call; tests change what they are about. */
+/** A plain finished call; tests change the members that they are about. */
 export function createEntry(callId: string, changes: Partial<CallEntry> = {}): CallEntry {
   return {
     callId,
@@ -62,15 +62,21 @@ const charges = fc.record(
   { requiredKeys: ['amountNanoUsd', 'lines'], noNullPrototype: true },
 );
 
-/** Text as clients send it: anything that UTF-8 can hold but NUL. */
+/** Text as clients send it: any text in UTF-8 without NUL. */
 const texts = fc.string({ unit: 'binary', maxLength: 12 }).map((text) => text.replaceAll('\0', ''));
 
-/** What a vendor's report can be once it was parsed: no -0, which JSON cannot carry, and no own `__proto__`, which deepEqual cannot compare. */
+/**
+ * Any parsed report of a vendor: without -0, which JSON cannot express, and without an own `__proto__`, which deepEqual
+ * cannot compare.
+ */
 const rawUsages = fc
   .jsonValue({ maxDepth: 3 })
   .map((value) => JSON.parse(JSON.stringify(value).replaceAll('__proto__', 'proto')) as unknown);
 
-/** Entries of a few users, keys and models, so that many fall into one group, with every optional member now present and now absent. */
+/**
+ * Entries of a few users, keys and models, so that many belong to one group. Every optional member is sometimes present
+ * and sometimes absent.
+ */
 export function callEntries(options: {
   readonly prefix: string;
   readonly startMs: number;

@@ -9,14 +9,14 @@ import type { Conversations } from '../../src/conversations/response-store.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { measureBest } from '../support/measure-best.ts';
 
-/** The whole measurement has 100,000 others and 10,000 turns; every run of the suite is content with less. */
+/** The full measurement has 100,000 others and 10,000 turns; an ordinary run of the suite uses fewer. */
 const large = process.env['WEIR_MEASURE'] !== undefined;
 const others = large ? [10_000, 100_000] : [1000, 10_000];
 const turns = large ? 10_000 : 1500;
 
 const kinds = ['save', 'read', 'find'] as const;
 
-/** What it takes when nothing else is in the way: the tenth percentile. */
+/** The time without interference: the tenth percentile. */
 const typical = (values: readonly number[]): number => values.toSorted((left, right) => left - right)[Math.floor(values.length / 10)] ?? 0;
 
 async function time(work: () => Promise<unknown>): Promise<number> {
@@ -32,14 +32,14 @@ async function saveOthers(conversations: Conversations, from: number, to: number
   }
 }
 
-test('a turn costs what its own context costs, whatever else is stored and however long the chain is that it does not read', async (context) => {
+test('a turn costs only its own context, whatever else is stored and however long its unread chain is', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'weir-cost-'));
   context.after(() => rm(directory, { recursive: true, force: true }));
   const store = await openSqliteStore({ path: join(directory, 'weir.sqlite') });
   context.after(() => store.close());
   const { conversations } = setUpConversations(store);
 
-  /** A chain of 20 turns: how long its turns take that read all of it and then add to it, and how long its look-ups. */
+  /** A chain of 20 turns: the time of turns that read all of it and then append to it, and the time of its look-ups. */
   const measureChain = async (name: string) => {
     const reads: number[] = [];
     const saves: number[] = [];

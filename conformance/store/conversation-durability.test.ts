@@ -20,7 +20,7 @@ async function createDirectory(context: TestContext): Promise<string> {
   return directory;
 }
 
-/** Whether any file of the database holds any of the texts. */
+/** Whether any file of the database contains any of the texts. */
 async function findInFiles(directory: string, texts: readonly (string | Buffer)[]): Promise<readonly string[]> {
   const found: string[] = [];
   for (const name of await readdir(directory)) {
@@ -30,7 +30,7 @@ async function findInFiles(directory: string, texts: readonly (string | Buffer)[
   return found;
 }
 
-test('what was confirmed is there after kill -9 in the middle of writing, and nothing is half there', async (context) => {
+test('confirmed writes survive a kill -9 during writing, and nothing exists in part', async (context) => {
   const path = join(await createDirectory(context), 'weir.sqlite');
   const key = randomBytes(32);
   const main = fileURLToPath(new URL('./save-responses-main.ts', import.meta.url));
@@ -60,7 +60,7 @@ test('what was confirmed is there after kill -9 in the middle of writing, and no
   assert.equal(found.size, confirmed.length);
 });
 
-test('no file shows what was said, and none keeps the sealed bytes of what was deleted', async (context) => {
+test('no file shows the conversation, and none keeps the sealed bytes of deleted content', async (context) => {
   const directory = await createDirectory(context);
   const store = await openSqliteStore({ path: join(directory, 'weir.sqlite') });
   context.after(() => store.close());
@@ -88,7 +88,7 @@ test('no file shows what was said, and none keeps the sealed bytes of what was d
   assert.deepEqual(await findInFiles(directory, [...pieces, ...longPieces]), []);
 });
 
-test('a body that was tampered with, moved to another user or sealed under another key is an error and never an answer', async (context) => {
+test('a body that was changed, moved to another user or sealed under another key is an error and never an answer', async (context) => {
   const path = join(await createDirectory(context), 'weir.sqlite');
   const store = await openSqliteStore({ path });
   context.after(() => store.close());

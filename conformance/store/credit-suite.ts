@@ -39,7 +39,7 @@ const paid = (userName: string, amountNanoUsd: bigint, changes: Partial<NewTrans
   ...changes,
 });
 
-/** What every store promises of accounts, of what was spent and of what is leased. */
+/** The contract of every store for accounts, spent amounts and leased amounts. */
 export function creditSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
@@ -80,7 +80,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     return reply.leases[0] ?? assert.fail();
   }
 
-  test('F10, M4: what calls cost is posted in double entry with their rows, once, however often and in however many parts they are shipped', async () => {
+  test('F10, M4: the costs of calls are posted in double entry with their rows, once, however often and in however many parts they are shipped', async () => {
     const store = engine().store();
     const entries = [callOf('poster', 'post-1', 100n), callOf('poster', 'post-2', 0n), callOf('poster', 'post-3', 50n)];
     await store.appendEntries(entries.slice(0, 2));
@@ -94,7 +94,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await verifyAll(store), []);
   });
 
-  test('M10: a payment that is posted twice counts once, and its reference is not another payment', async () => {
+  test('M10: a payment that is posted twice counts once, and its reference cannot be used for another payment', async () => {
     const store = engine().store();
     assert.deepEqual(await store.postTransaction(paid('payer', 500n)), { status: 'posted', balanceNanoUsd: 500n });
     assert.deepEqual(await store.postTransaction(paid('payer', 500n)), { status: 'known', balanceNanoUsd: 500n });
@@ -112,14 +112,14 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     const [last] = await store.listTransactions({ userName: 'payer', limit: 1 });
     assert.deepEqual([last?.kind, last?.callId, last?.note, last?.actor], ['refund', 'c', 'broken reply', 'tester']);
     const former = paid('payer', 500n, { transactionId: 'top_up/payer/500', formerId: 'top_up:payer:500' });
-    assert.equal((await store.postTransaction(former)).status, 'known', 'what an earlier version posted is not posted again');
+    assert.equal((await store.postTransaction(former)).status, 'known', 'the posting of an earlier version is not repeated');
     const changed = { ...former, amountNanoUsd: 501n };
     assert.equal((await store.postTransaction(changed)).status, 'conflict');
     const signals = { nodeId: 'watcher', sessionId: 'watcher.1', nowMs };
     await store.openCreditNode(signals);
     const before = await store.readCreditSignals(signals);
     await store.postTransaction(paid('payer', 1n));
-    assert.notDeepEqual(await store.readCreditSignals(signals), before, 'running processes learn of it');
+    assert.notDeepEqual(await store.readCreditSignals(signals), before, 'running processes notice it');
   });
 
   test('a reference is unique for each user: another user may have the same one', async () => {
@@ -137,7 +137,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await pay('elder', 1n, 'a/b'), { status: 'posted', balanceNanoUsd: 8n });
   });
 
-  test('the books are append-only, and what is changed past them is found with whose it is', async () => {
+  test('the books are append-only, and a change that bypasses them is found with its owner', async () => {
     const store = engine().store();
     await store.appendEntries([callOf('victim', 'victim-1', 70n)]);
     for (const sql of [
@@ -162,7 +162,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await engine().tamper("update spend_periods set spent_nano = spent_nano - 5 where user_name = 'victim' and period = '2026-01'");
   });
 
-  test('a limit that is set later counts what was spent before, and a sum beyond 64 bits is a sum', async () => {
+  test('a limit that is set later counts earlier spend, and a sum beyond 64 bits is exact', async () => {
     const store = engine().store();
     const huge = 2n ** 62n;
     await createPayer('early', {});
@@ -176,7 +176,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await verifyAll(store), []);
   });
 
-  test('F1 F3 F6: processes that lease at once never have more than there is, not even of a key that nobody has used', async () => {
+  test('F1 F3 F6: processes that lease simultaneously never have more than exists, also of an unused key', async () => {
     await createPayer('crowd', { prepaid: true });
     await engine().store().postTransaction(paid('crowd', 1000n));
     const stores = [engine().store(), await engine().openAnother(), await engine().openAnother()];
@@ -196,7 +196,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
-  test('a life of a process ends with the next, and its leases with its release', async () => {
+  test('a run of a process ends with the next one, and its leases with their release', async () => {
     const store = engine().store();
     await createPayer('phoenix', { prepaid: true });
     await store.postTransaction(paid('phoenix', 1000n));
@@ -215,7 +215,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal((await store.readBalances({ userName: 'phoenix', limit: 1 }))[0]?.leasedNanoUsd, 0n);
   });
 
-  test('what one process does not use is asked back when another needs it', async () => {
+  test('unused leases of one process are requested back when another needs them', async () => {
     const store = engine().store();
     await createPayer('lender', { prepaid: true });
     await store.postTransaction(paid('lender', 100n));
@@ -231,7 +231,7 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal((await lease('poor', 'lender', ask(pot, 50n, poor))).granted, 60n);
   });
 
-  test('what a process that died has leased is told apart from what others may give back', async () => {
+  test('leases of a dead process are distinguished from those that others may release', async () => {
     const store = engine().store();
     await createPayer('heir', { prepaid: true });
     await store.postTransaction(paid('heir', 100n));
@@ -240,26 +240,26 @@ export function creditSuite(open: () => Promise<StoreUnderTest>): void {
     await lease('dead', 'heir', ask(pot, 40n));
     await lease('living', 'heir', ask(pot, 30n));
     const asked = await lease('asker', 'heir', ask(pot, 50n), nowMs + 9000);
-    assert.deepEqual([asked.leasedElsewhere, asked.stranded], [70n, 0n], 'those who were not asked need not have said anything');
+    assert.deepEqual([asked.leasedElsewhere, asked.stranded], [70n, 0n], 'processes that received no request need not have answered');
     const signals = await store.readCreditSignals({ nodeId: 'living', sessionId: 'living.1', nowMs: nowMs + 9500 });
     assert.deepEqual(signals.status === 'current' ? signals.recalled : undefined, [pot.id]);
     const later = await lease('asker', 'heir', ask(pot, 50n, asked), nowMs + 11_000);
-    assert.deepEqual([later.leasedElsewhere, later.stranded], [70n, 40n], 'who was asked and lives says so');
+    assert.deepEqual([later.leasedElsewhere, later.stranded], [70n, 40n], 'a live process that received the request has answered');
     await store.openCreditNode({ nodeId: 'dead', sessionId: 'dead.2', nowMs: nowMs + 11_500 });
     const starting = await lease('asker', 'heir', ask(pot, 50n, later), nowMs + 11_500);
-    assert.equal(starting.stranded, 40n, 'a new life has yet to book what the last one spent');
+    assert.equal(starting.stranded, 40n, 'a new run has yet to book the spend of the last one');
     await store.releaseCreditNode({ nodeId: 'dead', sessionId: 'dead.2' });
     const settled = await lease('asker', 'heir', ask(pot, 20n, starting), nowMs + 11_500);
     assert.deepEqual([settled.leasedElsewhere, settled.stranded, settled.granted], [30n, 0n, asked.granted + 20n]);
   });
 
-  test('M6 M7: the store leases and books as its model does, whatever comes in whatever order', async () => {
+  test('M6 M7: the store leases and books as its model does, for any operations in any order', async () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(steps, async (plan) => {
         const userName = `model-${(run += 1)}`;
         await createPayer(userName, { prepaid: true, spendPerMonth: usd(700) }, { spendPerDay: usd(400) });
-        // So much later that no process of another test counts as alive.
+        // Late enough that no process of another test counts as alive.
         await compareWithModel(engine().store(), userName, plan, nowMs + run * 100_000);
       }),
       { numRuns: 12 },
@@ -306,7 +306,7 @@ const steps = fc.array(
   { minLength: 20, maxLength: 40 },
 );
 
-/** Does the same to a store and to its model, and compares what they say. */
+/** Applies an operation to a store and to its model, and compares the results. */
 async function compareWithModel(store: Store, userName: string, plan: readonly Step[], aliveMs: number): Promise<void> {
   const model = new MemoryCreditStore();
   const keyId = `key-${userName}`;

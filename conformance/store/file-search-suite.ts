@@ -9,7 +9,7 @@ const nowMs = 1_000_000;
 const claim = { nowMs, leaseMs: 1000, attemptsMax: 3 };
 const roomy = 1e12;
 
-/** What every engine does with files, vector stores and the index of their text. */
+/** The behaviour of every engine for files, vector stores and the index of their text. */
 export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
@@ -41,7 +41,7 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
         files: ids.map((fileId) => ({ fileId, attributes: { name: fileId }, chunking: autoChunking })),
         nowMs,
       });
-  /** Indexes the next file that waits, with its text and vector. Those that came at the same moment wait in no order. */
+  /** Indexes the next waiting file, with its text and vector. Files of the same moment wait in no order. */
   const index = async (contents: Readonly<Record<string, readonly [text: string, vector: Float32Array]>>): Promise<void> => {
     const store = engine().store();
     const task = await store.claimIndexing({ ...claim, owner: 'me' });
@@ -52,7 +52,7 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.finishIndexing({ ...task, status: 'completed' }), true);
   };
 
-  test('a file is seen by its owner once it is whole, and its pieces come back as they were', async () => {
+  test('a file is visible to its owner once it is complete, and its pieces are read as they were written', async () => {
     const store = engine().store();
     await store.beginUpload({ userName: 'ann', fileId: 'file-1', startedAtMs: nowMs });
     assert.equal(await store.findFile({ userName: 'ann', fileId: 'file-1', nowMs }), undefined);
@@ -64,14 +64,14 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.findFile({ userName: 'ann', fileId: 'file-1', nowMs: nowMs + 10 }), undefined, 'expired');
     assert.deepEqual(Buffer.from((await store.readPiece({ fileId: 'file-1', index: 0 })) ?? []), Buffer.from('abc'));
     await store.discardUpload('file-1');
-    assert.deepEqual(await store.findFile({ userName: 'ann', fileId: 'file-1', nowMs }), file, 'what is finished is no upload');
+    assert.deepEqual(await store.findFile({ userName: 'ann', fileId: 'file-1', nowMs }), file, 'a finished upload is no longer an upload');
     assert.equal(await store.deleteFile({ userName: 'bob', fileId: 'file-1' }), false);
     assert.equal(await store.sweepFiles({ nowMs: nowMs + 10, uploadsBeforeMs: 0, rowsMax: 10 }), 1);
     assert.equal(await store.sweepFiles({ nowMs: nowMs + 10, uploadsBeforeMs: 0, rowsMax: 10 }), 0);
     assert.equal(await store.readPiece({ fileId: 'file-1', index: 0 }), undefined);
   });
 
-  test('an upload that nobody finished is swept, and no user gets more room than there is', async () => {
+  test('an unfinished upload is swept, and no user gets more space than there is', async () => {
     const store = engine().store();
     await store.beginUpload({ userName: 'ann', fileId: 'left', startedAtMs: nowMs });
     assert.equal(await store.sweepFiles({ nowMs, uploadsBeforeMs: nowMs, rowsMax: 10 }), 0);
@@ -83,7 +83,7 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     for (const fileId of ['file-a', 'file-b']) assert.equal(await store.deleteFile({ userName: 'ann', fileId }), true);
   });
 
-  test('uploads of one user that end at once, in several processes, are all kept, and no more than there is room for', async () => {
+  test('uploads of one user that end simultaneously, in several processes, are all stored, within the quota', async () => {
     const others = await Promise.all(Array.from({ length: 3 }, () => engine().openAnother()));
     const stores = [engine().store(), ...others];
     const upload = async (store: Store, fileId: string): Promise<unknown> => {
@@ -106,7 +106,7 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual([ends.filter((end) => end === true).length, ends.filter((end) => end === 'no-room').length], [100, 20]);
   });
 
-  test('lists go by time and id, in both orders, from both sides', async () => {
+  test('lists are ordered by time and id, in both orders, from both sides', async () => {
     const store = engine().store();
     const ids = ['p1', 'p2', 'p3', 'p4', 'p5'];
     for (const [at, id] of ids.entries()) await addFile(id, 'pager', { createdAtMs: nowMs + Math.floor(at / 2) });
@@ -122,7 +122,7 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     for (const id of ids) await store.deleteFile({ userName: 'pager', fileId: id });
   });
 
-  test('files of a store are leased, indexed once, found by their owner only, and gone with what they belong to', async () => {
+  test('files of a store are leased, indexed once, found by their owner only, and deleted with their owner', async () => {
     const store = engine().store();
     await addFile('file-x', 'ann');
     await addFile('file-y', 'ann');
@@ -144,8 +144,8 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
       const { byText, byVector } = await store.searchChunks({ userName: 'ann', storeIds: ['vs_1', 'vs_2'], candidatesMax: 10, ...query });
       return (await store.readChunks({ userName: 'ann', ids: [...byText, ...byVector] })).map(({ text }) => text);
     };
-    assert.deepEqual(await search({ match: '"foxes"' }), ['the quick brown fox'], "not bob's, also where his store is named");
-    assert.deepEqual(await search({ match: '"vs1"' }), [], 'the word for the store is no word of the text');
+    assert.deepEqual(await search({ match: '"foxes"' }), ['the quick brown fox'], "not bob's, also if his store is named");
+    assert.deepEqual(await search({ match: '"vs1"' }), [], "the store's marker word is not part of the text");
     assert.deepEqual(await search({ vector: Float32Array.of(0.1, 0.995) }), ['a slow blue whale', 'the quick brown fox']);
     assert.deepEqual(await search({ vector: Float32Array.of(1, 1, 1) }), [], 'vectors of another model');
     const filter = { kind: 'compare', key: 'name', operator: 'eq', value: 'file-y' };
@@ -162,7 +162,7 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.sweepFiles({ nowMs, uploadsBeforeMs: 0, rowsMax: 10 }), 0);
   });
 
-  test('a lease that ran out passes on, what is left of it is void, and a file that is begun too often fails', async () => {
+  test("an expired lease passes on, its previous owner's results are void, and a file that is begun too often fails", async () => {
     const store = engine().store();
     await addFile('file-l', 'cid');
     await addStore('vs_l', 'cid');
@@ -175,7 +175,11 @@ export function fileSearchSuite(open: () => Promise<StoreUnderTest>): void {
     await addFile('file-d', 'dan');
     await addStore('vs_d', 'dan');
     await add('vs_d', 'dan', 'file-d');
-    assert.equal(await store.claimIndexing({ ...claim, owner: 'second', exceptUsers: ['eve', 'dan'] }), undefined, 'it is not their turn');
+    assert.equal(
+      await store.claimIndexing({ ...claim, owner: 'second', exceptUsers: ['eve', 'dan'] }),
+      undefined,
+      'it is not their turn yet',
+    );
     assert.equal((await store.claimIndexing({ ...claim, owner: 'second', exceptUsers: ['eve', 'cid'] }))?.fileId, 'file-d');
     assert.equal(await store.deleteVectorStore({ userName: 'dan', storeId: 'vs_d' }), true);
     assert.equal(await store.renewIndexing({ ...first, leaseUntilMs: nowMs + 5000 }), true);

@@ -19,9 +19,9 @@ const createClaim = (key: string, more: Partial<KeyClaim> = {}): KeyClaim => ({
   ...more,
 });
 
-/** What every engine, and the one in memory, does with idempotency keys. */
+/** The behaviour of every engine, and of the one in memory, for idempotency keys. */
 export function idempotencyRules(store: () => IdempotencyStore): void {
-  test('whoever comes first has the key; everybody else is told who', async () => {
+  test('the first request claims the key; all others learn the owner', async () => {
     const claim = createClaim('first');
     const claims = Array.from({ length: 20 }, (_, index) => ({ ...claim, requestId: `req_first_${index}` }));
     const found = await Promise.all(claims.map((each) => store().claimIdempotencyKey(each)));
@@ -32,7 +32,7 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.equal(await store().claimIdempotencyKey({ ...claim, keyId: 'key_2', requestId: 'req_other' }), undefined, 'of another API key');
   });
 
-  test('an answer is found by its parts, in any order, and only where it belongs', async () => {
+  test('an answer is found by its parts, in any order, and only under its own key', async () => {
     const claim = createClaim('kept');
     await store().claimIdempotencyKey(claim);
     await store().addReplyChunks(claim, [{ sequence: 0, sealed: bytes('a') }]);
@@ -50,7 +50,7 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.equal(await store().readReplyChunk({ ...claim, keyId: 'key_2' }, 0), undefined);
   });
 
-  test('what is kept is measured by API key, and processes of one place are told dead without the others', async () => {
+  test('stored replies are measured by API key, and dead processes of one place are listed without the others', async () => {
     for (const [key, keyId, size] of [
       ['m1', 'measured_1', 10],
       ['m2', 'measured_1', 5],
@@ -79,7 +79,7 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.deepEqual(leases, [0, 1500, 1500]);
   });
 
-  test('what has ended does not end again, and nothing is added to it', async () => {
+  test('an ended claim does not end again, and nothing is added to it', async () => {
     const claim = createClaim('ended');
     await store().claimIdempotencyKey(claim);
     const ending = { ...claim, kept: { head: bytes('head'), chunks: 0 }, last: [] };
@@ -92,7 +92,7 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.equal(await store().readReplyChunk(claim, 7), undefined);
   });
 
-  test('what is given back is free, and takes its parts with it', async () => {
+  test('a released key is free, and its parts are deleted', async () => {
     const claim = createClaim('released');
     await store().claimIdempotencyKey(claim);
     await store().addReplyChunks(claim, [{ sequence: 0, sealed: bytes('a') }]);
@@ -104,7 +104,7 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.equal(await store().readReplyChunk(claim, 0), undefined);
   });
 
-  test('what is spent stays so and has no parts', async () => {
+  test('a spent key stays spent and has no parts', async () => {
     const claim = createClaim('spent');
     await store().claimIdempotencyKey(claim);
     await store().addReplyChunks(claim, [{ sequence: 0, sealed: bytes('a') }]);
@@ -114,7 +114,7 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.equal(await store().readReplyChunk(claim, 0), undefined);
   });
 
-  test('a lease is renewed for what a process holds, and for nothing else', async () => {
+  test('a lease is renewed only for the claims of its process', async () => {
     const owner = 'process_lease';
     await store().claimIdempotencyKey(createClaim('lease', { owner }));
     await store().claimIdempotencyKey(createClaim('not-mine', { owner: 'process_other' }));
@@ -126,7 +126,7 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.deepEqual(await Promise.all(leases), [1900, 1500]);
   });
 
-  test('what has expired is nobody’s, swept or not', async () => {
+  test('an expired claim has no owner, swept or not', async () => {
     const claim = createClaim('old');
     await store().claimIdempotencyKey(claim);
     await store().closeIdempotencyKey({ ...claim, kept: { head: bytes('head'), chunks: 1 }, last: [{ sequence: 0, sealed: bytes('a') }] });
@@ -136,13 +136,13 @@ export function idempotencyRules(store: () => IdempotencyStore): void {
     assert.equal(await store().readReplyChunk(claim, 0), undefined);
     let swept = 0;
     for (let pass = -1; pass !== 0; swept += pass) pass = await store().sweepIdempotencyKeys({ nowMs: 2999, rowsMax: 2 });
-    assert.ok(swept >= 7, `${swept} were left by the tests before`);
-    assert.equal((await store().claimIdempotencyKey(next))?.requestId, 'req_new', 'what has not expired is kept');
+    assert.ok(swept >= 7, `${swept} remained from earlier tests`);
+    assert.equal((await store().claimIdempotencyKey(next))?.requestId, 'req_new', 'a claim that has not expired is kept');
     assert.equal(await store().sweepIdempotencyKeys({ nowMs: 3000, rowsMax: 100 }), 1);
   });
 }
 
-/** The same for an engine, and what only a database can show. */
+/** The same for an engine, and the properties that only a database has. */
 export function idempotencySuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
   idempotencyRules(() => engine().store());
@@ -155,13 +155,13 @@ export function idempotencySuite(open: () => Promise<StoreUnderTest>): void {
     another = undefined;
   });
 
-  test('two processes that come at once: one has the key, and the other gets its answer after a restart too', async () => {
+  test('of two simultaneous processes one has the key, and the other gets its answer after a restart too', async () => {
     const stores = [engine().store(), another ?? assert.fail('no other store')];
     const claims = stores.map((_, index) => createClaim('two', { requestId: `req_two_${index}`, owner: `process_${index}` }));
     const found = await Promise.all(claims.map(async (claim, index) => await stores[index]?.claimIdempotencyKey(claim)));
     const winner = found.indexOf(undefined);
     assert.notEqual(found[1 - winner], undefined);
-    const claim = claims[winner] ?? assert.fail('nobody has it');
+    const claim = claims[winner] ?? assert.fail('it has no owner');
     const ending = { ...claim, kept: { head: bytes('head'), chunks: 1 }, last: [{ sequence: 0, sealed: bytes('answer') }] };
     await stores[winner]?.closeIdempotencyKey(ending);
     assert.equal(text(await stores[1 - winner]?.readReplyChunk(claim, 0)), 'answer');

@@ -13,11 +13,11 @@ import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 import { startMs, startSeconds } from './suite-start.ts';
 
-/** What every store promises of booked calls. */
+/** The contract of every store for booked calls. */
 export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
-  test('entry-round-trip: an entry comes back exactly as it was appended, absent members absent', async () => {
+  test('entry-round-trip: an entry is read exactly as it was appended, absent members absent', async () => {
     let run = 0;
     await fc.assert(
       fc.asyncProperty(callEntries({ prefix: 'trip', startMs, spanMs: 86_400_000, max: 20 }), async (generated) => {
@@ -29,7 +29,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
-  test('the rows of a call are found by its id, in the order in which they came to be, and no row of another call', async () => {
+  test('the rows of a call are found by its id, in the order of their creation, without rows of other calls', async () => {
     const store = engine().store();
     const ids = ['parts', 'parts.1.tools', 'parts.2', 'parts.2.tools', 'parts.10', 'parts.10.tools', 'parts.100'];
     const others = ['parts.x', 'parts.101', 'part', 'partsx2', 'parts_2', 'other.2'];
@@ -56,7 +56,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
       createEntry('unpriced-6', { ...own, requestedModel: 'broken', end: 'failed', usage: {} }),
       createEntry('unpriced-7', { ...own, requestedModel: 'silent', usage: { outputTokens: 0 } }),
       createEntry('unpriced-8', { ...own, requestedModel: 'later', acceptedAtMs: startMs + 1000 }),
-      // An odd entry, of which there is no summary.
+      // An unusual entry without a summary.
       createEntry('unpriced-9', { ...own, requestedModel: 'local', usage: { inputTokens: 2 ** 53 } }),
     ]);
     const span = { startMs, endMs: startMs + 1000, limit: 10, userName: 'unpriced' };
@@ -73,7 +73,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
-  test('B9: a disputed row is settled once, by the first of two operators, and counts in statistics and balance as what was decided', async () => {
+  test('B9: a disputed row is settled once, by the first of two operators, and counts in statistics and balance with the decided amount', async () => {
     const store = engine().store();
     const reported = { inputTokens: 10, outputTokens: 1_000_000_000 };
     const figures = [{ count: 'outputTokens', reason: 'beyond-bound', reported: 1_000_000_000, most: 50 }] as const;
@@ -134,7 +134,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     }
   });
 
-  test('a kept reply is found with its owner and the upstream that keeps it, and no other is', async () => {
+  test('a stored reply is found with its owner and the upstream that stores it, and no other is', async () => {
     const store = engine().store();
     const kept = createEntry('kept-reply', { userName: 'owner', upstream: 'eu-account', replyId: 'resp_kept', acceptedAtMs: startMs });
     await store.appendEntries([kept, createEntry('unkept-reply', { userName: 'owner', acceptedAtMs: startMs })]);
@@ -160,7 +160,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     }
   });
 
-  test('an entry that cannot be booked is named, and the batch around it is not booked', async () => {
+  test('an entry that cannot be booked is named, and the rest of its batch is booked', async () => {
     const store = engine().store();
     const good = createEntry('good');
     const broken: readonly Partial<CallEntry>[] = [
@@ -177,7 +177,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.appendEntries([good]), 1);
   });
 
-  test('a sum that leaves 64 bits is refused and names its entries', async () => {
+  test('a sum that exceeds 64 bits is refused and names its entries', async () => {
     const store = engine().store();
     const huge = { userName: 'overflow', charge: { amountNanoUsd: 2n ** 62n, lines: [] } };
     await store.appendEntries([createEntry('overflow-1', huge)]);
@@ -185,7 +185,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.findEntry('overflow-2'), undefined);
   });
 
-  test('text that no encoding holds is kept in the entry and replaced in the statistics, not refused', async () => {
+  test('text that no encoding can express is stored in the entry and replaced in the statistics, not refused', async () => {
     const store = engine().store();
     const entry = createEntry('odd-text', { userName: 'odd', requestedModel: 'a\0b\ud800c' });
     await store.appendEntries([entry]);
@@ -206,7 +206,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await engine().store().findEntry('kept'), entry);
   });
 
-  test('what was appended is there after the database was closed and opened again', async () => {
+  test('appended entries exist after the database was closed and opened again', async () => {
     const entry = createEntry('durable');
     await engine().store().appendEntries([entry]);
     await engine().reopen();
@@ -239,7 +239,7 @@ export function ledgerSuite(open: () => Promise<StoreUnderTest>): void {
     await assert.rejects(store.listEntries({ limit: 0 }), { kind: 'constraint' });
   });
 
-  test('the rows of a span are read oldest first, in pages without gaps or repeats, also among equal times; its end does not belong to it', async () => {
+  test('the rows of a span are read oldest first, in pages without gaps or repeats, also among equal times; its end is exclusive', async () => {
     const store = engine().store();
     const beginMs = startMs + 3e9;
     const entries = Array.from({ length: 23 }, (_, index) =>

@@ -5,7 +5,7 @@ import type { StoredPicture } from '../../src/tasks/media/picture-store.ts';
 import { hostileNames } from './hostile-names.ts';
 import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 
-/** What every engine does with pictures that have links. */
+/** The behaviour of every engine for images with links. */
 export function pictureSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
@@ -19,7 +19,7 @@ export function pictureSuite(open: () => Promise<StoreUnderTest>): void {
     ...more,
   });
 
-  test('what was added is found as it was, also after a restart; all of a batch or none', async () => {
+  test('a batch of images is stored completely or not at all, and is found unchanged, also after a restart', async () => {
     const [first, second] = [createPicture('picture_a'), createPicture('picture_b', { userName: 'bob' })];
     await engine().store().addPictures([first, second]);
     await engine().reopen();
@@ -46,7 +46,7 @@ export function pictureSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual([await of(userName), await of(userName, 'key_2'), await of('nobody')], [20, 10, 0]);
   });
 
-  test('they are forgotten when their time has passed, the oldest first, and their files are nobody’s then', async () => {
+  test('expired images are forgotten, the oldest first, and their files have no owner then', async () => {
     const store = engine().store();
     await store.expireMedia({ nowMs: 1_000_000, limit: 100 });
     await store.addPictures([7, 6, 5].map((at) => createPicture(`picture_${at}`, { expiresAtMs: at })));

@@ -30,7 +30,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
     // A test's data need not survive the machine.
     server = startPostgres(['fsync=off']);
     const { createDatabase } = await server;
-    // Making the schema takes longer than copying it.
+    // Creating the schema takes longer than copying it.
     await (await openPostgresStore({ url: await createDatabase('schema') })).close();
   });
   after(async () => (await server)?.close());
@@ -42,7 +42,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
     const url = await createDatabase(database, 'schema');
     const others: Store[] = [];
     const snapshots: SnapshotSource[] = [];
-    // Who waits for a lock, or a connection, while the machine stands still for seconds is not to give up.
+    // A transaction that waits for a lock, or a connection, while the machine stalls must not time out.
     const patience = { connectTimeoutMs: 60_000, lockTimeoutMs: 60_000, statementTimeoutMs: 60_000, callTimeoutMs: 120_000 };
     const openOne = (): Promise<Store> => openPostgresStore({ url, poolMax: 4, ...patience });
     let store = await openOne();
@@ -73,7 +73,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
 
   runStoreSuite('postgres', open);
 
-  test('a database of a newer program is refused, and no connection stays that would keep the refused program', async () => {
+  test('a database of a newer program is refused, and no connection remains that would keep the refused program alive', async () => {
     if (server === undefined) throw new Error('The server was not started.');
     const { createDatabase, query } = await server;
     const url = await createDatabase('newer', 'schema');
@@ -85,7 +85,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
     );
   });
 
-  test('transactions that all contradict each other are all done, none twice', async () => {
+  test('transactions that all conflict with each other are all executed, none twice', async () => {
     if (server === undefined) throw new Error('The server was not started.');
     const { createDatabase, query } = await server;
     const url = await createDatabase('crowd');
@@ -106,7 +106,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
     await Promise.all(pools.map((pool) => pool.close()));
   });
 
-  test('who waits too long for its turn is told so, and its connection goes on', async () => {
+  test('a transaction that waits too long gets an error, and its connection stays usable', async () => {
     if (server === undefined) throw new Error('The server was not started.');
     const url = await (await server).createDatabase('turns');
     const [first, second] = [
@@ -117,7 +117,7 @@ describe('on a real server', { skip: skipPostgres }, () => {
     let attempts = 0;
     const alone = createPostgresDatabase(first).transact(async () => {
       attempts += 1;
-      if (attempts < 3) throw new CollisionError('busy', 'met another one');
+      if (attempts < 3) throw new CollisionError('busy', 'conflicted with another transaction');
       begun.resolve();
       await mayEnd.promise;
     });

@@ -20,12 +20,12 @@ function summaryOf({ book: _book, ...summary }: PublishedPriceBook): Omit<Publis
   return summary;
 }
 
-/** Published price books and what stood behind price versions, on each engine. */
+/** Published price books and the prices of each price version, on each engine. */
 export function priceBookSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
   const noted = createBook(2, { note: 'autumn “prices”\nas agreed' });
 
-  test('a number is given away once, whoever asks, and the newest is found by what it is', async () => {
+  test('a number is assigned once, however many processes request one, and the newest book is found by its content', async () => {
     assert.equal(await engine().store().newestPriceBook(), undefined);
     assert.deepEqual(await engine().store().listPriceBooks({ limit: 10 }), []);
     const another = await engine().openAnother();
@@ -51,7 +51,7 @@ export function priceBookSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual((await engine().store().listPriceBooks({ limit: 2 }))[1], summaryOf(noted));
   });
 
-  test('what stood behind a version is kept as it was first written, of any size', async () => {
+  test('the prices of a version are kept as first written, of any size', async () => {
     const basis = JSON.stringify({ text: 'é “x” '.repeat(200_000) });
     assert.equal(await engine().store().findRecordedPrices('v+1'), undefined);
     await engine().store().recordPrices({ version: 'v+1', basis, recordedAtMs: 5 });
@@ -60,7 +60,7 @@ export function priceBookSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await engine().store().findRecordedPrices('v+1'), { version: 'v+1', basis, recordedAtMs: 5 });
   });
 
-  test('nobody changes or deletes what was published, past the store either', async () => {
+  test('a published book can be neither changed nor deleted, also not outside the store', async () => {
     const before = await engine().store().findPriceBook(2);
     for (const sql of [
       "update price_books set book = '{}'",

@@ -7,7 +7,7 @@ import type { StoreUnderTest } from './store-under-test.ts';
 
 const unlimited = { bytesMax: 1e12, rowsMax: 10_000 };
 
-/** What every engine does with sealed reasoning proofs. */
+/** The behaviour of every engine for sealed reasoning proofs. */
 export function proofSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
@@ -18,7 +18,7 @@ export function proofSuite(open: () => Promise<StoreUnderTest>): void {
       .store()
       .sweepProofs({ ...unlimited, nowMs: Number.MAX_SAFE_INTEGER });
 
-  test('what was put is found in the order asked for, also after a restart and by another handle', async () => {
+  test('stored proofs are found in the requested order, also after a restart and by another handle', async () => {
     const proofs = [createProof('a', 1000), createProof('b', 2000), createProof('c', 3000)];
     await engine().store().putProofs(proofs);
     const wanted = [proofs[2], proofs[0]];
@@ -31,7 +31,7 @@ export function proofSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await sweepAll(), 3);
   });
 
-  test('the same lookup again replaces the row, within a batch too', async () => {
+  test('the same lookup replaces the row, within a batch too', async () => {
     await engine()
       .store()
       .putProofs([createProof('twice', 1000), { ...createProof('twice', 2000), sealed: 'BBBB' }]);
@@ -72,7 +72,7 @@ export function proofSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await sweepAll(), 3);
   });
 
-  test('a sweep deletes at most as many rows as it may, and says how many', async () => {
+  test('a sweep deletes at most its limit, and returns the number', async () => {
     await engine()
       .store()
       .putProofs(Array.from({ length: 25 }, (_, index) => createProof(`row-${index}`, index)));
@@ -80,7 +80,7 @@ export function proofSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual([await sweep(), await sweep(), await sweep(), await sweep()], [10, 10, 5, 0]);
   });
 
-  test('any puts and sweeps leave exactly what has not expired and fits, those that expire last', async () => {
+  test('any puts and sweeps leave exactly the rows that have not expired and fit, those that expire last', async () => {
     const row = fc.record({ lookup: fc.integer({ min: 0, max: 9 }), expiresAtMs: fc.nat(1000), bytes: fc.integer({ min: 1, max: 50 }) });
     const step = fc.record({ rows: fc.array(row, { maxLength: 8 }), nowMs: fc.nat(1000), bytesMax: fc.nat(300) });
     const names = Array.from({ length: 10 }, (_, index) => `p-${index}`);
@@ -108,7 +108,7 @@ export function proofSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
-  test('two handles that write and sweep at once keep the sum of the bytes right', async () => {
+  test('two handles that write and sweep simultaneously keep the sum of the bytes correct', async () => {
     const stores = [engine().store(), await engine().openAnother()];
     const nowMs = 0;
     await Promise.all(
@@ -127,7 +127,7 @@ export function proofSuite(open: () => Promise<StoreUnderTest>): void {
         .store()
         .sweepProofs({ nowMs, bytesMax: bytes - 1, rowsMax: 100 }),
       1,
-      'one byte less and one row has to go',
+      'with one byte less, one row must be deleted',
     );
     await sweepAll();
   });

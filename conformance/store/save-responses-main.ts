@@ -3,7 +3,10 @@ import { createResponse } from './conversations/set-up.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 
-/** Saves responses and appends items, several at a time, until it is killed, and prints the number of each once it is confirmed: `path`, key in hexadecimal digits. */
+/**
+ * Saves responses and appends items, several at a time, until it is killed, and prints the number of each once it is
+ * confirmed: `path`, key in hexadecimal digits.
+ */
 const [path = '', key = ''] = process.argv.slice(2);
 const store = await openSqliteStore({ path });
 const conversations = createConversations({ store, key: Buffer.from(key, 'hex'), clock: systemClock });

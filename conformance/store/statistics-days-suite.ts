@@ -13,7 +13,7 @@ import type { StoreUnderTest } from './store-under-test.ts';
 import { sumStatistics } from './sum-statistics.ts';
 
 const zones = ['UTC', 'Asia/Shanghai', 'Europe/Berlin', 'Asia/Kathmandu', 'Australia/Lord_Howe', 'America/Sao_Paulo'];
-/** Clock changes of Berlin, Lord Howe and, in 2018, of Sao Paulo at midnight lie within three weeks of these. */
+/** Clock changes of Berlin, Lord Howe and, in 2018, of Sao Paulo at midnight are within three weeks of these. */
 const starts = ['2026-03-20T05:17:11Z', '2026-10-14T22:59:59Z', '2018-10-28T00:00:00Z'].map((text) => Date.parse(text));
 const spanMs = 40 * 86_400_000;
 
@@ -25,7 +25,7 @@ type Question = {
   readonly whole: boolean;
 };
 
-/** What every store promises of statistics over days, weeks and months. */
+/** The contract of every store for statistics over days, weeks and months. */
 export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
@@ -45,13 +45,13 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
     { requiredKeys: [], noNullPrototype: true },
   );
 
-  test('M15: statistics equal the ledger for any entries, late ones among them, whatever zone the days are kept in and asked for', async () => {
+  test('M15: statistics equal the ledger for any entries, also late ones, whatever the zone of the days and of the query', async () => {
     let run = 0;
     const scenario = fc.record({
       start: fc.constantFrom(...starts),
       entries: callEntries({ prefix: 'days', startMs: 0, spanMs, max: 40 }),
       batch: fc.integer({ min: 1, max: 40 }),
-      // Before each batch the days may be given another zone, as a restart with another configuration does.
+      // Before each batch the days may get another zone, as by a restart with another configuration.
       kept: fc.array(fc.option(fc.constantFrom(...zones), { nil: undefined }), { minLength: 1, maxLength: 4 }),
       asked: fc.array(fc.tuple(questions, names), { minLength: 1, maxLength: 4 }),
     });
@@ -59,7 +59,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
       fc.asyncProperty(scenario, async (drawn) => {
         run += 1;
         const store = engine().store();
-        // Entries come in no order of time: all but the first batch are late for some day. Names tell the runs apart.
+        // Entries come in no order of time: all but the first batch are late for some day. Names distinguish the runs.
         const entries = drawn.entries.map((entry) => ({
           ...entry,
           callId: `${entry.callId}-${run}`,
@@ -84,7 +84,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
-  test('a day that is booked after its days were given another zone lands in the new days, from any handle', async () => {
+  test('a row that is booked after its days got another zone counts in the new days, from any handle', async () => {
     const stores = [engine().store(), await engine().openAnother()] as const;
     const startMs = Date.UTC(2026, 5, 1);
     const entries = Array.from({ length: 60 }, (_, index) =>
@@ -105,7 +105,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
     }
   });
 
-  test('days that were added up in part are gone on with, and statistics are right meanwhile, also of what is booked then', async () => {
+  test('partly summed days are continued, and statistics are correct meanwhile, also for newly booked rows', async () => {
     const store = engine().store();
     const startMs = Date.UTC(2026, 6, 1);
     const dayMs = 86_400_000;
@@ -115,7 +115,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
     );
     await store.sumDaysOf('Asia/Kathmandu');
     await store.appendEntries(entries.slice(0, 40));
-    // As a process leaves it that dies on the way: what lies before is of another zone.
+    // The state that a process leaves when it dies during the work: earlier days are of another zone.
     const from = bucketsBetween({
       granularity: 3,
       startSeconds: startMs / 1000 + 3 * 86_400,
@@ -141,7 +141,7 @@ export function statisticsDaysSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.sumDaysOf('Asia/Kathmandu'), false);
   });
 
-  test('calls are listed in order, page by page, add up to the statistics, and are nobody else’s', async () => {
+  test("calls are listed in order, page by page, add up to the statistics, and are only their user's", async () => {
     const store = engine().store();
     const startMs = Date.UTC(2026, 7, 1);
     const entries = Array.from({ length: 25 }, (_, index) =>

@@ -15,7 +15,7 @@ import { statisticsSuite } from './statistics-suite.ts';
 import { taskSuite } from './task-suite.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
-/** The contract of a store. Every engine runs it; what it promises is worded in the interfaces of src/accounts and src/billing. */
+/** The contract of a store, run by every engine. The interfaces in src/accounts and src/billing describe it. */
 export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>): void {
   describe(`store: ${name}`, () => {
     describe('accounts', () => accountsSuite(open));
@@ -30,6 +30,6 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('files and their index', () => fileSearchSuite(open));
     describe('idempotency keys', () => idempotencySuite(open));
     describe('video tasks and callbacks', () => taskSuite(open));
-    describe('pictures with links', () => pictureSuite(open));
+    describe('images with links', () => pictureSuite(open));
   });
 }

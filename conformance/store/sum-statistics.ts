@@ -2,8 +2,8 @@ import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import type { StatisticsQuery, StatisticsRow } from '../../src/billing/statistics/statistics-store.ts';
 
 /**
- * What the statistics must be, summed from the entries one by one, in other words than the store's. It repeats the meaning of the four
- * counters on purpose: prompt tokens are all input, and cache counts are parts of them.
+ * The expected statistics, added up entry by entry, with other code than the store's. It repeats the meaning
+ * of the four counters on purpose: prompt tokens are all input, and cache counts are parts of them.
  */
 export function sumStatistics(entries: readonly CallEntry[], query: Omit<StatisticsQuery, 'rowsMax'>): readonly StatisticsRow[] {
   const rows = new Map<string, { -readonly [Member in keyof StatisticsRow]: StatisticsRow[Member] }>();

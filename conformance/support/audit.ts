@@ -13,28 +13,31 @@ import { eventually, post } from './http.ts';
 import { secondPriceOf } from './second-calculator.ts';
 import { notedTokensMin, type ShownText } from './shown-text.ts';
 
-/** The upstream's own account of a call: the truth that the books are compared with. */
+/** The upstream's own record of a call: the truth that the books are compared with. */
 export type Truth = ReturnType<RunningSimulator['records']>[number];
 
-/** What a client saw of its call. */
+/** A client's view of its call. */
 export type ClientView = {
   readonly tag: string;
-  /** Characters of text in the request: with the dialect it identifies the call in the books when the client never saw its id. */
+  /**
+   * Characters of text in the request: with the dialect they identify the call in the books if the client never
+   * received its id.
+   */
   readonly inputCharacters: number;
   readonly dialect: string;
   readonly callId: string | undefined;
   readonly status: number;
-  /** True when the transport ended properly and the dialect's own end, or a whole reply, was there. */
+  /** True if the transport ended properly with the dialect's own end, or with a whole reply. */
   readonly complete: boolean;
-  /** True when the client itself left. */
+  /** True if the client itself disconnected. */
   readonly left: boolean;
-  /** When it had how much of the text of a stream that was not complete. */
+  /** The times at which it had received how much of the text, for an incomplete stream. */
   readonly shown?: readonly ShownText[];
 };
 
 const pageEntries = 10_000;
 
-/** The ledger of a data directory, opened for reading beside whoever writes it. */
+/** The ledger of a data directory, opened for reading beside its writers. */
 export type Ledger = {
   readonly store: Store;
   /** Every row, newest first. */
@@ -50,7 +53,7 @@ export async function openLedger(dataDirectory: string): Promise<Ledger> {
   return readLedger(await openSqliteStore({ path: join(dataDirectory, 'weir.sqlite'), readOnly: true }));
 }
 
-/** The ledger of a store that is open. */
+/** The ledger of an open store. */
 export function readLedger(store: Store): Ledger {
   const all = async (): Promise<readonly CallEntry[]> => {
     const entries: CallEntry[] = [];
@@ -79,7 +82,7 @@ export function readLedger(store: Store): Ledger {
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 
-/** What a usage costs at the list prices that a row was priced with. */
+/** The cost of a usage at the list prices of a row. */
 export function priceOf(entry: CallEntry, usage: Usage): bigint {
   const { vendor, upstreamModel, requestedModel, acceptedAtMs, serviceTier } = entry;
   return priceBook.rate({
@@ -92,7 +95,7 @@ export function priceOf(entry: CallEntry, usage: Usage): bigint {
   }).amountNanoUsd;
 }
 
-/** What the upstream's model used, by its own plan. */
+/** The usage of the upstream's model, by its own plan. */
 export function plannedUsage(truth: Pick<Truth, 'plannedUsage'>): Usage {
   const planned = truth.plannedUsage;
   if (planned === undefined) return {};
@@ -101,15 +104,22 @@ export function plannedUsage(truth: Pick<Truth, 'plannedUsage'>): Usage {
   return { inputTokens, cacheReadTokens, ...written, outputTokens };
 }
 
-/** Counts that estimates may be off by: the rules of the estimate and of the upstream round differently and see other strings. */
+/**
+ * The tolerance of estimates in tokens: the rules of the estimate and of the upstream round differently and process
+ * different strings.
+ */
 type Tolerance = { readonly inputTokens: number; readonly outputTokens: number };
 
 const estimateTolerance: Tolerance = { inputTokens: 24, outputTokens: 8 };
 
-/** The most that a call broken off may cost: its input and the output that the upstream emitted, with the tolerance of an estimate. */
+/**
+ * The highest permitted cost of a cut call: its input and the output that the upstream emitted, with the tolerance of
+ * an estimate.
+ */
 export function priceBound(entry: CallEntry, truth: Truth, tolerance: Tolerance = estimateTolerance): bigint {
   const { cacheReadTokens = 0, inputTokens = 0, ...rest } = plannedUsage(truth);
-  // Where the cache's part comes with the final usage only, a call broken off before it is booked as if nothing had been cached.
+  // If the cached tokens come only with the final usage, a call that is cut before it is booked as if nothing had been
+  // cached.
   const isCacheKnown = entry.usage.cacheReadTokens !== undefined;
   return priceOf(entry, {
     ...rest,
@@ -119,13 +129,13 @@ export function priceBound(entry: CallEntry, truth: Truth, tolerance: Tolerance 
   });
 }
 
-/** Total input and output of a usage, whatever its cache did. */
+/** Total input and output of a usage, including cached tokens. */
 function totals(usage: Usage): { readonly input: number; readonly output: number } {
   const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0, outputTokens = 0 } = usage;
   return { input: inputTokens + cacheReadTokens + cacheWrite5mTokens + cacheWrite1hTokens, output: outputTokens };
 }
 
-/** Whether a row says exactly what the upstream's model used. */
+/** Whether a row has exactly the usage of the upstream's model. */
 export function isExact(entry: CallEntry, truth: Truth): boolean {
   const planned = plannedUsage(truth);
   const [booked, used] = [totals(entry.usage), totals(planned)];
@@ -144,26 +154,30 @@ export type AuditOptions = {
   readonly truths: readonly Truth[];
   readonly clients: readonly ClientView[];
   /**
-   * Output tokens of a stream that a call whose process was killed may be short of. Without it, what its client held when is the measure: the machine may keep any process waiting while the upstream goes on.
+   * Output tokens that may be uncharged for a stream of a killed process. If absent, the bound comes from the times at
+   * which its client received text, because the machine may suspend any process while the upstream continues.
    */
   readonly lostTokensMax?: number;
-  /** Whether the clients are all that ever called: then each row is one of their calls, and each amount is computed twice. */
+  /**
+   * Whether there were no other callers: then each row is one of these clients' calls, and each amount is computed
+   * twice.
+   */
   readonly isWhole?: boolean;
 };
 
 export type Audit = {
-  /** Everything that is wrong with the books, a sentence each. */
+  /** Every problem of the books, one sentence each. */
   readonly problems: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
-  /** Output tokens that each lost call was short of. */
+  /** Uncharged output tokens of each lost call. */
   readonly shortfalls: readonly number[];
-  /** Streams that were lost when some of their text was in the books for certain. */
+  /** Streams that were lost after some of their text was certainly in the books. */
   readonly witnessed: number;
 };
 
 /**
- * Compares the books with the truth: every call that reached the upstream has exactly one row, no row is without a call unless it is free,
- * what a client received completely is booked exactly, what was broken off costs at most what was emitted, and every
+ * Compares the books with the truth: every call that reached the upstream has exactly one row, and every row without a
+ * call is free. A completely received reply is booked exactly, a cut one costs at most the emitted output, and every
  * amount follows from its own lines.
  */
 export function auditBooks(options: AuditOptions): Audit {
@@ -175,7 +189,7 @@ export function auditBooks(options: AuditOptions): Audit {
   for (const { client, attempts, entry } of calls) {
     const truth = chargedAttempt(attempts, entry);
     if (truth === undefined) {
-      if (client.complete) problems.push(`call ${client.tag}: its client has a whole reply that no upstream gave`);
+      if (client.complete) problems.push(`call ${client.tag}: its client has a whole reply that no upstream sent`);
       if (entry !== undefined && entry.charge.amountNanoUsd !== 0n)
         problems.push(`row ${entry.callId}: charged, but never reached the upstream`);
       continue;
@@ -199,7 +213,7 @@ export function auditBooks(options: AuditOptions): Audit {
   for (const entry of options.entries) problems.push(...checkRow(entry, options.isWhole === true));
   for (const entry of unclaimed) {
     if (entry.charge.amountNanoUsd !== 0n) problems.push(`row ${entry.callId}: charged, but never reached the upstream`);
-    else if (options.isWhole === true) problems.push(`row ${entry.callId}: belongs to no call that a client made`);
+    else if (options.isWhole === true) problems.push(`row ${entry.callId}: belongs to no call of a client`);
   }
   return { problems, counts: { ...counts, rows: options.entries.length, reached: options.truths.length }, shortfalls, witnessed };
 }
@@ -208,10 +222,10 @@ function describe(client: ClientView, truth: Truth): string {
   return `call ${client.tag} (${client.dialect}${truth.isStream ? ', stream' : ''}, upstream ${truth.ending}, client ${client.complete ? 'complete' : client.left ? 'left' : 'broken'})`;
 }
 
-/** What belongs together: a call of a client, its requests at the upstream in their order, and its row. */
+/** Matching records: a call of a client, its requests at the upstream in their order, and its row. */
 type MatchedCall = { readonly client: ClientView; readonly attempts: readonly Truth[]; readonly entry: CallEntry | undefined };
 
-/** Matches calls one to one: no request and no row belongs to two calls, and none to nobody. */
+/** Matches calls one to one: each request and each row belongs to exactly one call. */
 function matchCalls(
   { entries, truths, clients }: AuditOptions,
   problems: string[],
@@ -228,13 +242,14 @@ function matchCalls(
   const claimed = new Set<string>();
   const claim = (entry: CallEntry | undefined): CallEntry | undefined => {
     if (entry === undefined) return undefined;
-    if (claimed.has(entry.callId)) problems.push(`row ${entry.callId} stands for two calls`);
+    if (claimed.has(entry.callId)) problems.push(`row ${entry.callId} belongs to two calls`);
     claimed.add(entry.callId);
     return entry;
   };
   const found = new Map<ClientView, CallEntry | undefined>();
   for (const client of clients) if (client.callId !== undefined) found.set(client, claim(byId.get(client.callId)));
-  // Who never saw an id is known by the length of its request, among the rows that are nobody else's.
+  // A client that never received an id is identified by the length of its request, among the rows without another
+  // owner.
   const sizeOf = ({ dialect, inputCharacters }: Pick<CallEntry, 'dialect' | 'inputCharacters'>): string => `${dialect} ${inputCharacters}`;
   const left = Map.groupBy(
     [...byId.values()].filter(({ callId }) => !claimed.has(callId)),
@@ -252,19 +267,19 @@ function matchCalls(
   };
 }
 
-/** The request that a row is about: the one that it names, or the last. */
+/** The request of a row: the one that it names, or the last. */
 function chargedAttempt(attempts: readonly Truth[], entry: CallEntry | undefined): Truth | undefined {
   return attempts.find(({ requestId }) => requestId === entry?.upstreamRequestId) ?? attempts.at(-1);
 }
 
-/** A row names a request of its own call, and no other request of the call gave anything that its vendor bills. */
+/** A row names a request of its own call, and no other request of the call has output that its vendor bills. */
 function checkAttempts(attempts: readonly Truth[], charged: Truth, { callId, upstreamRequestId }: CallEntry): readonly string[] {
   const foreign = upstreamRequestId !== undefined && upstreamRequestId !== charged.requestId;
   return [
     ...(foreign ? [`row ${callId} belongs to upstream request ${upstreamRequestId}, not ${charged.requestId}`] : []),
     ...attempts
       .filter((attempt) => attempt !== charged && attempt.emittedTokens > 0)
-      .map(({ requestId }) => `upstream request ${requestId} gave a reply as well, which nobody is charged for`),
+      .map(({ requestId }) => `upstream request ${requestId} also sent a reply, for which no call is charged`),
   ];
 }
 
@@ -279,7 +294,7 @@ function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number | und
   const bound = priceBound(entry, truth);
   const amount = entry.charge.amountNanoUsd;
   if (entry.end === 'finished') {
-    // Its last bytes never reached the client, but the upstream had said everything.
+    // Its last bytes never reached the client, but the upstream had sent everything.
     return isExact(entry, truth)
       ? []
       : [`finished, but booked ${JSON.stringify(entry.usage)} instead of ${JSON.stringify(plannedUsage(truth))}`];
@@ -292,7 +307,7 @@ function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number | und
   if (entry.end === 'failed' && amount !== 0n) problems.push(`failed, but charged ${amount}`);
   if (truth.headersAtMs === undefined && amount !== 0n) problems.push(`charged ${amount} for a call that was never answered`);
   if (entry.end === 'lost' && entry.upstreamStatus !== undefined && truth.isStream) {
-    // Reasoning that no event shows is known only from the usage at the end.
+    // Hidden reasoning is known only from the usage at the end.
     const hidden = entry.usage.reasoningTokens === undefined ? (truth.plannedUsage?.reasoningTokens ?? 0) : 0;
     const shortfall = truth.emittedTokens - hidden - (entry.usage.outputTokens ?? 0);
     shortfalls.push(shortfall);
@@ -302,29 +317,32 @@ function checkBroken(entry: CallEntry, truth: Truth, lostTokensMax: number | und
   return problems;
 }
 
-/** Output tokens that must be in the books of a call whose gateway was killed, by what its client had and when. */
+/**
+ * Output tokens that must be in the books of a call whose gateway was killed, by the times at which its client received
+ * text.
+ */
 function notedFor({ shown }: ClientView, { emissions }: Truth, { lostTokensMax }: AuditOptions): number {
   return shown === undefined || lostTokensMax !== undefined ? 0 : notedTokensMin(shown, emissions);
 }
 
 function checkNoted({ end, usage }: CallEntry, noted: number): readonly string[] {
   if (end !== 'lost' || (usage.outputTokens ?? 0) >= noted) return [];
-  return [`booked ${usage.outputTokens ?? 0} output tokens, but its client had had ${noted} for longer than a note takes`];
+  return [`booked ${usage.outputTokens ?? 0} output tokens, but its client had had ${noted} for longer than the recording interval`];
 }
 
-/** What must be right about a row by itself. */
+/** The properties of every correct row. */
 function checkRow(entry: CallEntry, isPricedTwice: boolean): readonly string[] {
   const problems: string[] = [];
   const amount = recomputeAmount(entry.charge.lines);
   if (amount !== entry.charge.amountNanoUsd)
-    problems.push(`row ${entry.callId}: its lines come to ${amount}, not ${entry.charge.amountNanoUsd}`);
+    problems.push(`row ${entry.callId}: its lines add up to ${amount}, not ${entry.charge.amountNanoUsd}`);
   if (priceOf(entry, entry.usage) !== entry.charge.amountNanoUsd)
     problems.push(`row ${entry.callId}: its usage costs ${priceOf(entry, entry.usage)}, not ${amount}`);
   const second = secondPriceOf(entry, entry.usage);
   if (second !== undefined && second !== amount)
-    problems.push(`row ${entry.callId}: a second calculator comes to ${second}, not ${amount}`);
+    problems.push(`row ${entry.callId}: a second calculator computes ${second}, not ${amount}`);
   if (second === undefined && isPricedTwice && amount !== 0n)
-    problems.push(`row ${entry.callId}: the second calculator has no price of ${entry.vendor}'s ${entry.upstreamModel}`);
+    problems.push(`row ${entry.callId}: the second calculator has no price for ${entry.upstreamModel} of ${entry.vendor}`);
   if (entry.durationMs < 0 || (entry.firstByteMs ?? 0) < 0) problems.push(`row ${entry.callId}: negative time`);
   for (const [name, count] of Object.entries(entry.usage)) {
     if (!Number.isSafeInteger(count) || count < 0) problems.push(`row ${entry.callId}: ${name} is ${count}`);
@@ -343,7 +361,7 @@ type StatsRecord = {
 
 const nanoUsdPerUsd = 1_000_000_000;
 
-/** Compares the sums of `/bill/stats` with those of the rows. Returns what differs. */
+/** Compares the sums of `/bill/stats` with those of the rows. Returns the differences. */
 export async function compareStatistics(
   monitorUrl: string,
   billingToken: string,

@@ -3,11 +3,11 @@ import { connect, type Socket } from 'node:net';
 
 import { type ChaosProxy, type Existing, type ProxyCounts, startChaosProxy, type Trouble } from './chaos-proxy.ts';
 
-/** A proxy in a process of its own, which can stop as a machine does: whatever is sent to it is met by silence, connecting too. */
+/** A proxy in a process of its own, which can stop like a machine: it answers nothing, connection attempts included. */
 export type ChaosProxyProcess = ChaosProxy & {
   /** Not even a connection attempt is answered any more. Open connections go silent, unless they are reset first. */
   readonly vanish: (existing?: 'freeze' | 'reset') => Promise<void>;
-  /** It is there again. */
+  /** The process continues. */
   readonly appear: () => Promise<void>;
 };
 
@@ -62,7 +62,10 @@ export async function startChaosProxyProcess(targetPort: number): Promise<ChaosP
 const queueTriesMax = 16;
 const unansweredMs = 150;
 
-/** Connects until nobody answers: a stopped process accepts nothing, and once its queue is full Linux drops what knocks. */
+/**
+ * Connects until there is no answer: a stopped process accepts nothing, and once its queue is full Linux drops further
+ * attempts.
+ */
 async function fillQueue(port: number): Promise<readonly Socket[]> {
   const sockets: Socket[] = [];
   while (sockets.length < queueTriesMax) {
@@ -70,7 +73,7 @@ async function fillQueue(port: number): Promise<readonly Socket[]> {
     socket.on('error', () => {});
     sockets.push(socket);
     const answered = await new Promise<boolean>((resolve) => {
-      // This process may have stood still for so long: then the answer is there, and only has not been looked at yet.
+      // This process may have stalled for that long: then the answer has arrived, and is read next.
       const timer = setTimeout(() => setImmediate(() => resolve(!socket.connecting)), unansweredMs);
       socket.once('connect', () => {
         clearTimeout(timer);
@@ -79,7 +82,7 @@ async function fillQueue(port: number): Promise<readonly Socket[]> {
     });
     if (!answered) return sockets;
   }
-  throw new Error('a stopped process goes on answering connection attempts');
+  throw new Error('a stopped process still answers connection attempts');
 }
 
 function endProcess(child: ChildProcess): Promise<void> {

@@ -8,7 +8,7 @@ import { startChaosProxy, type Trouble } from './chaos-proxy.ts';
 import { startChaosProxyProcess } from './chaos-proxy-process.ts';
 import { openCall, type ReceivedReply } from './open-call.ts';
 
-/** What tests of the gateway rest on: each trouble is the one that its name says. */
+/** Tests of the gateway depend on this: each fault must behave as its name says. */
 // Some of them wait.
 describe('the chaos proxy', { concurrency: 6 }, () => {
   const text = 'x'.repeat(3000);
@@ -31,7 +31,7 @@ describe('the chaos proxy', { concurrency: 6 }, () => {
   const ask = (port: number, limitMs?: number): Promise<ReceivedReply> =>
     openCall(`http://127.0.0.1:${port}/`, { body: '{"a":1}', ...(limitMs === undefined ? {} : { limitMs }) }).done;
 
-  /** How a connection attempt ends: `connected`, an error's code, or `unanswered`. */
+  /** The result of a connection attempt: `connected`, an error's code, or `unanswered`. */
   const knock = (port: number, limitMs = 20_000): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect(port, '127.0.0.1');
@@ -97,7 +97,7 @@ describe('the chaos proxy', { concurrency: 6 }, () => {
       await using proxy = await startChaosProxy(target);
       await proxy.set(trouble);
       const startedMs = performance.now();
-      // Only what stands still needs an end.
+      // Only a test that hangs needs an end.
       check(await ask(proxy.port, trouble.type === 'stall' ? 8000 : undefined), performance.now() - startedMs);
       await proxy.set({ type: 'none' });
       assertWhole(await ask(proxy.port));
@@ -112,7 +112,7 @@ describe('the chaos proxy', { concurrency: 6 }, () => {
     assert.deepEqual(statuses, [200, 500, 200, 500]);
   });
 
-  test('nobody listens, and then somebody does, on the same port', async () => {
+  test('a closed port refuses connections, and reopens as the same port', async () => {
     await using proxy = await startChaosProxy(target);
     await proxy.set({ type: 'refuse' });
     assert.equal(await knock(proxy.port), 'ECONNREFUSED');
@@ -123,7 +123,7 @@ describe('the chaos proxy', { concurrency: 6 }, () => {
   });
 
   const skip = process.platform === 'linux' ? false : 'only Linux drops connection attempts when a queue is full';
-  test('a process that has vanished does not answer connection attempts; it appears again', { skip }, async () => {
+  test('a process that has vanished does not answer connection attempts, and answers after its return', { skip }, async () => {
     await using proxy = await startChaosProxyProcess(target);
     assertWhole(await ask(proxy.port));
     await proxy.vanish();

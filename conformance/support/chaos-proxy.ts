@@ -2,42 +2,47 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What a proxy does to the bytes that pass it. `afterBytes` counts the bytes of one reply, head included. */
+/**
+ * The fault that a proxy applies to the bytes that pass it. `afterBytes` counts the bytes of one reply, including its
+ * head.
+ */
 export type Trouble =
   | { readonly type: 'none' }
-  /** Every byte is late, in both directions. */
+  /** Every byte is delayed, in both directions. */
   | { readonly type: 'delay'; readonly ms: number }
-  /** Replies pass no faster than so. */
+  /** Replies are limited to this rate. */
   | { readonly type: 'slow'; readonly bytesPerSecond: number }
-  /** Nobody listens. */
+  /** The port is closed. */
   | { readonly type: 'refuse' }
   /** Connections are accepted and reset at once. */
   | { readonly type: 'reset-on-connect' }
-  /** The connection is reset after so much of a reply; 0 is as soon as a request comes. */
+  /** The connection is reset after this part of a reply; 0 is as soon as a request arrives. */
   | { readonly type: 'reset'; readonly afterBytes: number }
-  /** The connection ends in order after so much of a reply. */
+  /** The connection ends normally after this part of a reply. */
   | { readonly type: 'fin'; readonly afterBytes: number }
-  /** Nothing more comes after so much of a reply; 0 is a request that is read and never answered. */
+  /** Nothing more is sent after this part of a reply; 0 is a request that is read and never answered. */
   | { readonly type: 'stall'; readonly afterBytes: number }
   /** One bit of one byte of every reply is wrong. */
   | { readonly type: 'flip'; readonly atByte: number }
   /** The proxy itself answers every n-th request; all if absent. */
   | { readonly type: 'status'; readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly every?: number };
 
-/** What becomes of the connections that are open when the trouble changes. `keep`: a reply under way goes on, the next request meets the new trouble. `freeze`: they
- * stay open and nothing passes any more, ever, as when a machine has gone. */
+/**
+ * The effect of a new fault on open connections. `keep`: the current reply continues, the next request meets the new
+ * fault. `freeze`: they stay open and permanently pass no data, as if the machine had vanished.
+ */
 export type Existing = 'keep' | 'reset' | 'fin' | 'freeze';
 
 export type ProxyCounts = {
-  /** Connections accepted. */
+  /** Accepted connections. */
   readonly connections: number;
-  /** Requests whose first bytes came. */
+  /** Requests whose first bytes arrived. */
   readonly requests: number;
   /** Requests whose reply has begun to pass from the target. */
   readonly replies: number;
-  /** Bytes of replies that have come from the target. */
+  /** Bytes of replies that have arrived from the target. */
   readonly replyBytes: number;
-  /** Connections open now. */
+  /** Open connections. */
   readonly open: number;
 };
 
@@ -48,13 +53,13 @@ export type ChaosProxy = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** A proxy in this process, with what only the process that holds it can do. */
+/** A proxy in this process, with operations that need the same process. */
 export type LocalChaosProxy = ChaosProxy & {
-  /** Listens anew with a queue of one connection, which is soon full when nobody accepts. */
+  /** Listens again with a queue of one connection, which is soon full if no connection is accepted. */
   readonly listenNarrowly: () => Promise<void>;
 };
 
-/** How an answer of the proxy's own is told from one of the target's. */
+/** Distinguishes an answer of the proxy itself from one of the target. */
 export const proxyWords = 'the proxy answers';
 
 const host = '127.0.0.1';
@@ -109,22 +114,22 @@ export async function startChaosProxy(targetPort: number): Promise<LocalChaosPro
 
 type LinkContext = { readonly trouble: () => Trouble; readonly counts: { requests: number; replies: number; replyBytes: number } };
 
-/** One connection of a client and, once something is to pass, the one to the target that belongs to it. */
+/** One connection of a client and, as soon as data has to pass, its connection to the target. */
 class Link {
   readonly #near: Socket;
   #far: Socket | undefined;
   readonly #targetPort: number;
   readonly #context: LinkContext;
-  /** The trouble of the request under way. */
+  /** The fault of the current request. */
   #trouble: Trouble = { type: 'none' };
-  /** Bytes of its reply that have come. */
+  /** Bytes of its reply that have arrived. */
   #replyBytes = 0;
   #isRequesting = false;
-  /** Of the request under way, among those of all connections. */
+  /** Number of the current request among those of all connections. */
   #number = 0;
   #isFrozen = false;
   #request = '';
-  /** Resolves when what is held back of the reply has passed. */
+  /** Resolves when the delayed part of the reply has passed. */
   #passed: Promise<void> = Promise.resolve();
 
   constructor(near: Socket, targetPort: number, context: LinkContext) {
@@ -206,7 +211,7 @@ class Link {
 
   #fromTarget(chunk: Buffer): void {
     if (this.#replyBytes === 0) this.#context.counts.replies += 1;
-    // A reply that has begun ends the request: what the client sends after it is the next one.
+    // A reply that has begun ends the request: the client's next bytes are the next request.
     this.#isRequesting = false;
     const from = this.#replyBytes;
     this.#replyBytes += chunk.length;

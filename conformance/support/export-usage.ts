@@ -1,11 +1,14 @@
 import { type Truth, plannedUsage } from './audit.ts';
 
-/** What the simulated vendors' consoles would export of the calls that they answered: the same sums in each vendor's own form. */
+/**
+ * The exports of the simulated vendors' consoles about the calls that they answered: the same sums in each vendor's own
+ * format.
+ */
 
 /** An answered call as the vendor bills it. */
 export type BilledTruth = Pick<Truth, 'model' | 'receivedAtMs' | 'plannedUsage'>;
 
-/** The calls of a vendor that it answered to the end. */
+/** The calls that a vendor answered to the end. */
 export function billedCalls(truths: readonly Truth[], vendor: string): readonly Truth[] {
   return truths.filter((truth) => truth.vendor === vendor && truth.ending === 'completed' && truth.plannedUsage !== undefined);
 }
@@ -73,7 +76,7 @@ export function exportAnthropic(truths: readonly BilledTruth[]): string {
 
 const californianDay = new Intl.DateTimeFormat('sv-SE', { timeZone: 'America/Los_Angeles', dateStyle: 'short' });
 
-/** As the cost table of Cloud Billing is downloaded, with a row for each SKU and day of California. */
+/** Like a downloaded cost table of Cloud Billing, with a row for each SKU and day of California. */
 export function exportGoogle(truths: readonly BilledTruth[]): string {
   const rows = groupsOf(truths, (ms) => californianDay.format(ms)).flatMap(({ model, day, usage }) => {
     const row = (what: string, amount: number): string =>

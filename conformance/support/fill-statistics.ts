@@ -11,8 +11,8 @@ export type StatisticsShape = {
 export const filledFromSeconds = Date.UTC(2024, 0, 1) / 1000;
 
 /**
- * Statements that fill the roll-ups of an empty store directly, the same on every engine: usage by days for `days`, and by minutes for `minutes`. The ledger stays empty. Groups times days, and
- * groups times minutes, are how many records an answer has.
+ * Statements that fill the roll-ups of an empty store directly, the same on every engine: usage by days for `days`, and
+ * by minutes for `minutes`. The ledger stays empty. An answer has groups times days, or groups times minutes, records.
  */
 export function fillStatistics({ users, keys, models, days, minutes }: StatisticsShape): readonly string[] {
   const names = 'user_name, token_name, model_name';
@@ -34,7 +34,7 @@ export function fillStatistics({ users, keys, models, days, minutes }: Statistic
   ];
 }
 
-/** A name with a number of four digits. */
+/** A name with a four-digit number. */
 function nameOf(prefix: string, column: string): string {
   return `'${prefix}' || substr(cast(10000 + ${column} as text), 2)`;
 }

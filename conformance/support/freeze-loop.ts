@@ -1,4 +1,4 @@
-/** Loaded into a program before it starts: SIGUSR2 makes its event loop stand still, in microtasks, for ever. */
+/** Loaded into a program before it starts: SIGUSR2 blocks its event loop permanently, in microtasks. */
 async function standStill(): Promise<never> {
   for (;;) await Promise.resolve();
 }

@@ -9,7 +9,7 @@ export type Answer = {
   readonly json: any;
 };
 
-/** One HTTP call, its whole answer read. */
+/** Makes one HTTP call and reads its whole answer. */
 export async function call(
   url: string,
   options: { readonly method?: string; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Buffer } = {},
@@ -21,7 +21,7 @@ export async function call(
   try {
     json = JSON.parse(text);
   } catch {
-    // Not every answer is JSON; the test that wants it finds undefined.
+    // Some answers are not JSON; a test that expects JSON gets undefined.
   }
   return { status: statusCode, headers, text, json };
 }
@@ -32,11 +32,15 @@ export function post(url: string, value: unknown, headers: Readonly<Record<strin
 }
 
 /**
- * What protects against hanging only: on a machine that is busy with other suites everything takes several times as long. Who has to prove that something is quick says how quick.
+ * A limit that only prevents hanging: on a machine that is busy with other suites everything takes several times as
+ * long. Tests of speed have their own limits.
  */
 export const patienceMs = 30_000;
 
-/** Sends raw bytes to a server and collects what comes back until it closes, or until `until` is satisfied, or the time is over. */
+/**
+ * Sends raw bytes to a server and collects the answer until the server closes, until `until` is satisfied, or until the
+ * time is over.
+ */
 export function rawExchange(
   url: string,
   bytes: string | Buffer,
@@ -63,14 +67,14 @@ export function rawExchange(
     socket.on('close', finish);
     socket.on('error', (error) => {
       clearTimeout(timer);
-      // Who has answered and closes does not read on, which resets what is still on its way to it.
+      // A server that has answered and closes does not read on, which resets the rest of the client's data.
       if (text !== '') resolve(text);
       else reject(error);
     });
   });
 }
 
-/** Waits until nobody takes connections any more: the gateway has heard the signal that was sent to it. */
+/** Waits until connections are refused: the gateway has received its signal. */
 export async function untilRefused(gatewayUrl: string): Promise<void> {
   await eventually(
     () =>
@@ -82,7 +86,7 @@ export async function untilRefused(gatewayUrl: string): Promise<void> {
   );
 }
 
-/** Polls until a value is there. Fails with the last value when it is not in time. */
+/** Polls until a value exists. Fails with the last value after the limit. */
 export async function eventually<Value>(
   read: () => Promise<Value> | Value,
   isThere: (value: Value) => boolean,
@@ -92,8 +96,7 @@ export async function eventually<Value>(
   for (;;) {
     const value = await read();
     if (isThere(value)) return value;
-    if (performance.now() > deadline)
-      throw new Error(`not there within ${limitMs} ms; last seen: ${JSON.stringify(value)?.slice(0, 2000)}`);
+    if (performance.now() > deadline) throw new Error(`no value within ${limitMs} ms; last: ${JSON.stringify(value)?.slice(0, 2000)}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }

@@ -6,16 +6,19 @@ import type { RunningWeir } from './start-weir.ts';
 export const watchedNodeArguments: readonly string[] = ['--import', join(import.meta.dirname, 'watch-loop.ts')];
 
 export type LoopReading = {
-  /** The longest time that the event loop was held up since the last reading, in milliseconds. */
+  /** The longest block of the event loop since the last reading, in milliseconds. */
   readonly longestMs: number;
-  /** The most that was worked between two turns since the last reading, in milliseconds of the processor. Other programs add nothing to it. */
+  /**
+   * The longest processor time between two turns of the event loop since the last reading, in milliseconds. Other
+   * programs do not affect it.
+   */
   readonly busiestMs: number;
-  /** Of the times between two turns that it asked for. */
+  /** Of the intervals between the turns that it scheduled. */
   readonly p99Ms: number;
   readonly memory: { readonly rss: number; readonly heapUsed: number; readonly external: number; readonly arrayBuffers: number };
 };
 
-/** Asks a watched Weir, and begins anew. */
+/** Reads the values of a watched Weir, and resets them. */
 export async function readLoop(weir: RunningWeir): Promise<LoopReading> {
   const address = /^loop watch (\S+)$/m.exec(weir.output())?.[1];
   if (address === undefined) throw new Error('this Weir is not watched');

@@ -4,28 +4,31 @@ import { promisify } from 'node:util';
 
 import type { RunningWeir } from './start-weir.ts';
 
-/** One question of the monitor. */
+/** One query of the monitor. */
 export type MeasuredQuestion = { readonly path: string; readonly body: object };
 
-/** What it took to answer one question as often as was asked, all at once, over HTTP. */
+/** The cost of one query that is sent several times at once, over HTTP. */
 export type MeasuredAnswers = {
   readonly firstByteSeconds: number;
-  /** Until the last of them had come in full. */
+  /** Until the last answer had arrived completely. */
   readonly seconds: number;
   readonly bytes: number;
   /** Processor time of all threads of the monitor. */
   readonly cpuSeconds: number;
-  /** The most resident memory of the monitor's process while it answered, beyond what it had before. */
+  /** The highest resident memory of the monitor's process while it answered, above its earlier value. */
   readonly moreBytes: number;
 };
 
 const run = promisify(execFile);
 
-/** Asks with curl, in processes of their own, so that reading takes nothing from the monitor. The slowest of those asked at once counts. */
+/**
+ * Sends the queries with curl, in processes of their own, so that reading takes no time from the monitor. The slowest
+ * of the simultaneous queries counts.
+ */
 export async function measureAnswers(weir: RunningWeir, { path, body }: MeasuredQuestion, atOnce: number): Promise<MeasuredAnswers> {
   const { pid } = weir.process;
   const before = residentKilobytes(pid, 'VmRSS');
-  // From here on the system counts the most anew.
+  // From here on the system measures the maximum again.
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
   const cpuBefore = cpuSeconds(pid);
   const began = performance.now();
@@ -49,7 +52,7 @@ async function ask({ monitorUrl, billingToken }: RunningWeir, path: string, body
   return measured;
 }
 
-/** Where it cannot be told, as on systems without /proc, reading fails. */
+/** On systems without /proc, reading fails. */
 function residentKilobytes(pid: number | undefined, which: 'VmRSS' | 'VmHWM'): number {
   const found = new RegExp(`^${which}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   if (found === undefined) throw new Error(`The process ${pid} has no ${which}.`);

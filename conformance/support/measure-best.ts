@@ -1,10 +1,10 @@
-/** A real fault shows each time; a neighbour on the machine does not. */
+/** A real fault occurs each time; interference by other programs does not. */
 const timesMax = 3;
 
 /**
- * Measures until a result is as it must be, at most three times: what else goes on on the machine only ever makes a measurement worse. The caller asserts on what comes back: the first good
- * result, else the last.
- * @param onWorse is told of each result that was not
+ * Measures until a result is good, at most three times: other load on the machine can only make a measurement worse.
+ * The caller asserts on the result: the first good one, or the last.
+ * @param onWorse receives each result that was not good
  */
 export async function measureBest<Result>(
   measure: () => Promise<Result> | Result,

@@ -3,11 +3,11 @@ import type { Socket } from 'node:net';
 
 import { patienceMs } from './http.ts';
 
-/** How a reply's transport ended, as its client saw it. `left`: the client itself went away. */
+/** How a reply's transport ended, as its client saw it. `left`: the client itself disconnected. */
 type ReplyEnd = 'complete' | 'broken' | 'left';
 
 export type ReceivedReply = {
-  /** 0 when the connection ended before a status line. */
+  /** 0 if the connection ended before a status line. */
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly bytes: Buffer;
@@ -15,34 +15,34 @@ export type ReceivedReply = {
   readonly end: ReplyEnd;
 };
 
-/** A call whose client decides when to read and when to leave. */
+/** A call whose client decides when to read and when to disconnect. */
 export type OpenCall = {
-  /** Resolves with the reply's head. Rejects when the connection ends before it. */
+  /** Resolves with the reply's head. Rejects if the connection ends before it. */
   readonly head: Promise<IncomingMessage>;
-  /** Resolves when the transport has ended, however it did. Never rejects. */
+  /** Resolves when the transport has ended, in whatever way. Never rejects. */
   readonly done: Promise<ReceivedReply>;
   /** Bytes of the body received so far. */
   readonly received: () => Buffer;
-  /** Resolves when what was received satisfies the condition. Rejects when the reply ends or the time is over before. */
+  /** Resolves when the received part satisfies the condition. Rejects if the reply or the time ends before. */
   readonly until: (condition: (text: string) => boolean, limitMs?: number) => Promise<void>;
   readonly pause: () => void;
   readonly resume: () => void;
-  /** `fin` closes in order, `rst` resets, `half` closes only the sending side. */
+  /** `fin` closes normally, `rst` resets, `half` closes only the sending side. */
   readonly leave: (how: 'fin' | 'rst' | 'half') => void;
 };
 
 export type OpenCallOptions = {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string | Buffer;
-  /** Nothing may hang: after this the connection is destroyed and the reply counts as broken. */
+  /** No call may hang: after this time the connection is destroyed and the reply counts as broken. */
   readonly limitMs?: number;
-  /** Reads nothing, not even what the kernel would take by itself. */
+  /** Reads nothing, and keeps the kernel's receive buffer small. */
   readonly neverRead?: boolean;
-  /** Called with the length of the body so far, whenever some of it has come. */
+  /** Called with the length of the body so far, for each chunk. */
   readonly onData?: (bytes: number) => void;
 };
 
-/** Posts a body on a connection of its own and hands out the reply as it comes. */
+/** Posts a body on a connection of its own and provides the reply as it arrives. */
 export function openCall(url: string, options: OpenCallOptions): OpenCall {
   const chunks: Buffer[] = [];
   const listeners = new Set<() => void>();
@@ -105,7 +105,7 @@ export function openCall(url: string, options: OpenCallOptions): OpenCall {
         };
         const limit = setTimeout(() => {
           stop();
-          reject(new Error(`not received within ${limitMs} ms; so far: ${Buffer.concat(chunks).toString().slice(-2000)}`));
+          reject(new Error(`not received within ${limitMs} ms; received: ${Buffer.concat(chunks).toString().slice(-2000)}`));
         }, limitMs);
         const look = (): void => {
           const text = Buffer.concat(chunks).toString();

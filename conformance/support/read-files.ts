@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The files below a directory that others write to. */
+/** Files below a directory that other processes write to. */
 export function filesBelow(directory: string): readonly string[] {
   return listIfThere(directory).flatMap((entry) => {
     const path = join(directory, entry.name);
@@ -21,7 +21,10 @@ function listIfThere(directory: string): readonly Dirent[] {
 
 const isGone = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** What a file holds; nothing where it has gone meanwhile, as segments of a journal do whose records are in the ledger. */
+/**
+ * The content of a file, or nothing if it was deleted meanwhile, like segments of a journal whose records are in the
+ * ledger.
+ */
 export function readIfThere(path: string): Buffer {
   try {
     return readFileSync(path);
@@ -31,7 +34,7 @@ export function readIfThere(path: string): Buffer {
   }
 }
 
-/** What the journal of a data directory holds, as text. */
+/** The content of a data directory's journal, as text. */
 export function readJournal(dataDirectory: string): string {
   return filesBelow(join(dataDirectory, 'journal'))
     .map((path) => readIfThere(path).toString('latin1'))

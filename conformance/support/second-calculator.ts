@@ -5,7 +5,9 @@ import type { CallEntry } from '../../src/billing/ledger/call-entry.ts';
 import type { Usage } from '../../src/inference/usage.ts';
 
 /**
- * A second calculator of what token calls cost, which shares no line with the product's: it reads the JSON of the price list by itself, and counts in whole numbers. An error of the product's loader, of its choice of a tier or a window, or of its arithmetic shows as a difference.
+ * A second calculator of the cost of token calls, which shares no code with the product's: it reads the JSON of the
+ * price list itself, and calculates with integers. An error of the product's loader, of its choice of a tier or a
+ * window, or of its arithmetic appears as a difference.
  */
 type RawEntry = {
   readonly vendor: string;
@@ -25,11 +27,11 @@ const unitsPerNanoUsd = 1_000_000_000n;
 /** `"3.75"` in units of a millionth. */
 function toMillionths(decimal: string): bigint {
   const match = /^(\d+)(?:\.(\d{1,6}))?$/.exec(decimal);
-  if (match === null) throw new Error(`the second calculator does not read "${decimal}"`);
+  if (match === null) throw new Error(`the second calculator cannot parse "${decimal}"`);
   return BigInt(match[1] ?? '0') * micro + BigInt((match[2] ?? '').padEnd(factorDigits, '0'));
 }
 
-/** The counts that a token call is charged by, with the price that each has. */
+/** The counts by which a token call is charged, each with its price. */
 const counted = [
   ['inputTokens', 'input'],
   ['cacheReadTokens', 'cacheRead'],
@@ -38,12 +40,12 @@ const counted = [
   ['outputTokens', 'output'],
 ] as const;
 
-/** Parts of the counts above that some models charge apart. Those of the calls under audit are none. */
+/** Parts of the counts above that some models charge separately. Calls under audit have none. */
 const others = new Set(['reasoningTokens']);
 
 /**
- * What a usage costs at the list price, in nano-USD; undefined for calls that are charged by anything but tokens, or whose model is not in the list under its own name: those are not for this
- * calculator.
+ * The cost of a usage at the list price, in nano-USD. Undefined for calls with other meters than tokens, or whose model
+ * is not in the list under its own name: this calculator does not support them.
  */
 export function secondPriceOf(
   entry: Pick<CallEntry, 'vendor' | 'upstreamModel' | 'acceptedAtMs' | 'serviceTier'>,

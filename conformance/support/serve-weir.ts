@@ -6,9 +6,10 @@ import { createLogger } from '../../src/platform/log.ts';
 import { prepareWeir, removal, type ServedWeir, type ServeWeirOptions } from './start-weir.ts';
 
 /**
- * Starts a real Weir on free ports in the test's own process: what `weir start` runs, without what a process has once (signals, standard streams, the watchdog of the event loop). That costs a
- * fifth of a process. Suites about a process, its signals, its memory or its times take `startWeir`.
- * @param options `monitor: false` leaves the monitor out of `start`
+ * Starts a real Weir on free ports in the test's own process: the same as `weir start`, without the parts that exist
+ * once per process (signals, standard streams, the watchdog of the event loop). That costs a fifth of a process. Suites
+ * about a process, its signals, its memory or its times use `startWeir`.
+ * @param options `monitor: false` omits the monitor of `start`
  */
 export async function serveWeir(options: ServeWeirOptions & { readonly monitor?: boolean } = {}): Promise<ServedWeir> {
   const { dataDirectory, apiKey, billingToken, environment: variables } = prepareWeir(options);

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { notedTokensMin, readShownText } from './shown-text.ts';
 
-describe('what a client tells of a stream whose gateway was killed', () => {
+describe('the certain progress of a stream whose gateway was killed', () => {
   for (const [dialect, frame] of [
     [
       'anthropic-messages',
@@ -16,7 +16,7 @@ describe('what a client tells of a stream whose gateway was killed', () => {
     ['openai-chat', (text: string) => `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":${text}}}]}\n\n`],
     ['gemini-generate-content', (text: string) => `,\r\n{"candidates":[{"content":{"parts":[{"text":${text}}]}}]}`],
   ] as const)
-    test(`${dialect}: the text is counted by the chunk that completes its frame, and half a frame does not count`, () => {
+    test(`${dialect}: the text counts with the chunk that completes its frame, and a partial frame does not count`, () => {
       const frames = ['Grün \\"', 'ist', 'the'].map((text) => Buffer.from(frame(`"${text}"`)));
       const body = Buffer.concat([...frames.slice(0, 2), (frames[2] ?? Buffer.alloc(0)).subarray(0, 20)]);
       const first = frames[0]?.length ?? 0;
@@ -42,13 +42,13 @@ describe('what a client tells of a stream whose gateway was killed', () => {
   const emissions = [100, 300, 500].map((atMs, index) => ({ tokens: 4 * (index + 1), atMs }));
   const shownAt = (...times: readonly number[]) => times.map((atMs, index) => ({ atMs, characters: 16 * (index + 1) }));
 
-  test('what was held for longer than the interval of notes when the last frame was emitted must be booked', () => {
+  test('text that was received longer before the last emitted frame than the recording interval must be booked', () => {
     // The last of these frames was emitted after 500 ms, when the client had had the first for 390 ms.
     assert.equal(notedTokensMin(shownAt(110, 310, 510, 710), emissions), 4);
     assert.equal(notedTokensMin(shownAt(110, 290, 510, 710), emissions), 8);
   });
 
-  test('a client or a gateway that stands still makes less certain', () => {
+  test('a client or a gateway that stalls makes less text certain', () => {
     assert.equal(notedTokensMin(shownAt(700, 701, 702, 703), emissions), 0);
     assert.equal(notedTokensMin(shownAt(110), emissions), 0);
     assert.equal(notedTokensMin([], emissions), 0);

@@ -1,9 +1,9 @@
 import { estimateTokens } from '../../src/inference/count-text-characters.ts';
 
-/** How much of a reply's text its client had at a time of its own clock. */
+/** The amount of a reply's text that its client had at a time of its own clock. */
 export type ShownText = { readonly atMs: number; readonly characters: number };
 
-/** How many bytes of a body had come at a time. */
+/** The number of bytes of a body that had arrived at a time. */
 export type Arrival = { readonly atMs: number; readonly bytes: number };
 
 /** The text that a frame adds, as a JSON string. Frames that repeat the whole text at the end do not match. */
@@ -14,14 +14,17 @@ const deltas: Readonly<Record<string, RegExp>> = {
   'gemini-generate-content': /"text":\s*("(?:[^"\\]|\\.)*")/g,
 };
 
-/** Reads from the bytes of a stream when its client had how much of the text: one element per frame with text, in order. */
+/**
+ * Computes from the bytes of a stream when its client had how much of the text: one element per frame with text, in
+ * order.
+ */
 export function readShownText(dialect: string, body: Buffer, arrivals: readonly Arrival[]): readonly ShownText[] {
   const pattern = deltas[dialect];
   if (pattern === undefined) return [];
   const shown: ShownText[] = [];
   let characters = 0;
   let arrival = 0;
-  // One character per byte, so that places in the text are places in the body.
+  // One character per byte, so that positions in the text are positions in the body.
   for (const found of body.toString('latin1').matchAll(pattern)) {
     const end = found.index + found[0].length;
     while (arrival < arrivals.length - 1 && (arrivals[arrival]?.bytes ?? 0) < end) arrival += 1;
@@ -31,15 +34,16 @@ export function readShownText(dialect: string, body: Buffer, arrivals: readonly 
   return shown;
 }
 
-/** A gateway notes the usage of a stream when something comes and the last note is this old. */
+/** A gateway records the usage of a stream when data arrives and the last record is this old. */
 const noteEveryMs = 200;
 /** Clocks are read in whole milliseconds. */
 const clockMs = 2;
 
 /**
- * The output tokens that a gateway has noted for certain before it died. It writes a note before it passes on what it learnt. Its client received a last frame, so the gateway handled
- * something after the upstream had emitted all that comes before that frame. What the client had held by then for longer than the interval of the notes is in a note, however seldom any of
- * the processes ran: processes that stand still make this figure smaller, and never make it wrong.
+ * The output tokens that a gateway has certainly recorded before it died. It writes a progress record before it passes
+ * data on. Its client received a last frame, so the gateway handled data after the upstream had emitted everything
+ * before that frame. Text that the client had received by then for longer than the recording interval is in a record,
+ * however seldom any of the processes ran. Stalled processes make this figure smaller, and never wrong.
  */
 export function notedTokensMin(
   shown: readonly ShownText[],

@@ -3,14 +3,17 @@ import type { AddressInfo } from 'node:net';
 
 export type Balancer = {
   readonly url: string;
-  /** Whether it sends requests to this server now. */
+  /** Whether it currently sends requests to this server. */
   readonly uses: (server: string) => boolean;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
 const probeMs = 100;
 
-/** A balancer as there are many: it asks each server for its readiness, sends requests to those that are ready in turn, keeps its connections, and tries nothing twice. */
+/**
+ * A typical load balancer: it probes each server for readiness, sends requests to the ready ones in turn, keeps its
+ * connections, and never retries.
+ */
 export async function startBalancer(servers: readonly string[]): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true, maxSockets: 256 });
   const ready = new Map(servers.map((server) => [server, true]));

@@ -2,13 +2,16 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server of chat completions in the test's own process, whose answers wait until they are let go: a call is under way for as long as a test wants it to be. */
+/**
+ * A server of chat completions in the test's own process, whose answers wait until they are released: a call runs for
+ * as long as a test needs it.
+ */
 export type HeldUpstream = {
   /** As an upstream of weir.yaml. */
   readonly upstream: { readonly vendor: 'openai-compatible'; readonly baseUrl: string; readonly apiKey: string };
-  /** How many calls it got. */
+  /** The number of calls that it received. */
   readonly asked: () => number;
-  /** Answers every call, also those that are still to come. */
+  /** Answers every call, also later ones. */
   readonly release: () => void;
   readonly close: () => Promise<void>;
 };

@@ -7,7 +7,7 @@ import S3rver from 's3rver';
 
 import { removal } from './start-weir.ts';
 
-/** Takes over a request in place of the object store. False leaves it alone. */
+/** Handles a request instead of the object store. False leaves it to the store. */
 type Interference = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
 
 export type ObjectStore = AsyncDisposable & {
@@ -22,7 +22,7 @@ export type ObjectStore = AsyncDisposable & {
   readonly requests: readonly string[];
   /** Uploads that were begun and neither completed nor aborted. */
   readonly unfinished: () => Promise<readonly string[]>;
-  /** Where an object's bytes lie. */
+  /** The file that holds an object's bytes. */
   readonly pathOf: (key: string) => string;
   readonly interfere: (interference: Interference | undefined) => void;
 };
@@ -30,8 +30,9 @@ export type ObjectStore = AsyncDisposable & {
 const bucket = 'videos';
 
 /**
- * An object store on a port of its own: s3rver, which refuses keys that it does not know (and does not compute signatures of version 4), and beside it what that lacks: it cannot abort a multipart upload nor
- * list those that are unfinished, and takes the first byte of a file for all of it.
+ * An object store on a port of its own: s3rver, with three corrections. s3rver refuses unknown keys, and does not
+ * compute signatures of version 4. It cannot abort a multipart upload or list unfinished ones, and returns the whole
+ * file for a range that is its first byte.
  */
 export async function startObjectStore(): Promise<ObjectStore> {
   const directory = await mkdtemp(join(tmpdir(), 'weir-objects-'));
@@ -58,7 +59,7 @@ export async function startObjectStore(): Promise<ObjectStore> {
       void serveFirstByte(join(directory, `${url.pathname}._S3rver_object`), response);
     else serve(request, response);
   };
-  // Longer than its clients keep idle connections: they must not meet the closing of one.
+  // Longer than its clients keep idle connections, so that they never use one that is being closed.
   const server = createServer({ keepAliveTimeout: 120_000 }, listener);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -89,7 +90,7 @@ async function listUploads(uploads: string, response: ServerResponse): Promise<v
   const names = await readdir(uploads).catch(() => []);
   const entries = await Promise.all(
     names.map(async (id) => {
-      // One may end, or only just begin, while they are listed.
+      // An upload may end, or just begin, while they are listed.
       const key = await readFile(join(uploads, id, 'key'), 'utf8').catch(() => undefined);
       const found = await stat(join(uploads, id)).catch(() => undefined);
       if (key === undefined || found === undefined) return '';
@@ -104,7 +105,7 @@ async function listUploads(uploads: string, response: ServerResponse): Promise<v
 
 async function abortUpload(directory: string, response: ServerResponse): Promise<void> {
   const known = await stat(directory).catch(() => undefined);
-  // A part may be on its way.
+  // A part may be in transit.
   await rm(directory, removal);
   response.statusCode = known === undefined ? 404 : 204;
   response.end();

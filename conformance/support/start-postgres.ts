@@ -13,21 +13,24 @@ const run = promisify(execFile);
 export type PostgresServer = {
   /** @param database `weir` by default @param role the owner of everything by default; no role has a password */
   readonly url: (database?: string, role?: string) => string;
-  /** Runs statements as the owner, or as a role, with the server's own client. Rejects with what it says. Resolves with what it prints: columns with | between them. */
+  /**
+   * Runs statements as the owner, or as a role, with the server's own client. Rejects with its error message. Resolves
+   * with its output: columns with | between them.
+   */
   readonly query: (sql: string, options?: { readonly database?: string; readonly role?: string }) => Promise<string>;
   /**
    * Makes a database and resolves with its URL.
-   * @param template a database that it is a copy of, which nobody may have open; empty by default
+   * @param template the database to copy, which must not be open anywhere; empty by default
    */
   readonly createDatabase: (name: string, template?: string) => Promise<string>;
-  /** Sends every process of the server a signal: SIGKILL is a crash, SIGSTOP makes it deaf until SIGCONT. */
+  /** Sends every process of the server a signal: SIGKILL is a crash, SIGSTOP makes it silent until SIGCONT. */
   readonly signal: (name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT') => void;
   /** Starts it again after a crash; resolves when it answers. */
   readonly restart: () => Promise<void>;
   readonly close: () => Promise<void>;
 };
 
-/** The newest server that Debian's packages installed, and undefined where there is none. */
+/** The newest server that Debian's packages installed, or undefined. */
 function findPostgres(): string | undefined {
   return globSync('/usr/lib/postgresql/*/bin')
     .filter((folder) => existsSync(join(folder, 'postgres')) && existsSync(join(folder, 'initdb')))
@@ -35,7 +38,7 @@ function findPostgres(): string | undefined {
     .at(-1);
 }
 
-/** Why suites that need a server are left out; false where one is installed. */
+/** The reason why suites that need a server are skipped; false if one is installed. */
 export const skipPostgres: false | string =
   findPostgres() === undefined ? 'no PostgreSQL server is installed (apt-get install postgresql)' : false;
 
@@ -46,7 +49,7 @@ function asServerUser(command: string, parameters: readonly string[]): readonly 
     : [command, parameters];
 }
 
-/** The user and group that the server's files belong to, where it is not our own. */
+/** The user and group of the server's files, if they are not those of this process. */
 function serverIds(): readonly [uid: number, gid: number] | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number => Number(spawnSync('id', [flag, 'postgres'], { encoding: 'utf8' }).stdout);
@@ -102,14 +105,14 @@ function createServer(binaries: string, folder: string, data: string, settings: 
       } catch (error) {
         if (performance.now() > deadline) throw error;
         await new Promise((resolve) => setTimeout(resolve, 20));
-        // It refuses to start while a process of the one that was killed still has its memory.
+        // It refuses to start while a process of the killed server still has its memory.
         if (child.exitCode !== null) child = launch();
       }
     }
   };
-  /** The server and what it started: those of a process group of their own, and those that left it. */
+  /** The server and its descendants: those of a process group of their own, and those that left it. */
   const signal: PostgresServer['signal'] = (name) => {
-    // Stopped first, it starts nobody while its family is listed.
+    // Stopped first, so that it starts no process while its descendants are listed.
     if (name !== 'SIGCONT') tell(child?.pid, 'SIGSTOP');
     for (const pid of listFamily(child?.pid)) tell(pid, name);
   };
@@ -123,7 +126,7 @@ function createServer(binaries: string, folder: string, data: string, settings: 
     url,
     query,
     createDatabase: async (name, template = 'template1') => {
-      // Copied as files, it takes a quarter of what it takes when each page goes through the log.
+      // A copy of the files takes a quarter of the time of one that writes each page to the log.
       await query(`create database "${name}" template "${template}" strategy file_copy`, { database: 'postgres' });
       return url(name);
     },
@@ -152,13 +155,13 @@ function listFamily(pid: number | undefined): readonly number[] {
   const family = [pid];
   for (const entry of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
-      // Behind the name, which may hold anything, come the state and the parent.
+      // The state and the parent follow the name, which may contain anything.
       const [, parent] = readFileSync(`/proc/${entry}/stat`, 'utf8')
         .replace(/^.*\) /s, '')
         .split(' ');
       if (Number(parent) === pid) family.push(Number(entry));
     } catch {
-      // It ended in the meantime.
+      // It ended meanwhile.
     }
   }
   return family;

@@ -7,22 +7,23 @@ export type StartSimulatedWeirOptions = {
   readonly simulator?: SimulatorOptions;
   /** `timeouts` of weir.yaml, in milliseconds. */
   readonly timeouts?: Readonly<Record<string, number>>;
-  /** Further upstreams and the models of weir.yaml, written with the simulator's addresses. */
+  /** Further upstreams and the models of weir.yaml, which may use the simulator's addresses. */
   readonly upstreams?: (addresses: RunningSimulator['addresses']) => Readonly<Record<string, object>>;
   readonly models?: Readonly<Record<string, object>>;
   /**
-   * `retries` of weir.yaml. Default: every call is one attempt, whatever the targets' state, and a stream opens with its first content, however late: most suites look at a
-   * single exchange with an upstream that misbehaves on purpose, and at the status that this gets.
+   * `retries` of weir.yaml. Default: every call is one attempt, whatever the targets' state, and a stream opens with
+   * its first content, however late. Most suites test a single exchange with an upstream that fails on purpose, and the
+   * resulting status.
    */
   readonly retries?: { readonly attemptsMax?: number; readonly avoidFailing?: boolean; readonly holdOpeningMs?: number };
   /**
-   * Whether the gateway runs the built-in tools itself, whoever the vendor is: it searches the simulated web and reads its pages. Otherwise its models' vendors
-   * run what they can.
+   * Whether the gateway runs the built-in tools itself for every vendor: it searches the simulated web and reads its
+   * pages. Otherwise the vendors of its models run the tools that they have.
    */
   readonly runsTools?: boolean;
-  /** What its tools cost then. */
+  /** The prices of its tools then. */
   readonly toolPrices?: Readonly<Record<string, string>>;
-  /** What else weir.yaml says. */
+  /** Further content of weir.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
   readonly weir?: Omit<ServeWeirOptions, 'config'>;
 };
@@ -36,32 +37,42 @@ type Simulated<Weir> = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** All in the test's own process. */
+/** Everything runs in the test's own process. */
 export type SimulatedWeir = Simulated<ServedWeir>;
 
-/** The Weir in a process of its own, the vendors in the test's. */
+/** The Weir runs in a process of its own, the vendors in the test's. */
 export type SimulatedProgram = Simulated<RunningWeir>;
 
-/** `overload` of weir.yaml for suites that are about something else: on a busy machine the gate would refuse some of their calls, and rightly. */
+/**
+ * `overload` of weir.yaml for suites about other subjects: on a busy machine the gate would correctly refuse some of
+ * their calls.
+ */
 export const neverOverloaded = { loopDelayMs: 60_000 } as const;
 
-/** The credential that the upstreams get to see. No client of a test may ever see it. */
+/** The credential that the upstreams receive. No client of a test may ever receive it. */
 export const upstreamKey = 'sk-upstream-0123456789abcdef';
 
 /**
- * Starts the simulated vendors, whose records can be read, and a Weir whose upstreams they are, in the test's own process. A client steers the vendors
- * by `x-simulator-*` headers. The four vendors' upstreams are named after them; `options` adds more.
+ * Starts the simulated vendors, whose records can be read, and a Weir with them as upstreams, in the test's own
+ * process. A client controls the vendors by `x-simulator-*` headers. The upstreams are named after the four vendors;
+ * `options` adds more.
  */
 export function startSimulatedWeir(options: StartSimulatedWeirOptions = {}): Promise<SimulatedWeir> {
   return startWith((config) => serveWeir({ ...options.weir, config }), options);
 }
 
-/** As {@link startSimulatedWeir}, without the monitor: half of what a start costs goes into its threads. For suites that ask it nothing. */
+/**
+ * Like {@link startSimulatedWeir}, without the monitor: half of the start-up cost is its threads. For suites that do
+ * not use it.
+ */
 export function startSimulatedGateway(options: StartSimulatedWeirOptions = {}): Promise<SimulatedWeir> {
   return startSimulatedWeir({ ...options, weir: { command: 'gateway', ...options.weir } });
 }
 
-/** As {@link startSimulatedWeir}, with the Weir in a process of its own: for suites about its signals, its death, its memory, its times or what it prints. */
+/**
+ * Like {@link startSimulatedWeir}, with the Weir in a process of its own: for suites about its signals, its death, its
+ * memory, its times or its output.
+ */
 export function startSimulatedProgram(options: StartSimulatedProgramOptions = {}): Promise<SimulatedProgram> {
   return startWith((config) => startWeir({ ...options.weir, config }), options);
 }
@@ -90,7 +101,7 @@ async function startWith<Weir extends ServedWeir>(
       retries: options.retries ?? { attemptsMax: 1, avoidFailing: false, holdOpeningMs: 60_000 },
       overload: options.config?.['overload'] ?? neverOverloaded,
     };
-    // JSON is YAML, so nothing has to be quoted by hand.
+    // JSON is YAML, so no value needs YAML quotes.
     const weir = await start(JSON.stringify(config));
     return {
       weir,
@@ -106,10 +117,10 @@ async function startWith<Weir extends ServedWeir>(
   }
 }
 
-/** The simulated web is in the test's own process: where that stands still for some seconds, the gateway waits. */
+/** The simulated web is in the test's own process: if that stalls for some seconds, the gateway waits. */
 const webTimeoutMs = 120_000;
 
-/** `tools` of weir.yaml by which the gateway runs all that it can, over the simulated web. */
+/** `tools` of weir.yaml with which the gateway runs every tool itself, over the simulated web. */
 function toolsOf({ search }: RunningSimulator): object {
   const modes = { webSearch: 'gateway', urlContext: 'gateway', codeExecution: 'gateway' };
   return {

@@ -6,10 +6,10 @@ import type { RunningSimulator } from 'weir-simulator';
 
 import type { Truth } from './audit.ts';
 
-/** Simulated vendors in a process of their own, whose account of every call is in a file. */
+/** Simulated vendors in a process of their own, whose record of every call is in a file. */
 export type SimulatorProcess = {
   readonly addresses: RunningSimulator['addresses'];
-  /** The last that the file says of each call. */
+  /** The latest record of each call in the file. */
   readonly truths: () => readonly Truth[];
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -21,7 +21,7 @@ export async function startSimulatorProcess(
   recordFile: string,
   options: {
     readonly pace?: string;
-    /** Faults of every n-th call, again and again, as the control server takes them. */
+    /** Faults of every n-th call, repeatedly, in the format of the control server. */
     readonly faults?: readonly { readonly fault: string; readonly every: number }[];
   } = {},
 ): Promise<SimulatorProcess> {
@@ -46,14 +46,14 @@ export async function startSimulatorProcess(
   if (options.faults !== undefined) {
     const faults = options.faults.map((fault) => ({ ...fault, times: null }));
     const reply = await fetch(`${addresses['control']}/settings`, { method: 'POST', body: JSON.stringify({ faults }) });
-    if (!reply.ok) throw new Error(`the simulator takes no faults: ${await reply.text()}`);
+    if (!reply.ok) throw new Error(`the simulator refuses the faults: ${await reply.text()}`);
   }
   return {
     addresses: addresses as RunningSimulator['addresses'],
     truths: () => {
       const last = new Map<number, Truth>();
       for (const line of readFileSync(recordFile, 'utf8').split('\n').slice(0, -1)) {
-        // The last may be half written, and one before it where its writer was killed.
+        // The last line may be incomplete, and so may an earlier one whose writer was killed.
         if (!line.endsWith('}')) continue;
         const truth = JSON.parse(line) as Truth;
         last.set(truth.id, truth);

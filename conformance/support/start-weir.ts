@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What any form of a running Weir has. */
+/** The members of any form of a running Weir. */
 export type ServedWeir = {
   readonly gatewayUrl: string;
-  /** Empty where there is no monitor. */
+  /** Empty without a monitor. */
   readonly monitorUrl: string;
-  /** Empty where the metrics are not served. */
+  /** Empty if the metrics are not served. */
   readonly metricsUrl: string;
   readonly apiKey: string;
   readonly billingToken: string;
@@ -24,11 +24,11 @@ export type ServedWeir = {
 /** A real Weir, started as its users start it, in a process of its own. */
 export type RunningWeir = ServedWeir & {
   readonly process: ChildProcess;
-  /** Sends a signal and waits for the end; returns the exit code, or undefined when a signal ended it. */
+  /** Sends a signal and waits for the end; returns the exit code, or undefined if a signal ended it. */
   readonly stop: (signal?: NodeJS.Signals) => Promise<number | undefined>;
 };
 
-/** What any form of a Weir is started with. */
+/** The options of any form of a Weir. */
 export type ServeWeirOptions = {
   /** `start` by default: the gateway with its monitor. */
   readonly command?: 'start' | 'gateway' | 'monitor';
@@ -40,9 +40,9 @@ export type ServeWeirOptions = {
 };
 
 export type StartWeirOptions = ServeWeirOptions & {
-  /** Arguments of the command. */
+  /** Appended to the command, for example `--workers`. */
   readonly commandArguments?: readonly string[];
-  /** For how long it is waited for; a minute by default. */
+  /** The time limit for its start; a minute by default. */
   readonly readyWithinMs?: number;
   /** Arguments of node itself, before the program. */
   readonly nodeArguments?: readonly string[];
@@ -53,10 +53,12 @@ const readyWithinMs = 60_000;
 const stopWithinMs = 60_000;
 const outputWithinMs = 5000;
 
-/** Hundreds of programs are started in a run of the tests, and half of the time that each needs goes into compiling the same sources. */
+/**
+ * A run of the tests starts hundreds of programs, and each would spend half of its time on compiling the same sources.
+ */
 const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compiled', import.meta.url));
 
-/** What a killed program started may live a moment longer, and write. */
+/** Children of a killed program may live a moment longer, and write. */
 export const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 100 } as const;
 
 /** The environment of a test's Weir: none of the machine's vendor keys or settings. */
@@ -90,7 +92,10 @@ function waitForExit(child: ChildProcess): Promise<number | undefined> {
   });
 }
 
-/** What a program printed last may be read after its end is known. A process that it started may hold the streams open for longer: that one is not waited for. */
+/**
+ * The last output of a program may be read after its end is known. One of its children may hold the streams open for
+ * longer; the test does not wait for that.
+ */
 async function waitForOutput({ stdout, stderr }: ChildProcess): Promise<void> {
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), outputWithinMs);
@@ -120,7 +125,10 @@ function waitForReadyLine(child: ChildProcess, output: () => string, limitMs: nu
   });
 }
 
-/** What a Weir of the tests finds where it starts: its data directory with its configuration, its credentials and its environment. */
+/**
+ * The environment of a test's Weir at its start: its data directory with its configuration, its credentials and its
+ * variables.
+ */
 export function prepareWeir(options: Pick<StartWeirOptions, 'config' | 'dataDirectory' | 'environment'>): {
   readonly dataDirectory: string;
   readonly apiKey: string;
@@ -144,7 +152,10 @@ export function prepareWeir(options: Pick<StartWeirOptions, 'config' | 'dataDire
   return { dataDirectory, apiKey, billingToken, environment };
 }
 
-/** Starts Weir on free ports in a process of its own and waits for its ready line. Suites that are not about the process take `serveWeir`. */
+/**
+ * Starts Weir on free ports in a process of its own and waits for its ready line. Suites that are not about the process
+ * use `serveWeir`.
+ */
 export async function startWeir(options: StartWeirOptions = {}): Promise<RunningWeir> {
   const { dataDirectory, apiKey, billingToken, environment } = prepareWeir(options);
   const child = spawn(
@@ -153,7 +164,7 @@ export async function startWeir(options: StartWeirOptions = {}): Promise<Running
     { cwd: dataDirectory, env: environment, stdio: ['ignore', 'pipe', 'pipe'] },
   );
   let printed = '';
-  // What is read may end within a character.
+  // A chunk of output may end within a character.
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text: string) => void (printed += text));
   const line = await waitForReadyLine(child, () => printed, options.readyWithinMs ?? readyWithinMs);
   const stop = (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | undefined> => {

@@ -5,13 +5,15 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { threadMs } from '../../src/platform/thread-ms.ts';
 
 /**
- * Loaded into a Weir before the program (`node --import`): tells how long its event loop was held up at most since the last question. It asks for a turn every
- * millisecond, so that nothing hides between two turns.
+ * Loaded into a Weir before the program (`node --import`): reports the longest block of its event loop since the last
+ * request. It schedules a turn every millisecond, so that no block between two turns is missed.
  */
 const delay = monitorEventLoopDelay({ resolution: 1 });
 delay.enable();
 
-/** The same in time of the processor: the loop may also stand still because the system gave its processor to another program. */
+/**
+ * The same in processor time: the loop may also be blocked because the system gave its processor to another program.
+ */
 let busiestMs = 0;
 let lastMs = threadMs();
 setInterval(() => {

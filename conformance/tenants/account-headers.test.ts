@@ -10,7 +10,7 @@ const accountHeader = /organization|project|ratelimit|priority/;
 const shownOf = (headers: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.keys(headers).filter((name) => accountHeader.test(name));
 
-/** What tells of the operator's account at a vendor, which all callers share. */
+/** Data about the operator's account at a vendor, which all callers share. */
 describe("headers of the operator's account", () => {
   let bench: SimulatedWeir;
   before(async () => {
@@ -51,7 +51,7 @@ describe("headers of the operator's account", () => {
   };
 
   for (const [index, { dialect }] of chatInterfaces.entries()) {
-    test(`reach no caller of ${dialect}: whole, streamed, in an error; the advice to wait does`, async () => {
+    test(`they reach no caller of ${dialect}: whole, streamed, in an error; the retry advice does`, async () => {
       for (const options of [{}, { stream: true }]) {
         const reply = await ask(index, undefined, options);
         assert.equal(reply.status, 200, reply.text);
@@ -68,11 +68,11 @@ describe("headers of the operator's account", () => {
     });
   }
 
-  test('reach no caller of a model of xAI either', async () => {
+  test('they reach no caller of a model of xAI either', async () => {
     for (const index of [1, 2]) assert.deepEqual(shownOf((await ask(index, 'grok-4')).headers), []);
   });
 
-  test('reach callers where the operator lists them, and only those, on translated calls too', async () => {
+  test('they reach callers only if the operator lists them, also on translated calls', async () => {
     const requests = ['anthropic-ratelimit-requests-limit', 'anthropic-ratelimit-requests-remaining', 'anthropic-ratelimit-requests-reset'];
     for (const index of [0, 2]) assert.deepEqual(shownOf((await ask(index, 'open-claude')).headers).toSorted(), requests);
     assert.deepEqual(shownOf((await ask(1, 'open-gpt')).headers), ['openai-organization']);

@@ -48,7 +48,7 @@ const requests: Readonly<Record<string, (url: string) => Record<string, unknown>
 };
 
 const models = chatInterfaces.map(({ model }) => model);
-/** Generate-content takes no addresses at all (contract C, 4.1). */
+/** Generate-content accepts no addresses at all (contract C, 4.1). */
 const interfaces = chatInterfaces.filter(({ dialect }) => dialect !== 'gemini-generate-content');
 
 describe('media in private networks', () => {
@@ -69,7 +69,7 @@ describe('media in private networks', () => {
     post(`${at.gatewayUrl}${path}`, body, { ...headers, authorization: `Bearer ${at.apiKey}` });
 
   for (const api of interfaces)
-    test(`${api.dialect}: an image in a private network is refused on every upstream, before anything is sent on`, async () => {
+    test(`${api.dialect}: an image in a private network is refused on every upstream, before anything is sent`, async () => {
       for (const model of models) {
         const body = { model, ...requests[api.dialect]?.(metadataService) };
         const answer = await ask(weir, api.path(model), body, api.headers);
@@ -79,7 +79,7 @@ describe('media in private networks', () => {
     });
 
   for (const api of interfaces)
-    test(`${api.dialect}: the same passes to a vendor of this interface where the operator allows it`, async () => {
+    test(`${api.dialect}: the same image passes to a vendor of this interface if the operator allows it`, async () => {
       const body = {
         model: api.model,
         ...requests[api.dialect]?.('http://127.0.0.1:9/a.png'),
@@ -89,7 +89,7 @@ describe('media in private networks', () => {
       assert.equal(answer.status, 200, answer.text);
     });
 
-  test('a picture or video in a private network is refused before a video is made', async () => {
+  test('an image or video in a private network is refused before a video is made', async () => {
     for (const [param, fields] of [
       ['image', { image: metadataService }],
       ['images\\[1\\]', { images: ['https://example.com/a.png', 'http://redis/b.png'] }],

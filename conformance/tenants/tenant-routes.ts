@@ -1,4 +1,4 @@
-/** Ids of one user's objects, or ids of nothing, by what stands for them in a template. */
+/** Ids of one user's objects, or of no object, by their names in a template. */
 export type Ids = Readonly<Record<IdKind, string>>;
 
 export type IdKind =
@@ -14,12 +14,12 @@ export type IdKind =
   | 'image'
   | 'receipt';
 
-/** One way to name an object: by the route that it goes to, so that a route without a row is noticed. */
+/** One way to name an object: by the route that it uses, so that a route without a row is noticed. */
 export type TenantRow = {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** The route as the table has it, with its parameters. */
   readonly route: string;
-  /** What is asked for, where it is more than the route with the ids in it; `{response}` and so on stand for ids. */
+  /** The request path, if it is more than the route with the ids in it; `{response}` and so on stand for ids. */
   readonly path: string;
   readonly body?: unknown;
 };
@@ -52,7 +52,7 @@ const storedRows: readonly TenantRow[] = [
 
 const receiptRows: readonly TenantRow[] = [row('GET', '/receipts/:id', '/receipts/{receipt}')];
 
-/** What a quoted request goes on from is looked for as if it were called. */
+/** The history of a quoted request is looked up like that of a call. */
 const quote = (path: string, body: object): TenantRow => row('POST', '/quote', '/quote', { path, body: { model: 'gpt-4.1', ...body } });
 const quoteRows: readonly TenantRow[] = [
   quote('/v1/responses', { previous_response_id: '{response}', input: 'go on' }),
@@ -131,7 +131,7 @@ export function idsOf({ path, body }: TenantRow): readonly IdKind[] {
   );
 }
 
-/** A template with ids in the place of their names. */
+/** A template with ids in place of their names. */
 export function fill(template: string, ids: Ids, encode: (id: string) => string): string {
   return template.replaceAll(/\{(\w+)\}/g, (whole, kind) => (kind in ids ? encode(ids[kind as IdKind]) : whole));
 }

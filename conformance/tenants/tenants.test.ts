@@ -11,15 +11,15 @@ import { measureBest } from '../support/measure-best.ts';
 import { openSocket } from '../websocket/open-socket.ts';
 import { fill, type IdKind, type Ids, idsOf, type TenantRow, tenantRows } from './tenant-routes.ts';
 
-/** As it is told to somebody: without what differs from call to call. */
+/** An answer without the parts that differ from call to call. */
 type Told = { readonly status: number; readonly headers: Readonly<Record<string, unknown>>; readonly text: string };
 
 const model = 'gpt-4.1';
-/** Models whose responses the upstream keeps, and the gateway alone. */
+/** Models whose responses the upstream stores, and the gateway alone. */
 const models = [model, 'claude-sonnet-4-5'];
 const spent = ['remaining', 'reset'];
 
-/** An id of the same length that is nobody's: an answer may repeat it. */
+/** An id of the same length without an owner: an answer may repeat it. */
 const unlike = (id: string): string => id.slice(0, -6) + (id.endsWith('zzzzzz') ? 'yyyyyy' : 'zzzzzz');
 const each = (ids: Ids, change: (id: string) => string): Ids => ({
   response: change(ids.response),
@@ -47,7 +47,7 @@ const oddIds: Readonly<Record<string, string>> = {
   'another script in the': 'resp_ÿ日本\u202e',
 };
 
-describe('what belongs to one user is to another what does not exist, on every route', () => {
+describe('an object of one user does not exist for another, on every route', () => {
   let bench: ConversationsBench;
   let strangerKey: string;
   let owner: OpenAI;
@@ -104,7 +104,7 @@ describe('what belongs to one user is to another what does not exist, on every r
   async function createReceipt(): Promise<string> {
     const made = await owner.embeddings.create({ model: 'text-embedding-3-small', input: 'secret' }).withResponse();
     const id = made.response.headers.get('x-weir-request-id') ?? '';
-    // Until it is in the ledger its receipt still changes by itself.
+    // Before it is in the ledger, its receipt still changes by itself.
     await eventually(
       () => owner.get<{ readonly booked: boolean }>(`/receipts/${id}`),
       ({ booked }) => booked,
@@ -127,7 +127,7 @@ describe('what belongs to one user is to another what does not exist, on every r
     return /picture_\w+/.exec(made.data?.[0]?.url ?? '')?.[0] ?? assert.fail('no link');
   }
 
-  /** An event that waits for ever: nobody has this name. */
+  /** An event that never occurs: no caller has this name. */
   async function createCallback(): Promise<string> {
     const headers = { authorization: `Bearer ${bench.weir.apiKey}` };
     const asked = { model, input: 'secret', background: true, callback_url: 'https://hooks.invalid/secret' };
@@ -139,7 +139,7 @@ describe('what belongs to one user is to another what does not exist, on every r
     return listed.json.data[0].id;
   }
 
-  /** All that the owner sees of what is the owner's. */
+  /** The owner's complete view of the owner's objects. */
   async function look(): Promise<unknown> {
     return [
       await owner.responses.retrieve(mine.response),
@@ -190,19 +190,19 @@ describe('what belongs to one user is to another what does not exist, on every r
       const absent = await ask(row, unknown, strangerKey);
       assert.ok(foreign.status === 404 || foreign.status === 400, `${foreign.status} ${foreign.text}`);
       assert.deepEqual({ ...foreign, text: rename(foreign.text, mine, unknown) }, absent);
-      // One that is there below another that is not, and the other way round, is no more than nothing either.
+      // An existing object below a missing one, and the reverse, has the same answer as two missing ones.
       for (const kind of idsOf(row)) {
         const mixed = { ...unknown, [kind]: mine[kind] };
-        assert.deepEqual(await askRenamed(row, mixed, unknown), absent, `only the ${kind} is there`);
+        assert.deepEqual(await askRenamed(row, mixed, unknown), absent, `only the ${kind} exists`);
       }
       const anonymous = await ask(row, mine, undefined);
-      // No key opens an image, only its link: without one it does not exist.
+      // An image is only available by its link, not by a key: without the link it does not exist.
       assert.equal(anonymous.status, row.path.includes('{image}') ? 404 : 401);
       assert.deepEqual(anonymous, await ask(row, unknown, undefined));
       assert.deepEqual(await look(), seen, 'nothing has changed for the owner');
     });
 
-    test(`odd ids: ${name}`, async () => {
+    test(`odd ids have the same answer: ${name}`, async () => {
       for (const [what, id] of Object.entries(oddIds)) {
         const odd = await ask(
           row,
@@ -221,7 +221,7 @@ describe('what belongs to one user is to another what does not exist, on every r
     return { ...told, text: rename(told.text, ids, to) };
   }
 
-  test('over a WebSocket', async () => {
+  test('the rules apply over a WebSocket', async () => {
     const unknown = each(mine, unlike);
     const socket = await openSocket(bench.weir.gatewayUrl, strangerKey);
     const refusal = async (ids: Ids, body: object): Promise<string> => {
@@ -240,7 +240,7 @@ describe('what belongs to one user is to another what does not exist, on every r
     await socket.close();
   });
 
-  test('a search tool finds nothing in a store that is not the caller’s', async () => {
+  test('a search tool finds nothing in another caller’s store', async () => {
     for (const name of models) {
       const answers: string[] = [];
       for (const ids of [mine, each(mine, unlike)]) {
@@ -256,7 +256,7 @@ describe('what belongs to one user is to another what does not exist, on every r
     }
   });
 
-  test('how long the answer takes tells nothing apart', async () => {
+  test('the duration of the answer reveals nothing', async () => {
     const unknown = each(mine, unlike);
     const [first] = tenantRows;
     assert.ok(first);

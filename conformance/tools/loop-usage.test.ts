@@ -7,12 +7,15 @@ import { saying } from '../sdk/steer.ts';
 import { eventually, post, call } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simulated-weir.ts';
 
-/** What a vendor's own tools put into the prompt has a count of its own in one dialect. Everywhere it is charged as input. */
-describe('tokens that tools of a generate-content vendor put into the prompt', () => {
+/**
+ * Tokens that a vendor's own tools add to the prompt have a count of their own in one dialect. In all dialects they are
+ * charged as input.
+ */
+describe('tokens that tools of a generate-content vendor add to the prompt', () => {
   let running: SimulatedWeir;
   before(async () => {
     const targets = [{ upstream: 'gemini', model: 'gemini-3-flash-preview' }];
-    // The gateway searches, so that the call is read and written again; the vendor runs code.
+    // The gateway searches, so that the call is decoded and encoded again; the vendor runs code.
     running = await startSimulatedGateway({
       runsTools: true,
       models: { mixed: { targets, tools: { webSearch: 'gateway', codeExecution: 'native' } } },
@@ -38,7 +41,7 @@ describe('tokens that tools of a generate-content vendor put into the prompt', (
   const modelRows = ({ rows }: JsonObject): readonly JsonObject[] =>
     objectsOf(rows).filter(({ usage }) => isJsonObject(usage) && usage['input_tokens'] !== undefined);
 
-  /** What the upstream reported for all rounds, and what is charged. */
+  /** The upstream's usage for all rounds, and the charged usage. */
   async function inputOf(
     tag: string,
     callId: unknown,
@@ -64,7 +67,7 @@ describe('tokens that tools of a generate-content vendor put into the prompt', (
 
   for (const times of [1, 2]) {
     const what = `${times} round${times === 1 ? '' : 's'}`;
-    test(`are told to a client of generate content apart from its prompt, and all is charged as input: ${what}, whole`, async () => {
+    test(`a client of generate content gets them separately from its prompt, and all are charged as input: ${what}, whole`, async () => {
       const tag = `whole-${times}`;
       const reply = await ask('/v1beta/models/mixed:generateContent', generating, times, tag);
       assert.equal(reply.status, 200, reply.text);
@@ -78,7 +81,7 @@ describe('tokens that tools of a generate-content vendor put into the prompt', (
       assert.deepEqual(usage['promptTokensDetails'], [{ modality: 'TEXT', tokenCount: usage['promptTokenCount'] }]);
     });
 
-    test(`are told with every chunk, in counts that never shrink and end as those of the whole reply: ${what}`, async () => {
+    test(`every chunk has them, in counts that never shrink and end as those of the whole reply: ${what}`, async () => {
       const whole = await ask('/v1beta/models/mixed:generateContent', generating, times, `told-${times}`);
       const reply = await ask('/v1beta/models/mixed:streamGenerateContent?alt=sse', generating, times, `stream-${times}`);
       assert.equal(reply.status, 200, reply.text);
@@ -112,7 +115,7 @@ describe('tokens that tools of a generate-content vendor put into the prompt', (
     },
   };
   for (const [path, body] of Object.entries(others)) {
-    test(`are input to a client of ${path}`, async () => {
+    test(`they are input for a client of ${path}`, async () => {
       const reply = await ask(path, body, 2, path);
       assert.equal(reply.status, 200, reply.text);
       const input = await inputOf(path, reply.headers['x-weir-request-id']);

@@ -29,7 +29,7 @@ function open(tools: NonNullable<Config['tools']> = {}): WebTools {
   const note = (...parts: unknown[]): void => void logged.push(JSON.stringify(parts));
   const logger = { debug: note, info: note, warn: note, error: note };
   const config = { tools: { ...tools, pages: { trustedOrigins: [simulator.search.pageOrigin], timeoutMs: pageMs, ...tools.pages } } };
-  // What is in a page is another's test: here nothing is left out because the machine was busy.
+  // Other tests are about the content of pages: here no page is omitted because the machine was busy.
   const extraction = { pageTimeoutMs: 60_000 };
   const made = openWebTools({ config, variable: () => undefined, simulated: simulator.search, logger, extraction });
   opened.push(made);
@@ -40,12 +40,12 @@ const run = {
   callId: 'call',
   firstSource: 1,
   knowsAddress: () => true,
-  /** Of each run its own, from its beginning. */
+  /** Each run has its own, from its beginning. */
   get signal(): AbortSignal {
     return AbortSignal.timeout(60_000);
   },
 };
-/** How long a page may take: that long is waited for those that never come. */
+/** The time limit of a page: pages that never arrive take that long. */
 const pageMs = 8000;
 
 async function search(args: JsonObject, tool: Partial<WebSearchTool> = {}, tools = open()): Promise<ToolOutcome> {
@@ -74,7 +74,7 @@ test('without a key or a file the simulated web is searched, and its pages are r
   assert.deepEqual(outcome.usage, { webSearches: 1 });
 });
 
-test('every service finds the same page in its own format, and is told apart by its key', async () => {
+test('every service finds the same page in its own format, and is recognised by its key', async () => {
   for (const provider of ['searxng', 'brave', 'tavily', 'exa', 'serper'] as const) {
     const webSearch = { provider, apiKey, baseUrl: `${simulator.search.origin}/${provider}` };
     const outcome = await search({ query: 'BM25 ranking' }, {}, open({ webSearch }));
@@ -84,21 +84,21 @@ test('every service finds the same page in its own format, and is told apart by 
     const wrong = await search({ query: 'BM25 ranking' }, {}, open({ webSearch: { ...webSearch, apiKey: 'not-the-key-1234' } }));
     assert.deepEqual(wrong.shown, { failed: true, failure: 'unavailable' }, provider);
     assert.deepEqual(wrong.usage, {});
-    // Whose fault it is, the operator reads in the log; the key stands in neither.
+    // The operator finds the cause in the log; neither text contains the key.
     assert.doesNotMatch(wrong.answer, /key|quota|401|403|422/i);
     assert.match(logged.at(-1) ?? '', /"credentials"/);
   }
   assert.ok(logged.every((line) => !line.includes('not-the-key-1234') && !line.includes(apiKey)));
 });
 
-test('several queries are one list, in turns, and each is charged', async () => {
+test('several queries are one interleaved list, and each is charged', async () => {
   const outcome = await search({ query: 'sourdough starter', queries: ['sharpening a plane iron', 'sourdough starter', '龙井茶'] });
   assert.deepEqual(new Set(hostsOf(outcome).slice(0, 3)), new Set(['kitchen.localhost', 'workshop.localhost', 'cha.localhost']));
   assert.deepEqual(outcome.usage, { webSearches: 3 });
   assert.equal(new Set(outcome.shown.results?.map(({ url }) => url)).size, outcome.shown.results?.length);
 });
 
-test('sources are numbered from where the reply stands', async () => {
+test('sources are numbered from the current number of the reply', async () => {
   const made = await open()['web-search']({ kind: 'web-search', contextSize: 'low' }, owner);
   const outcome = await made.run({ ...run, firstSource: 7, arguments: { query: 'tides' } });
   assert.deepEqual(
@@ -108,7 +108,7 @@ test('sources are numbered from where the reply stands', async () => {
   for (const { number } of outcome.sources) assert.ok(outcome.answer.includes(`【${number}】"`));
 });
 
-test('domains: only allowed ones, never blocked ones, redirects included', async () => {
+test('domains: only allowed ones are read, never blocked ones, redirects included', async () => {
   for (const provider of ['searxng', 'tavily'] as const) {
     const tools = open({ webSearch: { provider, apiKey, baseUrl: `${simulator.search.origin}/${provider}` } });
     const query = { query: 'lighthouse harbour Eastquay bridge' };
@@ -124,7 +124,7 @@ test('domains: only allowed ones, never blocked ones, redirects included', async
   }
 });
 
-test('uses: the limit is told to the model, counts queries, and is of one request', async () => {
+test('uses: the limit is sent to the model, counts queries, and applies to one request', async () => {
   const tools = open();
   const made = await tools['web-search']({ kind: 'web-search', maxUses: 2 }, owner);
   const first = await made.run({ ...run, arguments: { query: 'tides', queries: ['bread', 'beavers'] } });
@@ -137,7 +137,7 @@ test('uses: the limit is told to the model, counts queries, and is of one reques
   assert.deepEqual((await search({ query: 'tides' }, { maxUses: 1 }, tools)).usage, { webSearches: 1 });
 });
 
-test('context size: more of it is more sources and more text', async () => {
+test('context size: a larger one has more sources and more text', async () => {
   const lengths: number[] = [];
   for (const contextSize of ['low', 'medium', 'high'] as const) {
     const outcome = await search({ query: 'lighthouse water bread time a year of Eastquay' }, { contextSize });
@@ -157,7 +157,7 @@ test('context size: more of it is more sources and more text', async () => {
   assert.match(snippets.answer, /Simulated result/);
 });
 
-test('arguments that a model should not write are answered in words', async () => {
+test('invalid arguments of a model are answered with a message', async () => {
   for (const args of [{}, { query: '' }, { query: 5 }, { queries: 'x' }, { query: { a: 1 } }, { queries: [null, 3, ''] }]) {
     const outcome = await search(args);
     assert.deepEqual(outcome.shown, { failed: true, failure: 'invalid-input' }, JSON.stringify(args));
@@ -167,7 +167,7 @@ test('arguments that a model should not write are answered in words', async () =
   assert.match(nothing.answer, /found no pages/);
 });
 
-test('faults of the service: the model hears that it failed, another query that works still counts', async () => {
+test('faults of the service: the model receives the failure, and another query that works still counts', async () => {
   const cases: Record<string, string> = {
     'status;status=429': 'unavailable',
     'status;status=500': 'unavailable',
@@ -191,7 +191,7 @@ test('faults of the service: the model hears that it failed, another query that 
   }
 });
 
-test('hostile pages: a search that finds them comes to its end with what can be read', async () => {
+test('hostile pages: a search that finds them ends with the readable ones', async () => {
   const outcome = await search({ query: 'lighthouses' }, { contextSize: 'high' });
   assert.ok(outcome.sources.length >= 8);
   assert.match(outcome.answer, /Simulated result: A page about lighthouses that never quite arrives/);
@@ -201,7 +201,7 @@ test('hostile pages: a search that finds them comes to its end with what can be 
   assert.doesNotMatch(injected.answer, /【99】/);
 });
 
-test('pages by their addresses: each read or named as not readable, in order', async () => {
+test('pages by their addresses: each is read or reported as unreadable, in order', async () => {
   const paths = ['/moved', '/inward', '/loop', '/gone', '/huge', '/slow', '/deep', '/binary', '/latin', '/report.pdf'];
   const outcome = await read(paths.map((path) => page('trap', path)));
   const readable = (outcome.shown.results ?? []).map(({ unreadable }) => unreadable !== true);
@@ -215,7 +215,7 @@ test('pages by their addresses: each read or named as not readable, in order', a
   assert.equal(outcome.shown.failed, undefined);
 });
 
-test('pages by their addresses: servers of the gateway and its network are out of reach, also those of the simulated vendors', async () => {
+test('pages by their addresses: servers of the gateway and its network are unreachable, also those of the simulated vendors', async () => {
   const addresses = [
     simulator.addresses.openai,
     simulator.controlUrl,
@@ -229,7 +229,7 @@ test('pages by their addresses: servers of the gateway and its network are out o
   assert.ok(outcome.shown.results?.every(({ unreadable }) => unreadable));
 });
 
-test('pages by their addresses: limits, domains and broken off calls', async () => {
+test('pages by their addresses: limits, domains and cancelled calls apply', async () => {
   const tools = open();
   const made = await tools['url-context']({ kind: 'url-context', maxUses: 1, allowedDomains: ['code.localhost'] }, owner);
   const first = await made.run({ ...run, arguments: { urls: [page('code', '/bm25'), page('code', '/utf-8')] } });
@@ -244,11 +244,11 @@ test('pages by their addresses: limits, domains and broken off calls', async () 
   const before = performance.now();
   const left = await slow.run({ ...run, signal: leave, arguments: { urls: [page('trap', '/slow')] } });
   assert.equal(left.shown.failure, 'timed-out');
-  // The page itself would be waited for longer.
+  // The page itself would take longer.
   assert.ok(performance.now() - before < pageMs - 100);
 });
 
-test('what is not configured is refused when it is asked for, with what to configure', async () => {
+test('a tool that is not configured is refused when a request needs it, with the missing setting', async () => {
   const note = (): void => {};
   const logger = { debug: note, info: note, warn: note, error: note };
   const tools = openWebTools({
@@ -268,7 +268,7 @@ test('what is not configured is refused when it is asked for, with what to confi
   });
 });
 
-test('an address that nobody brought is not read, and the model is told', async () => {
+test('an address that did not occur before is not read, and the model is notified', async () => {
   const made = await open()['url-context']({ kind: 'url-context' }, owner);
   const known = page('trap', '/latin');
   const outcome = await made.run({
@@ -278,7 +278,7 @@ test('an address that nobody brought is not read, and the model is told', async 
   });
   assert.deepEqual(outcome.usage, { pagesRead: 1 });
   assert.equal(outcome.answer.match(/was not read: only addresses that stand in the conversation/g)?.length, 2);
-  // A redirect of a page that is known goes where its server says.
+  // A redirect of a known page is followed as its server says.
   const moved = await made.run({
     ...run,
     knowsAddress: (address) => address === page('trap', '/moved'),

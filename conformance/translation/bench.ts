@@ -35,10 +35,10 @@ const models: Readonly<Record<DialectId, ModelNames>> = {
   },
 };
 
-/** The name by which clients ask for a model of an upstream. */
+/** The name by which clients call a model of an upstream. */
 export const modelName = (kind: ModelKind, to: DialectId): string => `${kind}-${to}`;
 
-/** The name that the upstream knows it by. */
+/** The name of the model at the upstream. */
 export const upstreamModel = (kind: ModelKind, to: DialectId): string => models[to][kind].model;
 
 const compatible = { vendor: 'openai-compatible', apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] } as const;
@@ -76,9 +76,9 @@ type BenchCall = {
 export type BenchReply = {
   readonly answer: Answer;
   readonly callId: string;
-  /** What the upstream got and meant to say; undefined when the call never reached it. */
+  /** The upstream's request and its planned answer; undefined if the call never reached it. */
   readonly truth: Truth | undefined;
-  /** The same of all requests that the call made, in order. */
+  /** The same for all requests of the call, in order. */
   readonly truths: readonly Truth[];
   /** The body as the client wrote it. */
   readonly sent: unknown;
@@ -94,7 +94,7 @@ export type TranslationBench = {
 export type TranslationBenchOptions = {
   /** `timeouts` of weir.yaml. */
   readonly timeouts?: Readonly<Record<string, number>>;
-  /** What weir.yaml says of every model beside its target. */
+  /** Settings of every model in weir.yaml besides its target. */
   readonly model?: object;
   /** Whether the gateway runs the built-in tools. */
   readonly runsTools?: boolean;
@@ -105,7 +105,7 @@ export async function startTranslationBench({ timeouts, model = {}, runsTools }:
   const simulated = await startSimulatedGateway({
     upstreams: compatibleUpstreams,
     models: configuredModels(model),
-    // What is translated is looked at here, and not whether a simulated model keeps to a schema.
+    // The subject here is translation, and not whether a simulated model follows a schema.
     config: { structuredOutput: { check: 'off' } },
     ...(timeouts === undefined ? {} : { timeouts }),
     ...(runsTools === undefined ? {} : { runsTools }),

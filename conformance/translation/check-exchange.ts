@@ -15,7 +15,9 @@ type ReceivedCheck = {
   readonly upstreamModel: string;
 };
 
-/** Passthrough sends what the client wrote, under the upstream's name of the model. A chat stream is asked for its usage as well. */
+/**
+ * Passthrough sends the client's request with the upstream's name of the model. A chat stream also requests its usage.
+ */
 function checkPassed({ pair, truth, sent, upstreamModel }: ReceivedCheck): void {
   const named = pair.to === 'gemini-generate-content' ? {} : { model: upstreamModel };
   assert.deepEqual(truth.requestBody, { ...sent, ...named });
@@ -23,7 +25,7 @@ function checkPassed({ pair, truth, sent, upstreamModel }: ReceivedCheck): void 
 
 const isText = (part: string): boolean => !/^\w+: (?:\[|call |(?:failed )?result |thought |refusal )/.test(part);
 
-/** Texts of one speaker that follow each other are as good as one, whatever stands between them. */
+/** Consecutive texts of one speaker count as one, whatever separates them. */
 function joinTexts(parts: readonly string[]): readonly string[] {
   const joined: string[] = [];
   for (const part of parts) {
@@ -37,7 +39,9 @@ function joinTexts(parts: readonly string[]): readonly string[] {
   return joined;
 }
 
-/** Holds what the upstream got against what it should have. That the vendor takes it has been seen by then: the simulator is strict. */
+/**
+ * Compares the upstream's request with the expected one. The simulator has already validated it, because it is strict.
+ */
 export function checkReceived(check: ReceivedCheck): void {
   const { pair, expectation, truth } = check;
   if (pair.from === pair.to) {
@@ -48,12 +52,12 @@ export function checkReceived(check: ReceivedCheck): void {
   for (const [name, value] of Object.entries(expectation.received ?? {})) {
     const actual = received[name as keyof Received];
     if (name === 'turns')
-      assert.deepEqual(joinTexts(received.turns), joinTexts(expectation.received?.turns ?? []), 'turns as the upstream got them');
-    else assert.deepEqual(actual, value, `${name} as the upstream got it`);
+      assert.deepEqual(joinTexts(received.turns), joinTexts(expectation.received?.turns ?? []), 'turns that the upstream received');
+    else assert.deepEqual(actual, value, `${name} that the upstream received`);
   }
 }
 
-/** Formats without a word for a stop sequence say that the reply has ended, and some upstreams do so already. */
+/** Formats that cannot express a stop sequence report that the reply has ended, and some upstreams do so already. */
 function stopOf({ stop }: PlannedReply, { from, to }: Pair): Stop {
   const stops: Readonly<Record<PlannedReply['stop'], Stop>> = {
     end: 'end',
@@ -67,11 +71,11 @@ function stopOf({ stop }: PlannedReply, { from, to }: Pair): Stop {
   return stops[stop];
 }
 
-/** What the formats without a place for it leave unsaid. */
+/** Values that some formats cannot express. */
 const saysReasoningTokens: readonly DialectId[] = ['openai-responses', 'openai-chat', 'gemini-generate-content'];
 
 function usageOf({ plannedUsage }: Truth, { from }: Pair): Said['usage'] {
-  assert.ok(plannedUsage, 'the upstream used something');
+  assert.ok(plannedUsage, 'the upstream has usage');
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } = plannedUsage;
   return {
     input: inputTokens + cacheReadTokens + cacheWriteTokens,
@@ -89,14 +93,14 @@ type SaidCheck = {
   readonly expectation: Expectation;
 };
 
-/** Holds what the client understood against what the upstream meant. */
+/** Compares the client's view of the reply with the upstream's plan. */
 export function checkSaid({ one, pair, truth, said, expectation }: SaidCheck): void {
   const planned = truth.plannedReply;
   assert.ok(planned, 'the upstream answered');
   const { unchecked = [], conversation } = one;
   const expected = typeof expectation.said === 'function' ? expectation.said(planned) : (expectation.said ?? {});
   const sent = pair.from === pair.to ? [] : receiveAs[pair.to](truth.requestBody).tools;
-  // Functions whose names the upstream would refuse go under others, and come back under their own.
+  // Functions whose names the upstream would refuse are sent under other names, and returned under their own.
   const nameOf = (name: string): string => conversation.tools?.[sent.indexOf(name)]?.name ?? name;
   const isBlocked = pair.to === 'gemini-generate-content' && planned.stop === 'refusal';
   const meant: Partial<Said> = {
@@ -107,7 +111,7 @@ export function checkSaid({ one, pair, truth, said, expectation }: SaidCheck): v
   };
   for (const name of unchecked) delete meant[name];
   const { text, calls, ...others } = meant;
-  // Formats differ in whether the words of a refusal are a kind of their own.
+  // Formats differ in whether the text of a refusal has a type of its own.
   const words = (text ?? '') + (expected.text === undefined && !isBlocked ? (planned.refusal ?? '') : '');
   if (text !== undefined) assert.equal(said.text + said.refusal, words, 'the text');
   if (calls !== undefined) {
@@ -119,7 +123,7 @@ export function checkSaid({ one, pair, truth, said, expectation }: SaidCheck): v
     const ids = said.calls.map(({ id }) => id).filter((id) => id !== '');
     assert.equal(new Set(ids).size, ids.length, 'ids of calls are unique');
   }
-  for (const [name, value] of Object.entries(others)) assert.deepEqual(said[name as keyof Said], value, `${name} as the client got it`);
+  for (const [name, value] of Object.entries(others)) assert.deepEqual(said[name as keyof Said], value, `${name} that the client received`);
   const countsOtherwise = pair.from === pair.to && pair.from === 'openai-chat' && one.model === 'thinker';
   if (!countsOtherwise && !unchecked.includes('usage') && expected.usage === undefined) checkUsage(truth, said, pair);
 }

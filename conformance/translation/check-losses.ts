@@ -4,10 +4,10 @@ import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Conversation, Received, SpokenPart } from './conversation.ts';
 import type { Wire } from './wire.ts';
 
-/** Settings that a dialect has no word for and that change no answer: they may be left out in silence. */
+/** Settings that a dialect cannot express and that change no answer: they may be omitted without a note. */
 const meaningless: Readonly<Partial<Record<keyof Received, readonly DialectId[]>>> = {
   user: ['gemini-generate-content'],
-  // To take the usual one is to say nothing.
+  // The usual value is the default.
   tier: ['anthropic-messages', 'openai-responses', 'openai-chat', 'gemini-generate-content'],
 };
 
@@ -33,7 +33,7 @@ function isSaid(value: unknown): boolean {
   return value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
 
-/** The words of a part that must be somewhere in what the upstream got. */
+/** The text of a part that must be somewhere in the upstream's request. */
 function wordsOf(part: SpokenPart): readonly string[] {
   if (typeof part === 'string') return [part];
   if ('refusal' in part) return [part.refusal];
@@ -42,7 +42,7 @@ function wordsOf(part: SpokenPart): readonly string[] {
   return 'text' in part.content ? [part.content.text] : [];
 }
 
-/** Fails when a part of a conversation, or a setting of which no warning speaks, is nowhere in what the upstream got. */
+/** Fails if a part of a conversation, or a setting without a warning, is missing in the upstream's request. */
 export function checkLosses(options: {
   readonly conversation: Conversation;
   readonly to: DialectId;
@@ -53,14 +53,14 @@ export function checkLosses(options: {
 }): void {
   const { conversation, to, received, body, isNoted } = options;
   const written = JSON.stringify(body);
-  // A member in the client's own spelling may say the rest anew.
+  // A member in the client's own spelling may repeat the rest.
   if (conversation.wire === undefined) {
     for (const words of [...(conversation.system ?? []), ...conversation.turns.flatMap(({ parts }) => parts.flatMap(wordsOf))]) {
-      assert.ok(written.includes(JSON.stringify(words).slice(1, -1)), `the upstream got the words ${JSON.stringify(words)}`);
+      assert.ok(written.includes(JSON.stringify(words).slice(1, -1)), `the upstream received the text ${JSON.stringify(words)}`);
     }
   }
   for (const name of settings) {
     if (!isSaid(conversation[name]) || isSaid(received[name]) || isNoted(name)) continue;
-    assert.ok(meaningless[name]?.includes(to), `${name} was not lost in silence`);
+    assert.ok(meaningless[name]?.includes(to), `${name} was not lost without a note`);
   }
 }

@@ -1,7 +1,7 @@
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Wire } from './wire.ts';
 
-/** What a client says in one part of a turn. A plain string is text. */
+/** A part of a client's turn. A plain string is text. */
 export type SpokenPart =
   | string
   | { readonly image: 'inline' | 'address' | 'private' | 'file'; readonly detail?: 'low' | 'high' }
@@ -12,19 +12,19 @@ export type SpokenPart =
   | { readonly result: string; readonly name: string; readonly content: ResultContent; readonly isError?: boolean }
   | { readonly refusal: string };
 
-/** Text as it is, an object as JSON, or text with an image. */
+/** Text unchanged, an object as JSON, or text with an image. */
 export type ResultContent = string | { readonly json: Wire } | { readonly text: string; readonly image: 'inline' };
 
 export type SpokenTurn = {
   readonly role: 'system' | 'user' | 'assistant';
   readonly parts: readonly SpokenPart[];
-  /** A turn as the client's dialect got it from a reply, in place of `parts`. */
+  /** A turn in the client's dialect, as received in a reply; replaces `parts`. */
   readonly verbatim?: readonly Wire[];
 };
 
 type SpokenTool = { readonly name: string; readonly description?: string; readonly schema?: Wire; readonly strict?: boolean };
 
-/** A request in nobody's format. Each client writes it by hand in its own; see `clients`. */
+/** A request in a neutral format. Each client writes it by hand in its own format; see `clients`. */
 export type Conversation = {
   readonly system?: readonly string[];
   readonly turns: readonly SpokenTurn[];
@@ -36,7 +36,7 @@ export type Conversation = {
     | { readonly name: string }
     | { readonly allowed: readonly string[]; readonly required: boolean };
   readonly parallel?: boolean;
-  /** Absent: none is said where the dialect lets it be absent, and 1000 where it does not. */
+  /** Absent: no limit if the dialect permits that, otherwise 1000. */
   readonly outputTokensMax?: number;
   readonly temperature?: number;
   readonly topP?: number;
@@ -51,16 +51,16 @@ export type Conversation = {
   readonly format?: 'json' | { readonly name: string; readonly schema: Wire; readonly strict?: boolean };
   readonly search?: { readonly allowedDomains?: readonly string[] };
   readonly codeExecution?: boolean;
-  /** Candidates asked for. */
+  /** Requested candidates. */
   readonly count?: number;
-  /** Members put into the body of one dialect as they stand. A dialect that is not named cannot say the thing. */
+  /** Members that are copied into the body of one dialect. Dialects without an entry cannot express the feature. */
   readonly wire?: Partial<Record<DialectId, Wire>>;
 };
 
-/** Thrown by a client's writer for what its dialect has no way to say: then the case is none of that client's. */
+/** Thrown by a client's writer if its dialect cannot express the case, which then is skipped for this client. */
 export class Unsayable extends Error {}
 
-/** A call of a client as it goes over the wire. */
+/** A client's call as it is sent. */
 export type ClientCall = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -77,12 +77,12 @@ export type TranslationClient = {
   readonly spelling: SpelledFields;
   /** Throws `Unsayable`. */
   readonly write: (conversation: Conversation, model: string, stream: boolean) => ClientCall;
-  /** Reads a whole reply and fails on anything that the vendor's clients would stumble over. */
+  /** Reads a whole reply and fails on anything that the vendor's clients could not process. */
   readonly readWhole: (reply: Wire) => Said;
-  /** Reads a stream that has ended, as strictly. */
+  /** Reads a complete stream with the same rules. */
   readonly readStream: (text: string) => Said;
   readonly readError: (status: number, body: Wire) => SaidError;
-  /** Reads the error that ends a broken stream. Fails when the stream ends as if it were whole. */
+  /** Reads the error that ends a broken stream. Fails if the stream ends as if it were complete. */
   readonly readBrokenStream: (text: string) => SaidError;
 };
 
@@ -90,7 +90,7 @@ export type Stop = 'end' | 'stop-sequence' | 'calls' | 'length' | 'refusal' | 'p
 
 type SaidCall = { readonly id: string; readonly name: string; readonly arguments: Wire };
 
-/** What a client understood of a reply. */
+/** A client's view of a reply. */
 export type Said = {
   readonly model: string;
   readonly text: string;
@@ -99,20 +99,23 @@ export type Said = {
   readonly calls: readonly SaidCall[];
   readonly stop: Stop;
   readonly stopSequence?: string;
-  /** Undefined where the reply tells none. `input` is all of it. */
+  /** Undefined if the reply has no usage. `input` is all of it. */
   readonly usage: { readonly input: number; readonly cached: number; readonly output: number; readonly reasoning: number } | undefined;
   readonly citations: readonly { readonly url: string; readonly cited: string }[];
   readonly searches: number;
-  /** The reply as this client sends it back. */
+  /** The reply in the form in which this client sends it back. */
   readonly turn: readonly Wire[];
 };
 
 export type SaidError = { readonly status: number; readonly type: string; readonly message: string; readonly param?: string };
 
-/** What an upstream got, in nobody's format. A part is a word for its role and kind, and what it holds. */
+/** The upstream's request in a neutral format. A part is a word for its role and kind, and its content. */
 export type Received = {
   readonly system: string;
-  /** `user: Hello`, `assistant: call 1 get_weather {…}`, `user: result 1 …`: calls are counted, so that ids and their absence are alike. */
+  /**
+   * `user: Hello`, `assistant: call 1 get_weather {…}`, `user: result 1 …`: calls are numbered, so that present and
+   * absent ids compare equal.
+   */
   readonly turns: readonly string[];
   readonly tools: readonly string[];
   readonly schemas: Readonly<Record<string, Wire>>;
@@ -128,11 +131,11 @@ export type Received = {
   readonly stop: readonly string[];
   readonly user: string | undefined;
   readonly tier: string | undefined;
-  /** `off`, `effort high`, `budget 2048`, `adaptive`; empty when nothing is said. */
+  /** `off`, `effort high`, `budget 2048`, `adaptive`; empty if not set. */
   readonly thinking: string;
   /** `json`, or the schema. */
   readonly format: Wire;
   readonly search: string;
-  /** Proofs of the vendor's own that came back, in order. */
+  /** The vendor's own proofs that were sent back, in order. */
   readonly proofs: readonly string[];
 };

@@ -10,12 +10,12 @@ import { translationClients } from './clients/clients.ts';
 import { translateBody } from './translate-body.ts';
 
 /**
- * Recorded streams of every dialect, translated to every other and cut after each byte: what was cut never looks whole, and where the network cuts a stream that is whole
- * makes no difference.
+ * Recorded streams of every dialect, translated to every other and cut after each byte: a cut stream never looks
+ * complete, and chunk boundaries in a complete stream make no difference.
  */
 type Fixture = { readonly name: string; readonly body: Buffer };
 
-/** The recorded streams of a dialect that end as they should. */
+/** The recorded streams of a dialect that end normally. */
 function readFixtures(dialect: ChatDialect): readonly Fixture[] {
   const folder = join(import.meta.dirname, '../../src/dialects', dialect.id, 'fixtures');
   const names = readdirSync(folder).flatMap((file) => (file.endsWith('.stream.sse') ? [file.slice(0, -'.stream.sse'.length)] : []));
@@ -24,7 +24,7 @@ function readFixtures(dialect: ChatDialect): readonly Fixture[] {
     .map((name) => ({ name, body: readFileSync(join(folder, `${name}.stream.sse`)) }));
 }
 
-/** What no client's stream holds before it is whole. */
+/** Text that no client's stream contains before it is complete. */
 const endMarks: Readonly<Record<ChatDialect['id'], RegExp>> = {
   'anthropic-messages': /"type":\s*"message_stop"/,
   'openai-responses': /"type":\s*"response\.(?:completed|incomplete)"/,
@@ -59,11 +59,11 @@ for (const upstream of Object.values(chatDialects)) {
         for (const fixture of readFixtures(upstream)) {
           const whole = translateInChunks(client, upstream, framing, fixture, fixture.body.length);
           if (fixture.name.startsWith('malformed')) {
-            test(`${fixture.name}: words are missing, so it never looks whole`, () => assert.doesNotMatch(whole, endMarks[client.id]));
+            test(`${fixture.name}: text is missing, so it never looks complete`, () => assert.doesNotMatch(whole, endMarks[client.id]));
             continue;
           }
 
-          test(`${fixture.name}: whole, it ends as the client expects, and cut after any byte it does not`, () => {
+          test(`${fixture.name}: a complete stream ends as the client expects, and one cut after any byte does not`, () => {
             assert.match(whole, endMarks[client.id]);
             const translator = translateBody(client, upstream, framing);
             let checked = 0;
@@ -74,11 +74,11 @@ for (const upstream of Object.values(chatDialects)) {
               if (text.length === checked) continue;
               checked = text.length;
               assert.doesNotMatch(text, endMarks[client.id], `cut after byte ${at}`);
-              assert.ok(whole.startsWith(text), `what was written until byte ${at} stands`);
+              assert.ok(whole.startsWith(text), `output up to byte ${at} stays`);
             }
           });
 
-          test(`${fixture.name}: the same bytes wherever the network cuts`, () => {
+          test(`${fixture.name}: the bytes are the same for any chunk boundaries`, () => {
             for (const chunkBytes of chunkSizes) {
               assert.equal(translateInChunks(client, upstream, framing, fixture, chunkBytes), whole, `chunks of ${chunkBytes} bytes`);
             }

@@ -7,7 +7,7 @@ import type { Conversation } from './conversation.ts';
 import { breaks, failures } from './failures.ts';
 import { upstreamDialects } from './upstreams/upstreams.ts';
 
-/** What upstreams answer instead of a reply, in the words of a client that speaks another interface. */
+/** Errors of upstreams instead of a reply, in the format of a client of another interface. */
 let bench: TranslationBench;
 before(async () => {
   bench = await startTranslationBench();
@@ -33,7 +33,7 @@ for (const client of translationClients) {
             const error = client.readError(answer.status, answer.json);
             assert.match(error.type, type);
             assert.match(error.message, message?.[client.dialect] ?? /./);
-            // Nobody shall look for the fault in a key of their own.
+            // No client may look for the cause in its own key.
             if (status === 503) assert.doesNotMatch(error.message, /api key provided|x-api-key/i);
             assert.equal(answer.headers['retry-after'], retryAfter);
           }
@@ -43,7 +43,7 @@ for (const client of translationClients) {
       for (const { name, fault, not } of breaks) {
         if (to === not) continue;
         test(`${to}: ${name}`, async () => {
-          // Slow enough for the first words to reach the client by themselves.
+          // Slow enough that the first text reaches the client separately.
           const pace = 'tokensPerSecond=40;tokensPerFrame=2';
           const { answer } = await bench.send({ ...call, stream: true, steering: { fault, pace, 'output-tokens': '40' } });
           assert.equal(answer.status, 200, answer.text);
@@ -51,7 +51,7 @@ for (const client of translationClients) {
         });
       }
 
-      test(`${to}: a stream that breaks before its first words is still an error by its status`, async () => {
+      test(`${to}: a stream that breaks before its first text has an error status`, async () => {
         const { answer } = await bench.send({ ...call, stream: true, steering: { fault: 'error-event;after=0' } });
         assert.ok(answer.status >= 500, answer.text);
         assert.ok(client.readError(answer.status, answer.json).message !== '');

@@ -1,6 +1,6 @@
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 
-/** An answer of an upstream that is no reply, and what a client of each interface is told of it. */
+/** An answer of an upstream that is not a reply, and the error that a client of each interface gets. */
 export type Failure = {
   readonly name: string;
   /** The fault of the simulated vendor. */
@@ -10,7 +10,7 @@ export type Failure = {
   readonly retryAfter?: string;
 };
 
-/** The status, and the word by which programs tell errors apart. */
+/** The status, and the value by which programs distinguish errors. */
 type Told = readonly [status: number | 'some failure', type: RegExp];
 
 const everyone = (status: Told[0], messages: RegExp, openai: RegExp, gemini: RegExp): Failure['told'] => ({
@@ -23,7 +23,10 @@ const everyone = (status: Told[0], messages: RegExp, openai: RegExp, gemini: Reg
 const invalid = /^invalid_request_error$/;
 const unavailable = everyone(503, /^(?:api|overloaded|server)_error$/, /^\w+$/, /^UNAVAILABLE$/);
 
-/** Upstream errors by class. Messages clients know 529 for an overloaded service; a client's own key is never blamed for the upstream's. */
+/**
+ * Upstream errors by class. Messages clients know 529 for an overloaded service; a client's own key is never blamed for
+ * the upstream's.
+ */
 export const failures: readonly Failure[] = [
   {
     name: 'a request that the upstream finds invalid (400)',
@@ -42,14 +45,14 @@ export const failures: readonly Failure[] = [
   },
   { name: "the upstream's key is wrong (401)", fault: 'status;status=401', told: unavailable },
   {
-    name: 'what was asked for is not permitted at the upstream (403)',
+    name: 'access is forbidden at the upstream (403)',
     fault: 'status;status=403',
     told: everyone(403, /^(?:permission_error|permission_denied|invalid_request_error)$/, /^\w+$/, /^PERMISSION_DENIED$/),
   },
   {
-    name: 'no such model at the upstream (404)',
+    name: 'the model does not exist at the upstream (404)',
     fault: 'status;status=404',
-    // An unknown model is a 400 in Responses, as it is at the vendor.
+    // An unknown model is a 400 in Responses, as at the vendor.
     told: { ...everyone(404, /^not_found_error$/, /^model_not_found$/, /^NOT_FOUND$/), 'openai-responses': [400, /^model_not_found$/] },
   },
   { name: 'a request that is too large (413)', fault: 'status;status=413', told: everyone(413, /^request_too_large$/, /^\w+$/, /^\w+$/) },
@@ -80,19 +83,19 @@ export const failures: readonly Failure[] = [
     told: everyone(504, /^\w+$/, /^\w+$/, /^DEADLINE_EXCEEDED$/),
   },
   {
-    name: 'an error where a reply should be (200)',
+    name: 'an error instead of a reply (200)',
     fault: 'error-in-200',
     told: everyone('some failure', /^(?:api|overloaded|server)_error$/, /^\w+$/, /^\w+$/),
   },
-  { name: 'a page of HTML where a reply should be (200)', fault: 'html', told: everyone(502, /^(?:api|server)_error$/, /^\w+$/, /^\w+$/) },
+  { name: 'a page of HTML instead of a reply (200)', fault: 'html', told: everyone(502, /^(?:api|server)_error$/, /^\w+$/, /^\w+$/) },
 ];
 
-/** Ways in which a stream breaks after its first words. */
+/** Ways in which a stream breaks after its first text. */
 export const breaks: readonly { readonly name: string; readonly fault: string; readonly not?: DialectId }[] = [
   { name: 'an error event in mid-stream', fault: 'error-event;after=2' },
   { name: 'a stream that just ends', fault: 'truncate;after=2;how=end' },
   { name: 'a connection that is reset in mid-stream', fault: 'reset-mid-stream;after=2' },
   { name: 'a connection that is reset within an event', fault: 'reset-mid-stream;after=2;cut=inside' },
-  // Chat completions have said everything before [DONE], which some servers forget.
+  // Chat completions are complete before [DONE], which some servers omit.
   { name: 'a stream without its end mark', fault: 'missing-sentinel', not: 'openai-chat' },
 ];

@@ -5,7 +5,7 @@ import { saying, steer } from '../sdk/steer.ts';
 import { post } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 
-/** Upstreams that stop at a sequence without saying so, and have no switch for parallel calls. */
+/** Upstreams that stop at a sequence without reporting it, and that cannot switch off parallel calls. */
 const silent = ['chat', 'generate-content'] as const;
 const targets = {
   chat: { upstream: 'chat-only', model: 'gpt-4.1' },
@@ -14,7 +14,7 @@ const targets = {
 };
 const tool = (name: string) => ({ name, input_schema: { type: 'object', properties: {} } });
 
-describe('settings that an upstream does not keep by itself', () => {
+describe('settings that an upstream does not enforce', () => {
   let running: SimulatedWeir;
   before(async () => {
     const server = { vendor: 'openai-compatible', apiKey: upstreamKey, dialects: ['openai-chat'], forwardHeaders: ['x-simulator-*'] };
@@ -46,7 +46,7 @@ describe('settings that an upstream does not keep by itself', () => {
   const stop = { stop_sequences: ['NEVER', 'STOPHERE'] };
 
   for (const name of silent) {
-    test(`${name}: a stop sequence is sent on by default, what the upstream says is answered, and the uncertainty is named`, async () => {
+    test(`${name}: a stop sequence is passed on by default, the upstream's stop reason is returned, and the uncertainty is named`, async () => {
       const tag = `sent-${name}`;
       const answer = await ask('/v1/messages', message(name, stop), saying(text, { tag, pace: 'tokensPerFrame=1' }).headers);
       assert.deepEqual([answer.json.content[0].text, answer.json.stop_reason, answer.json.stop_sequence], ['One two ', 'end_turn', null]);
@@ -63,11 +63,11 @@ describe('settings that an upstream does not keep by itself', () => {
         assert.doesNotMatch(answer.text, /STOPHERE three|three four/);
         assert.match(answer.text, /"stop_reason":"stop_sequence","stop_sequence":"STOPHERE"/);
         assert.match(String(answer.headers['x-gateway-warning']), /emulated stop_sequences/);
-        assert.doesNotMatch(sentFor(tag), /STOPHERE/, 'an upstream that stops first could not be told from one that ended');
+        assert.doesNotMatch(sentFor(tag), /STOPHERE/, 'an upstream that stops first could not be distinguished from one that ended');
       });
     }
 
-    test(`${name}: of several calls in one reply the first is passed on where one at a time is asked for`, async () => {
+    test(`${name}: of several calls in one reply only the first is passed on if the client permits one at a time`, async () => {
       const tools = { tools: [tool('look'), tool('go')], tool_choice: { type: 'auto', disable_parallel_tool_use: true } };
       for (const stream of [false, true]) {
         const answer = await ask('/v1/messages', message(name, { ...tools, stream }), steer({ 'tool-calls': 3 }).headers);
@@ -77,10 +77,10 @@ describe('settings that an upstream does not keep by itself', () => {
         assert.match(String(answer.headers['x-gateway-warning']), /emulated tool_choice.disable_parallel_tool_use/);
       }
       const all = await ask('/v1/messages', message(name, { tools: tools.tools }), steer({ 'tool-calls': 3 }).headers);
-      assert.equal(all.text.match(/"type":"tool_use"/g)?.length, 3, 'without the wish all calls are there');
+      assert.equal(all.text.match(/"type":"tool_use"/g)?.length, 3, 'by default all calls are passed on');
     });
 
-    test(`${name}: parallel_tool_calls: false of a Responses client is kept as well`, async () => {
+    test(`${name}: parallel_tool_calls: false of a Responses client has the same effect`, async () => {
       const tools = [{ type: 'function', name: 'look', parameters: { type: 'object', properties: {} }, strict: false }];
       const body = { model: name, input: 'Hello', tools, parallel_tool_calls: false, store: false };
       const answer = await ask('/v1/responses', body, steer({ 'tool-calls': 3 }).headers);
@@ -94,15 +94,15 @@ describe('settings that an upstream does not keep by itself', () => {
     });
   }
 
-  test('the sequence that a vendor names reaches the client whatever the model is set to', async () => {
+  test('the sequence that a vendor names reaches the client with any setting of the model', async () => {
     const answer = await ask('/v1/messages', message('cut-messages', stop), saying(text, { tag: 'native' }).headers);
     assert.deepEqual([answer.json.stop_reason, answer.json.stop_sequence], ['stop_sequence', 'STOPHERE']);
     assert.match(sentFor('native'), /STOPHERE/);
   });
 
-  test('the tier that was used is told in the words of the client, not the one that was asked for', async () => {
+  test('the client gets the used tier in its own format, not the requested one', async () => {
     const asked = await ask('/v1/responses', { model: 'messages', input: 'Hello', service_tier: 'flex', store: false }, {});
-    assert.equal(asked.json.service_tier, 'default', 'the vendor of this model has no such tier and says so');
+    assert.equal(asked.json.service_tier, 'default', 'the vendor of this model does not have the tier and says so');
     const told = await ask('/v1/messages', message('chat'), {});
     assert.equal(told.json.usage.service_tier, 'standard');
     const streamed = await ask('/v1/messages', message('chat', { stream: true }), {});

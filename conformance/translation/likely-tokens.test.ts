@@ -9,7 +9,7 @@ import { modelName, startTranslationBench, type TranslationBench } from './bench
 
 const text = 'Weirs hold the water back 🌊 and let the rest go.';
 
-/** A token as both dialects tell it: the token, how likely it was, and what else might have stood there. */
+/** A token in both dialects: its text, its probability, and its alternatives. */
 type Told = readonly [token: unknown, logprob: unknown, others: readonly (readonly [token: unknown, logprob: unknown])[]];
 
 const chatTokens = (choice: JsonObject): readonly Told[] =>
@@ -35,7 +35,7 @@ const eventsOf = (body: string): readonly JsonObject[] =>
     .filter((line) => line.startsWith('data: {'))
     .map((line): JsonObject => JSON.parse(line.slice('data: '.length)));
 
-/** A client of each dialect that tells it: how it asks, and what it reads. */
+/** A client of each dialect with log probabilities: its request, and its parser. */
 type Client = {
   readonly path: (model: string, stream: boolean) => string;
   readonly body: (model: string, stream: boolean, asks: boolean) => object;
@@ -44,7 +44,7 @@ type Client = {
 
 const prompt = 'Hello';
 
-/** What the events of a stream tell, and once more the part and the response at its end. */
+/** The log probabilities of a stream's events, of the part, and of the response at its end. */
 function responseTokens(replies: readonly JsonObject[]): readonly Told[] {
   const partsOf = (response: unknown): readonly JsonObject[] =>
     objectsOf(membersOf(response)['output']).flatMap(({ content }) => objectsOf(content));
@@ -107,7 +107,7 @@ function assertTold(told: readonly Told[]): void {
   }
 }
 
-describe('how likely the tokens of a text were', () => {
+describe('log probabilities of text tokens', () => {
   let bench: TranslationBench;
   before(async () => {
     bench = await startTranslationBench({ model: { stopSequences: 'gateway' } });
@@ -127,7 +127,7 @@ describe('how likely the tokens of a text were', () => {
     for (const to of ids.filter((other) => other !== from))
       for (const stream of [false, true]) {
         const how = stream ? 'streamed' : 'whole';
-        test(`reaches a client of ${from} from an upstream of ${to} where it asks, ${how}`, async () => {
+        test(`they reach a client of ${from} from an upstream of ${to} if it requests them, ${how}`, async () => {
           const { path, body, read } = clients[from];
           const model = modelName('plain', to);
           const answer = await ask(path(model, stream), body(model, stream, true));
@@ -138,7 +138,7 @@ describe('how likely the tokens of a text were', () => {
         });
       }
 
-  test('is not told of a text that the gateway cuts, and the client learns that', async () => {
+  test('they are omitted for a text that the gateway cuts, and the client is notified', async () => {
     for (const to of ['openai-responses', 'gemini-generate-content'] as const) {
       const model = modelName('plain', to);
       const answer = await ask('/v1/chat/completions', { ...clients['openai-chat'].body(model, false, true), stop: ['back'] });

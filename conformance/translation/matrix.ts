@@ -8,16 +8,18 @@ import type { Outcome } from './run-case.ts';
 import type { TranslationCase } from './translation-case.ts';
 import { upstreamDialects } from './upstreams/upstreams.ts';
 
-/** The page that holds the matrix between its two marks; what stands around it is written by hand. */
+/** The page with the matrix between its two marks; the rest of it is written by hand. */
 export const matrixPage = join(import.meta.dirname, '../../docs/reference/translation.md');
 
 const begin = '<!-- Observed by the tests: written by `node conformance/translation/write-matrix.ts`. Do not edit. -->';
 const end = '<!-- The end of what the tests have observed. -->';
 
-/** What was observed, by client, upstream and case. */
+/** The observed outcomes, by client, upstream and case. */
 export type Observations = {
   readonly note: (client: TranslationClient, to: DialectId, one: TranslationCase, outcome: Outcome) => void;
-  /** The outcomes of a cell: one, unless streams are treated otherwise than whole replies. Empty for what was not tried. */
+  /**
+   * The outcomes of a cell: one, unless streams differ from whole replies. Empty for combinations that were not tested.
+   */
   readonly of: (client: TranslationClient, to: DialectId, one: TranslationCase) => readonly Outcome[];
 };
 
@@ -34,7 +36,7 @@ export function createObservations(): Observations {
   };
 }
 
-/** Whether a client is asked to say a case: its dialect has words for it, and it is meant. */
+/** Whether a case applies to a client: its dialect can express it, and the case includes it. */
 export function isSayable(client: TranslationClient, { conversation, only }: TranslationCase): boolean {
   if (only?.includes(client.dialect) === false) return false;
   try {
@@ -46,7 +48,7 @@ export function isSayable(client: TranslationClient, { conversation, only }: Tra
   }
 }
 
-/** The ways in which a case is tried with a client. */
+/** The forms in which a case is tested with a client. */
 export function* runsOf(client: TranslationClient, one: TranslationCase): Generator<{ readonly to: DialectId; readonly stream: boolean }> {
   for (const to of one.upstreams ?? upstreamDialects) {
     if (one.skipsPassthrough === true && to === client.dialect) continue;
@@ -54,7 +56,7 @@ export function* runsOf(client: TranslationClient, one: TranslationCase): Genera
   }
 }
 
-/** Replies are carried whatever they are; what translation makes of them shows in the suite and not in a table. */
+/** Replies are always carried; the suite checks their translation, and the table does not show it. */
 const isTabled = ({ section, upstreams }: TranslationCase): boolean => section !== 'Replies' && upstreams === undefined;
 
 const titles: Readonly<Record<DialectId, string>> = {
@@ -69,7 +71,7 @@ const rowOf = ({ section, name }: TranslationCase): string => `${section}: ${nam
 const casesOf = (client: TranslationClient): readonly TranslationCase[] =>
   translationCases.filter((one) => isTabled(one) && isSayable(client, one));
 
-/** The rows that each client's table must have. */
+/** The rows of each client's table. */
 export const tabledCases = (): ReadonlyMap<string, readonly string[]> =>
   new Map(translationClients.map((client) => [client.title, casesOf(client).map(rowOf)]));
 
@@ -94,10 +96,10 @@ function renderMatrix(observations: Observations): string {
   return [begin, '', ...translationClients.flatMap((client) => renderClient(client, observations)), end].join('\n');
 }
 
-/** The page with what was observed in place of what it says. Throws when the page has lost its marks. */
+/** The page with the observed outcomes. Throws if the page has lost its marks. */
 export function replaceMatrix(page: string, observations: Observations): string {
   const from = page.indexOf(begin);
   const to = page.indexOf(end);
-  if (from === -1 || to < from) throw new Error(`${matrixPage} has lost the marks between which the matrix stands`);
+  if (from === -1 || to < from) throw new Error(`${matrixPage} has lost the marks around the matrix`);
   return page.slice(0, from) + renderMatrix(observations) + page.slice(to + end.length);
 }

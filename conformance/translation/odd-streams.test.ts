@@ -10,7 +10,10 @@ import { translationClients } from './clients/clients.ts';
 import { translateBody } from './translate-body.ts';
 import type { Wire } from './wire.ts';
 
-/** Streams of careless servers: events that are missing, come twice, or in another order, and members that are null or of another type. What is made of them is readable. */
+/**
+ * Streams of careless servers: missing, repeated or reordered events, and members that are null or of another type. The
+ * resulting reply is readable.
+ */
 const names = ['error', 'malformed', 'cut-'] as const;
 
 function readFrames(dialect: ChatDialect): readonly (readonly string[])[] {
@@ -74,7 +77,7 @@ for (const upstream of Object.values(chatDialects)) {
     if (client === upstream) continue;
     const reader = translationClients.find(({ dialect }) => dialect === client.id);
     describe(`${upstream.id} to ${client.id}`, () => {
-      test('what a careless server sends is read without failing, and a reply that is made of it can be read', () => {
+      test('faulty events of a server are read without an exception, and the resulting reply is readable', () => {
         fc.assert(
           fc.property(fc.nat(1000), fc.array(change, { minLength: 1, maxLength: 3 }), (which, changes) => {
             const frames = changes.reduce(
@@ -85,12 +88,12 @@ for (const upstream of Object.values(chatDialects)) {
             translator.push(Buffer.from(frames.join('')));
             if (translator.state() !== 'complete') return;
             translator.end();
-            // An event that nobody could read has taken words with it.
+            // An unreadable event also lost its text.
             if (translator.state() === 'failed') return;
             try {
               reader?.readStream(translator.text());
             } catch (error) {
-              // Arguments that lost a piece on their way are no JSON, and have gone out as they came.
+              // Arguments that lost a piece are not JSON, and were passed on unchanged.
               if (!(error instanceof SyntaxError)) throw error;
             }
           }),

@@ -4,7 +4,9 @@ import type { Wire } from './wire.ts';
 
 export type ReadEvent = { readonly name: string | undefined; readonly data: Wire };
 
-/** Reads a body of server-sent events as a browser would: the JSON of each. Data that is no JSON stays text (`[DONE]`). */
+/**
+ * Reads a body of server-sent events as a browser would: the JSON of each. Data that is not JSON stays text (`[DONE]`).
+ */
 export function readEvents(text: string): readonly ReadEvent[] {
   const events: ReadEvent[] = [];
   const blocks = text.replaceAll(/\r\n|\r/g, '\n').split('\n\n');

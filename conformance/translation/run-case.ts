@@ -9,15 +9,15 @@ import { receiveAs } from './upstreams/upstreams.ts';
 import type { Conversation, Said, SpokenPart, TranslationClient } from './conversation.ts';
 import type { Expectation, Pair, TranslationCase } from './translation-case.ts';
 
-/** What became of a case: the worst that the warning header says, or that the call was refused. */
+/** The outcome of a case: the worst kind of note in the warning header, or a refusal. */
 export type Outcome = 'carried' | 'adapted' | 'emulated' | 'dropped' | 'refused';
 
-/** A call whose row in the ledger is to be held against what the upstream used. */
+/** A call whose row in the ledger is compared with the upstream's usage. */
 export type BookedCall = {
   readonly label: string;
   readonly callId: string;
   readonly truth: Truth;
-  /** False where the upstream tells no usage, or is stopped before it could. */
+  /** False if the upstream reports no usage, or is stopped before it could. */
   readonly isExact: boolean;
 };
 
@@ -25,7 +25,7 @@ export type CaseRun = { readonly outcome: Outcome; readonly booked: readonly Boo
 
 const severity: readonly Outcome[] = ['carried', 'adapted', 'emulated', 'dropped', 'refused'];
 
-/** Reads `dropped top_k (reason), adapted …` into its kinds and fields. */
+/** Parses `dropped top_k (reason), adapted …` into its kinds and fields. */
 function readWarnings(header: string | string[] | undefined): readonly { readonly kind: string; readonly field: string }[] {
   if (header === undefined) return [];
   assert.equal(typeof header, 'string', 'one warning header');
@@ -33,7 +33,7 @@ function readWarnings(header: string | string[] | undefined): readonly { readonl
     .split(', ')
     .map((note) => {
       const [, kind = '', field = ''] = /^(adapted|emulated|dropped) (\S+) \(.+\)$/.exec(note) ?? [];
-      assert.notEqual(kind, '', `a warning in the agreed form: ${note}`);
+      assert.notEqual(kind, '', `a warning in the documented form: ${note}`);
       return { kind, field };
     });
 }
@@ -45,7 +45,7 @@ function outcomeOf({ answer }: BenchReply, { standIn }: Expectation): Outcome {
   return severity.findLast((outcome) => kinds.includes(outcome)) ?? 'carried';
 }
 
-/** Whether a note is about the setting that the case names: by its own spelling, or by a path into it. */
+/** Whether a note is about the setting of the case: by its own spelling, or by a path into it. */
 function isAbout(client: TranslationClient, name: string, field: string): boolean {
   if (name === '*') return true;
   const spelled = client.spelling[name] ?? name;
@@ -80,16 +80,16 @@ type Step = {
   readonly to: DialectId;
   readonly stream: boolean;
   readonly reply: BenchReply;
-  /** What the client said. */
+  /** The client's conversation. */
   readonly conversation: Conversation;
 };
 
-/** Checks one exchange and returns what the client understood; undefined when it was refused. */
+/** Checks one exchange and returns the client's view; undefined if it was refused. */
 function checkStep(step: Step, expectation: Expectation): Said | undefined {
   const { one, client, to, stream, reply, conversation } = step;
   const { answer, truth } = reply;
   const pair: Pair = { from: client.dialect, to };
-  // The same dialect passes through: nothing is said about it, and nothing is changed.
+  // The same dialect passes through: there is no note, and nothing is changed.
   if (client.dialect !== to && expectation.refused !== undefined) {
     checkRefused(client, expectation.refused, expectation.refusedStatus ?? 400, reply);
     return undefined;
@@ -101,8 +101,8 @@ function checkStep(step: Step, expectation: Expectation): Said | undefined {
   }
   assert.equal(answer.status, 200, `${answer.text.slice(0, 600)}\nupstream got: ${JSON.stringify(truth?.requestBody)?.slice(0, 1500)}`);
   assert.ok(truth, 'the call reached the upstream');
-  assert.equal(truth.ending === 'refused', false, 'the upstream takes the request');
-  if (client.dialect === to) assert.equal(answer.headers['x-gateway-warning'], undefined, 'passthrough has nothing to warn of');
+  assert.equal(truth.ending === 'refused', false, 'the upstream accepts the request');
+  if (client.dialect === to) assert.equal(answer.headers['x-gateway-warning'], undefined, 'passthrough has no warnings');
   else checkNotes(client, expectation.notes ?? [], reply);
   if (client.dialect !== to) {
     const notes = readWarnings(answer.headers['x-gateway-warning']);
@@ -111,7 +111,7 @@ function checkStep(step: Step, expectation: Expectation): Said | undefined {
     if (body !== undefined) checkLosses({ conversation, to, received: receiveAs[to](body), body, isNoted });
   }
   if (client.dialect !== to && expectation.standIn !== undefined)
-    assert.deepEqual(receiveAs[to](truth.requestBody).tools, [expectation.standIn], 'the function that stands in for the tool');
+    assert.deepEqual(receiveAs[to](truth.requestBody).tools, [expectation.standIn], 'the function that replaces the tool');
   checkReceived({ pair, expectation, truth, sent: reply.sent, upstreamModel: upstreamModel(one.model ?? 'plain', to) });
   const said = stream ? client.readStream(answer.text) : client.readWhole(answer.json);
   checkSaid({ one, pair, truth, said, expectation });
@@ -131,7 +131,10 @@ function continueWith(conversation: Conversation, said: Said, forgets: boolean):
   };
 }
 
-/** Runs a case between one client and one upstream. Throws `Unsayable` when the client's dialect cannot say it, and what is wrong otherwise. */
+/**
+ * Runs a case between one client and one upstream. Throws `Unsayable` if the client's dialect cannot express it, and
+ * the problem otherwise.
+ */
 export async function runCase(
   bench: TranslationBench,
   one: TranslationCase,

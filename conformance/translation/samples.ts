@@ -3,7 +3,7 @@ import type { Wire } from './wire.ts';
 
 type Address = 'address' | 'private';
 
-/** What the media of the cases are: the smallest files that are whole. */
+/** Media of the cases: the smallest valid files. */
 export const imageData = pixelPng;
 export const imageType = 'image/png';
 export const pdfData = Buffer.from('%PDF-1.4\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n').toString('base64');
@@ -16,7 +16,7 @@ export const mp4Data = Buffer.from('\0\0\0\u0018ftypmp42\0\0\0\0mp42isom', 'lati
 export const documentText = 'The weir is three metres high.';
 export const imageAddress = 'https://media.example/pixel.png';
 export const documentAddress = 'https://media.example/plan.pdf';
-/** Addresses within a private network, which a gateway neither fetches nor sends on. */
+/** Addresses within a private network, which a gateway neither fetches nor sends. */
 const privateAddress = 'https://10.0.0.1/pixel.png';
 export const privateDocumentAddress = 'https://10.0.0.1/plan.pdf';
 export const vendorFile = 'file-0123456789';
@@ -28,7 +28,7 @@ export const citySchema: Wire = {
   additionalProperties: false,
 };
 
-/** What JSON Schema can say and older formats cannot. */
+/** Features of JSON Schema that older formats do not have. */
 export const richSchema: Wire = {
   type: 'object',
   $defs: { place: { type: 'object', properties: { name: { type: 'string', minLength: 1 } }, required: ['name'] } },
@@ -45,8 +45,8 @@ export const richSchema: Wire = {
   additionalProperties: false,
 };
 
-export const weatherTool = { name: 'get_weather', description: 'Tells the weather of a city.', schema: citySchema };
-export const timeTool = { name: 'get_time', description: 'Tells the time of a city.', schema: citySchema };
+export const weatherTool = { name: 'get_weather', description: 'The weather of a city.', schema: citySchema };
+export const timeTool = { name: 'get_time', description: 'The time of a city.', schema: citySchema };
 
 export const imageBytes = Buffer.from(imageData, 'base64').length;
 export const pdfBytes = Buffer.from(pdfData, 'base64').length;

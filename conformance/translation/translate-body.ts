@@ -35,10 +35,13 @@ function createTestTranslation(client: ChatDialect, upstream: ChatDialect, frami
   };
 }
 
-/** A client's stream as its upstream's body comes in. */
+/** A client's stream while its upstream's body arrives. */
 export type BodyTranslator = {
   readonly push: (chunk: Buffer) => void;
-  /** What the exchange does when the body has ended: a stream that its vendor calls whole is ended, another is left as it stands. */
+  /**
+   * The work of the exchange when the body has ended: a stream that is complete for its vendor is ended, another stays
+   * as it is.
+   */
   readonly end: () => void;
   readonly state: () => StreamReport['state'];
   readonly text: () => string;

@@ -2,24 +2,24 @@ import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
 import type { Conversation, Received, Said } from './conversation.ts';
 
-/** A client's interface and the dialect of the upstream that its call goes to. */
+/** A client's interface and the dialect of its upstream. */
 export type Pair = { readonly from: DialectId; readonly to: DialectId };
 
 export type PlannedReply = NonNullable<Truth['plannedReply']>;
 
-/** Which of the upstreams' models: one that just answers, one that thinks, or one whose vendor gave it less than the others. */
+/** The kind of model: one that only answers, one that thinks, or one with fewer features than others. */
 export type ModelKind = 'plain' | 'thinker' | 'limited';
 
-/** What has to come of a case between two dialects. What is not named is as if nothing had to be translated. */
+/** The expected result of a case between two dialects. Absent members are as without translation. */
 export type Expectation = {
-  /** What the upstream got, as far as it is named. */
+  /** The upstream's request, as far as it is specified. */
   readonly received?: Partial<Received>;
   /**
-   * Everything that the warning header says: `dropped topK`, with the setting's name in the cases; `adapted *` for one about a part of the
-   * conversation. Absent: there is no such header.
+   * The complete warning header: `dropped topK`, with the setting's name in the cases; `adapted *` for a note about a
+   * part of the conversation. Absent: no header.
    */
   readonly notes?: readonly string[];
-  /** The upstream has no such tool: it is offered this function in its place, which Weir runs. */
+  /** The upstream does not have the tool: it gets this function instead, which Weir runs. */
   readonly standIn?: string;
   /** The call is a 400 that names this setting, or `*` for a part of the conversation. */
   readonly refused?: string;
@@ -27,35 +27,38 @@ export type Expectation = {
   readonly refusedStatus?: number;
   /** The upstream refuses the call with a 400 of this message. */
   readonly refusedUpstream?: RegExp;
-  /** What the client understood where that is not what the upstream meant. */
+  /** The client's view, if it differs from the upstream's plan. */
   readonly said?: Partial<Said> | ((planned: PlannedReply) => Partial<Said>);
 };
 
 export type TranslationCase = {
-  /** Says what is tried; a row of the matrix. */
+  /** Describes the test; a row of the matrix. */
   readonly name: string;
   readonly section: string;
   readonly model?: ModelKind;
   readonly conversation: Conversation;
-  /** The clients that are asked, where not every one whose dialect can say it. */
+  /** The clients of the case; by default every one whose dialect can express it. */
   readonly only?: readonly DialectId[];
-  /** The upstreams that are tried, where the case means nothing to others. */
+  /** The upstreams of the case, if it is useless for others. */
   readonly upstreams?: readonly DialectId[];
-  /** True where the dialect's own vendor does otherwise than the gateway, so that passthrough shows nothing. */
+  /** True if the dialect's own vendor behaves differently from the gateway, so that passthrough proves nothing. */
   readonly skipsPassthrough?: boolean;
-  /** Tried with streams only. */
+  /** Tested with streams only. */
   readonly isStreamed?: boolean;
-  /** The client asks for strict translation. */
+  /** The client requests strict translation. */
   readonly isStrict?: boolean;
   /** Headers of the simulated vendor without their prefix. */
   readonly steering?: Readonly<Record<string, string>>;
-  /** Members of the reply that are checked by the case alone. */
+  /** Members of the reply that only the case checks. */
   readonly unchecked?: readonly (keyof Said)[];
   readonly expect?: (pair: Pair) => Expectation;
-  /** The client sends the reply back with results of its calls, or goes on where there are none, and this is to be seen then. `first` is what the upstream said first. */
+  /**
+   * The client sends the reply back with results of its calls, or continues if there are none; this is the expected
+   * result. `first` is the upstream's first reply.
+   */
   readonly continued?: (pair: Pair, first: PlannedReply) => Expectation;
-  /** True for a client that sends back its calls and nothing of the thoughts before them. */
+  /** True for a client that sends back its calls without the thoughts before them. */
   readonly forgetsThoughts?: boolean;
-  /** True where the row of the ledger cannot be exact: the upstream tells no usage, or is stopped. */
+  /** True if the row of the ledger cannot be exact, because the upstream reports no usage or is stopped. */
   readonly isEstimated?: boolean;
 };

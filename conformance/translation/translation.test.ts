@@ -25,7 +25,7 @@ after(() => bench[Symbol.asyncDispose]());
 for (const client of translationClients) {
   describe(`a client of ${client.title}`, () => {
     for (const one of translationCases) {
-      const skip = isSayable(client, one) ? false : 'this interface has no way to say it';
+      const skip = isSayable(client, one) ? false : 'this interface cannot express it';
       test(`${one.section}: ${one.name}`, { skip }, async () => {
         const problems: string[] = [];
         for (const { to, stream } of runsOf(client, one)) {
@@ -46,14 +46,14 @@ for (const client of translationClients) {
 /** The row has the tokens of the plan. Surcharges are not part of the plan, so the price is not compared with it. */
 function saysTokens({ usage, estimated }: CallEntry, truth: Truth): boolean {
   const used = plannedUsage(truth);
-  // Formats that say nothing of writing to a cache count it as plain input.
+  // Formats without a count of cache writes count them as plain input.
   const input = ({ inputTokens = 0, cacheWrite5mTokens = 0, cacheWrite1hTokens = 0 }: Usage): number =>
     inputTokens + cacheWrite5mTokens + cacheWrite1hTokens;
   const isSame = (name: 'cacheReadTokens' | 'outputTokens'): boolean => (usage[name] ?? 0) === (used[name] ?? 0);
   return !estimated && input(usage) === input(used) && isSame('cacheReadTokens') && isSame('outputTokens');
 }
 
-test('the books say what the upstreams used', async () => {
+test('the books match the usage of the upstreams', async () => {
   const ledger = await openLedger(bench.weir.dataDirectory);
   try {
     const ids = new Set(booked.map(({ callId }) => callId));
@@ -79,7 +79,7 @@ test('the books say what the upstreams used', async () => {
   }
 });
 
-test('docs/reference/translation.md says what was observed', () => {
+test('docs/reference/translation.md has the observed outcomes', () => {
   const page = readFileSync(matrixPage, 'utf8');
   assert.equal(page, replaceMatrix(page, observations), 'run: node conformance/translation/write-matrix.ts');
 });

@@ -10,7 +10,7 @@ import { readGenerationArray } from './clients/read-generate.ts';
 import type { Conversation } from './conversation.ts';
 import { upstreamDialects } from './upstreams/upstreams.ts';
 
-/** Streams that are slow, that are left, and that come as an array. */
+/** Streams that are slow, that a client leaves, and that are an array. */
 let bench: TranslationBench;
 let ledger: Ledger;
 before(async () => {
@@ -37,7 +37,7 @@ describe('translated streams', { concurrency: 6 }, () => {
         });
       }
 
-      test(`${client.dialect} to ${to}: a client that leaves stops the upstream and pays for what was made`, async () => {
+      test(`${client.dialect} to ${to}: a client that disconnects stops the upstream and pays for the generated part`, async () => {
         const tag = `left ${client.dialect} ${to}`;
         const { path, headers, body } = client.write(conversation, modelName('plain', to), true);
         const call = openCall(bench.weir.gatewayUrl + path, {
@@ -46,7 +46,8 @@ describe('translated streams', { concurrency: 6 }, () => {
             ...headers,
             'x-simulator-tag': tag,
             'x-simulator-output-tokens': '800',
-            // Twenty seconds: it has not ended by itself when its client leaves, on a machine that stands still for some of them either.
+            // Twenty seconds: it has not ended by itself when its client disconnects, even on a machine that stalls for
+            // some of them.
             'x-simulator-pace': 'tokensPerSecond=40',
           },
           body: JSON.stringify(body),
@@ -68,7 +69,7 @@ describe('translated streams', { concurrency: 6 }, () => {
   }
 
   for (const to of upstreamDialects) {
-    test(`generate content as an array, from ${to}: one JSON array, whole or broken`, async () => {
+    test(`generate content as an array, from ${to}: the body is one JSON array, whole or broken`, async () => {
       const url = `${bench.weir.gatewayUrl}/v1beta/models/${modelName('plain', to)}:streamGenerateContent`;
       const headers = {
         authorization: `Bearer ${bench.weir.apiKey}`,

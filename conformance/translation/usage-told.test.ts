@@ -11,9 +11,11 @@ import { translationClients } from './clients/clients.ts';
 import type { Conversation, Said, TranslationClient } from './conversation.ts';
 import { upstreamDialects } from './upstreams/upstreams.ts';
 
-/** B10: what a client was told, what its receipt says and what the upstream reported, on every route and for every end of a reply. */
+/**
+ * B10: the client's usage, the receipt's usage and the upstream's report, on every route and for every end of a reply.
+ */
 let bench: TranslationBench;
-/** Its models are cut at stop sequences by the gateway, which also runs the built-in tools. */
+/** The gateway cuts its models at stop sequences, and also runs the built-in tools. */
 let busyBench: TranslationBench;
 before(async () => {
   [bench, busyBench] = await Promise.all([
@@ -29,7 +31,7 @@ const words = Array.from({ length: 150 }, (_, at) => `word${at}`).join(' ');
 
 type Report = Readonly<Record<DialectId, Readonly<Record<string, unknown>>>>;
 
-/** The same false figure in the words of each upstream. */
+/** The same false count in the format of each upstream. */
 const output = (figure: unknown): Report => ({
   'anthropic-messages': { output_tokens: figure },
   'openai-responses': { output_tokens: figure },
@@ -60,18 +62,18 @@ type Ending = {
 const endings: readonly Ending[] = [
   { name: 'the reply ends by itself', steering: { 'output-tokens': '37' } },
   { name: 'the reply ends at a stop sequence', conversation: { stop: ['word9 '] }, steering: { text: encodeURIComponent(words) } },
-  { name: 'the reply reaches the bound of its output', conversation: { outputTokensMax }, steering: { 'output-tokens': '200' } },
+  { name: 'the reply reaches its output limit', conversation: { outputTokensMax }, steering: { 'output-tokens': '200' } },
   { name: 'the upstream reports no usage', steering: { 'output-tokens': '37' }, usage: 'absent' },
   { name: 'a billion output tokens are reported for 50', usage: output(1_000_000_000), disputed: true },
-  { name: 'one output token more than the bound is reported', usage: output(outputTokensMax + 1), disputed: true },
+  { name: 'one output token more than the limit is reported', usage: output(outputTokensMax + 1), disputed: true },
   { name: 'a billion input tokens are reported', usage: input(1_000_000_000), disputed: true },
   { name: 'more cached tokens than input are reported', usage: cached, disputed: true },
   { name: 'a negative count is reported', usage: output(-7), disputed: true },
   { name: 'a fractional count is reported', usage: output(7.5), disputed: true },
-  { name: 'a count is reported as text', usage: output('many'), disputed: true },
+  { name: 'a count is reported as a string', usage: output('many'), disputed: true },
 ];
 
-/** Rows of the model: what a tool costs has no tokens. */
+/** Rows of the model: the cost of a tool has no tokens. */
 const modelRows = ({ rows }: Receipt): readonly ReceiptRow[] => rows.filter(({ usage }) => usage.input_tokens !== undefined);
 
 /** The receipt of a call, as soon as it has a row of each round. */
@@ -92,7 +94,7 @@ function onlyRow({ rows }: Receipt): ReceiptRow {
   return row;
 }
 
-/** All input and all output that is charged. */
+/** All charged input and output. */
 function chargedBy({ usage }: ReceiptRow): { readonly input: number; readonly output: number } {
   const { input_tokens = 0, cache_read_tokens = 0, cache_write_5m_tokens = 0, cache_write_1h_tokens = 0, output_tokens = 0 } = usage;
   return { input: input_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens, output: output_tokens };
@@ -106,24 +108,24 @@ function readReply(client: TranslationClient, stream: boolean, { answer }: Bench
   return stream ? client.readStream(answer.text) : client.readWhole(answer.json);
 }
 
-/** Holds the three accounts of one call against each other. */
+/** Compares the three accounts of one call with each other. */
 function compare(said: Said, row: ReceiptRow, { truth }: BenchReply, isTranslated: boolean): void {
   const charged = chargedBy(row);
   const planned = truth?.plannedUsage;
   assert.ok(planned);
   const reported = { input: planned.inputTokens + planned.cacheReadTokens + planned.cacheWriteTokens, output: planned.outputTokens };
-  if (isTranslated) assert.deepEqual(toldBy(said), charged, 'the client is told what it is charged for');
+  if (isTranslated) assert.deepEqual(toldBy(said), charged, 'the client gets the charged usage');
   if (row.estimated) {
-    assert.notEqual(row.estimate_reason, null, 'the receipt says why it is an estimate');
+    assert.notEqual(row.estimate_reason, null, 'the receipt has the reason for the estimate');
     return;
   }
-  assert.deepEqual(charged, reported, 'the receipt has what the upstream reported');
-  assert.deepEqual(toldBy(said), charged, 'the client is told what it is charged for');
+  assert.deepEqual(charged, reported, "the receipt has the upstream's report");
+  assert.deepEqual(toldBy(said), charged, 'the client gets the charged usage');
 }
 
 const search = { 'tool-name': 'web_search', 'tool-arguments': encodeURIComponent('{"query":"weir"}') };
 
-/** Ends of a reply in which the gateway has a part. */
+/** Ends of a reply that the gateway takes part in. */
 const busyEndings: readonly (Ending & { readonly rounds: number })[] = [
   {
     name: 'the gateway cuts it at a stop sequence',
@@ -149,26 +151,26 @@ type Figures = { readonly input: number; readonly output: number };
 const sumOf = (figures: readonly Figures[]): Figures =>
   figures.reduce((sum, { input, output }) => ({ input: sum.input + input, output: sum.output + output }), { input: 0, output: 0 });
 
-/** Holds the accounts of a call against each other that may have asked its upstream several times. */
+/** Compares the accounts of a call that may have called its upstream several times. */
 function compareRounds(said: Said, rows: readonly ReceiptRow[], { truths }: BenchReply): void {
-  assert.deepEqual(toldBy(said), sumOf(rows.map(chargedBy)), 'the client is told what it is charged for');
-  for (const { estimated, estimate_reason } of rows) if (estimated) assert.notEqual(estimate_reason, null, 'the receipt says why');
+  assert.deepEqual(toldBy(said), sumOf(rows.map(chargedBy)), 'the client gets the charged usage');
+  for (const { estimated, estimate_reason } of rows) if (estimated) assert.notEqual(estimate_reason, null, 'the receipt has the reason');
   if (rows.some(({ estimated }) => estimated)) return;
   const reported = truths.map(({ plannedUsage }) => {
     assert.ok(plannedUsage);
     const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens } = plannedUsage;
     return { input: inputTokens + cacheReadTokens + cacheWriteTokens, output: outputTokens };
   });
-  assert.deepEqual(sumOf(rows.map(chargedBy)), sumOf(reported), 'the receipt has what the upstream reported');
+  assert.deepEqual(sumOf(rows.map(chargedBy)), sumOf(reported), "the receipt has the upstream's report");
 }
 
 for (const client of translationClients)
   for (const to of upstreamDialects)
-    describe(`${client.title} over ${to}, where the gateway has a part in the reply`, () => {
+    describe(`${client.title} over ${to}, if the gateway takes part in the reply`, () => {
       for (const stream of [false, true])
         for (const { name, conversation, steering = {}, rounds } of busyEndings) {
           if (conversation?.stop !== undefined && client.dialect === 'openai-responses') continue;
-          test(`told, charged and reported agree, or the receipt says why, ${stream ? 'streamed' : 'whole'}: ${name}`, async () => {
+          test(`the reported and the charged usage agree, or the receipt has the reason, ${stream ? 'streamed' : 'whole'}: ${name}`, async () => {
             const asked = { client, to, model: 'plain', stream, conversation: { ...hello, ...conversation }, steering } as const;
             const reply = await busyBench.send(asked);
             const said = readReply(client, stream, reply);
@@ -188,7 +190,7 @@ for (const client of translationClients) {
         const how = stream ? 'streamed' : 'whole';
         for (const ending of endings) {
           if (ending.conversation?.stop !== undefined && client.dialect === 'openai-responses') continue;
-          test(`told, charged and reported agree, or the receipt says why, ${how}: ${ending.name}`, async () => {
+          test(`the reported and the charged usage agree, or the receipt has the reason, ${how}: ${ending.name}`, async () => {
             const { usage } = ending;
             const conversation = { ...hello, ...(ending.disputed === true ? { outputTokensMax } : {}), ...ending.conversation };
             const report = usage === undefined ? {} : { usage: usage === 'absent' ? usage : JSON.stringify(usage[to]) };
@@ -205,14 +207,14 @@ for (const client of translationClients) {
             assert.deepEqual([row.estimated, row.estimate_reason], [true, 'impossible_usage_report']);
             const charged = chargedBy(row);
             assert.ok(charged.output <= outputTokensMax && charged.input < 1000, JSON.stringify(charged));
-            assert.ok(charged.input > 0 && charged.output > 0, 'a broken upstream is no free one');
+            assert.ok(charged.input > 0 && charged.output > 0, 'a broken upstream is not free');
             assert.ok(BigInt(receipt.total.nano_usd) < 10_000_000n, receipt.total.usd);
             if (client.dialect !== to) assert.deepEqual(toldBy(readReply(client, stream, reply)), charged);
           });
         }
       }
 
-      test('a reply that breaks off is charged for what there was of it, and the receipt says so', async () => {
+      test('a truncated reply is charged for its delivered part, and the receipt says so', async () => {
         const pace = 'tokensPerSecond=200;tokensPerFrame=2';
         const steering = { fault: 'truncate;after=6', pace, 'output-tokens': '60' };
         const reply = await bench.send({ client, to, model: 'plain', stream: true, conversation: hello, steering });
@@ -221,7 +223,7 @@ for (const client of translationClients) {
         assert.ok(chargedBy(row).output <= 60 && chargedBy(row).output > 0);
       });
 
-      test('a client that leaves is charged for what there was by then, and the receipt says so', async () => {
+      test('a client that disconnects is charged for the output until then, and the receipt says so', async () => {
         const { gatewayUrl, apiKey } = bench.weir;
         const written = client.write(hello, modelName('plain', to), true);
         const open = openCall(gatewayUrl + written.path, {

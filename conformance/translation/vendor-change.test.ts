@@ -8,7 +8,10 @@ import type { Conversation, Said, SpokenPart, TranslationClient } from './conver
 import * as samples from './samples.ts';
 import { receiveAs, upstreamDialects } from './upstreams/upstreams.ts';
 
-/** A conversation that goes from one vendor to another and back: neither gets the other's proofs, and each gets its own back. */
+/**
+ * A conversation that goes from one vendor to another and back: neither gets the other's proofs, and each gets its own
+ * back.
+ */
 let bench: TranslationBench;
 before(async () => {
   bench = await startTranslationBench();
@@ -29,7 +32,7 @@ async function ask(client: TranslationClient, to: DialectId, conversation: Conve
 const answersOf = (said: Said): readonly SpokenPart[] =>
   said.calls.map(({ id, name }): SpokenPart => ({ result: id, name, content: 'done' }));
 
-/** The conversation with what was said, and what the user says to it. */
+/** The conversation so far, and the user's next message. */
 function goOn(conversation: Conversation, said: Said, parts: readonly SpokenPart[]): Conversation {
   return {
     ...conversation,
@@ -43,7 +46,7 @@ const opening: Conversation = {
   thinking: { effort: 'medium' },
 };
 
-/** The proof of the reply as its vendor will know it. */
+/** The proof of the reply as its vendor will recognise it. */
 const isProven: readonly DialectId[] = ['anthropic-messages', 'openai-responses', 'gemini-generate-content'];
 
 for (const client of translationClients) {
@@ -51,7 +54,7 @@ for (const client of translationClients) {
     for (const first of upstreamDialects) {
       for (const second of upstreamDialects) {
         if (first === second) continue;
-        test(`from ${first} to ${second} and back`, async () => {
+        test(`a conversation goes from ${first} to ${second} and back`, async () => {
           for (const stream of [false, true]) {
             const one = await ask(client, first, opening, stream, '1');
             const asked = goOn(opening, one.said, answersOf(one.said));

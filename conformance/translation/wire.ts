@@ -1,2 +1,2 @@
-/** JSON of others, read and written by hand. The suite believes nothing that the gateway's own types say of it. */
+/** JSON from outside, read and written by hand. The suite does not rely on the gateway's own types for it. */
 export type Wire = any;

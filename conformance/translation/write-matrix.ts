@@ -6,7 +6,10 @@ import { translationClients } from './clients/clients.ts';
 import { createObservations, isSayable, matrixPage, replaceMatrix, runsOf } from './matrix.ts';
 import { runCase } from './run-case.ts';
 
-/** Runs every case and writes what was observed into docs/reference/translation.md. A case that fails is named and stays out of the page. */
+/**
+ * Runs every case and writes the observed outcomes into docs/reference/translation.md. A case that fails is named and
+ * is not in the page.
+ */
 await using bench = await startTranslationBench();
 const observations = createObservations();
 for (const client of translationClients) {

@@ -24,7 +24,7 @@ import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { parseJsonObject } from '../../src/platform/json/parse-json.ts';
 import { parseSseFrame } from '../../src/platform/sse/parse-sse-frame.ts';
 
-// What our writers ask is accepted by strict upstreams, and what these answer is read.
+// Strict upstreams accept the requests of our writers, and our readers understand their answers.
 
 let simulator: RunningSimulator;
 before(async () => {
@@ -90,7 +90,7 @@ const upstreams: Readonly<
 
 for (const [name, [vendor, write, pathOf, read]] of Object.entries(upstreams))
   for (const asked of name === 'imagen' ? [request] : [request, edit])
-    test(`${name}: what is written to ${asked.operation} a picture is accepted, and its reply has one with usage`, async () => {
+    test(`${name}: a request to ${asked.operation} an image is accepted, and its reply has an image with usage`, async () => {
       const call = write(asked);
       const body = parseJsonObject(await ask(vendor, pathOf(call.operation), call));
       const reply = body && read(body, asked);
@@ -102,7 +102,7 @@ for (const [name, [vendor, write, pathOf, read]] of Object.entries(upstreams))
       else assert.equal(usage.outputImages, 1);
     });
 
-test('openai: a stream shows unfinished pictures and ends with usage', async () => {
+test('openai: a stream shows partial images and ends with usage', async () => {
   const call = writeOpenaiImages({ ...request, stream: true, partialImages: 2 }, 'gpt-image-1.5', createFieldNotes(false));
   const frames = (await ask('openai', '/v1/images/generations', call))
     .toString()
@@ -117,7 +117,7 @@ test('openai: a stream shows unfinished pictures and ends with usage', async () 
   assert.equal(last?.kind === 'completed' && last.usage?.usage.outputTokens, 600);
 });
 
-test('rankings: what is written to each upstream is accepted, and comes back as the same ranking', async () => {
+test('rankings: the request to each upstream is accepted, and gives the same ranking', async () => {
   const body = { model: 'r', query: 'the coast', documents: ['a bank', 'the coast', { text: 'a coast' }], top_n: 2 };
   const asked = readRerankRequest(body, 'jina', 'compatible', createFieldNotes(false));
   for (const upstream of ['cohere', 'jina', 'voyage', 'vllm'] as const) {

@@ -14,13 +14,16 @@ import type { UpstreamVendor } from '../../src/upstreams/upstream-vendor.ts';
 import { chatInterfaces } from '../support/interfaces.ts';
 
 /**
- * What every kind of upstream must do, run against servers that answer as its vendor does. Joining the registry is joining this suite.
- * The servers know one key, so that a credential in the wrong place is a refusal.
+ * Requirements of every kind of upstream, tested with servers that answer as its vendor does. An upstream of the
+ * registry is in this suite. The servers know one key, so that a credential in the wrong place is refused.
  */
 const apiKey = 'sk-known-0123456789';
 const timeoutMs = 60_000;
 
-/** A compatible server is whoever speaks its interface: OpenAI's for two of them, Anthropic's, whose paths begin with `/v1`, for the third. */
+/**
+ * A compatible server is one that speaks the same interface: OpenAI's for two of them, Anthropic's, whose paths begin
+ * with `/v1`, for the third.
+ */
 function baseUrlOf(vendor: UpstreamVendor, dialect: DialectId, { addresses }: RunningSimulator): string {
   if (vendor.id !== 'openai-compatible') return addresses[vendor.id];
   return dialect === 'anthropic-messages' ? `${addresses.anthropic}/v1` : addresses.openai;
@@ -55,11 +58,11 @@ function readFrames(framing: StreamFraming, body: Buffer): readonly Frame[] {
   return (framing === 'sse' ? createSseFrameReader(options) : createJsonArrayFrameReader(options)).push(body);
 }
 
-/** Framings that a dialect's streams come in. */
+/** The framings of a dialect's streams. */
 const framingsOf = (dialect: DialectId): readonly StreamFraming[] =>
   dialect === 'gemini-generate-content' ? ['sse', 'json-array'] : ['sse'];
 
-/** The members of a request that its dialect wants for generating and refuses for counting. */
+/** The members that a dialect requires for generating and refuses for counting. */
 function countBody(body: Record<string, unknown>): object {
   const { max_tokens: _, ...counted } = body;
   return counted;
@@ -78,11 +81,11 @@ describe('upstreams', () => {
 
   function reach(vendor: UpstreamVendor, dialect: DialectId, operation: Operation, framing?: StreamFraming) {
     const api = chatInterfaces.find((each) => each.dialect === dialect);
-    assert.ok(api, `there is an example request of ${dialect}`);
+    assert.ok(api, `${dialect} has an example request`);
     const model = vendor.id === 'xai' ? 'grok-4' : api.model;
     const base = new URL(baseUrlOf(vendor, dialect, simulator));
     const path = vendor.locate({ dialect, operation, upstreamModel: model, ...(framing === undefined ? {} : { framing }) });
-    assert.ok(path, 'the vendor has such a route');
+    assert.ok(path, 'the vendor has the route');
     const client =
       clients.get(base.origin) ?? createUpstreamClient({ origin: base.origin, connectTimeoutMs: timeoutMs, headerBytesMax: 65_536 });
     clients.set(base.origin, client);
@@ -100,7 +103,7 @@ describe('upstreams', () => {
     describe(vendor.id, { timeout: timeoutMs }, () => {
       const spoken = [...vendor.dialects, ...vendor.optionalDialects];
 
-      test('it speaks something, and only dialects that there are', () => {
+      test('it speaks at least one dialect, and only existing ones', () => {
         assert.ok(vendor.dialects.length > 0);
         for (const dialect of spoken) assert.ok(dialect in chatDialects);
       });
@@ -127,7 +130,7 @@ describe('upstreams', () => {
           });
         }
 
-        test(`${dialect}: without a credential, or with an unknown one, it is refused in words that the dialect reads`, async () => {
+        test(`${dialect}: without a credential, or with an unknown one, it is refused in a format that the dialect reads`, async () => {
           const call = reach(vendor, dialect, 'generate');
           for (const credential of [{}, vendor.credentialHeaders('sk-unknown', dialect)]) {
             const { status, body } = await call(credential);
@@ -136,16 +139,16 @@ describe('upstreams', () => {
           }
         });
 
-        test(`${dialect}: counting tokens is offered where it is located, and is free of a reply`, async (context) => {
+        test(`${dialect}: token counting is offered if it is located, and generates no reply`, async (context) => {
           if (vendor.locate({ dialect, operation: 'count-tokens', upstreamModel: 'm' }) === undefined)
-            return context.skip('the vendor has no such route');
+            return context.skip('the vendor does not have this route');
           const { status, body } = await reach(vendor, dialect, 'count-tokens')(vendor.credentialHeaders(apiKey, dialect));
           assert.equal(status, 200, body.toString());
           assert.match(body.toString(), /"(?:input_tokens|totalTokens)":\s*\d+/);
         });
       }
 
-      test('the key never stands in an address', () => {
+      test('the key is never in an address', () => {
         assert.deepEqual(
           simulator.records().filter(({ path }) => /key=|sk-/.test(path)),
           [],

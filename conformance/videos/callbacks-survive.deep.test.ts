@@ -8,10 +8,10 @@ import { startReceiver } from '../../src/tasks/callbacks/testing/callback-receiv
 import { eventually } from '../support/http.ts';
 import { startVideosWorld } from './start-videos-world.ts';
 
-/** What fails has no file, which the simulator would have to draw. */
+/** A failed video has no file, which the simulator would have to generate. */
 const failing = 'ms=100;end=failed';
 
-/** A name that looks public and leads inside, where this machine has one. */
+/** A name that looks public and resolves to an internal address, if this machine has one. */
 async function findInsideName(): Promise<string | undefined> {
   for (const name of [hostname(), 'ip6-localhost', 'ip6-loopback']) {
     if (/(?:^|\.)(?:localhost|local|internal)$/.test(name)) continue;
@@ -21,8 +21,8 @@ async function findInsideName(): Promise<string | undefined> {
   return undefined;
 }
 
-describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 2 }, () => {
-  test('killed between the end of a video and the delivery, the next gateway delivers, once', async (context) => {
+describe('callbacks of videos survive failures of the gateway', { concurrency: 2 }, () => {
+  test('if the gateway is killed between the end of a video and the delivery, the next gateway delivers once', async (context) => {
     let isUp = false;
     const { url, received } = await startReceiver(context, (response) => {
       if (isUp) response.writeHead(204).end();
@@ -38,7 +38,7 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
       60_000,
     );
     await before.stop('SIGKILL');
-    // One; more where the machine stood still for five seconds before the kill.
+    // One; more if the machine stalled for five seconds before the kill.
     const failed = received.length;
     isUp = true;
     const after = await world.start();
@@ -53,7 +53,7 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     assert.equal(received.length, failed + 1);
   });
 
-  test('of two workers one sends, under one secret', async (context) => {
+  test('of two workers one sends, with one secret', async (context) => {
     const { url, received } = await startReceiver(context);
     await using world = await startVideosWorld({ callbacks: { privateAddresses: true } });
     const weir = await world.start({ command: 'gateway', commandArguments: ['--workers', '2'] });
@@ -72,7 +72,7 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
     assert.equal(received.length, ids.length);
   });
 
-  test('unless the operator allows it nothing is sent inside: refused where it can be seen, and where the name leads there, when it is sent', async (context) => {
+  test('unless the operator allows it nothing is sent to internal addresses: they are refused at once if visible, and otherwise at delivery', async (context) => {
     await using world = await startVideosWorld();
     const weir = await world.start();
     const inside = [
@@ -94,10 +94,10 @@ describe('callbacks of videos, whatever becomes of the gateway', { concurrency: 
         assert.match(text, /callback_url.*(?:https:\/\/|public internet)/);
       }
     }
-    assert.equal(world.simulator.videos().length, 0, 'nothing is begun');
+    assert.equal(world.simulator.videos().length, 0, 'no task is begun');
     const name = await findInsideName();
     if (name === undefined) {
-      context.diagnostic('this machine has no name that leads inside');
+      context.diagnostic('this machine does not have a name with an internal address');
       return;
     }
     const id = await weir.make({ callback_url: `https://${name}/` }, failing);

@@ -10,13 +10,13 @@ import { runCommand } from '../programs/run-command.ts';
 import { eventually } from '../support/http.ts';
 import { startVideosWorld, type VideosWorld, type WorldGateway } from './start-videos-world.ts';
 
-/** What fails has no file, which the simulator would have to draw. */
+/** A failed video has no file, which the simulator would have to generate. */
 const failing = 'ms=100;end=failed';
 
 const headersOf = ({ headers }: Received): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 
-describe('callbacks of videos over the real program', () => {
+describe('callbacks of videos with the real program', () => {
   let world: VideosWorld;
   let weir: WorldGateway;
   before(async () => {
@@ -34,7 +34,7 @@ describe('callbacks of videos over the real program', () => {
   const eventsOf = async (subject: string, gateway = weir) => (await gateway.ask('GET', `/callbacks?subject=${subject}`)).json.data;
   const rotate = async (): Promise<string> => (await weir.ask('POST', '/callbacks/secret/rotate', { body: {} })).json.secret;
 
-  test('every interface that has a callback is told how its video ended, once, with what both kinds of libraries verify', async (context) => {
+  test('every interface with callbacks reports the end of its video once, and both kinds of libraries verify it', async (context) => {
     const { url, received } = await startReceiver(context);
     const secret = await rotate();
     const headers = { 'x-simulator-video': 'ms=100' };
@@ -82,10 +82,10 @@ describe('callbacks of videos over the real program', () => {
     }
     assert.equal(expected.size, 0);
     const upstream = world.simulator.records().map((record) => JSON.stringify(record));
-    assert.ok(!upstream.some((record) => record.includes('token=secret')), 'no vendor gets to see where a client listens');
+    assert.ok(!upstream.some((record) => record.includes('token=secret')), "no vendor learns a client's address");
   });
 
-  test('a receiver that breaks off is met again after five seconds, with the same event under the same id; redirects are no success', async (context) => {
+  test('a receiver that fails gets the same event with the same id again after five seconds; redirects are not a success', async (context) => {
     const secret = await rotate();
     const elsewhere = await startReceiver(context);
     let attempts = 0;
@@ -100,15 +100,15 @@ describe('callbacks of videos over the real program', () => {
     const ids = await Promise.all([flaky, moved, gone, silent].map(({ url }) => weir.make({ callback_url: url }, failing)));
     const [one, two] = await told(flaky.received, 2);
     assert.ok(one && two);
-    // By the gateway's own clock, whenever they were read here.
+    // By the gateway's own clock, not by the time of reading.
     const sentAt = (attempt: Received): number => Number(attempt.headers['webhook-timestamp']);
     assert.ok(sentAt(two) - sentAt(one) >= 4, `${sentAt(one)} and ${sentAt(two)}`);
     assert.deepEqual([two.body, two.headers['webhook-id']], [one.body, one.headers['webhook-id']]);
     assert.notEqual(two.headers['webhook-timestamp'], one.headers['webhook-timestamp']);
     new Webhook(secret).verify(two.body, headersOf(two));
     const [fourth] = await eventsOf(ids[3] ?? '');
-    assert.deepEqual([fourth.status, fourth.attempts], ['waiting', 0], 'one that hangs holds up nobody');
-    // What became of an attempt is written when its receiver has answered.
+    assert.deepEqual([fourth.status, fourth.attempts], ['waiting', 0], 'a receiver that hangs delays no other');
+    // The result of an attempt is recorded when its receiver has answered.
     const attempted = async (id = '', attempts = 1) => {
       const [event] = await eventually(
         () => eventsOf(id),
@@ -124,7 +124,7 @@ describe('callbacks of videos over the real program', () => {
     assert.deepEqual([delivered.status, delivered.attempts, elsewhere.received.length, gone.received.length], ['delivered', 2, 0, 1]);
   });
 
-  test('during a rotation both secrets verify; an event is sent again over HTTP and by the command, and to nobody else', async (context) => {
+  test('during a rotation both secrets verify; an event can be sent again over HTTP and by the command, only by its user', async (context) => {
     const { url, received } = await startReceiver(context);
     const before = await rotate();
     const after = await rotate();

@@ -5,7 +5,7 @@ import { call, eventually, post } from '../support/http.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
 
 const wish = { model: 'vendor-imagine-video', prompt: 'a red kite' };
-/** A picture of one white dot, as base64 and as a data URI. */
+/** A PNG of one white dot, as base64 and as a data URI. */
 const dot = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 const picture = `data:image/png;base64,${dot}`;
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'];
@@ -13,11 +13,11 @@ const soon = { 'x-simulator-video': 'ms=100' };
 
 type Row = readonly [name: string, body: unknown, code: string, param: string | null];
 
-/** What the interface document bounds; refused in both modes. */
+/** Bounds of the interface document; refused in both modes. */
 const refusals: readonly Row[] = [
   ['2.2 model is required', { prompt: 'x' }, 'missing_model', 'model'],
   ['2.2 prompt is required', { model: wish.model }, 'missing_prompt', 'prompt'],
-  ['2.2 an empty prompt is none', { ...wish, prompt: ' ' }, 'invalid_request', 'prompt'],
+  ['2.2 an empty prompt counts as missing', { ...wish, prompt: ' ' }, 'invalid_request', 'prompt'],
   ['2.2 a prompt is a string', { ...wish, prompt: 5 }, 'invalid_request', 'prompt'],
   ['8 duration 0', { ...wish, duration: 0 }, 'invalid_duration', 'duration'],
   ['8 duration 16', { ...wish, duration: 16 }, 'invalid_duration', 'duration'],
@@ -38,15 +38,15 @@ const refusals: readonly Row[] = [
   ['2.2 the body is JSON', '{"model":', 'invalid_json', null],
 ];
 
-/** What only the letter of the document refuses. */
+/** Fields that only the letter of the document refuses. */
 const documentedRefusals: readonly Row[] = [
   ['2.2 a field that is not in the table', { ...wish, seed: 1 }, 'invalid_request', 'seed'],
-  ['2.2 duration as a text', { ...wish, duration: '5' }, 'invalid_duration', 'duration'],
+  ['2.2 duration as a string', { ...wish, duration: '5' }, 'invalid_duration', 'duration'],
   ['2.2 resolution has two values', { ...wish, metadata: { resolution: '1080p' } }, 'invalid_request', 'metadata.resolution'],
-  ['2.2 null is no value', { ...wish, image: null }, 'invalid_image', 'image'],
+  ['2.2 null is not a value', { ...wish, image: null }, 'invalid_image', 'image'],
 ];
 
-/** What both modes take, and what the upstream is then asked for beside model and prompt. */
+/** Requests that both modes accept, and the upstream's request besides model and prompt. */
 const accepted: readonly (readonly [name: string, body: object, sent: object])[] = [
   ['2.2 the defaults', {}, { duration: 5, resolution: '480p', aspect_ratio: '16:9' }],
   ['8 duration 1', { duration: 1 }, { duration: 1, resolution: '480p', aspect_ratio: '16:9' }],
@@ -59,19 +59,19 @@ const accepted: readonly (readonly [name: string, body: object, sent: object])[]
   ]),
   ['4.1.4 the ratio of an image is its own', { image: picture }, { duration: 5, resolution: '480p', image: { url: picture } }],
   [
-    '4.1.4 unless one is asked for',
+    '4.1.4 unless a ratio is requested',
     { image: picture, metadata: { aspect_ratio: '1:1' } },
     { duration: 5, resolution: '480p', aspect_ratio: '1:1', image: { url: picture } },
   ],
   ['2.2 one of images is the image', { images: [picture] }, { duration: 5, resolution: '480p', image: { url: picture } }],
   [
-    '4.1.6 several images, as texts',
+    '4.1.6 several images, as strings',
     { images: [picture, picture] },
     { duration: 5, resolution: '480p', reference_images: [{ url: picture }, { url: picture }] },
   ],
   ['4.1.6 images as objects', { images: [{ url: picture }] }, { duration: 5, resolution: '480p', image: { url: picture } }],
   [
-    '1 what metadata has beyond the table passes',
+    '1 members of metadata beyond the table pass',
     { metadata: { seed: 7, negative_prompt: 'rain', fps: 24 } },
     { duration: 5, resolution: '480p', aspect_ratio: '16:9', seed: 7, negative_prompt: 'rain', fps: 24 },
   ],
@@ -85,13 +85,13 @@ for (const validation of ['compatible', 'documented'])
     });
     after(() => bench[Symbol.asyncDispose]());
 
-    /** Videos that were made before are polled meanwhile. */
+    /** Videos of earlier tests are polled meanwhile. */
     const lastPosted = () => bench.simulator.records().findLast(({ method }) => method === 'POST');
     const create = (body: unknown, headers: Readonly<Record<string, string>> = {}) =>
       bench.ask('POST', '/video/generations', { body, headers });
 
     for (const [name, body, code, param] of validation === 'documented' ? [...refusals, ...documentedRefusals] : refusals)
-      test(`${name}: 400, and nothing is asked of the upstream`, async () => {
+      test(`${name}: 400, and no request reaches the upstream`, async () => {
         const jobs = bench.simulator.videos().length;
         const { status, json, headers } = await create(body);
         assert.deepEqual([status, json.code, json.error.code, json.error.param], [400, code, code, param], JSON.stringify(json));
@@ -101,7 +101,7 @@ for (const validation of ['compatible', 'documented'])
       });
 
     for (const [name, body, sent] of accepted)
-      test(`${name}: taken, and sent as it was meant`, async () => {
+      test(`${name}: accepted, and sent with the intended meaning`, async () => {
         const { status, json, text } = await create({ ...wish, ...body });
         assert.equal(status, 200, text);
         assert.match(json.id, /^task_\w+$/);
@@ -111,7 +111,7 @@ for (const validation of ['compatible', 'documented'])
         assert.deepEqual([prompt, others], [wish.prompt, sent]);
       });
 
-    test('4.1.2, 4.1.3, 4.1.5 metadata.video is a remix: of its length and size, whatever is said beside it', async () => {
+    test('4.1.2, 4.1.3, 4.1.5 metadata.video is a remix with its own length and size, whatever other fields say', async () => {
       const metadata = { video: 'https://files.example/in.mp4', resolution: '480p', aspect_ratio: '1:1' };
       const made = await create({ ...wish, duration: 15, metadata });
       assert.equal(made.status, 200, made.text);
@@ -125,7 +125,7 @@ for (const validation of ['compatible', 'documented'])
       assert.deepEqual([receipt.held.usage, receipt.pricing_parameters], [{ outputVideoMs: 8700, inputImages: 0 }, { resolution: '720p' }]);
     });
 
-    // What is made of a request that was taken does not depend on how strictly requests are read.
+    // The strictness of validation does not affect accepted requests.
     if (validation === 'documented') return;
 
     test('2.1, 3, 4.2 a task lives through the four states and ends with its video', async () => {
@@ -135,7 +135,7 @@ for (const validation of ['compatible', 'documented'])
         async () => {
           const [one, other] = await Promise.all(['videos', 'video/generations'].map((path) => bench.ask('GET', `/${path}/${made.id}`)));
           assert.deepEqual([one?.status, other?.status], [200, 200]);
-          // It may have gone on between the two.
+          // It may have advanced between the two.
           if (one?.json.status === other?.json.status)
             assert.deepEqual(Object.keys(one?.json).toSorted(), Object.keys(other?.json).toSorted());
           const { status, progress, metadata, error } = one?.json ?? {};
@@ -168,7 +168,7 @@ for (const validation of ['compatible', 'documented'])
       assert.ok(progress < 100);
     });
 
-    test('2.3, 4.7, 4.8 the statistics: no tokens, the amount, the time that it took; and the workbook', async () => {
+    test('2.3, 4.7, 4.8 the statistics have no tokens, the amount and the duration; and so does the workbook', async () => {
       const key = await bench.createKey('ann', 'films');
       const id = await bench.make({ duration: 3, metadata: { resolution: '720p' } }, { key, headers: soon });
       await bench.ended(id, { key });
@@ -201,7 +201,7 @@ for (const validation of ['compatible', 'documented'])
       for (const path of ['stats', 'excel']) assert.equal((await post(`${monitorUrl}/bill/${path}`, question)).status, 401);
     });
 
-    test('5, 9 without a key 401; without /v1, and for an id of nobody, 404', async () => {
+    test('5, 9 a request without a key is 401; without /v1, and for an unknown id, 404', async () => {
       for (const [method, path] of [
         ['POST', '/video/generations'],
         ['GET', '/videos/task_x'],

@@ -10,7 +10,7 @@ import { steerJob } from './task-books.ts';
 /** Generous, and far below the half minute that a drain may take. */
 const quickMs = 25_000;
 
-/** Follows a video. `over` resolves when the stream has ended as a whole one, and rejects when it was broken off. */
+/** Follows a video. `over` resolves when the stream has ended completely, and rejects if it was cut. */
 async function follow(weir: WorldGateway, id: string, headers: Readonly<Record<string, string>> = {}) {
   const { statusCode, body } = await request(`${weir.gatewayUrl}/v1/videos/${id}/events`, {
     headers: { authorization: `Bearer ${weir.apiKey}`, accept: 'text/event-stream', ...headers },
@@ -19,14 +19,14 @@ async function follow(weir: WorldGateway, id: string, headers: Readonly<Record<s
   const over = (async () => {
     for await (const piece of body) text += String(piece);
   })();
-  // Looked at by those who care how it ended.
+  // Checked by tests that need the end.
   over.catch(() => undefined);
   return { statusCode, text: () => text, over };
 }
 
-describe('videos that are under way while the gateway ends', { concurrency: 2 }, () => {
+describe('videos in progress while the gateway stops', { concurrency: 2 }, () => {
   for (const command of ['start', 'gateway'] as const) {
-    test(`who follows one is let go at once with a whole answer, asks the next gateway and misses nothing (${command})`, async () => {
+    test(`a client that follows a video gets a complete answer at once, reconnects to the next gateway and misses nothing (${command})`, async () => {
       await using world = await startVideosWorld({ timeouts: { drainDelayMs: 0, heartbeatMs: 100 } });
       const before = await world.start({ command, ...(command === 'gateway' ? { commandArguments: ['--workers', '2'] } : {}) });
       const id = await before.make({ prompt: 'followed' }, 'end=never');
@@ -77,7 +77,7 @@ describe('videos that are under way while the gateway ends', { concurrency: 2 },
     assert.equal(content.status, 200);
   });
 
-  test('what is not there cannot be followed, and what is over is told once', async () => {
+  test('a missing video cannot be followed, and the end of a finished one is reported once', async () => {
     await using world = await startVideosWorld();
     const weir = await world.start();
     const unknown = await weir.ask('GET', '/videos/video_0/events');

@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { eventually } from '../support/http.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
 
-describe('videos whose upstreams misbehave', () => {
+describe('videos of faulty upstreams', () => {
   let bench: VideosBench;
   before(async () => {
     bench = await startVideosBench({ callbacks: { privateAddresses: true } });
@@ -15,7 +15,7 @@ describe('videos whose upstreams misbehave', () => {
 
   const jobsOf = (prompt: string) => bench.simulator.videos().filter((job) => job['prompt'] === prompt);
 
-  test('an accepted submission whose answer is cut is never sent twice to an upstream that would make it twice', async () => {
+  test('an accepted submission whose answer is cut is never sent twice to an upstream without idempotency', async () => {
     const id = await bench.make({ prompt: 'cut' }, { headers: { 'x-simulator-video': 'ms=100;accept=cut' } });
     const task = await bench.ended(id);
     assert.deepEqual([task.status, task.error.code], ['failed', 'submission_lost']);
@@ -23,7 +23,7 @@ describe('videos whose upstreams misbehave', () => {
     assert.equal((await bench.ask('GET', `/videos/${id}/receipt`)).json.charged.amount_usd, '0');
   });
 
-  test('one whose upstream makes nothing twice is sent again under its key, and is one video', async () => {
+  test('a submission to an upstream with idempotency is repeated under its key, and is one video', async () => {
     const id = await bench.make({ model: 'chained', prompt: 'chain cut' }, { headers: { 'x-simulator-video': 'ms=100;accept=cut' } });
     const submissions = () => bench.simulator.records().filter(({ method, path }) => method === 'POST' && path === '/v1/video/generations');
     assert.equal((await bench.ended(id)).status, 'completed');
@@ -33,7 +33,7 @@ describe('videos whose upstreams misbehave', () => {
     assert.equal(jobsOf('chain cut').length, 1);
   });
 
-  test('a result that leads inside is not fetched, and its video does not fail for it', async () => {
+  test('a result at an internal address is not fetched, and its video does not fail because of it', async () => {
     for (const link of ['redirect-inside', 'http://127.0.0.1:9/secret', 'http://[::ffff:169.254.169.254]/latest']) {
       const id = await bench.make({ prompt: link }, { headers: { 'x-simulator-video': `ms=100;link=${link}` } });
       await eventually(
@@ -51,7 +51,7 @@ describe('videos whose upstreams misbehave', () => {
     assert.equal((await bench.ended(id)).status, 'completed');
   });
 
-  test('what moderation withheld failed, and is charged as its vendor charges', async () => {
+  test('a video that moderation withheld has failed, and is charged as its vendor charges', async () => {
     const id = await bench.make({}, { headers: { 'x-simulator-video': 'ms=100;end=moderated' } });
     const task = await bench.ended(id);
     assert.deepEqual([task.status, task.error.code], ['failed', 'content_moderated']);
@@ -59,7 +59,7 @@ describe('videos whose upstreams misbehave', () => {
     assert.equal(json.charged.usage.outputVideoMs, 5000);
   });
 
-  test('a receiver is told of the end once', async () => {
+  test('a receiver gets the end once', async () => {
     const told: { headers: Readonly<Record<string, unknown>>; body: string }[] = [];
     const receiver = createServer((request, response) => {
       let body = '';

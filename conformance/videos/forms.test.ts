@@ -8,7 +8,7 @@ import { eventually } from '../support/http.ts';
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
 import { steerJob } from './task-books.ts';
 
-/** A picture of one white dot. */
+/** A PNG of one white dot. */
 const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==', 'base64');
 
 describe('the three interfaces of videos', () => {
@@ -32,7 +32,7 @@ describe('the three interfaces of videos', () => {
       60_000,
     );
 
-  test('OpenAI’s SDK: create, retrieve, list, download, remix, delete', async () => {
+  test('OpenAI’s SDK can create, retrieve, list, download, remix and delete', async () => {
     const made = await client.videos.create({ model: 'sora-2', prompt: 'a boat', seconds: '4', size: '1280x720' });
     assert.deepEqual([made.object, made.status, made.seconds, made.size], ['video', 'queued', '4', '1280x720']);
     const done = await finished(made.id);
@@ -52,19 +52,19 @@ describe('the three interfaces of videos', () => {
     assert.deepEqual(ids, [remix.id, made.id]);
     assert.equal((await client.videos.delete(remix.id)).deleted, true);
     await assert.rejects(client.videos.retrieve(remix.id), (error) => error instanceof OpenAI.NotFoundError);
-    // Its vendor was told of the source by its own id.
+    // Its vendor received the source's own id.
     const job = bench.simulator.videos().find(({ prompt }) => prompt === 'a blue boat');
     assert.equal(job?.['interface'], 'openai-videos');
   });
 
-  test('OpenAI’s SDK: a picture to begin with', async () => {
+  test('OpenAI’s SDK: a video begins with an image', async () => {
     const reference = await toFile(png, 'dot.png', { type: 'image/png' });
     const made = await client.videos.create({ model: 'sora-2', prompt: 'from a dot', seconds: '4', input_reference: reference });
     await finished(made.id);
     assert.equal(bench.simulator.videos().find(({ prompt }) => prompt === 'from a dot')?.['imageCount'], 1);
   });
 
-  test('OpenAI’s SDK: what is wrong is named', async () => {
+  test('OpenAI’s SDK: an invalid field is named', async () => {
     await assert.rejects(client.videos.create({ model: 'sora-2', prompt: 'x', seconds: '5' as '4' }), (error) => {
       assert.ok(error instanceof OpenAI.BadRequestError);
       return true;
@@ -93,7 +93,7 @@ describe('the three interfaces of videos', () => {
     assert.deepEqual([refusal.status, typeof refusal.json.error], [400, 'string']);
   });
 
-  test('a remix of a video of ours, by its address and by its id', async () => {
+  test('a video of the gateway can be remixed by its address and by its id', async () => {
     const source = await bench.make({ duration: 2, prompt: 'source' });
     const { metadata } = await bench.ended(source);
     const byAddress = await bench.make({ prompt: 'by address', metadata: { video: metadata.url } });
@@ -107,20 +107,20 @@ describe('the three interfaces of videos', () => {
     assert.equal(json.remixed_from_video_id, source);
     const jobs = bench.simulator.videos().filter(({ prompt }) => prompt === 'by address' || prompt === 'by id');
     assert.equal(jobs.length, 2);
-    // Nobody but our own clients could fetch it: the file itself was sent.
+    // Only the gateway's clients could fetch it, so the file itself was sent.
     for (const { inputs } of jobs) assert.ok(!JSON.stringify(inputs).includes(bench.weir.gatewayUrl));
     const { json: receipt } = await bench.ask('GET', `/videos/${byId.json.id}/receipt`);
     assert.equal(receipt.held.usage.outputVideoMs, 8700);
     assert.equal(receipt.charged.usage.outputVideoMs, 2000);
   });
 
-  test('a video by way of another gateway', async () => {
+  test('a video can be made through another gateway', async () => {
     const id = await bench.make({ model: 'chained', duration: 2, prompt: 'chained' });
     assert.equal((await bench.ended(id)).status, 'completed');
     assert.equal((await bench.ask('HEAD', `/videos/${id}/content`)).headers['content-type'], 'video/mp4');
   });
 
-  test('events: the state at once, each change, and an end', async () => {
+  test('events: the state comes at once, then each change, and an end', async () => {
     const id = await bench.make({ prompt: 'told' }, { headers: { 'x-simulator-video': 'end=never' } });
     const url = `${bench.weir.gatewayUrl}/v1/videos/${id}/events`;
     const { statusCode, headers, body } = await request(url, { headers: { authorization: `Bearer ${bench.weir.apiKey}` } });

@@ -9,12 +9,12 @@ import { startWeir } from '../support/start-weir.ts';
 import { startVideosProgram, type VideosBench } from './start-videos-bench.ts';
 import { auditTasks, type MadeVideo, mediaFiles, steerJob } from './task-books.ts';
 
-// As long as the lease of a dead process, which the next one waits for, and then some.
+// As long as the lease of a dead process, which the next one waits for, and a margin.
 const recoveredWithinMs = 120_000;
 
 const idOf = (bench: VideosBench, prompt: string): unknown => bench.simulator.videos().find((job) => job['prompt'] === prompt)?.['id'];
 
-/** Has the store refuse every write while `work` goes on: what is done outside of it is done, and not written down. */
+/** The store refuses every write while `work` runs: its effects outside of the store happen, and are not recorded. */
 async function withStoreLocked(dataDirectory: string, work: () => Promise<void>): Promise<void> {
   const database = openDatabase(join(dataDirectory, 'weir.sqlite'), { readOnly: false, busyTimeoutMs: 30_000 });
   database.execute('begin immediate');
@@ -26,7 +26,7 @@ async function withStoreLocked(dataDirectory: string, work: () => Promise<void>)
   }
 }
 
-/** Leaves no file of a dead process younger than the sweep takes. */
+/** Makes every file of a dead process old enough for the sweep. */
 function ageFiles(dataDirectory: string): number {
   const { whole, unfinished } = mediaFiles(dataDirectory);
   const twoDaysAgo = Date.now() / 1000 - 2 * 86_400;
@@ -35,7 +35,8 @@ function ageFiles(dataDirectory: string): number {
 }
 
 /**
- * Kills the only process while videos are being submitted, polled, copied, and stored but not settled, and starts another on its data. What it looked after ends once.
+ * Kills the only process while videos are being submitted, polled, copied, and stored but not settled, and starts
+ * another on its data. Each video ends once.
  */
 export async function killEverywhere(context: TestContext): Promise<void> {
   await using bench = await startVideosProgram();
@@ -52,10 +53,10 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   await bench.ended(await make('finished before', 'ms=100'));
   await make('polling', 'end=never');
   const copying = await make('copying', 'ms=100;content=slow;content-rate=500');
-  // The answers of these are still on their way when the process dies, and their clients never learn an id.
+  // The answers of these are still in transit when the process dies, and their clients never receive an id.
   for (const [prompt, model] of [
-    ['submitting, makes twice', 'vendor-imagine-video'],
-    ['submitting, makes nothing twice', 'chained'],
+    ['submitting, without idempotency', 'vendor-imagine-video'],
+    ['submitting, with idempotency', 'chained'],
   ] as const) {
     bench.make({ prompt, model, duration: 1 }, { headers: { 'x-simulator-video': 'ms=100;accept-ms=600000' } }).catch(() => undefined);
     await eventually(
@@ -77,7 +78,7 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   assert.equal(await progressOf(settling), 99);
   const before = mediaFiles(dataDirectory).whole.length;
   await withStoreLocked(dataDirectory, async () => {
-    // Not before nobody can write that it is there.
+    // Only when no process can record that the file exists.
     await steerJob(bench.simulator, 'settling', 'content-rate=10000000');
     await eventually(
       () => mediaFiles(dataDirectory).whole.length,
@@ -88,7 +89,7 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   });
 
   const left = mediaFiles(dataDirectory);
-  assert.deepEqual([left.whole.length - before, left.unfinished.length], [1, 1], 'one file that no row knows, one that is half there');
+  assert.deepEqual([left.whole.length - before, left.unfinished.length], [1, 1], 'one file without a row, one that is half written');
   const aged = ageFiles(dataDirectory);
   await steerJob(bench.simulator, 'copying', 'content=no-length');
   await steerJob(bench.simulator, 'polling', 'end=done');
@@ -106,7 +107,7 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   const unnamed = over.filter(({ id }) => made.every((one) => one.id !== id));
   assert.deepEqual([over.length, unnamed.length, lost.length], [6, 2, 1]);
   for (const { id } of unnamed)
-    made.push({ id, prompt: id === lost[0]?.id ? 'submitting, makes twice' : 'submitting, makes nothing twice' });
+    made.push({ id, prompt: id === lost[0]?.id ? 'submitting, without idempotency' : 'submitting, with idempotency' });
   const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask }, made);
   assert.deepEqual(problems, []);
   assert.deepEqual([counts['completed'], counts['failed'], counts['rows']], [5, 1, 6]);
@@ -114,7 +115,7 @@ export async function killEverywhere(context: TestContext): Promise<void> {
   assert.deepEqual(
     submissions.toSorted((one, other) => one - other),
     [1, 1, 1, 1, 1, 2],
-    'only the one that makes nothing twice was sent again',
+    'only the submission with idempotency was sent again',
   );
   const seconds = ((performance.now() - restartedAt) / 1000).toFixed(1);
   context.diagnostic(`${JSON.stringify(counts)}; all over ${seconds} s after the restart; files of the dead process found: ${aged}`);

@@ -49,7 +49,7 @@ describe('links that open the file of a video without a key', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  test('the link of xAI’s form has the whole file, with all that its owner’s own address says', async () => {
+  test('the link of xAI’s form has the whole file, with all headers of its owner’s own address', async () => {
     const { searchParams, pathname } = new URL(link);
     assert.equal(pathname, `/v1/videos/${id}/content`);
     const hours = (Number(searchParams.get('expires')) - Date.now() / 1000) / 3600;
@@ -69,7 +69,7 @@ describe('links that open the file of a video without a key', () => {
     assert.equal((await get(link, { 'if-none-match': String(head.headers.etag) })).status, 304);
   });
 
-  test('changed, cut and expired links are answered as an unknown key is', async () => {
+  test('changed, cut and expired links are answered like an unknown key', async () => {
     const { searchParams } = new URL(link);
     const [expires, signature] = [searchParams.get('expires') ?? '', searchParams.get('signature') ?? ''];
     const other = signature.startsWith('A') ? 'B' : 'A';
@@ -103,7 +103,7 @@ describe('links that open the file of a video without a key', () => {
       assert.equal((await get(`${gatewayUrl}/v1${path}${query}`)).status, 401, path);
     assert.equal((await get(link, {}, 'DELETE')).status, 405);
     assert.equal((await get(`${gatewayUrl}/v1/videos/${id}${query}`, {}, 'DELETE')).status, 401);
-    // What cannot be known must not be told: an id that is nobody's reads the same.
+    // Secrets must not be revealed: an unknown id has the same answer.
     const [foreign, nobody] = await Promise.all(
       [theirs.id, `${theirs.id.slice(0, -4)}zzzz`].map((each) => get(`${gatewayUrl}/v1/videos/${each}/content${query}`)),
     );
@@ -111,7 +111,7 @@ describe('links that open the file of a video without a key', () => {
     assert.equal((await get(theirs.link)).status, 200);
   });
 
-  test('with a link that is not right, a key still decides', async () => {
+  test('with an invalid link, a key still decides', async () => {
     const url = link.replace(/signature=[^&]*/, 'signature=x');
     assert.equal((await get(url, { authorization: `Bearer ${bench.weir.apiKey}` })).status, 200);
     assert.equal((await get(url, { authorization: `Bearer ${strangerKey}` })).status, 404);
@@ -124,7 +124,7 @@ describe('links that open the file of a video without a key', () => {
     assert.equal((await get(doomed.link)).status, 401);
   });
 
-  test('the owner may have the video of a link changed', async () => {
+  test('the owner may have the video of a link edited', async () => {
     const made = await bench.ask('POST', '/videos/edits', {
       body: { model: 'vendor-imagine-video', prompt: 'in blue', video: { url: link } },
       headers: { 'x-simulator-video': 'ms=100' },

@@ -30,7 +30,7 @@ describe('videos in an object store', () => {
     const bytes = Buffer.from(await answer.body.arrayBuffer());
     return { status: answer.statusCode, headers: answer.headers, bytes };
   };
-  /** Names of the files of videos that were put into the bucket, the last one last. */
+  /** Names of the video files in the bucket, the last one last. */
   const putNames = (): readonly string[] =>
     store.requests.flatMap((one) => /^PUT \/[^/]+\/(weir\/[0-9a-f]{16}\/(?!check_)[^?]+)/.exec(one)?.[1] ?? []);
   const makeOne = async (): Promise<{ readonly video: string; readonly name: string }> => {
@@ -51,7 +51,7 @@ describe('videos in an object store', () => {
     await store[Symbol.asyncDispose]();
   });
 
-  test('a file is kept there, under the prefix, and served whole, in parts and by name', async () => {
+  test('a file is stored there, under the prefix, and served whole, in parts and by name', async () => {
     const whole = await content(id);
     assert.equal(whole.headers.etag, `"${createHash('sha256').update(file).digest('hex')}"`);
     assert.equal(file.subarray(4, 8).toString(), 'ftyp');
@@ -70,14 +70,14 @@ describe('videos in an object store', () => {
     assert.equal((await content(id, { range: `bytes=${file.length}-` })).status, 416);
   });
 
-  test('a deleted video takes its object with it', async () => {
+  test("a deleted video's object is deleted", async () => {
     const { video, name } = await makeOne();
     assert.ok(existsSync(store.pathOf(name)));
     assert.equal((await weir.ask('DELETE', `/videos/${video}`)).status, 200);
     assert.ok(!existsSync(store.pathOf(name)));
   });
 
-  test('while the store is away a finished video waits with an alert, a download says so, and both go on when it is back', async () => {
+  test('while the store is down a finished video waits with an alert, a download says so, and both continue when it is back', async () => {
     store.interfere((incoming, response) => {
       incoming.resume();
       response.writeHead(503).end('<Error><Code>SlowDown</Code></Error>');
@@ -88,7 +88,7 @@ describe('videos in an object store', () => {
     assert.equal((await weir.ask('GET', `/videos/${waiting}`)).json.status, 'in_progress');
     const refused = await content(id);
     assert.ok(refused.status >= 500 && !refused.bytes.includes('SlowDown'), `${refused.status} ${refused.bytes.toString()}`);
-    // A connection that is broken off, in place of an answer.
+    // A broken connection instead of an answer.
     store.interfere((incoming) => incoming.destroy() !== undefined);
     const broken = await content(id);
     assert.equal(broken.status, refused.status);
@@ -97,7 +97,7 @@ describe('videos in an object store', () => {
     assert.equal((await weir.ended(waiting)).status, 'completed');
   });
 
-  test('what has expired and what is nobody’s is deleted, and no other gateway’s files', async () => {
+  test('expired files and files without an owner are deleted, and no other gateway’s files', async () => {
     const { video, name } = await makeOne();
     const one = async function* () {
       yield Buffer.from('x');
@@ -126,7 +126,7 @@ describe('videos in an object store', () => {
     assert.ok((await content(id)).bytes.equals(file));
   });
 
-  test('the doctor says whether files can be kept, a start with wrong credentials says it too and goes on', async () => {
+  test('the doctor reports whether files can be stored, and a start with wrong credentials reports it too and continues', async () => {
     const doctor = (path: string) =>
       runWeir(['doctor', '--no-calls', '--json'], { WEIR_DATA_DIR: world.dataDirectory, WEIR_CONFIG: join(path, 'weir.yaml') });
     const rowOf = (stdout: string) =>

@@ -11,7 +11,10 @@ import { auditTasks, type MadeVideo, steerJob } from './task-books.ts';
 
 const soonMs = 60_000;
 
-/** Has the folder where files are written run full, by a tiny file system of its own; or, where nobody may mount one, not be a folder. Returns what mends it. */
+/**
+ * Fills the folder of the files, with a tiny file system of its own; without the right to mount one, replaces the
+ * folder by a file. Returns a function that repairs it.
+ */
 function fillDisk(dataDirectory: string): { readonly how: string; readonly mend: () => void } {
   const folder = join(dataDirectory, 'media', 'unfinished');
   try {
@@ -24,7 +27,7 @@ function fillDisk(dataDirectory: string): { readonly how: string; readonly mend:
       rmSync(folder);
       renameSync(`${folder}-away`, folder);
     };
-    return { how: 'a folder that is none', mend };
+    return { how: 'a path that is not a folder', mend };
   }
 }
 
@@ -46,7 +49,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
     return id;
   };
   const configure = (config: object): void => {
-    // Whole at any moment: the gateway looks at it by itself, too.
+    // Written atomically, because the gateway also reads it by itself.
     writeFileSync(`${path}.new`, JSON.stringify(config));
     renameSync(`${path}.new`, path);
     bench.weir.process.kill('SIGHUP');
@@ -67,7 +70,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
     );
   const statusOf = async (id: string): Promise<string> => (await bench.ask('GET', `/videos/${id}`)).json.status;
 
-  test('an upstream that a reload removes: the video waits with an alert and goes on when it is back', async () => {
+  test('an upstream that a reload removes: the video waits with an alert and continues when it is back', async () => {
     const id = await make('removed', 'end=never');
     const { xai: _xai, ...others } = good.upstreams;
     const models = { 'sora-2': { targets: [{ upstream: 'openai', model: 'sora-2' }] } };
@@ -80,7 +83,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
     assert.equal(alertOf(id), '');
   });
 
-  test('a credential that is refused: the video waits with an alert and goes on when it is right', async () => {
+  test('a refused credential: the video waits with an alert and continues when it is correct', async () => {
     const id = await make('refused', 'ms=100;poll=401');
     await alerted(id, /refuses the credential \(401\)/);
     assert.match(await statusOf(id), /queued|in_progress/);
@@ -88,7 +91,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
     assert.equal((await bench.ended(id)).status, 'completed');
   });
 
-  test('a disk that is full: the video waits with an alert, nothing is charged before it is stored', async (context) => {
+  test('a full disk: the video waits with an alert, nothing is charged before it is stored', async (context) => {
     const { how, mend } = fillDisk(bench.weir.dataDirectory);
     let id: string;
     try {
@@ -102,7 +105,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
     context.diagnostic(`the disk: ${how}`);
   });
 
-  test('what an upstream says it does not take is an honest answer and no task, what is forbidden is the client’s matter', async () => {
+  test('a request that an upstream does not support is refused without a task, and a forbidden one is the client’s matter', async () => {
     const refuse = async (fault: string) => {
       const body = { model: 'vendor-imagine-video', prompt: fault, duration: 1 };
       return await bench.ask('POST', '/video/generations', { body, headers: { 'x-simulator-fault': fault } });
@@ -119,7 +122,7 @@ describe('M12, F46: faults of the gateway and its operator end no video', () => 
     assert.equal((await bench.ask('GET', '/videos?limit=100')).json.data.length, before);
   });
 
-  test('the books', async (context) => {
+  test('the books match', async (context) => {
     const { dataDirectory } = bench.weir;
     const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask: (at) => bench.ask('GET', at) }, made);
     assert.deepEqual(problems, []);

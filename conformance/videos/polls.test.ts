@@ -14,11 +14,12 @@ type Row = {
   readonly end: string;
 };
 
-// Answers to polls that say nothing of a video, and ends of every kind. All are asked for at once, because each takes some polls.
+// Answers to polls without information about a video, and ends of every kind. All run at once, because each takes some
+// polls.
 const rows: readonly Row[] = [
-  { hazard: 'F50 a status nobody knows', script: 'ms=3000;word=simmering', end: 'completed' },
+  { hazard: 'F50 an unknown status', script: 'ms=3000;word=simmering', end: 'completed' },
   { hazard: 'F49 no status at all', script: 'ms=100;poll=empty;poll-times=2', end: 'completed' },
-  { hazard: 'F46 a page of a balancer', script: 'ms=100;poll=html;poll-times=2', end: 'completed' },
+  { hazard: 'F46 an error page of a load balancer', script: 'ms=100;poll=html;poll-times=2', end: 'completed' },
   { hazard: 'F46 a broken connection', script: 'ms=100;poll=reset;poll-times=2', end: 'completed' },
   { hazard: 'F46 polls answered 404', script: 'ms=100;poll=404;poll-times=2', end: 'completed' },
   { hazard: 'F46 polls answered 429', script: 'ms=100;poll=429;poll-times=2', end: 'completed' },
@@ -38,7 +39,7 @@ const rows: readonly Row[] = [
 
 const rank: Readonly<Record<string, number>> = { queued: 0, in_progress: 1, completed: 2, failed: 2 };
 
-/** What is wrong with the order of a task's events. */
+/** Errors in the order of a task's events. */
 function disorder(events: string): readonly string[] {
   const problems: string[] = [];
   let last = { status: 'queued', progress: 0 };
@@ -53,7 +54,7 @@ function disorder(events: string): readonly string[] {
   return problems;
 }
 
-describe('M12: what an upstream says of a video', () => {
+describe('M12: the reports of an upstream about a video', () => {
   let bench: VideosBench;
   before(async () => {
     bench = await startVideosBench();
@@ -62,7 +63,7 @@ describe('M12: what an upstream says of a video', () => {
 
   const make = (prompt: string, script: string) => bench.make({ prompt, duration: 1 }, { headers: { 'x-simulator-video': script } });
 
-  test('F43, F46, F49, F50: no answer that says nothing changes a task, nothing goes back, and each end is settled once', async (context) => {
+  test('F43, F46, F49, F50: an answer without information does not change a task, no state goes back, and each end is settled once', async (context) => {
     const made: MadeVideo[] = [];
     await Promise.all(
       rows.map(async ({ hazard, script, end }) => {
@@ -81,13 +82,13 @@ describe('M12: what an upstream says of a video', () => {
     context.diagnostic(JSON.stringify(audit.counts));
   });
 
-  test('F47, F51: deadlines. What is late gets an alert and is delivered, what is a day late, denied or taken back for ten minutes ends free', async () => {
+  test('F47, F51: a late video gets an alert and is delivered; one that is a day late, denied or withdrawn for ten minutes ends free', async () => {
     const never = 'end=never';
     const [late, tooLate, denied, takenBack] = await Promise.all([
       make('late', never),
       make('too late', never),
       make('denied', `${never};poll=404`),
-      // Completed, then failed: the file that was promised is not there, nor will it be.
+      // Completed, then failed: the promised file does not exist, and never will.
       make('taken back', 'ms=100;turn=failed'),
     ]);
     // The clock is the machine's: instead of waiting, the tasks are made older.
@@ -105,7 +106,7 @@ describe('M12: what an upstream says of a video', () => {
       );
       const errorOf = async (): Promise<object | undefined> => (await bench.ask('GET', `/videos/${id}`)).json.error;
       assert.equal(await errorOf(), undefined);
-      // A poll under way writes the time that it has read before: it is made older until that lasts.
+      // A running poll writes the time that it has read before: the task is made older until that persists.
       const older = 'update video_tasks set missing_since_ms = missing_since_ms - 600000 where id = ? and missing_since_ms > ?';
       await eventually(
         () => {

@@ -10,20 +10,23 @@ const remix = { video: 'https://files.example/in.mp4' };
 
 type Line = { readonly quantity: number; readonly unit_price_usd: string; readonly per: number };
 
-/** What the lines of a receipt come to, in nano-USD. */
+/** The sum of a receipt's lines, in nano-USD. */
 const sumOf = (lines: readonly Line[]): number =>
   lines.reduce((sum, { quantity, unit_price_usd: price, per }) => sum + Math.round((quantity * Number(price) * 1e9) / per), 0);
 
-/** By the shipped price book: 480p costs $0.05 a second, 720p $0.07, and each picture $0.002. The simulated vendor takes an input that it cannot read for one of 5 s of 480p. */
+/**
+ * By the shipped price book: 480p costs $0.05 a second, 720p $0.07, and each image $0.002. The simulated vendor counts
+ * an unreadable input as 5 s of 480p.
+ */
 const rows: readonly (readonly [name: string, body: object, held: string, charged: string])[] = [
   ['from words', { duration: 5 }, '0.25', '0.25'],
   ['from words, 720p', { duration: 3, metadata: { resolution: '720p' } }, '0.21', '0.21'],
   ['from a picture', { duration: 2, image: picture }, '0.102', '0.102'],
   ['from three pictures', { duration: 2, images: [picture, picture, picture] }, '0.106', '0.106'],
-  ['a remix: held for the longest and largest that it can come to', { metadata: remix }, '0.609', '0.35'],
+  ['a remix: the hold is for its longest and largest result', { metadata: remix }, '0.609', '0.35'],
 ];
 
-describe('what is held for a video, and what it costs', () => {
+describe('holds and costs of videos', () => {
   let bench: VideosBench;
   before(async () => {
     bench = await startVideosBench({ prices: { credits: { name: 'points', perUsd: '1000' } } });
@@ -38,7 +41,7 @@ describe('what is held for a video, and what it costs', () => {
       60_000,
     );
 
-  test('every row is held in full, and settled by what was delivered', async () => {
+  test('every row is held in full, and settled by the delivered video', async () => {
     const made = await Promise.all(
       rows.map(async ([name, body, held, charged]) => ({
         name,
@@ -65,7 +68,7 @@ describe('what is held for a video, and what it costs', () => {
     }
   });
 
-  test('a failure gives back what was held; what moderation withheld is charged, as the vendor does', async () => {
+  test('a failure releases the hold; a video that moderation withheld is charged, as by the vendor', async () => {
     const [failed, moderated] = await Promise.all(
       ['end=failed', 'end=moderated'].map((end) => bench.make({ duration: 4 }, { headers: { 'x-simulator-video': `ms=100;${end}` } })),
     );
@@ -78,7 +81,7 @@ describe('what is held for a video, and what it costs', () => {
     assert.deepEqual([billed.status, billed.state, billed.charged.amount_usd], ['failed', 'settled', '0.2']);
   });
 
-  test('models: what can be asked of each, with the prices of the book', async () => {
+  test('models: the list has the possible requests of each, with the prices of the book', async () => {
     const { json } = await bench.ask('GET', '/videos/models');
     const models = new Map<string, { readonly prices: object; readonly modes: readonly string[]; readonly duration_seconds: object }>(
       json.data.map((model: { id: string }) => [model.id, model]),

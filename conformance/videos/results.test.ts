@@ -7,25 +7,25 @@ import { startVideosProgram } from './start-videos-bench.ts';
 import { auditTasks, type MadeVideo, steerJob } from './task-books.ts';
 
 const mebibyte = 1024 ** 2;
-/** Five gigabytes are for runs by hand: a build machine has neither the disk nor the time. */
+/** Five gigabytes are for manual runs: a build machine has neither the disk nor the time. */
 const hugeBytes = Number(process.env['WEIR_HUGE_VIDEO_BYTES'] ?? 200 * mebibyte);
 const flatBytes = 160 * mebibyte;
 
-// What is wrong with a file or with the way to it, and what the simulator is told then, so that it is right.
+// A fault of a file or of its transfer, and the command that repairs the simulator.
 const broken: readonly (readonly [hazard: string, script: string, repair: string])[] = [
   ['S4 a link to the machine itself', 'link=inside', 'link=redirect'],
   ['S4 a link to the metadata of a cloud', 'link=metadata', 'link=redirect'],
-  ['S4 a redirect inside', 'link=redirect-inside', 'link=redirect'],
+  ['S4 a redirect to an internal address', 'link=redirect-inside', 'link=redirect'],
   ['a dead link', 'link=dead', 'link=redirect'],
-  ['R5 a file that is cut short', 'content=short', 'content=no-length'],
-  ['a file that stands still', 'content=stall', 'content=no-length'],
-  ['a page in place of a file', 'content=html', 'content=no-length'],
+  ['R5 a truncated file', 'content=short', 'content=no-length'],
+  ['a file that stalls', 'content=stall', 'content=no-length'],
+  ['an HTML page instead of a file', 'content=html', 'content=no-length'],
   ['an empty file', 'content=empty', 'content=no-length'],
   ['a file server that fails', 'content=500', 'content=no-length'],
-  ['a file that is said to be a page', 'content-type=text/html', 'content-type=video/mp4'],
+  ['a file with the type of a page', 'content-type=text/html', 'content-type=video/mp4'],
 ];
 
-// What is odd and all the same a file.
+// Unusual, but still a file.
 const odd: readonly (readonly [hazard: string, script: string, type: string])[] = [
   ['no length', 'content=no-length', 'video/mp4'],
   ['slow', 'content=slow;content-rate=60000', 'video/mp4'],
@@ -48,11 +48,11 @@ describe('M12, S4, F52: the files of finished videos', () => {
   };
   const failedCopies = () => bench.weir.output().match(/the file could not be copied/g)?.length ?? 0;
 
-  test('a file that cannot be had ends nothing: the video waits with an alert, is delivered when it is right, and is charged once', async () => {
+  test('a file that cannot be fetched ends nothing: the video waits with an alert, is delivered when it is correct, and is charged once', async () => {
     const ids = await Promise.all(broken.map(([hazard, script]) => make(hazard, script)));
     await eventually(failedCopies, (count) => count >= broken.length, 60_000);
     for (const [index, [hazard]] of broken.entries()) {
-      // Some may have failed a second time before others did a first.
+      // Some may have failed a second time before others failed the first time.
       await eventually(
         () => bench.ask('GET', `/videos/${ids[index]}`),
         (answer) => answer.json.progress === 99,
@@ -67,7 +67,7 @@ describe('M12, S4, F52: the files of finished videos', () => {
     for (const id of ids) assert.equal((await bench.ended(id)).status, 'completed');
   });
 
-  test('a file that is odd is delivered under a type that no browser runs', async () => {
+  test('an unusual file is delivered with a type that no browser executes', async () => {
     for (const [hazard, script, type] of odd) {
       const id = await make(hazard, script);
       assert.equal((await bench.ended(id)).status, 'completed', hazard);
@@ -79,7 +79,7 @@ describe('M12, S4, F52: the files of finished videos', () => {
   test(`${Math.round(hugeBytes / mebibyte)} MiB pass through to the disk and to a client without staying in memory`, async (context) => {
     const pid = bench.weir.process.pid;
     const beforeBytes = residentBytes(pid);
-    if (beforeBytes === undefined) return context.skip('this system does not tell how much memory a process has');
+    if (beforeBytes === undefined) return context.skip('this system does not report the memory of a process');
     let most = 0;
     const watch = setInterval(() => (most = Math.max(most, residentBytes(pid) ?? 0)), 20);
     try {
@@ -105,7 +105,7 @@ describe('M12, S4, F52: the files of finished videos', () => {
     }
   });
 
-  test('the books: one row for each, charged for what was delivered; no file too many, and no link in the log', async (context) => {
+  test('the books: one row for each, charged for the delivered video; no extra file, and no link in the log', async (context) => {
     const { dataDirectory } = bench.weir;
     const { problems, counts } = await auditTasks(
       { simulator: bench.simulator, dataDirectory, ask: (path) => bench.ask('GET', path) },

@@ -8,11 +8,11 @@ import { createPriceBook } from '../../src/billing/rating/price-book.ts';
 import { readRows } from '../audio/audio-weir.ts';
 import { type Answer, post } from '../support/http.ts';
 
-/** A video that a test had made: each has a prompt of its own, by which its jobs at the simulator are found. */
+/** A video of a test: each has a prompt of its own, by which its jobs at the simulator are found. */
 export type MadeVideo = { readonly id: string; readonly prompt: string };
 
 export type TaskAudit = {
-  /** Everything that is wrong, a sentence each. */
+  /** Every problem, one sentence each. */
   readonly problems: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
 };
@@ -26,7 +26,7 @@ type AuditOptions = {
 const framesPerSecond = 24;
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 
-/** What a video of the simulator costs, in billionths of a dollar, by the length that the simulator made. */
+/** The cost of a video of the simulator, in billionths of a dollar, by its length. */
 function priceOf(row: ReturnType<typeof readRows>[number], outputVideoMs: number): bigint {
   const { vendor, upstreamModel, requestedModel, acceptedAtMs, usage, pricingParameters } = row;
   const further = pricingParameters === undefined ? {} : { pricingParameters };
@@ -34,7 +34,7 @@ function priceOf(row: ReturnType<typeof readRows>[number], outputVideoMs: number
     .amountNanoUsd;
 }
 
-/** The files of a data directory's media folder: those that are whole, and those that are not. */
+/** The files of a data directory's media folder: complete ones, and incomplete ones. */
 export function mediaFiles(dataDirectory: string): { readonly whole: readonly string[]; readonly unfinished: readonly string[] } {
   const root = join(dataDirectory, 'media');
   const paths = readdirSync(root, { recursive: true, withFileTypes: true })
@@ -44,17 +44,17 @@ export function mediaFiles(dataDirectory: string): { readonly whole: readonly st
   return { whole: paths.filter((path) => !isUnfinished(path)), unfinished: paths.filter(isUnfinished) };
 }
 
-/** Has the simulator go on otherwise with the job of a prompt. */
+/** Changes the simulator's behaviour for the job of a prompt. */
 export async function steerJob(simulator: Pick<RunningSimulator, 'videos' | 'controlUrl'>, prompt: string, video: string): Promise<void> {
   const id = simulator.videos().find((job) => job['prompt'] === prompt)?.['id'];
-  if (typeof id !== 'string') throw new Error(`there is no job "${prompt}"`);
+  if (typeof id !== 'string') throw new Error(`the job "${prompt}" does not exist`);
   const { status, text } = await post(`${simulator.controlUrl}/videos/${id}`, { video });
   if (status !== 200) throw new Error(`${status} ${text}`);
 }
 
 /**
- * Compares tasks that are over with what the simulator did: each was accepted once, has one row in the ledger, is charged for what was delivered and for nothing else, and each
- * stored file belongs to a completed task.
+ * Compares finished tasks with the simulator's record: each was accepted once, has one row in the ledger, is charged
+ * for exactly the delivered video, and each stored file belongs to a completed task.
  */
 export async function auditTasks({ simulator, dataDirectory, ask }: AuditOptions, made: readonly MadeVideo[]): Promise<TaskAudit> {
   const problems: string[] = [];
@@ -78,10 +78,10 @@ export async function auditTasks({ simulator, dataDirectory, ask }: AuditOptions
     counts[task.status === 'completed' ? 'completed' : isBilled ? 'billedFailures' : 'failed'] += 1;
     const { frames } = (jobs[0]?.['shape'] ?? { frames: 0 }) as { readonly frames: number };
     const expected = isBilled ? priceOf(row, Math.round((frames / framesPerSecond) * 1000)) : 0n;
-    // As a row is stored, amounts are texts.
+    // In a stored row, amounts are strings.
     const charged = BigInt(row.charge.amountNanoUsd);
-    if (charged !== expected) say(`charged ${charged}, but ${expected} is what was delivered`);
-    if (isBilled && expected === 0n && row.vendor === 'xai') say('what has a price was free');
+    if (charged !== expected) say(`charged ${charged}, but the delivered video costs ${expected}`);
+    if (isBilled && expected === 0n && row.vendor === 'xai') say('a video with a price was free');
   }
   const files = mediaFiles(dataDirectory);
   counts.files = files.whole.length;

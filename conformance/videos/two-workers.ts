@@ -9,7 +9,7 @@ import { call, eventually, post } from '../support/http.ts';
 import { workerPids } from '../support/worker-pids.ts';
 import { auditTasks, type MadeVideo } from './task-books.ts';
 
-// As long as the lease of a killed worker, and then some.
+// As long as the lease of a killed worker, and a margin.
 const recoveredWithinMs = 120_000;
 const videosCount = 24;
 
@@ -48,7 +48,7 @@ async function startReceiver(): Promise<{ readonly url: string; readonly told: T
   return { url: `http://127.0.0.1:${port}/hook`, told, close };
 }
 
-/** Has two processes look after the same videos and kills one while it copies: the other goes on with what it had. */
+/** Two processes manage the same videos and one is killed while it copies: the other continues its work. */
 export async function killOneOfTwo(context: TestContext): Promise<void> {
   const receiver = await startReceiver();
   context.after(receiver.close);
@@ -60,7 +60,7 @@ export async function killOneOfTwo(context: TestContext): Promise<void> {
   const { gatewayUrl, apiKey, dataDirectory } = bench.weir;
   const headers = { authorization: `Bearer ${apiKey}` };
   const ask = (path: string) => call(`${gatewayUrl}/v1${path}`, { headers });
-  // Some are in their upstream's hands when the worker dies, some are being copied, and some are over.
+  // When the worker dies, some videos are at their upstream, some are being copied, and some have ended.
   const scripts = ['ms=200', 'ms=8000', 'ms=200;content=slow;content-rate=6000', 'ms=200;end=failed'];
   const made: MadeVideo[] = await Promise.all(
     Array.from({ length: videosCount }, async (_, index) => {
@@ -98,16 +98,16 @@ export async function killOneOfTwo(context: TestContext): Promise<void> {
     recoveredWithinMs,
   );
   const { problems, counts } = await auditTasks({ simulator: bench.simulator, dataDirectory, ask }, made);
-  // What the dead worker was copying is left for the sweep, which has its own test: half there, or whole where only their records were missing.
+  // Copies of the dead worker remain for the sweep, which has its own test: partial, or complete without a record.
   assert.deepEqual(
     problems.filter((problem) => !/never finished|^(?:19|2\d) files for 18 /.test(problem)),
     [],
   );
   const eventsOf = (task: string) =>
     new Set(receiver.told.filter((one) => one.task === task).map(({ event, webhookId, type }) => `${event} ${webhookId} ${type}`));
-  for (const { id, prompt } of made) assert.equal(eventsOf(id).size, 1, `${prompt} has one event, however often it is told`);
+  for (const { id, prompt } of made) assert.equal(eventsOf(id).size, 1, `${prompt} has one event, however often it is delivered`);
   const polls = bench.simulator.videos().map((job) => Number(job['polls']));
-  assert.ok(receiver.told.length - videosCount <= videosCount / 2, 'only what the dead worker was telling is told again');
+  assert.ok(receiver.told.length - videosCount <= videosCount / 2, "only the dead worker's unfinished deliveries are repeated");
   context.diagnostic(
     `${JSON.stringify(counts)}; callbacks ${receiver.told.length} for ${videosCount} events; polls ${polls.reduce((sum, one) => sum + one, 0)}, at most ${Math.max(...polls)} of one; over ${seconds} s after the kill`,
   );

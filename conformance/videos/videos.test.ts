@@ -6,7 +6,7 @@ import { request } from 'undici';
 
 import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
 
-describe('videos over the real gateway and simulated vendors', () => {
+describe('videos with the real gateway and simulated vendors', () => {
   let bench: VideosBench;
   let id: string;
   let file: Buffer;
@@ -25,7 +25,7 @@ describe('videos over the real gateway and simulated vendors', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  test('the object is the contract’s, and the same on both paths', async () => {
+  test('the object has the contract’s form, on both paths', async () => {
     const [one, other] = await Promise.all([bench.ask('GET', `/videos/${id}`), bench.ask('GET', `/video/generations/${id}`)]);
     assert.equal(one.text, other.text);
     const { object, model, status, progress, metadata, seconds } = one.json;
@@ -33,7 +33,7 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.deepEqual(metadata, { resolution: '480p', seed: 1, url: `${bench.weir.gatewayUrl}/v1/videos/${id}/content` });
   });
 
-  test('the file is a video, with all that a client has to know of it', async () => {
+  test('the file is a video, with all metadata for a client', async () => {
     const { status, headers, bytes } = await fetchContent();
     assert.equal(status, 200);
     assert.equal(bytes.subarray(4, 8).toString(), 'ftyp');
@@ -46,7 +46,7 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.equal(headers['x-content-type-options'], 'nosniff');
   });
 
-  test('HEAD says the same and sends nothing', async () => {
+  test('HEAD has the same headers and no body', async () => {
     const { status, headers, bytes } = await fetchContent({}, 'HEAD');
     assert.deepEqual([status, headers['content-length'], bytes.length], [200, String(file.length), 0]);
   });
@@ -80,14 +80,14 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.equal((await fetchContent({ range: 'bytes=0-1', 'if-range': '"x"' })).status, 200);
   });
 
-  test('other variants are refused by name', async () => {
+  test("other variants are refused with the field's name", async () => {
     assert.equal((await bench.ask('GET', `/videos/${id}/content?variant=video`)).status, 200);
     const { status, json } = await bench.ask('GET', `/videos/${id}/content?variant=thumbnail`);
     assert.equal(status, 400);
     assert.match(json.error.message, /thumbnail/);
   });
 
-  test('what is not finished has no content yet, and cannot be deleted', async () => {
+  test('an unfinished video has no content yet, and cannot be deleted', async () => {
     const open = await bench.make({}, { headers: { 'x-simulator-video': 'end=never' } });
     const content = await bench.ask('GET', `/videos/${open}/content`);
     assert.deepEqual([content.status, content.json.code], [400, 'task_not_finished']);
@@ -97,7 +97,7 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.deepEqual([headers['retry-after'], headers['openai-poll-after-ms']], ['5', '5000']);
   });
 
-  test('a failure says why, costs nothing and has no content', async () => {
+  test('a failure has a reason, costs nothing and has no content', async () => {
     const failed = await bench.make({}, { headers: { 'x-simulator-video': 'ms=100;end=failed;message=too%20odd' } });
     const task = await bench.ended(failed);
     assert.equal(task.status, 'failed');
@@ -110,7 +110,7 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.deepEqual([json.state, json.charged.amount_usd], ['released', '0']);
   });
 
-  test('the receipt tells what was held and what was charged', async () => {
+  test('the receipt has the held and the charged amount', async () => {
     const { json } = await bench.ask('GET', `/videos/${id}/receipt`);
     assert.equal(json.state, 'settled');
     assert.deepEqual(json.pricing_parameters, { resolution: '480p' });
@@ -120,7 +120,7 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.equal(json.request_id.slice(0, 4), 'req_');
   });
 
-  test('metadata comes back digit by digit, also by way of another gateway', async () => {
+  test('metadata is returned digit by digit, also through another gateway', async () => {
     const metadata = '{"seed":12345678901234567890.1200,"nested":{"a":[1e400,true,null]},"negative_prompt":"\\u00e9"}';
     const made = await bench.ask('POST', '/video/generations', {
       body: `{"model":"chained","prompt":"digits","metadata":${metadata}}`,
@@ -130,12 +130,12 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.ok(made.text.includes(metadata), made.text);
     const done = await bench.ended(made.json.id);
     assert.equal(done.status, 'completed');
-    // What was added is at the end, and nothing before it has changed.
+    // Additions are at the end, and nothing before them has changed.
     const { text } = await bench.ask('GET', `/videos/${made.json.id}`);
     assert.ok(text.includes(metadata.slice(0, -1)), text);
   });
 
-  test('the same wish twice is one video', async () => {
+  test('the same order twice is one video', async () => {
     const body = { model: 'vendor-imagine-video', prompt: 'once' };
     const headers = { 'idempotency-key': 'a-key', 'x-simulator-video': 'ms=100' };
     const [first, second] = await Promise.all([0, 1].map(() => bench.ask('POST', '/video/generations', { body, headers })));
@@ -164,7 +164,7 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.equal((await bench.ask('GET', '/videos?limit=0')).status, 400);
   });
 
-  test('a deleted video is gone, file and all', async () => {
+  test('a deleted video is gone, including its file', async () => {
     const doomed = await bench.make({});
     await bench.ended(doomed);
     assert.deepEqual((await bench.ask('DELETE', `/videos/${doomed}`)).json, { id: doomed, object: 'video.deleted', deleted: true });
@@ -174,7 +174,7 @@ describe('videos over the real gateway and simulated vendors', () => {
     assert.match(content.json.message, /was deleted.*\/v1\/receipts\/req_/);
   });
 
-  test('models tell what they can', async () => {
+  test('models list their capabilities', async () => {
     const { json } = await bench.ask('GET', '/videos/models');
     assert.equal(json.object, 'list');
     for (const model of json.data) assert.ok(Array.isArray(model.modes) && typeof model.prices.per_second === 'object');

@@ -20,7 +20,7 @@ const steered = (text: string): string => `[[simulator ${text}]] Hello`;
 describe('Responses over a WebSocket', () => {
   let running: SimulatedWeir;
   let ledger: Ledger;
-  /** The rows of the calls that asked for a model, once there are any. */
+  /** The rows of the calls to a model, once there are any. */
   const entriesOf = (name: string) =>
     eventually(
       async () => (await ledger.all()).filter(({ requestedModel }) => requestedModel === name),
@@ -38,7 +38,7 @@ describe('Responses over a WebSocket', () => {
     await running[Symbol.asyncDispose]();
   });
 
-  test('a response comes as the events of a stream, each a message, and is booked once', async () => {
+  test('a response is the events of a stream, each a message, and is booked once', async () => {
     const socket = await open();
     socket.create({ model: 'counted', input: steered('text=Over%20the%20socket') });
     const events = await socket.rest();
@@ -51,7 +51,7 @@ describe('Responses over a WebSocket', () => {
     assert.equal(events.at(-1)?.type, 'response.completed');
     const [entry, ...others] = await entriesOf('counted');
     assert.deepEqual(others, []);
-    // Who speaks over a socket learns of no request id.
+    // A client of a socket does not receive a request id.
     const { id } = (events[0]?.response ?? assert.fail()) as { readonly id: string };
     const headers = { authorization: `Bearer ${running.weir.apiKey}` };
     const receipt = await fetch(`${running.weir.gatewayUrl}/v1/receipts/${id}`, { headers });
@@ -71,14 +71,14 @@ describe('Responses over a WebSocket', () => {
     });
   }
 
-  test('requests follow each other on one connection, also when they are sent at once', async () => {
+  test('requests follow each other on one connection, also if they are sent at once', async () => {
     const socket = await open();
     for (const word of ['one', 'two', 'three']) socket.create({ model, input: steered(`text=${word}`) });
     for (const word of ['one', 'two', 'three']) assert.equal(textOf(await socket.rest()), word);
     await socket.close();
   });
 
-  test('a response that is stored nowhere is gone on from, on its connection and nowhere else', async () => {
+  test('an unstored response can be continued on its connection and nowhere else', async () => {
     const socket = await open();
     socket.create({ model, store: false, input: steered('text=First') });
     const first = (await socket.rest()).at(-1)?.['response'];
@@ -100,13 +100,13 @@ describe('Responses over a WebSocket', () => {
     // Only the last one is remembered.
     socket.create({ model, store: false, previous_response_id: first.id, input: 'Back?' });
     assert.equal((await socket.rest()).at(-1)?.['error'].code, 'previous_response_not_found');
-    // And it is forgotten with the first failure.
+    // And it is forgotten after the first failure.
     socket.create({ model, store: false, previous_response_id: second.id, input: 'Again?' });
     assert.equal((await socket.rest()).at(-1)?.['error'].code, 'previous_response_not_found');
     await Promise.all([socket.close(), other.close()]);
   });
 
-  test('a request that generates nothing costs nothing, and can be gone on from', async () => {
+  test('a request that generates nothing is free, and can be continued', async () => {
     const socket = await open();
     socket.create({
       model: 'warmed',
@@ -123,7 +123,7 @@ describe('Responses over a WebSocket', () => {
     await socket.close();
   });
 
-  test('what is wrong with a message is told as an error event, and the connection goes on', async () => {
+  test('an invalid message is answered with an error event, and the connection stays open', async () => {
     const socket = await open();
     const wrong: readonly (readonly [string, string | null])[] = [
       ['nonsense', 'invalid_json'],
@@ -158,7 +158,7 @@ describe('Responses over a WebSocket', () => {
     await socket.close();
   });
 
-  test('a client that leaves ends its call at the upstream, and pays for what it got', async () => {
+  test('a client that disconnects ends its call at the upstream, and pays for the received output', async () => {
     const socket = await open();
     socket.create({ model: 'slow', input: steered('output-tokens=1000 pace=tokensPerSecond=50;tokensPerFrame=1') });
     while ((await socket.next()).type !== 'response.output_text.delta');
@@ -169,7 +169,7 @@ describe('Responses over a WebSocket', () => {
     );
   });
 
-  test('without a key, and elsewhere, the upgrade is answered in HTTP', async () => {
+  test('without a key, and on other paths, the upgrade is answered in HTTP', async () => {
     const upgrade = (path: string, key: string): string =>
       `GET ${path} HTTP/1.1\r\nhost: x\r\n${key}connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n`;
     const key = `authorization: Bearer ${running.weir.apiKey}\r\n`;
@@ -183,14 +183,14 @@ describe('Responses over a WebSocket', () => {
       assert.match(await rawExchange(running.weir.gatewayUrl, upgrade(path, header)), expected);
   });
 
-  test('a message that is larger than a request may be closes the connection', async () => {
+  test('a message above the size limit closes the connection', async () => {
     const socket = await open();
     socket.webSocket.on('error', () => {});
     socket.webSocket.send(Buffer.alloc(33 * 1024 * 1024, 0x20).toString());
     assert.ok([1006, 1009].includes(await socket.closed));
   });
 
-  test('the official SDK speaks it', async () => {
+  test('the official SDK can use it', async () => {
     const client = new OpenAI({ baseURL: `${running.weir.gatewayUrl}/v1`, apiKey: running.weir.apiKey });
     const socket = new ResponsesWS(client);
     const done = Promise.withResolvers<OpenAI.Responses.Response>();
@@ -204,7 +204,7 @@ describe('Responses over a WebSocket', () => {
   });
 });
 
-test('a gateway that ends lets a response finish and closes what is idle', async () => {
+test('a gateway that stops lets a response finish and closes idle connections', async () => {
   await using running = await startSimulatedProgram();
   const { gatewayUrl, apiKey } = running.weir;
   const [idle, busy] = [await openSocket(gatewayUrl, apiKey), await openSocket(gatewayUrl, apiKey)];

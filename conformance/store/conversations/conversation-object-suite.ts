@@ -7,7 +7,7 @@ import { createResponse, idsOf, setUpConversations, startMs } from './set-up.ts'
 
 const items = (...ids: readonly string[]): readonly JsonObject[] => ids.map((id) => ({ id, type: 'message', text: `${id} \0 \ud800` }));
 
-/** What every store does with conversation objects. */
+/** The behaviour of every store for conversation objects. */
 export function conversationObjectSuite(open: () => ConversationStore): void {
   const create = async (id: string, first: readonly JsonObject[] = [], keptMs?: number) => {
     const setUp = setUpConversations(open());
@@ -22,7 +22,7 @@ export function conversationObjectSuite(open: () => ConversationStore): void {
     return { ...setUp, conversation };
   };
 
-  test('a conversation comes back as it was created and changed, for its user alone', async () => {
+  test('a conversation is read as it was created and changed, by its user alone', async () => {
     const { conversations, conversation } = await create('whole');
     assert.deepEqual(await conversations.findConversation('anna', 'whole'), conversation);
     assert.equal(await conversations.findConversation('bert', 'whole'), undefined);
@@ -36,7 +36,7 @@ export function conversationObjectSuite(open: () => ConversationStore): void {
     await assert.rejects(conversations.createConversation(conversation, []), /could not be created/);
   });
 
-  test('items stay in order, each once, also those that several add at the same moment', async () => {
+  test('items stay in order, each once, also if several writers add at the same moment', async () => {
     const { conversations } = await create('order', items('o1', 'o2'));
     assert.equal(await conversations.appendItems('anna', 'order', items('o2', 'o3', 'o3')), true);
     assert.deepEqual(await conversations.readConversation('anna', 'order'), items('o1', 'o2', 'o3'));
@@ -65,7 +65,7 @@ export function conversationObjectSuite(open: () => ConversationStore): void {
     assert.deepEqual(await list(3, 'asc'), [['g1', 'g3', 'g2'], false]);
   });
 
-  test('a deleted conversation takes its items with it, and no response', async () => {
+  test('a deleted conversation is deleted with its items, and without responses', async () => {
     const { conversations, conversation } = await create('taken', items('t1'));
     await conversations.saveResponse(createResponse('of_taken', { conversationId: 'taken' }));
     assert.equal(await conversations.deleteConversation('anna', 'taken'), true);
@@ -76,7 +76,7 @@ export function conversationObjectSuite(open: () => ConversationStore): void {
     assert.deepEqual(await conversations.readConversation('anna', 'taken'), []);
   });
 
-  test('one holder at a time has a conversation, until it lets go or its time is over', async () => {
+  test('one holder at a time has a conversation, until it releases it or its time ends', async () => {
     const { conversations, pass } = await create('locked');
     const lock = (holder: string, forMs: number) => conversations.lockConversation('anna', 'locked', holder, startMs + forMs);
     assert.deepEqual(await Promise.all([lock('a', 1000), lock('b', 1000)]), [true, false]);
@@ -91,7 +91,7 @@ export function conversationObjectSuite(open: () => ConversationStore): void {
     assert.equal(await conversations.lockConversation('anna', 'nothing', 'a', startMs), undefined);
   });
 
-  test('a conversation that is kept for a time goes that long after its last change', async () => {
+  test('a conversation with a retention time expires that long after its last change', async () => {
     const { conversations, pass, sweep } = await create('kept', items('k1'), 1000);
     pass(999);
     await conversations.appendItems('anna', 'kept', items('k2'));
@@ -105,7 +105,7 @@ export function conversationObjectSuite(open: () => ConversationStore): void {
     await conversations.createConversation({ id: 'kept', userName: 'anna', createdAtMs: startMs, metadata: {} }, []);
   });
 
-  test('a conversation that is full takes nothing of what would be too much', async () => {
+  test('a full conversation stores nothing of an addition that exceeds the limit', async () => {
     const { conversations } = await create('full', items('f0'));
     const many = Array.from({ length: 30 }, (_, index) => `f${index}`);
     assert.equal(await conversations.appendItems('anna', 'full', items(...many)), true);

@@ -6,9 +6,9 @@ import { createResponse, idsOf, saveChain, setUpConversations, startMs } from '.
 
 const day = 86_400_000;
 
-/** What every store does when responses go: by request, or by time. */
+/** The behaviour of every store when responses are deleted, by request or by time. */
 export function deletionSuite(open: () => ConversationStore): void {
-  test('a deleted response is unknown everywhere, and what was made from it keeps its history', async () => {
+  test('a deleted response is unknown everywhere, and its continuations keep their history', async () => {
     const { conversations } = setUpConversations(open());
     await saveChain(conversations, ['d1', 'd2', 'd3']);
     assert.equal(await conversations.deleteResponse('anna', 'd2'), true);
@@ -18,22 +18,22 @@ export function deletionSuite(open: () => ConversationStore): void {
     assert.equal(await conversations.listInputItems('anna', 'd2', { limit: 1, order: 'asc' }), undefined);
     assert.deepEqual(await conversations.findItems('anna', ['in_d2', 'out_d2']), new Map());
     assert.equal((await conversations.readChain('anna', 'd3'))?.length, 6);
-    assert.equal(await conversations.saveResponse(createResponse('d2')), false, 'its name is taken while it is needed');
+    assert.equal(await conversations.saveResponse(createResponse('d2')), false, 'its name stays reserved while it is needed');
   });
 
-  test('the body of a deleted response goes with the last that needs it', async () => {
+  test('the body of a deleted response is removed with the last response that needs it', async () => {
     const { conversations } = setUpConversations(open());
     await saveChain(conversations, ['e1', 'e2', 'e3']);
     await conversations.saveResponse(createResponse('fork_e', { previousResponseId: 'e2' }));
     for (const id of ['e1', 'e2', 'e3']) await conversations.deleteResponse('anna', id);
     assert.equal((await conversations.readChain('anna', 'fork_e'))?.length, 6);
     assert.equal(await conversations.deleteResponse('anna', 'fork_e'), true);
-    // Gone for good: the names are free again, and nothing is behind them.
+    // Deleted permanently: the names are free again, and nothing remains.
     for (const id of ['e1', 'e2', 'fork_e']) assert.equal(await conversations.saveResponse(createResponse(id)), true, id);
     assert.deepEqual(idsOf(await conversations.readChain('anna', 'fork_e')), ['in_fork_e', 'out_fork_e']);
   });
 
-  test('a long chain that was deleted goes piece by piece', async () => {
+  test('a long chain that was deleted is removed piece by piece', async () => {
     const { conversations, sweep } = setUpConversations(open());
     const ids = Array.from({ length: 350 }, (_, index) => `long_${index}`);
     await saveChain(conversations, ids);
@@ -44,7 +44,7 @@ export function deletionSuite(open: () => ConversationStore): void {
       assert.equal(await conversations.saveResponse(createResponse(id)), true, id);
   });
 
-  test('what has expired is like what was deleted, swept or not', async () => {
+  test('an expired response is like a deleted one, swept or not', async () => {
     const { conversations, pass, sweep } = setUpConversations(open());
     await conversations.saveResponse(createResponse('x1', { expiresAtMs: startMs + day }));
     await conversations.saveResponse(createResponse('x2', { previousResponseId: 'x1', expiresAtMs: startMs + 2 * day }));
@@ -61,7 +61,7 @@ export function deletionSuite(open: () => ConversationStore): void {
     assert.equal(await conversations.saveResponse(createResponse('x1')), true);
   });
 
-  test('a sweep takes no more than it may', async () => {
+  test('a sweep deletes no more than its limit', async () => {
     const { conversations, pass, sweep } = setUpConversations(open());
     for (let index = 0; index < 25; index += 1) {
       await conversations.saveResponse(createResponse(`s_${index}`, { userName: 'sweep', expiresAtMs: startMs + 1 }));

@@ -5,9 +5,12 @@ import type { ConversationStore } from '../../../src/conversations/conversation-
 import type { JsonObject } from '../../../src/platform/json/json-value.ts';
 import { createResponse, hour, idsOf, saveChain, setUpConversations, startMs } from './set-up.ts';
 
-/** What every store does with responses, looked at through the domain. Tests use names of their own and share one store. */
+/**
+ * The behaviour of every store for responses, seen through the domain. Tests use names of their own and share one
+ * store.
+ */
 export function responseSuite(open: () => ConversationStore): void {
-  test('a response comes back as it was saved, for its user alone', async () => {
+  test('a response is read as it was saved, by its user alone', async () => {
     const { conversations } = setUpConversations(open());
     const saved = createResponse('whole', {
       conversationId: 'conv_1',
@@ -33,7 +36,7 @@ export function responseSuite(open: () => ConversationStore): void {
     assert.equal((await conversations.findResponse('anna', 'shared'))?.keyId, 'key_1');
   });
 
-  test('a chain holds input and output of each of its responses, forks apart', async () => {
+  test('a chain has the input and output of each of its responses, and forks are separate', async () => {
     const { conversations } = setUpConversations(open());
     await saveChain(conversations, ['c1', 'c2', 'c3']);
     await conversations.saveResponse(createResponse('fork', { previousResponseId: 'c1' }));
@@ -42,7 +45,7 @@ export function responseSuite(open: () => ConversationStore): void {
     assert.equal(await conversations.readChain('anna', 'c4'), undefined);
   });
 
-  test("another user's response is no predecessor", async () => {
+  test("another user's response cannot be a predecessor", async () => {
     const { conversations } = setUpConversations(open());
     await saveChain(conversations, ['theirs'], { userName: 'bert' });
     await conversations.saveResponse(createResponse('mine', { previousResponseId: 'theirs' }));
@@ -75,7 +78,7 @@ export function responseSuite(open: () => ConversationStore): void {
     assert.deepEqual(idsOf([...(await conversations.findItems('anna', ['out_r'])).values()]), ['out_r']);
   });
 
-  test('a response deleted while it is generated does not come back with its end', async () => {
+  test('a response that is deleted while it is generated does not reappear when it ends', async () => {
     const { conversations, sweep, pass } = setUpConversations(open());
     await saveChain(conversations, ['before']);
     const running = createResponse('deleted', { status: 'in_progress', previousResponseId: 'before' });
@@ -90,7 +93,7 @@ export function responseSuite(open: () => ConversationStore): void {
     assert.deepEqual(idsOf(await conversations.readChain('anna', 'deleted')), ['in_deleted', 'out_deleted']);
   });
 
-  test('whoever generates a response and is gone has failed, once and for all', async () => {
+  test('a response whose generating process has died has failed permanently', async () => {
     const { conversations, pass } = setUpConversations(open());
     const leaseUntilMs = startMs + 10_000;
     await conversations.saveResponse(createResponse('lapsed', { status: 'in_progress', leaseUntilMs }));
@@ -112,7 +115,7 @@ export function responseSuite(open: () => ConversationStore): void {
     assert.deepEqual(await conversations.findResponse('anna', 'lapsed'), found);
   });
 
-  test('events are kept in order and read from behind a number on', async () => {
+  test('events are kept in order and read from a number onwards', async () => {
     const { conversations, sweep } = setUpConversations(open());
     await conversations.saveResponse(createResponse('ev', { status: 'in_progress' }));
     await conversations.appendEvents('anna', 'ev', 0, ['a', 'b\0\ud800']);
@@ -130,7 +133,7 @@ export function responseSuite(open: () => ConversationStore): void {
     assert.deepEqual(await conversations.readEvents('anna', 'ev', -1, 10), []);
   });
 
-  test('items are found by id, the last one of an id, whoever holds them', async () => {
+  test('items are found by id, the last one of an id, in any response or conversation', async () => {
     const { conversations } = setUpConversations(open());
     const item = (id: string, text: string): JsonObject => ({ id, type: 'message', text });
     await conversations.saveResponse(createResponse('i1', { input: [item('same', 'first'), item('only', 'one')] }));

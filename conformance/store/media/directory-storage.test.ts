@@ -38,7 +38,7 @@ async function createDirectory(context: TestContext): Promise<string> {
   return directory;
 }
 
-test('files and folders are for the user of the program alone', async (context) => {
+test('files and folders are accessible to the user of the program alone', async (context) => {
   const directory = join(await createDirectory(context), 'media');
   const storage = await openDirectoryStorage(directory);
   await storage.write('secret', source(10), options);
@@ -49,7 +49,7 @@ test('files and folders are for the user of the program alone', async (context) 
   assert.equal((await stat(directory)).mode & 0o077, 0);
 });
 
-test('no folder holds more than a small part of many files', async (context) => {
+test('no folder has more than a small part of many files', async (context) => {
   const directory = await createDirectory(context);
   const storage = await openDirectoryStorage(directory);
   await Promise.all(Array.from({ length: 400 }, (_, index) => storage.write(`video_${index}`, source(1), options)));
@@ -61,7 +61,7 @@ test('no folder holds more than a small part of many files', async (context) => 
   assert.ok(Math.max(...[...folders.values()].map((files) => files.length)) <= 4);
 });
 
-test('a directory that cannot be used is told as a storage that is unavailable', async (context) => {
+test('a directory that cannot be used is reported as an unavailable storage', async (context) => {
   const directory = await createDirectory(context);
   await writeFile(join(directory, 'file'), '');
   await assert.rejects(openDirectoryStorage(join(directory, 'file')), { name: 'MediaStorageError', problem: 'unavailable' });
@@ -74,7 +74,7 @@ test('a directory that cannot be used is told as a storage that is unavailable',
   await assert.rejects(storage.listOlderThan(0, 1), unavailable);
 });
 
-test('what was left by a program that was killed is listed by the next one', async (context) => {
+test('the remains of a killed program are listed by the next one', async (context) => {
   const directory = await createDirectory(context);
   await openDirectoryStorage(directory);
   await writeFile(join(directory, 'unfinished', 'video_1.0b9c3c1e-2f0a-4a53-9f2b-6f0d7a3f5a11'), 'half of it');
@@ -86,14 +86,14 @@ test('what was left by a program that was killed is listed by the next one', asy
   assert.deepEqual(await readdir(join(directory, 'unfinished')), []);
 });
 
-test('a full disk is told as a storage that is unavailable, and leaves nothing of the file', async (context) => {
+test('a full disk is reported as an unavailable storage, and nothing of the file remains', async (context) => {
   const directory = await createDirectory(context);
   const small = join(directory, 'small');
   await mkdir(small);
   try {
     execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', small], { stdio: 'ignore' });
   } catch {
-    context.skip('mounting a small file system takes rights that this user has not');
+    context.skip('mounting a small file system needs rights that this user does not have');
     return;
   }
   try {

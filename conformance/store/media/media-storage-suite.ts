@@ -7,11 +7,11 @@ import { bytesAt, collect, sha256, source } from './sources.ts';
 
 export type StorageUnderTest = AsyncDisposable & {
   readonly storage: MediaStorage;
-  /** What is begun and not finished, by whatever name. */
+  /** Begun and unfinished files, by any name. */
   readonly unfinished: () => Promise<readonly string[]>;
-  /** Has everything that is there look as if it had been written at that time. */
+  /** Sets the time of everything in the storage to this time. */
   readonly age: (key: string, atMs: number) => Promise<void>;
-  /** Whether who reads a file goes on reading it while it is replaced. */
+  /** Whether a reader of a file continues to read it while it is replaced. */
   readonly keepsWhatIsRead: boolean;
 };
 
@@ -19,7 +19,7 @@ const { signal } = new AbortController();
 const options = { mediaType: 'video/mp4', bytesMax: 1_000_000_000, signal };
 const megabyte = 1024 * 1024;
 
-/** What every storage of files has to do. */
+/** The contract of every storage of files. */
 export function testMediaStorage(name: string, start: () => Promise<StorageUnderTest>): void {
   describe(`files in ${name}`, () => {
     let under: StorageUnderTest;
@@ -30,7 +30,7 @@ export function testMediaStorage(name: string, start: () => Promise<StorageUnder
     const read = async (key: string, range?: ByteRange) => collect(await under.storage.open(key, range, signal));
 
     for (const length of [0, 1, 255, 8 * megabyte - 1, 8 * megabyte, 8 * megabyte + 1, 64 * megabyte]) {
-      test(`a file of ${length} bytes comes back as it was`, async () => {
+      test(`a file of ${length} bytes is read as it was written`, async () => {
         const expected = bytesAt(0, length);
         const kept = await under.storage.write('whole', source(length, { pieceBytes: 999_983 }), options);
         assert.deepEqual(kept, { bytes: length, sha256: sha256(expected) });
@@ -49,13 +49,13 @@ export function testMediaStorage(name: string, start: () => Promise<StorageUnder
       ['what lies behind it', { start: size, end: size + 10 }, size, 0],
     ];
     for (const [what, range, from, bytes] of ranges) {
-      test(`a part of a file: ${what}`, async () => {
+      test(`a part of a file is read: ${what}`, async () => {
         await under.storage.write('parts', source(size), options);
         assert.ok(bytesAt(from, bytes).equals((await read('parts', range)) ?? Buffer.from('none')));
       });
     }
 
-    test('what is not there is not there, and may be removed twice', async () => {
+    test('a missing file is reported as missing, and may be removed twice', async () => {
       await under.storage.write('gone', source(10), options);
       await under.storage.remove('gone');
       await under.storage.remove('gone');
@@ -64,7 +64,7 @@ export function testMediaStorage(name: string, start: () => Promise<StorageUnder
       assert.equal(await read('never-there'), undefined);
     });
 
-    test('a file that is replaced is the new one, and who reads the old one goes on', async () => {
+    test('a replaced file is the new one, and readers of the old one continue', async () => {
       await under.storage.write('again', source(megabyte), options);
       const old = (await under.storage.open('again', undefined, signal))?.[Symbol.asyncIterator]();
       const first = await old?.next();
@@ -79,7 +79,7 @@ export function testMediaStorage(name: string, start: () => Promise<StorageUnder
     });
 
     test('two writers of one key leave the file of one of them', async (context) => {
-      // A store that overwrites in place mixes the two, whoever writes; those that people use do not.
+      // A store that overwrites in place mixes the two; stores for production do not.
       if (!under.keepsWhatIsRead) return context.skip('the object store of the tests overwrites files in place');
       const length = 9 * megabyte;
       await Promise.all([1, 2].map((seed) => under.storage.write('both', source(length, { seed, pieceBytes: megabyte }), options)));
@@ -94,7 +94,7 @@ export function testMediaStorage(name: string, start: () => Promise<StorageUnder
   });
 }
 
-/** A source that gives a little more than one part and then does something else. */
+/** A source that yields a little more than one part and then behaves as given. */
 async function* broken(then: () => Promise<unknown>, told?: { left: boolean }): AsyncGenerator<Buffer> {
   try {
     yield* source(9 * megabyte, { pieceBytes: megabyte });
@@ -106,13 +106,13 @@ async function* broken(then: () => Promise<unknown>, told?: { left: boolean }): 
 
 function testFailures(under: () => StorageUnderTest, read: (key: string) => Promise<Buffer | undefined>): void {
   const keepsNothing = async (key: string): Promise<void> => {
-    assert.ok(bytesAt(0, 100).equals((await read(key)) ?? Buffer.from('none')), 'what was there stays');
+    assert.ok(bytesAt(0, 100).equals((await read(key)) ?? Buffer.from('none')), 'the existing file remains');
     assert.deepEqual(await under().unfinished(), []);
   };
 
-  test('a source that throws leaves what was there, and its error comes through', async () => {
+  test('a source that throws leaves the existing file, and its error is passed on', async () => {
     await under().storage.write('throws', source(100), options);
-    const failure = new Error('the upstream broke off');
+    const failure = new Error('the upstream failed');
     await assert.rejects(
       under().storage.write(
         'throws',
@@ -128,7 +128,7 @@ function testFailures(under: () => StorageUnderTest, read: (key: string) => Prom
     ['of one part', 10],
     ['of several parts', 8 * megabyte + 1],
   ] as const) {
-    test(`a file ${what} that is too large leaves what was there, and its source is told`, async () => {
+    test(`a file ${what} that is too large leaves the existing file, and its source is stopped`, async () => {
       await under().storage.write('large', source(100), options);
       const told = { left: false };
       await assert.rejects(
@@ -144,7 +144,7 @@ function testFailures(under: () => StorageUnderTest, read: (key: string) => Prom
     });
   }
 
-  test('an abort ends a write whose source hangs, and leaves what was there', async () => {
+  test('an abort ends a write whose source hangs, and leaves the existing file', async () => {
     await under().storage.write('aborted', source(100), options);
     const abort = new AbortController();
     const reason = new Error('it is over');
@@ -167,7 +167,7 @@ function testFailures(under: () => StorageUnderTest, read: (key: string) => Prom
     await assert.rejects(async () => reading?.next(), /it is over/);
   });
 
-  test('a read that is left early, or never begun, is ended', async () => {
+  test('a read that is cancelled, or never begun, is ended', async () => {
     await under().storage.write('left', source(4 * megabyte), options);
     for (let time = 0; time < 20; time += 1) {
       const never = (await under().storage.open('left', undefined, signal))?.[Symbol.asyncIterator]();
@@ -200,7 +200,7 @@ function testKeys(under: () => StorageUnderTest): void {
     'a'.repeat(129),
   ];
   for (const key of hostile) {
-    test(`a key that is none is refused: ${JSON.stringify(key.slice(0, 20))}`, async () => {
+    test(`an invalid key is refused: ${JSON.stringify(key.slice(0, 20))}`, async () => {
       await assert.rejects(under().storage.write(key, source(1), options), RangeError);
       await assert.rejects(under().storage.open(key, undefined, signal), RangeError);
       if (key !== 'a.mp4') await assert.rejects(under().storage.remove(key), RangeError);
@@ -219,7 +219,7 @@ function testLists(under: () => StorageUnderTest): void {
     }
   };
 
-  test('files that nobody has written to since a time are listed, page by page, and no others', async () => {
+  test('only files that are unchanged since a time are listed, page by page', async () => {
     await listAll(0, 10);
     for (const key of await listAll(Date.now() + 3_600_000, 100)) await under().storage.remove(key);
     const keys = ['a1', 'b2', 'c3', 'd4', 'e5'];
@@ -231,7 +231,7 @@ function testLists(under: () => StorageUnderTest): void {
     assert.deepEqual(await listAll(Date.now() + 3_600_000, 4), [...keys, 'young']);
   });
 
-  test('a file that was begun and never finished is listed, and can be removed, without the file of that key', async () => {
+  test('a file that was begun and never finished is listed, and can be removed without the finished file of that key', async () => {
     const abort = new AbortController();
     await under().storage.write('begun', source(100), options);
     const reached = Promise.withResolvers<void>();

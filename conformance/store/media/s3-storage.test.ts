@@ -21,7 +21,7 @@ async function start(prefix: string): Promise<StorageUnderTest> {
     age: async (key, atMs) => {
       await utimes(store.pathOf(prefix + key), atMs / 1000, atMs / 1000);
     },
-    // The store of the test writes into the file that is being read. Those of the world keep the old one.
+    // The object store of the tests overwrites the file that is being read. Real ones keep the old one.
     keepsWhatIsRead: false,
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };
@@ -39,7 +39,7 @@ async function open(context: TestContext, settings: Partial<S3Settings> = {}) {
 const unavailable = { name: 'MediaStorageError', problem: 'unavailable' };
 const isPart = (request: string): boolean => request.startsWith('PUT') && request.includes('partNumber=');
 
-test('parts are of 8 MiB, and small files are one request', async (context) => {
+test('parts have 8 MiB, and a small file is one request', async (context) => {
   const { store, storage } = await open(context);
   await storage.write('small', source(8 * megabyte - 1), options);
   assert.equal(store.requests.length, 1);
@@ -47,7 +47,7 @@ test('parts are of 8 MiB, and small files are one request', async (context) => {
   assert.equal(store.requests.filter(isPart).length, 3);
 });
 
-test('a part that fails is sent again; one that keeps failing gives up all of it', async (context) => {
+test('a part that fails is sent again; one that keeps failing cancels the whole upload', async (context) => {
   const { store, storage } = await open(context);
   let failures = 2;
   const fail: Parameters<ObjectStore['interfere']>[0] = (request, response, url) => {
@@ -66,7 +66,7 @@ test('a part that fails is sent again; one that keeps failing gives up all of it
   assert.equal(await storage.open('never', undefined, signal), undefined);
 });
 
-test('a service that says 200 and then an error has not completed the upload', async (context) => {
+test('a service that answers 200 and then an error has not completed the upload', async (context) => {
   const { store, storage } = await open(context);
   store.interfere((request, response, url) => {
     if (request.method !== 'POST' || !url.searchParams.has('uploadId')) return false;
@@ -79,7 +79,7 @@ test('a service that says 200 and then an error has not completed the upload', a
   assert.deepEqual(await store.unfinished(), []);
 });
 
-test('a wrong key is refused, and neither it nor the access key is in the error', async (context) => {
+test('a wrong key is refused, and the error contains neither it nor the access key', async (context) => {
   const { storage } = await open(context, { accessKeyId: 'AKIAWRONG', secretAccessKey: 'very-secret' });
   for (const work of [
     () => storage.write('a', source(1), options),
@@ -96,14 +96,14 @@ test('a wrong key is refused, and neither it nor the access key is in the error'
   }
 });
 
-test('a bucket that is missing is a storage that is unavailable, not a file that is', async (context) => {
+test('a missing bucket is an unavailable storage, not a missing file', async (context) => {
   const { storage } = await open(context, { bucket: 'missing' });
   await assert.rejects(storage.open('a', undefined, signal), unavailable);
   await assert.rejects(storage.write('a', source(1), options), unavailable);
   await assert.rejects(storage.listOlderThan(1, 1), unavailable);
 });
 
-test('nobody there, silence, and a server that leads elsewhere are storages that are unavailable', async (context) => {
+test('an unreachable, silent or redirecting server is an unavailable storage', async (context) => {
   const { store, storage } = await open(context, { requestMs: 200 });
   await assert.rejects(createS3Storage({ ...store.settings, endpoint: 'http://127.0.0.1:9' }).write('a', source(1), options), unavailable);
   store.interfere(() => true);
@@ -123,7 +123,7 @@ const bodies: readonly [what: string, headers: Record<string, string>, status: n
   ['is the whole file in place of a part', { 'content-length': '100' }, 200, 'hang'],
 ];
 for (const [what, headers, status, ends] of bodies) {
-  test(`an answer that ${what} never passes for what was asked for`, async (context) => {
+  test(`an answer that ${what} is never accepted`, async (context) => {
     const { store, storage } = await open(context, { idleMs: 200 });
     store.interfere((_request, response) => {
       response.writeHead(status, headers);
@@ -136,7 +136,7 @@ for (const [what, headers, status, ends] of bodies) {
   });
 }
 
-test('the bucket stands in the host name where that is asked for', async () => {
+test('the bucket is in the host name if configured so', async () => {
   const storage = createS3Storage({
     endpoint: 'http://objects.invalid:1234',
     region: 'auto',

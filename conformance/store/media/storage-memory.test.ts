@@ -10,7 +10,10 @@ import { promisify } from 'node:util';
 import { startObjectStore } from '../../support/start-object-store.ts';
 
 const bytes = 500 * 1024 * 1024;
-/** Two parts of a multipart upload, and what the collector leaves lying for a while: 70 to 105 MiB measured, and more where it gets no processor. A file that is held is twice the bound. */
+/**
+ * Two parts of a multipart upload, and uncollected garbage: 70 to 105 MiB were measured, and more if it gets no
+ * processor. A file in memory would be twice the bound.
+ */
 const grownMaxKb = 256 * 1024;
 
 async function storeLargeFile(place: string): Promise<void> {

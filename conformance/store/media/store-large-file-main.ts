@@ -3,7 +3,10 @@ import { createHash } from 'node:crypto';
 import { openDirectoryStorage } from '../../../src/store/media/directory-storage.ts';
 import { createS3Storage } from '../../../src/store/media/s3-storage.ts';
 
-/** Writes a large file into a storage and reads it back, and prints how much memory that took beyond what the program had. Arguments: directory, or the settings of an object store as JSON; bytes. */
+/**
+ * Writes a large file into a storage and reads it back, and prints how much the program's memory grew. Arguments:
+ * directory, or the settings of an object store as JSON; bytes.
+ */
 const [place = '', bytes = '0'] = process.argv.slice(2);
 const storage = place.startsWith('{') ? createS3Storage(JSON.parse(place)) : await openDirectoryStorage(place);
 const { signal } = new AbortController();

@@ -15,11 +15,11 @@ const delivered = (id: string, owner: string, deliveredAtMs: number) =>
 const givenUp = (id: string, owner: string, nextAttemptAtMs: number) =>
   ({ id, owner, status: 'given-up', attempts: 9, nextAttemptAtMs, lastProblem: 'no answer' }) as const;
 
-/** What every store does with callbacks and their secrets. */
+/** The behaviour of every store for callbacks and their secrets. */
 export function callbackSuite(open: OpenTasks): void {
   const waiting = { status: 'waiting', attempts: 0, nextAttemptAtMs: startMs } as const;
 
-  test('a delivery comes back byte by byte, once whatever is inserted again, to its user alone', async (context) => {
+  test('a delivery is read byte by byte as written, once even if inserted again, by its user alone', async (context) => {
     const { store } = await open(context);
     const odd = hostileNames.map((text, index) =>
       createDelivery(`odd ${index} ${text}`, { payload: JSON.stringify(text), subject: text, eventType: text }),
@@ -37,7 +37,7 @@ export function callbackSuite(open: OpenTasks): void {
     for (const userName of ['cid', 'Bob', '%', '']) assert.deepEqual(await store.listDeliveries({ userName, limit: 9 }), []);
   });
 
-  test('deliveries are listed newest first, as many as asked for', async (context) => {
+  test('deliveries are listed newest first, up to the limit', async (context) => {
     const { store } = await open(context);
     const ids = ['a', 'b', 'c', 'd'];
     await store.insertDeliveries(
@@ -51,7 +51,7 @@ export function callbackSuite(open: OpenTasks): void {
     assert.deepEqual(await list({ limit: 9, subject: 's9' }), []);
   });
 
-  test('what is due is taken once, the one that waits longest first, and again when the lease has run out', async (context) => {
+  test('a due delivery is claimed once, the one that has waited longest first, and again when the lease has expired', async (context) => {
     const { store, another } = await open(context);
     const other = await another();
     const ids = Array.from({ length: 40 }, (_, index) => `d${String(index).padStart(2, '0')}`);
@@ -65,11 +65,11 @@ export function callbackSuite(open: OpenTasks): void {
     assert.deepEqual(await claim(other, 'late', startMs + 1 + 30 * second, 2), ['d00', 'd01']);
     assert.equal(await store.recordAttempt(delivered('d00', 'me', startMs + 9)), false, 'the lease is lost');
     assert.equal(await store.recordAttempt(delivered('d00', 'late', startMs + 9)), true);
-    assert.equal(await store.recordAttempt(delivered('d00', 'late', startMs + 9)), false, 'it was given back');
+    assert.equal(await store.recordAttempt(delivered('d00', 'late', startMs + 9)), false, 'it was released');
     assert.equal(await store.recordAttempt(delivered('unheard-of', 'me', startMs + 9)), false);
   });
 
-  test('a failed attempt is tried again at its time, a delivered one never, and what happened is told', async (context) => {
+  test('a failed attempt is retried at its time, a delivered one never, and the result is recorded', async (context) => {
     const { store } = await open(context);
     await store.insertDeliveries([createDelivery('d1')]);
     await claim(store, 'me', startMs);
@@ -84,7 +84,7 @@ export function callbackSuite(open: OpenTasks): void {
     assert.deepEqual(await claim(store, 'me', startMs + 1e9), []);
   });
 
-  test('a delivery is sent again from the start, for its user alone, also while an attempt is under way', async (context) => {
+  test('a delivery is sent again from the start, by its user alone, also during an attempt', async (context) => {
     const { store } = await open(context);
     await store.insertDeliveries([createDelivery('d1')]);
     const again = { userName: 'ann', id: 'd1', nowMs: startMs + 50 * second };
@@ -97,11 +97,11 @@ export function callbackSuite(open: OpenTasks): void {
     assert.deepEqual(await store.listDeliveries({ userName: 'ann', limit: 1 }), [fresh]);
     assert.deepEqual(await claim(store, 'me', again.nowMs), ['d1']);
     assert.equal(await store.redeliver({ ...again, nowMs: again.nowMs + 1 }), true);
-    assert.equal(await store.recordAttempt(delivered('d1', 'me', again.nowMs + 2)), false, 'what was under way is not the new one');
+    assert.equal(await store.recordAttempt(delivered('d1', 'me', again.nowMs + 2)), false, 'the running attempt is not the new one');
     assert.deepEqual(await claim(store, 'another', again.nowMs + 1), ['d1']);
   });
 
-  test('a sweep takes what has long been over, no more than it may, and never what waits', async (context) => {
+  test('a sweep deletes deliveries that ended long ago, up to its limit, and never waiting ones', async (context) => {
     const { store } = await open(context);
     const ids = Array.from({ length: 6 }, (_, index) => `d${index}`);
     await store.insertDeliveries([...ids, 'waits', 'again'].map((id) => createDelivery(id)));
@@ -120,7 +120,7 @@ export function callbackSuite(open: OpenTasks): void {
     assert.deepEqual(left.map(({ id }) => id).toSorted(), ['again', 'waits']);
   });
 
-  test('one that was given up without a time is not over before its attempt was due', async (context) => {
+  test('a delivery that was abandoned without a time is not over before its attempt was due', async (context) => {
     const { store } = await open(context);
     await store.insertDeliveries([createDelivery('d1')]);
     await claim(store, 'me', startMs);
@@ -129,7 +129,7 @@ export function callbackSuite(open: OpenTasks): void {
     assert.equal(await store.sweepDeliveries({ beforeMs: startMs + 1, limit: 9 }), 1);
   });
 
-  test('secrets are put, rotated and found by their user', async (context) => {
+  test('secrets are set, rotated and found by their user', async (context) => {
     const { store, another } = await open(context);
     const other = await another();
     const [first, next] = [Uint8Array.from([0, 255]), Uint8Array.from([7])];

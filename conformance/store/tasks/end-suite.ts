@@ -17,12 +17,12 @@ import {
   type TaskStores,
 } from './task-fixtures.ts';
 
-/** What every store does with the end of a task: once, and all of it or nothing. */
+/** The behaviour of every store when a task ends: once, and completely or not at all. */
 export function endSuite(open: OpenTasks): void {
   const find = { userName: 'ann', id: 'a' };
   const deliveriesOf = (store: TaskStores) => store.listDeliveries({ userName: 'ann', limit: 100 });
 
-  test('the end, the charge and the callbacks come together, and the lease is given back', async (context) => {
+  test('the end, the charge and the callbacks are written together, and the lease is released', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a', { progress: 40 });
     await claimIds(store, 'me', startMs);
@@ -47,7 +47,7 @@ export function endSuite(open: OpenTasks): void {
     ]);
   });
 
-  test('a failed task costs what its row says, keeps how far it was, and has its error', async (context) => {
+  test('a failed task costs what its row says, keeps its progress, and has its error', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a', { progress: 40 });
     const error = { code: 'upstream_failed', message: 'it broke \u0000 \ud800 模型 "' } as const;
@@ -77,7 +77,7 @@ export function endSuite(open: OpenTasks): void {
     });
   }
 
-  test('of those that end a task at once, in two processes, one does, and the callbacks are queued once', async (context) => {
+  test('if several in two processes end a task simultaneously, one succeeds, and the callbacks are queued once', async (context) => {
     const { store, another } = await open(context);
     const stores = [store, await another()];
     for (let round = 0; round < 8; round += 1) {
@@ -103,7 +103,7 @@ export function endSuite(open: OpenTasks): void {
     }
   });
 
-  test('a ledger row that is there already stays, and is what the task is said to have cost', async (context) => {
+  test('an existing ledger row stays, and is the cost of the task', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a');
     const booked = entryOf(task, { charge: { amountNanoUsd: 7n, lines: [] } });
@@ -115,7 +115,7 @@ export function endSuite(open: OpenTasks): void {
     assert.equal(await store.appendEntries([entryOf(task)]), 0);
   });
 
-  test('a callback that is queued already is not queued again by the end', async (context) => {
+  test('a queued callback is not queued again by the end', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a');
     await store.insertDeliveries([createDelivery('d1', { payload: 'first' })]);
@@ -126,7 +126,7 @@ export function endSuite(open: OpenTasks): void {
     );
   });
 
-  test('an end of what is not there, or of what another works on, changes nothing', async (context) => {
+  test('an end of a missing task, or of one that another works on, changes nothing', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a');
     await claimIds(store, 'me', startMs);
@@ -145,13 +145,13 @@ export function endSuite(open: OpenTasks): void {
     const tasks = [];
     for (const id of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i']) tasks.push(await addOpenTask(store, id, { heldNanoUsd: amount }));
     await addOpenTask(store, 'z', { userName: 'bob', heldNanoUsd: 1n });
-    assert.equal(await store.heldFor('ann'), amount * 9n, 'also where the sum leaves 64 bits');
+    assert.equal(await store.heldFor('ann'), amount * 9n, 'also if the sum exceeds 64 bits');
     const [task = assert.fail()] = tasks;
     await store.endTask(endOf(task, { entry: entryOf(task, { charge: { amountNanoUsd: amount, lines: [] } }) }));
     const ended = await store.findTask(find);
     assert.deepEqual([ended?.heldNanoUsd, ended?.chargedNanoUsd], [amount, amount]);
     assert.equal((await store.findEntry(task.callId))?.charge.amountNanoUsd, amount);
-    assert.equal(await store.heldFor('ann'), amount * 8n, 'what is over holds nothing');
+    assert.equal(await store.heldFor('ann'), amount * 8n, 'an ended task holds nothing');
     assert.equal(await store.heldFor('nobody'), 0n);
   });
 }

@@ -13,7 +13,7 @@ import type { VideoTask } from '../../../src/tasks/video-task.ts';
 import { startMs } from '../suite-start.ts';
 import { createDelivery, createTask, endOf, entryOf, mediaOf, progressOf, type TaskStores } from './task-fixtures.ts';
 
-/** One thing done to a store. What it resolves with is compared. */
+/** An operation on a store. Its results are compared. */
 type Step = (store: TaskStores, tasks: readonly VideoTask[]) => Promise<unknown>;
 
 const at = fc.integer({ min: 0, max: 40 }).map((offset) => startMs + offset);
@@ -23,10 +23,12 @@ const which = fc.constantFrom(0, 0, 0, 1, 2, 3);
 const limit = fc.integer({ min: 1, max: 3 });
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
 
-/** Before all tasks or after them: what is over may be forgotten, and then a clock that goes back makes a difference. */
+/**
+ * Before all tasks or after them: an ended task may be forgotten, and then a clock that goes back makes a difference.
+ */
 const until = fc.constantFrom(startMs, startMs + 100);
 
-/** The task that a step is about. */
+/** The task of a step. */
 const on =
   (index: number, step: (store: TaskStores, task: VideoTask) => Promise<unknown>): Step =>
   (store, tasks) =>
@@ -37,7 +39,7 @@ const submissions: readonly fc.Arbitrary<Step>[] = [
     .tuple(which, owner, at, maybe(fc.record({ key: fc.constantFrom('k', 'l'), bodyHash: fc.constantFrom('x', 'y'), untilMs: until })))
     .map(([index, name, untilMs, key]) =>
       on(index, (store, task) =>
-        // Engines name the fault of an id that is taken in words of their own.
+        // Engines describe a reserved id with messages of their own.
         store.insertTask(task, { owner: name, untilMs }, key === undefined ? undefined : { keyId: 'key-1', ...key }).catch(() => 'taken'),
       ),
     ),
@@ -91,7 +93,8 @@ const others: readonly fc.Arbitrary<Step>[] = [
       (store) =>
         store.expireMedia({ nowMs, limit: count }),
   ),
-  // One at a time: what ended at the same moment has no order. At the start nothing has ended yet, so times are later ones.
+  // One at a time: tasks that ended at the same moment have no order. At the start no task has ended yet, so times are
+  // later ones.
   at.map((nowMs): Step => async (store) => {
     let forgotten = 0;
     while ((await store.sweepTasks({ endedBeforeMs: nowMs + 60_001, limit: 2 })) === 2) forgotten += 2;
@@ -138,7 +141,7 @@ async function look(store: TaskStores, tasks: readonly VideoTask[]): Promise<unk
   ]);
 }
 
-test('the store in memory and the engine say the same, whatever is done to them', async (context) => {
+test('the store in memory and the engine return the same, for any operations', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'weir-both-'));
   context.after(() => rm(directory, { recursive: true, force: true }));
   const path = join(directory, 'weir.sqlite');

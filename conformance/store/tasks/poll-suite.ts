@@ -7,11 +7,11 @@ import { type VideoPhase, videoPhases } from '../../../src/tasks/video-task.ts';
 import { startMs } from '../suite-start.ts';
 import { addEndedTask, addOpenTask, claimIds, createTask, endOf, type OpenTasks, progressOf, second } from './task-fixtures.ts';
 
-/** What every store does with open tasks: who works on them, and what polls find. */
+/** The behaviour of every store for open tasks: their owners, and the results of polls. */
 export function pollSuite(open: OpenTasks): void {
   const find = { userName: 'ann', id: 'a' };
 
-  test('those that have waited longest are claimed first, as many as asked for, whatever their phase, and none that is not due or is over', async (context) => {
+  test('the tasks that have waited longest are claimed first, up to the limit, whatever their phase, and none that is not due or has ended', async (context) => {
     const { store } = await open(context);
     const due: readonly (readonly [string, VideoPhase, number])[] = [
       ['c', 'in_progress', -1000],
@@ -28,7 +28,7 @@ export function pollSuite(open: OpenTasks): void {
     assert.deepEqual(await claimIds(store, 'me', startMs + 1, 3), ['later']);
   });
 
-  test('tasks whose file is to be copied are claimed up to a bound, and the others are not held up by them', async (context) => {
+  test('tasks whose file is to be copied are claimed up to a bound, and the others are not delayed by them', async (context) => {
     const { store } = await open(context);
     for (const id of ['s1', 's2', 's3', 's4']) await addOpenTask(store, id, { phase: 'storing', nextPollAtMs: startMs - 9000 });
     for (const id of ['q1', 'q2']) await addOpenTask(store, id, { phase: 'queued', nextPollAtMs: startMs });
@@ -39,7 +39,7 @@ export function pollSuite(open: OpenTasks): void {
     assert.deepEqual(await claimIds(store, 'idle', startMs, 10), ['s4']);
   });
 
-  test('no task is claimed twice by owners that claim at once, and every one is', async (context) => {
+  test('no task is claimed twice by simultaneous owners, and every task is claimed', async (context) => {
     const { store, another } = await open(context);
     const stores = [store, await another()];
     for (let index = 0; index < 60; index += 1) await addOpenTask(store, `t${index}`, { nextPollAtMs: startMs - index });
@@ -51,7 +51,7 @@ export function pollSuite(open: OpenTasks): void {
     assert.equal(new Set(claimed).size, 60);
   });
 
-  test('a lease that has run out passes on, and what the first owner still says is void', async (context) => {
+  test('an expired lease passes on, and reports of the first owner are void', async (context) => {
     const { store, another } = await open(context);
     const other = await another();
     const task = await addOpenTask(store, 'a');
@@ -68,18 +68,18 @@ export function pollSuite(open: OpenTasks): void {
     assert.equal((await store.findTask(find))?.progress, 50);
   });
 
-  test('a lease that has run out is its owner’s as long as nobody took it, and recording gives it back', async (context) => {
+  test('an expired lease stays its owner’s until another takes it, and a record releases it', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a');
     await claimIds(store, 'me', startMs);
     const late = { nowMs: startMs + 60 * second, nextPollAtMs: startMs + 60 * second };
     assert.equal(await store.recordProgress(progressOf(task, 'me', late)), true);
-    assert.equal(await store.recordProgress(progressOf(task, 'me', late)), false, 'it was given back');
+    assert.equal(await store.recordProgress(progressOf(task, 'me', late)), false, 'it was released');
     assert.equal(await store.renewTask({ id: 'a', owner: 'me', leaseUntilMs: startMs + 90 * second }), false);
     assert.deepEqual(await claimIds(store, 'another', startMs + 60 * second), ['a'], 'and is free at once');
   });
 
-  test('what a poll has found is written down, and what it left out stays or goes as it is meant to', async (context) => {
+  test('the results of a poll are recorded, and an omitted value is kept or removed as specified', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a');
     const alert = { sinceMs: startMs, reason: 'the upstream answers 500' };
@@ -95,7 +95,7 @@ export function pollSuite(open: OpenTasks): void {
     assert.deepEqual(await store.findTask(find), stored);
   });
 
-  test('phase and progress never go back, and only the end completes, whatever upstreams say in whatever order', async (context) => {
+  test('phase and progress never go back, and only the end completes, for any reports in any order', async (context) => {
     const { store } = await open(context);
     let run = 0;
     const polls = fc.array(
@@ -128,11 +128,11 @@ export function pollSuite(open: OpenTasks): void {
     );
   });
 
-  test('nothing is recorded of a task that is over', async (context) => {
+  test('nothing is recorded of an ended task', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a');
     await claimIds(store, 'me', startMs);
-    assert.equal(await store.endTask(endOf(task)), true, 'an end without an owner does not ask for the lease');
+    assert.equal(await store.endTask(endOf(task)), true, 'an end without an owner does not need the lease');
     const over = await store.findTask(find);
     assert.equal(await store.recordProgress(progressOf(task, 'me', { phase: 'queued' })), false);
     assert.equal(await store.renewTask({ id: 'a', owner: 'me', leaseUntilMs: startMs + 90 * second }), false);
@@ -140,12 +140,12 @@ export function pollSuite(open: OpenTasks): void {
     assert.deepEqual(await store.findTask(find), over);
     const leased = createTask('b', { phase: 'failed' });
     await store.insertTask(leased, { owner: 'me', untilMs: startMs });
-    assert.equal(await store.recordProgress(progressOf(leased, 'me', { progress: 9 })), false, 'not even by who has the lease');
+    assert.equal(await store.recordProgress(progressOf(leased, 'me', { progress: 9 })), false, 'also not by the holder of the lease');
     assert.equal(await store.renewTask({ id: 'b', owner: 'me', leaseUntilMs: startMs + 1 }), false);
     assert.deepEqual(await store.findTask({ userName: 'ann', id: 'b' }), leased);
   });
 
-  test('many polls that end at once are all recorded, each with its own answer', async (context) => {
+  test('many polls that end simultaneously are all recorded, each with its own answer', async (context) => {
     const { store } = await open(context);
     const tasks = [];
     for (let index = 0; index < 40; index += 1) tasks.push(await addOpenTask(store, `t${index}`));
@@ -161,7 +161,7 @@ export function pollSuite(open: OpenTasks): void {
       assert.equal((await store.findTask({ userName: 'ann', id }))?.progress, index % 3 === 0 ? 0 : index);
   });
 
-  test('open tasks are counted, those with an alert among them, and how late the latest is that nobody works on', async (context) => {
+  test('open tasks are counted, those with an alert among them, and the longest delay of a task without an owner is known', async (context) => {
     const { store } = await open(context);
     assert.deepEqual(await store.countTasks(startMs), { open: 0, alerted: 0, latenessMs: 0 });
     await addOpenTask(store, 'a', { nextPollAtMs: startMs - 5000 });

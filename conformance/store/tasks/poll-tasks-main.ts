@@ -5,7 +5,10 @@ import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import type { VideoTask } from '../../../src/tasks/video-task.ts';
 import { createDelivery, endOf, entryOf, progressOf } from './task-fixtures.ts';
 
-/** Works on the tasks of a database as one of several processes until none is open, and prints the id of each that it has ended: `path`, its name. */
+/**
+ * Works on the tasks of a database as one of several processes until none is open, and prints the id of each that it
+ * has ended: `path`, its name.
+ */
 const [path = '', owner = ''] = process.argv.slice(2);
 const store = await openSqliteStore({ path });
 

@@ -15,7 +15,7 @@ import { addOpenTask } from './task-fixtures.ts';
 
 const tasks = 150;
 
-test(`three processes work on ${tasks} tasks and one is killed at it: every task ends, is charged and is told of once`, async (context) => {
+test(`three processes work on ${tasks} tasks and one is killed: every task ends, is charged and is reported once`, async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'weir-pollers-'));
   context.after(() => rm(directory, { recursive: true, force: true }));
   const path = join(directory, 'weir.sqlite');
@@ -42,8 +42,8 @@ test(`three processes work on ${tasks} tasks and one is killed at it: every task
   }
 
   const ids = ended.flatMap((text) => text.split('\n')).filter((line) => line !== '');
-  assert.equal(new Set(ids).size, ids.length, 'nobody was told to have ended what another had');
-  assert.ok(ids.length >= tasks - 5, 'at most what was on its way in the killed process was not printed');
+  assert.equal(new Set(ids).size, ids.length, 'no task was ended twice');
+  assert.ok(ids.length >= tasks - 5, 'only tasks in progress in the killed process were not printed');
   const day = { startSeconds, endSeconds: startSeconds + 86_400 };
   const [row] = await store.queryStatistics({ ...day, buckets: [day], rowsMax: 10 });
   assert.deepEqual([row?.callCount, row?.amountNanoUsd], [tasks, 1000n * BigInt(tasks)]);

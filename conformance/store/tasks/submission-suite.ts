@@ -7,7 +7,7 @@ import { addEndedTask, claimIds, createTask, endOf, entryOf, type OpenTasks, sec
 const lease = { owner: 'me', untilMs: startMs + 30 * second };
 const hour = 3600 * second;
 
-/** What every store does with a task until the upstream has it. */
+/** The behaviour of every store for a task before the upstream has it. */
 export function submissionSuite(open: OpenTasks): void {
   const idempotency = { keyId: 'key-1', key: 'once', bodyHash: 'hash-a', untilMs: startMs + 24 * hour };
   const accepted = {
@@ -18,22 +18,22 @@ export function submissionSuite(open: OpenTasks): void {
     nextPollAtMs: startMs + 2 * second,
   } as const;
 
-  test('an intent is found before the upstream has it, comes back as it was, and only its owner gets it on', async (context) => {
+  test('an intent is found before the upstream has it, is read as written, and is changed only by its owner', async (context) => {
     const { store } = await open(context);
     const task = createTask('a', { remixedFrom: 'b', heldUsage: { outputVideoMs: 8700, inputImages: 0 } });
     await store.insertTask(task, lease);
     assert.deepEqual(await store.findTask({ userName: 'ann', id: 'a' }), task);
     assert.equal(await store.acceptTask({ id: 'a', owner: 'another', ...accepted }), false);
     assert.equal(await store.acceptTask({ id: 'unheard-of', owner: 'me', ...accepted }), false);
-    assert.deepEqual(await store.findTask({ userName: 'ann', id: 'a' }), task, 'what is refused changes nothing');
+    assert.deepEqual(await store.findTask({ userName: 'ann', id: 'a' }), task, 'a refused operation changes nothing');
     assert.equal(await store.acceptTask({ id: 'a', owner: 'me', ...accepted }), true);
     const { nowMs: lastPollAtMs, ...rest } = accepted;
     assert.deepEqual(await store.findTask({ userName: 'ann', id: 'a' }), { ...task, ...rest, lastPollAtMs });
     assert.equal(await store.acceptTask({ id: 'a', owner: 'me', ...accepted }), false, 'it is no longer being submitted');
-    assert.equal(await store.renewTask({ id: 'a', owner: 'me', leaseUntilMs: startMs + hour }), false, 'the lease was given back');
+    assert.equal(await store.renewTask({ id: 'a', owner: 'me', leaseUntilMs: startMs + hour }), false, 'the lease was released');
   });
 
-  test('what was sealed for a second submission is replaced once the upstream has it', async (context) => {
+  test('the sealed data for a second submission is replaced once the upstream has the task', async (context) => {
     const { store } = await open(context);
     await store.insertTask(createTask('a', { sealed: new Uint8Array(100_000).fill(7) }), lease);
     const sealed = Uint8Array.from([1, 2, 3]);
@@ -43,7 +43,7 @@ export function submissionSuite(open: OpenTasks): void {
     assert.deepEqual(await store.findTask({ userName: 'ann', id: 'a' }).then((task) => task?.sealed), sealed);
   });
 
-  test('a crash between intent and record: the intent is claimed when its lease has run out, and the late answer is void once it is over', async (context) => {
+  test('a crash between intent and record: the intent is claimed when its lease has expired, and a late answer is void once it has ended', async (context) => {
     const { store } = await open(context);
     const task = createTask('a');
     await store.insertTask(task, lease);
@@ -57,7 +57,7 @@ export function submissionSuite(open: OpenTasks): void {
     assert.equal((await store.findTask({ userName: 'ann', id: 'a' }))?.phase, 'failed');
   });
 
-  test('a refused intent is gone with its key, and its ledger row is there once', async (context) => {
+  test('a refused intent is deleted with its key, and its ledger row exists once', async (context) => {
     const { store } = await open(context);
     const task = createTask('a');
     const entry = entryOf(task, { end: 'failed', errorCode: 'upstream_rejected', charge: { amountNanoUsd: 0n, lines: [] } });
@@ -71,7 +71,7 @@ export function submissionSuite(open: OpenTasks): void {
     assert.deepEqual(await store.insertTask(createTask('b'), lease, { ...idempotency, bodyHash: 'other' }), { type: 'inserted' });
   });
 
-  test('a task that the upstream has is not refused any more', async (context) => {
+  test('a task that the upstream has cannot be refused any more', async (context) => {
     const { store } = await open(context);
     const task = createTask('a');
     await store.insertTask(task, lease);
@@ -80,12 +80,12 @@ export function submissionSuite(open: OpenTasks): void {
     assert.equal(await store.findEntry(task.callId), undefined);
     const leased = createTask('b', { phase: 'in_progress' });
     await store.insertTask(leased, lease);
-    assert.equal(await store.refuseTask({ id: 'b', owner: 'me', entry: entryOf(leased) }), false, 'also by who has the lease');
+    assert.equal(await store.refuseTask({ id: 'b', owner: 'me', entry: entryOf(leased) }), false, 'also by the holder of the lease');
     assert.equal(await store.acceptTask({ id: 'b', owner: 'me', ...accepted }), false);
     assert.deepEqual(await store.findTask({ userName: 'ann', id: 'b' }), leased);
   });
 
-  test('the same request under the same key finds the task as it is now, another one conflicts, and other keys are free', async (context) => {
+  test('the same request under the same key finds the task in its current state, another one conflicts, and other keys are free', async (context) => {
     const { store } = await open(context);
     const task = createTask('a');
     assert.deepEqual(await store.insertTask(task, lease, idempotency), { type: 'inserted' });
@@ -103,7 +103,7 @@ export function submissionSuite(open: OpenTasks): void {
     assert.equal(again.type === 'existing' && again.task.phase, 'completed');
   });
 
-  test('a key is over at its time, and that of a deleted task is free', async (context) => {
+  test('a key expires at its time, and that of a deleted task is free', async (context) => {
     const { store } = await open(context);
     const insert = (id: string, createdAtMs: number, bodyHash = 'hash-a') =>
       store.insertTask(createTask(id, { createdAtMs }), lease, { ...idempotency, bodyHash, untilMs: createdAtMs + hour });
@@ -117,7 +117,7 @@ export function submissionSuite(open: OpenTasks): void {
     assert.equal((await insert('e', startMs + hour + 1)).type, 'inserted');
   });
 
-  test('many keys that are over do not get in the way of one that comes back', async (context) => {
+  test('many expired keys do not obstruct one that is used again', async (context) => {
     const { store } = await open(context);
     const insert = async (id: string, index: number, createdAtMs: number, bodyHash: string) => {
       const key = { ...idempotency, key: `key ${index}`, bodyHash, untilMs: createdAtMs + hour };
@@ -130,7 +130,7 @@ export function submissionSuite(open: OpenTasks): void {
     for (const index of indexes) assert.equal(await insert(`c${index}`, index, overAtMs, 'hash-b'), 'existing');
   });
 
-  test('the same request twice at once, from two processes, makes one task', async (context) => {
+  test('the same request twice, simultaneously from two processes, makes one task', async (context) => {
     const { store, another } = await open(context);
     const stores = [store, await another()];
     for (let round = 0; round < 10; round += 1) {
@@ -146,7 +146,7 @@ export function submissionSuite(open: OpenTasks): void {
     }
   });
 
-  test('an id that is taken is refused, and nothing of the second request is kept', async (context) => {
+  test('an id that is in use is refused, and nothing of the second request is stored', async (context) => {
     const { store } = await open(context);
     const task = createTask('a');
     await store.insertTask(task, lease);

@@ -17,9 +17,9 @@ import {
   type TaskStores,
 } from './task-fixtures.ts';
 
-/** What every store lets a user see of tasks, and how their files come and go. */
+/** The tasks that every store shows to a user, and the life of their files. */
 export function taskQuerySuite(open: OpenTasks): void {
-  test('a task is its user’s alone: others find, list and delete nothing', async (context) => {
+  test('a task is only its user’s: others find, list and delete nothing', async (context) => {
     const { store } = await open(context);
     const task = await addEndedTask(store, 'a', {}, { media: mediaOf('a') });
     for (const userName of ['bob', 'Ann', 'ann ', '', "ann' or 1=1 --"]) {
@@ -33,7 +33,7 @@ export function taskQuerySuite(open: OpenTasks): void {
     assert.equal((await store.findTask({ userName: 'ann', id: 'a' }))?.callId, task.callId);
   });
 
-  test('lists go by time and id in both orders, in pages without gaps or repeats, whatever the phase', async (context) => {
+  test('lists are ordered by time and id in both orders, in pages without gaps or repeats, whatever the phase', async (context) => {
     const { store } = await open(context);
     const ids = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6'];
     for (const [at, id] of ids.entries()) await addOpenTask(store, id, { createdAtMs: startMs + Math.floor(at / 3) });
@@ -58,7 +58,7 @@ export function taskQuerySuite(open: OpenTasks): void {
     assert.deepEqual(await list({ after: 'p8' }), []);
   });
 
-  test('a task that is over is forgotten for good with what was asked for, its ledger row stays; an open one is not', async (context) => {
+  test('an ended task can be deleted permanently with its request, its ledger row stays; an open one cannot', async (context) => {
     const { store } = await open(context);
     const task = await addOpenTask(store, 'a');
     assert.deepEqual(await store.deleteTask({ userName: 'ann', id: 'a' }), { type: 'open' });
@@ -68,15 +68,15 @@ export function taskQuerySuite(open: OpenTasks): void {
     assert.deepEqual(await store.deleteTask({ userName: 'ann', id: 'a' }), { type: 'unknown' });
     assert.equal(await store.findTask({ userName: 'ann', id: 'a' }), undefined);
     assert.deepEqual(await store.listTasks({ userName: 'ann', limit: 9, order: 'asc' }), []);
-    assert.deepEqual(await store.unknownMedia(['media-a', 'media-b']), ['media-a', 'media-b'], 'its file is nobody’s');
+    assert.deepEqual(await store.unknownMedia(['media-a', 'media-b']), ['media-a', 'media-b'], 'its file has no owner');
     assert.equal(await store.mediaBytes({ userName: 'ann' }), 0);
     assert.ok((await store.findEntry(task.callId)) !== undefined);
-    assert.equal(await store.endTask(endOf(task)), false, 'it does not come back');
+    assert.equal(await store.endTask(endOf(task)), false, 'it does not reappear');
     await addEndedTask(store, 'without-file', {}, { phase: 'failed' });
     assert.deepEqual(await store.deleteTask({ userName: 'ann', id: 'without-file' }), { type: 'deleted' });
   });
 
-  test('files are summed up by user and by key, as long as they are there', async (context) => {
+  test('files are summed by user and by key, as long as they exist', async (context) => {
     const { store } = await open(context);
     const sums = async (): Promise<readonly number[]> =>
       Promise.all(
@@ -96,7 +96,7 @@ export function taskQuerySuite(open: OpenTasks): void {
     assert.deepEqual(await sums(), [20, 0, 20, 0]);
   });
 
-  test('files whose time has passed are taken away, no more at once than asked for, the oldest first; the tasks stay', async (context) => {
+  test('expired files are removed, up to the limit, the oldest first; the tasks stay', async (context) => {
     const { store } = await open(context);
     for (let index = 0; index < 5; index += 1)
       await addEndedTask(store, `t${index}`, {}, { media: mediaOf(`t${index}`), expiresAtMs: startMs + 5 - index });
@@ -111,11 +111,11 @@ export function taskQuerySuite(open: OpenTasks): void {
     assert.deepEqual(await store.findTask({ userName: 'ann', id: 't4' }), rest);
     const keys = ['media-t4', 'media-t0', 'media-kept'];
     assert.deepEqual(await store.unknownMedia(keys), ['media-t4']);
-    assert.deepEqual(await store.expireMedia({ nowMs: startMs + 1e15, limit: 9 }), ['media-t0'], 'what has no time stays');
+    assert.deepEqual(await store.expireMedia({ nowMs: startMs + 1e15, limit: 9 }), ['media-t0'], 'a file without an expiry stays');
     assert.deepEqual(await store.unknownMedia([]), []);
   });
 
-  test('tasks that ended before a time and have no file are forgotten, the oldest first, no more at once than asked for', async (context) => {
+  test('tasks that ended before a time and have no file are forgotten, the oldest first, up to the limit', async (context) => {
     const { store } = await open(context);
     const idempotency = { keyId: 'key-1', key: 'once', bodyHash: 'hash', untilMs: startMs + 1e9 };
     const oldest = createTask('oldest');
@@ -132,13 +132,13 @@ export function taskQuerySuite(open: OpenTasks): void {
     assert.equal(await store.sweepTasks({ endedBeforeMs: startMs + 4, limit: 2 }), 2);
     assert.deepEqual(await left(), ['later', 'open', 'with-file']);
     assert.equal(await store.sweepTasks({ endedBeforeMs: startMs + 1e12, limit: 2 }), 1);
-    assert.deepEqual(await left(), ['open', 'with-file'], 'what is open, and what has its file, stays');
+    assert.deepEqual(await left(), ['open', 'with-file'], 'an open task, and one with a file, stays');
     assert.ok((await store.findEntry(oldest.callId)) !== undefined, 'its ledger row stays');
     const again = await store.insertTask(createTask('again'), { owner: 'me', untilMs: startMs }, idempotency);
     assert.equal(again.type, 'inserted', 'its key is forgotten with it');
   });
 
-  test('text of every kind is kept as it is, and matches nothing but itself', async (context) => {
+  test('text of every kind is stored unchanged, and matches only itself', async (context) => {
     const { store } = await open(context);
     for (const [index, text] of hostileNames.entries()) {
       const names = {
@@ -173,7 +173,7 @@ export function taskQuerySuite(open: OpenTasks): void {
     }
   });
 
-  test('names and answers that no encoding holds are kept as they were told, and never keep a task from being found', async (context) => {
+  test('names and answers that no encoding can express are stored as received, and never prevent that a task is found', async (context) => {
     const { store } = await open(context);
     let run = 0;
     const odd = fc.oneof(fc.string({ unit: 'binary', maxLength: 8 }), fc.constantFrom('\ud800', 'a\0b', '\udfff\ud800'));

@@ -4,7 +4,7 @@ const section = 'Conversation';
 const hello = { role: 'user', parts: ['Hello'] } as const;
 const keepsSystemTurns: readonly string[] = ['openai-responses', 'openai-chat'];
 
-/** What is said by whom, and in which order. */
+/** Turns, their speakers and their order. */
 export const conversationCases: readonly TranslationCase[] = [
   {
     name: 'one user turn',
@@ -25,7 +25,7 @@ export const conversationCases: readonly TranslationCase[] = [
     expect: () => ({ received: { system: 'Be brief.\n\nBe kind.', turns: ['user: Hello'] } }),
   },
   {
-    name: 'system text in mid-conversation',
+    name: 'system text in the middle of a conversation',
     section,
     conversation: {
       turns: [hello, { role: 'assistant', parts: ['Hi.'] }, { role: 'system', parts: ['Speak French.'] }, { role: 'user', parts: ['Bye'] }],
@@ -51,13 +51,13 @@ export const conversationCases: readonly TranslationCase[] = [
     expect: () => ({ received: { turns: ['user: Hello', 'user: World'] } }),
   },
   {
-    name: 'two user turns in a row',
+    name: 'two consecutive user turns',
     section,
     conversation: { turns: [hello, { role: 'user', parts: ['Still there?'] }] },
     expect: () => ({ received: { turns: ['user: Hello', 'user: Still there?'] } }),
   },
   {
-    name: 'two assistant turns in a row',
+    name: 'two consecutive assistant turns',
     section,
     conversation: {
       turns: [hello, { role: 'assistant', parts: ['One.'] }, { role: 'assistant', parts: ['Two.'] }, { role: 'user', parts: ['Bye'] }],

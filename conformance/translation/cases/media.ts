@@ -9,7 +9,7 @@ const asked = (...parts: readonly SpokenPart[]): TranslationCase['conversation']
 const image = `user: [image/png, ${samples.imageBytes} bytes]`;
 const pdf = `user: [application/pdf, ${samples.pdfBytes} bytes]`;
 
-/** Images, documents, sound and film. */
+/** Images, documents, audio and video. */
 export const mediaCases: readonly TranslationCase[] = [
   {
     name: 'an image',
@@ -34,7 +34,7 @@ export const mediaCases: readonly TranslationCase[] = [
     expect: () => ({ refused: '*' }),
   },
   {
-    name: 'an image that need not be looked at closely',
+    name: 'an image with low detail',
     section,
     conversation: asked({ image: 'inline', detail: 'low' }),
     expect: ({ to }) =>
@@ -47,7 +47,7 @@ export const mediaCases: readonly TranslationCase[] = [
     section,
     skipsPassthrough: true,
     conversation: asked({ image: 'file' }),
-    // Ids of this gateway's files are the only ones that mean anything here; generate-content names files by address.
+    // Only ids of this gateway's files are valid here; generate-content refers to files by address.
     expect: ({ from }) => ({ refused: '*', ...(from === 'gemini-generate-content' ? {} : { refusedStatus: 404 }) }),
   },
   {
@@ -82,7 +82,7 @@ export const mediaCases: readonly TranslationCase[] = [
     section,
     skipsPassthrough: true,
     conversation: asked({ document: 'file' }),
-    // Ids of this gateway's files are the only ones that mean anything here; generate-content names files by address.
+    // Only ids of this gateway's files are valid here; generate-content refers to files by address.
     expect: ({ from }) => ({ refused: '*', ...(from === 'gemini-generate-content' ? {} : { refusedStatus: 404 }) }),
   },
   {

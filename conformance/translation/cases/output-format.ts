@@ -5,7 +5,7 @@ const section = 'Structured output';
 const asked = { turns: [{ role: 'user', parts: ['Answer in JSON: which city?'] }] } as const;
 const format = { name: 'city', schema: samples.citySchema };
 
-/** Answers that programs read. */
+/** Answers for programs. */
 export const outputFormatCases: readonly TranslationCase[] = [
   {
     name: 'an answer by a JSON Schema',
@@ -14,20 +14,20 @@ export const outputFormatCases: readonly TranslationCase[] = [
     expect: () => ({ received: { format: samples.citySchema } }),
   },
   {
-    name: 'an answer by a JSON Schema, strictly kept',
+    name: 'an answer by a JSON Schema, strictly enforced',
     section,
     conversation: { ...asked, format: { ...format, strict: true } },
     expect: () => ({ received: { format: samples.citySchema } }),
   },
   {
-    name: 'an answer by a JSON Schema, of a model that has none',
+    name: 'an answer by a JSON Schema, from a model without schemas',
     section,
     model: 'limited',
     skipsPassthrough: true,
     conversation: { ...asked, format },
     expect: ({ to }) => {
       if (to === 'gemini-generate-content') return {};
-      // A tool that must be called stands in: its arguments are the answer, and nobody hears of a call.
+      // A forced tool replaces the schema: its arguments are the answer, and the client sees no call.
       const said = ({ toolCalls }: PlannedReply) => ({ text: JSON.stringify(toolCalls[0]?.arguments), calls: [], stop: 'end' as const });
       return { notes: ['emulated format'], said };
     },

@@ -8,11 +8,11 @@ const dropsIn =
     without.includes(to) ? { notes: [`dropped ${name}`] } : {};
 const stopText = { text: encodeURIComponent('One two STOPHERE three four'), pace: 'tokensPerFrame=1' };
 
-/** What a client that could learn of its stop sequences is told where the upstream does not say that it stopped there. */
+/** The stop reason that a client gets if the upstream does not report that it stopped at a sequence. */
 const untold = ({ from, to }: Pair): readonly string[] =>
   from === 'anthropic-messages' && (to === 'openai-chat' || to === 'gemini-generate-content') ? ['adapted stop'] : [];
 
-/** The stop sequence ended the reply: Messages says which, where that is known. */
+/** The stop sequence ended the reply: Messages names the sequence, if it is known. */
 const stopped: NonNullable<TranslationCase['expect']> = ({ from, to }) => {
   const isKnown = from === 'anthropic-messages' && (to === 'anthropic-messages' || to === 'openai-responses');
   const said = { text: 'One two ', stop: isKnown ? ('stop-sequence' as const) : ('end' as const) };
@@ -20,7 +20,7 @@ const stopped: NonNullable<TranslationCase['expect']> = ({ from, to }) => {
   return { said, notes: untold({ from, to }), received: { stop: ['STOPHERE'] } };
 };
 
-/** Limits, sampling, and what else steers a reply. */
+/** Limits, sampling, and other settings of a reply. */
 export const settingCases: readonly TranslationCase[] = [
   {
     name: 'an output limit',
@@ -33,13 +33,14 @@ export const settingCases: readonly TranslationCase[] = [
     section,
     conversation: hello,
     expect: ({ from, to }) => {
-      // Clients of Messages have to name a limit, and its upstreams have to be told one: then it is what the model can do.
+      // Clients of Messages must set a limit, and its upstreams require one: without a client's limit it is the model's
+      // maximum.
       const limit = from === 'anthropic-messages' ? 1000 : to === 'anthropic-messages' ? 64_000 : undefined;
       return { received: { outputTokensMax: limit } };
     },
   },
   {
-    name: 'a reply that runs into the output limit',
+    name: 'a reply that reaches the output limit',
     section,
     conversation: { ...hello, outputTokensMax: 20 },
     steering: { 'output-tokens': '60' },
@@ -64,7 +65,7 @@ export const settingCases: readonly TranslationCase[] = [
       to === 'anthropic-messages' ? { notes: ['adapted temperature'], received: { temperature: 1 } } : { received: { temperature: 1.5 } },
   },
   {
-    name: 'temperature for a model that takes none',
+    name: 'temperature for a model without it',
     section,
     model: 'thinker',
     skipsPassthrough: true,

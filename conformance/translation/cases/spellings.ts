@@ -4,7 +4,7 @@ import type { TranslationCase } from '../translation-case.ts';
 const section = 'Spellings';
 const asked = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
 
-/** Other ways in which a dialect says the same, which its own vendor takes. */
+/** Alternative spellings in a dialect that its own vendor accepts. */
 export const spellingCases: readonly TranslationCase[] = [
   {
     name: 'the shortest request',
@@ -58,14 +58,14 @@ export const spellingCases: readonly TranslationCase[] = [
     }),
   },
   {
-    name: 'a function in the words of an earlier version',
+    name: 'a function in the format of an earlier version',
     section,
     skipsPassthrough: true,
     conversation: {
       ...asked,
       wire: {
         'openai-chat': {
-          functions: [{ name: 'get_weather', description: 'Tells the weather.', parameters: samples.citySchema }],
+          functions: [{ name: 'get_weather', description: 'The weather of a city.', parameters: samples.citySchema }],
           function_call: 'auto',
         },
         'gemini-generate-content': {

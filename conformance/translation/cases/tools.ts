@@ -3,7 +3,7 @@ import type { PlannedReply, TranslationCase } from '../translation-case.ts';
 
 const section = 'Tools';
 const ask = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }] } as const;
-const tools = [samples.weatherTool, samples.timeTool, { name: 'get_tide', description: 'Tells the tide.', schema: samples.citySchema }];
+const tools = [samples.weatherTool, samples.timeTool, { name: 'get_tide', description: 'The tide of a city.', schema: samples.citySchema }];
 const one = { ...ask, tools: [samples.weatherTool] };
 const all = { ...ask, tools };
 const answers = { text: 'Sunny.' };
@@ -11,7 +11,7 @@ const named = (name: string) => ({ ...ask, tools: [{ name, schema: samples.cityS
 
 const textBefore = ({ text }: PlannedReply): readonly string[] => (text === undefined ? [] : [`assistant: ${text}`]);
 
-/** What functions are offered, how they may be called, and how their calls come back. */
+/** The offered functions, the choice of calls, and the calls of a reply. */
 export const toolCases: readonly TranslationCase[] = [
   {
     name: 'a function',

@@ -8,7 +8,7 @@ const searchedText = '世界 has a weir 😀. It is old.';
 
 /** The simulated vendors cite one source for the first sentence, and the one with grounding cites each. */
 function citedFrom({ from, to }: Pair): Said['citations'] {
-  // In Messages a block is what is cited, and elsewhere the citation comes after the text has gone out.
+  // In Messages a block is cited, and elsewhere the citation follows the text that was already sent.
   const whole = from === 'anthropic-messages' && to !== 'anthropic-messages' ? searchedText : undefined;
   const first = whole ?? '世界 has a weir 😀.';
   if (to !== 'gemini-generate-content') return [{ url: 'https://simulated.example/weir', cited: first }];
@@ -26,7 +26,7 @@ const hints = {
   'gemini-generate-content': { labels: { a: 'b' } },
 } as const;
 
-/** What belongs to one vendor. */
+/** Features of one vendor. */
 export const vendorCases: readonly TranslationCase[] = [
   {
     name: 'web search',
@@ -42,7 +42,8 @@ export const vendorCases: readonly TranslationCase[] = [
     steering: { text: encodeURIComponent(searchedText) },
     continued: ({ from, to }) => ({
       received: { turns: ['user: Hello', `assistant: ${searchedText}`, 'user: Go on.'] },
-      // The record of a search is of the interface that it was written in, and the words stay. Sources of what was said have a place in one.
+      // The record of a search is in the format of its own interface, and the text stays. One interface has a field for
+      // sources of the text.
       notes: [
         ...((from === 'anthropic-messages' || from === 'openai-responses') && to !== 'openai-chat' ? ['dropped turns'] : []),
         ...(from !== 'gemini-generate-content' && to !== 'openai-responses' ? ['adapted turns'] : []),
@@ -87,7 +88,7 @@ export const vendorCases: readonly TranslationCase[] = [
     expect: ({ from }) => ({ refused: from === 'openai-chat' ? 'n' : 'candidateCount' }),
   },
   {
-    name: 'state that the vendor keeps',
+    name: 'state that the vendor stores',
     section,
     skipsPassthrough: true,
     conversation: {
@@ -108,7 +109,7 @@ export const vendorCases: readonly TranslationCase[] = [
     },
   },
   {
-    name: 'settings that matter at one vendor only',
+    name: 'settings of one vendor only',
     section,
     skipsPassthrough: true,
     conversation: {
@@ -123,7 +124,7 @@ export const vendorCases: readonly TranslationCase[] = [
     expect: () => ({ notes: ['dropped *'] }),
   },
   {
-    name: 'settings that matter at one vendor only, strictly',
+    name: 'settings of one vendor only, strictly',
     section,
     skipsPassthrough: true,
     isStrict: true,
@@ -147,7 +148,7 @@ export const vendorCases: readonly TranslationCase[] = [
     },
   },
   {
-    name: 'a field that nobody knows',
+    name: 'an unknown field',
     section,
     skipsPassthrough: true,
     conversation: {

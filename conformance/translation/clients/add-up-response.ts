@@ -101,7 +101,7 @@ function applyEvent(building: Building, event: Wire): void {
     case 'response.web_search_call.completed':
       return assert.equal(items[event.output_index].type, 'web_search_call');
     default:
-      return assert.fail(`no client knows the event ${JSON.stringify(event)}`);
+      return assert.fail(`unknown event ${JSON.stringify(event)}`);
   }
 }
 

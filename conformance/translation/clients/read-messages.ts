@@ -51,11 +51,11 @@ function checkBlock(block: Wire): void {
       assert.match(block.tool_use_id, /^srvtoolu_[a-zA-Z0-9_]+$/);
       break;
     default:
-      assert.fail(`no client knows the block ${JSON.stringify(block)}`);
+      assert.fail(`unknown block ${JSON.stringify(block)}`);
   }
 }
 
-/** Reads a message object, whole or added up from a stream. */
+/** Reads a message object, whole or assembled from a stream. */
 export function readMessage(message: Wire): Said {
   assert.equal(message.type, 'message');
   assert.equal(message.role, 'assistant');
@@ -107,12 +107,12 @@ function applyDelta(block: Wire, delta: Wire, inputs: Map<Wire, string>): void {
       block.citations = [...(block.citations ?? []), delta.citation];
       break;
     default:
-      assert.fail(`no client knows the delta ${JSON.stringify(delta)}`);
+      assert.fail(`unknown delta ${JSON.stringify(delta)}`);
   }
 }
 
 function addUp(events: readonly Wire[]): Wire {
-  // Clients pass over pings wherever they are.
+  // Clients ignore pings at any position.
   const [start, ...rest] = events.filter(({ type }) => type !== 'ping');
   assert.equal(start?.type, 'message_start');
   assert.deepEqual(start.message.content, []);
@@ -122,9 +122,9 @@ function addUp(events: readonly Wire[]): Wire {
   let open: Wire;
   let ended = false;
   for (const event of rest) {
-    assert.ok(!ended, `nothing comes after message_stop: ${JSON.stringify(event)}`);
+    assert.ok(!ended, `nothing follows message_stop: ${JSON.stringify(event)}`);
     if (event.type === 'content_block_start') {
-      assert.equal(open, undefined, 'one block is open at a time');
+      assert.equal(open, undefined, 'only one block is open');
       assert.equal(event.index, message.content.length);
       assert.equal(message.stop_reason, null, 'no block begins after message_delta');
       open = structuredClone(event.content_block);
@@ -143,13 +143,13 @@ function addUp(events: readonly Wire[]): Wire {
       Object.assign(message, event.delta);
       message.usage = { ...message.usage, ...event.usage };
     } else if (event.type === 'message_stop') ended = true;
-    else assert.fail(`no client knows the event ${JSON.stringify(event)}`);
+    else assert.fail(`unknown event ${JSON.stringify(event)}`);
   }
   assert.ok(ended, 'the stream ends with message_stop');
   return message;
 }
 
-/** Reads a streamed message. */
+/** Fails on any event that the vendor would not send, or in another order. */
 export function readMessageStream(text: string): Said {
   const events = readEvents(text);
   for (const { name, data } of events) assert.equal(name, data.type, 'the event has the name of its type');

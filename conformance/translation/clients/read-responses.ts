@@ -40,7 +40,7 @@ const idPrefixes: Readonly<Record<string, string>> = {
 
 function checkItem(item: Wire): void {
   const prefix = idPrefixes[item.type];
-  assert.ok(prefix, `no client knows the item ${JSON.stringify(item)}`);
+  assert.ok(prefix, `the item ${JSON.stringify(item)} is known to clients`);
   assert.ok(item.id.startsWith(prefix), `the id of a ${item.type} begins with ${prefix}: ${item.id}`);
   if (item.type === 'function_call') assert.ok(item.call_id !== '' && item.call_id.length <= 64, item.call_id);
   if (item.type === 'reasoning') for (const part of item.summary) assert.equal(part.type, 'summary_text');
@@ -53,7 +53,7 @@ function readCitation(annotation: Wire, text: string): Said['citations'][number]
   return { url, cited: Array.from(text).slice(start, end).join('') };
 }
 
-/** Reads a response object, whole or added up from a stream. */
+/** Reads a response object, whole or assembled from a stream. */
 export function readResponse(response: Wire): Said {
   assert.equal(response.object, 'response');
   assert.match(response.id, /^resp_/);
@@ -86,7 +86,7 @@ export function readResponse(response: Wire): Said {
   };
 }
 
-/** Reads a streamed response. */
+/** Fails on any event that the vendor would not send, or in another order. */
 export function readResponseStream(text: string): Said {
   const events = readEvents(text);
   for (const { name, data } of events) assert.equal(name, data.type, 'the event has the name of its type');

@@ -48,7 +48,7 @@ function writePart(part: SpokenPart): Wire {
 
 function writeTurn({ role, parts, verbatim }: SpokenTurn): readonly Wire[] {
   if (verbatim !== undefined) return verbatim;
-  if (role === 'system') throw new Unsayable('system text in mid-conversation');
+  if (role === 'system') throw new Unsayable('system text in the middle of a conversation');
   return [{ role: role === 'assistant' ? 'model' : 'user', parts: parts.map(writePart) }];
 }
 

@@ -3,11 +3,11 @@ import { membersOf, objectsOf, textOf } from '../../../src/platform/json/json-re
 import type { JsonObject, JsonValue } from '../../../src/platform/json/json-value.ts';
 import type { GivenValues } from './walk-schema.ts';
 
-/** What a dialect's requests need around a field, so that it means something. */
+/** The surroundings that a field of a dialect needs in a request. */
 type Context = {
-  /** Values of free form, and those that have to fit together. */
+  /** Values of free form, and those that must match each other. */
   readonly given: GivenValues;
-  /** Adds what the field asks for: the call that a result answers, a function beside a choice. */
+  /** Adds the requirements of the field: the call that a result answers, or a function beside a choice. */
   readonly complete: (body: JsonObject) => JsonObject;
 };
 
@@ -16,7 +16,7 @@ const noSchema = { type: 'object' };
 
 const listOf = (body: JsonObject, name: string): readonly JsonObject[] => objectsOf(body[name]);
 
-/** The list with entries before or behind those for which that is so. */
+/** The list with added entries before or after the matching ones. */
 function surround(
   entries: readonly JsonObject[],
   before: (entry: JsonObject) => readonly JsonObject[],
@@ -100,7 +100,7 @@ const screenTool = { type: 'computer_use_preview', display_width: 1000, display_
 function completeResponses(body: JsonObject): JsonObject {
   const { input } = body;
   const screenshot = { type: 'computer_screenshot', image_url: 'data:image/png;base64,c2FtcGxl' };
-  // A screenshot where the schema says no more than that it is an object.
+  // A screenshot where the schema only requires an object.
   const isOfModel = (item: JsonObject): boolean =>
     objectsOf(item['content']).some(({ type }) => type === 'output_text' || type === 'refusal');
   const given = objectsOf(input).map((item) => {
@@ -144,14 +144,14 @@ const datas = [
   'toolResponse',
 ];
 
-/** A part that says nothing but what is said of it. */
+/** A part with only the tested field. */
 function fillPart(part: JsonObject): JsonObject {
   if (datas.some((name) => part[name] !== undefined)) return part;
   const isOfMedia = ['videoMetadata', 'mediaResolution'].some((name) => part[name] !== undefined);
   return isOfMedia ? { inlineData: { mimeType: 'image/png', data: 'c2FtcGxl' }, ...part } : { text: 'Hi', ...part };
 }
 
-/** A bare value needs the values that there are. */
+/** A bare value needs the other permitted values. */
 function completeConfig(config: JsonObject): JsonObject {
   return {
     ...(config['responseMimeType'] === 'text/x.enum' ? { responseSchema: { type: 'STRING', enum: ['red', 'blue'] } } : {}),

@@ -14,7 +14,7 @@ import { judge, type FieldCase, type Outcome, type Route } from './judge.ts';
 import { silentFields } from './silent-fields.ts';
 import { walkSchema, writePath } from './walk-schema.ts';
 
-/** Models behind which each dialect is spoken: one that only answers, and one that thinks. */
+/** Models of each dialect: one that only answers, and one that thinks. */
 const models: Readonly<Record<DialectId, readonly (readonly [vendor: VendorId, model: string])[]>> = {
   'anthropic-messages': [['anthropic', 'claude-sonnet-4-5']],
   'openai-responses': [
@@ -34,7 +34,7 @@ const models: Readonly<Record<DialectId, readonly (readonly [vendor: VendorId, m
 /** Fields that a note names differently: the sources of a text are named with the text. */
 const aliases: Readonly<Record<string, string>> = { 'messages[].annotations': 'messages[].content' };
 
-/** What the contract spells otherwise than the vendor: it goes on in the vendor's words. */
+/** Fields that the contract spells differently from the vendor: they are sent in the vendor's spelling. */
 const spelledAnew = new Set(['tools[].domains']);
 
 const dialects = Object.values(chatDialects);
@@ -52,7 +52,7 @@ type NamedCase = FieldCase & { readonly value: JsonValue | undefined };
 const step = (value: JsonValue | undefined, name: string): JsonValue | undefined =>
   Array.isArray(value) ? (value[0] as JsonValue | undefined) : isJsonObject(value) ? value[name] : undefined;
 
-/** Every field that the dialect's request schema names, in a request that the dialect takes. */
+/** Every field that the dialect's request schema names, in a valid request of the dialect. */
 function listCases(dialect: ChatDialect): readonly NamedCase[] {
   const { given, complete } = contexts[dialect.id];
   return walkSchema(toSchemaNode(dialect.requestSchema('generate', 'compatible')), given).map((probe) => {
@@ -69,10 +69,10 @@ function mayBeSilent({ path, value }: NamedCase, client: DialectId, to: DialectI
   );
 }
 
-/** One side of a switch is what holds without it. */
+/** One value of a switch is the default. */
 const isSwitch = ({ value }: NamedCase): boolean => typeof value === 'boolean';
 
-/** What was lost on a route, one line each, and how often each outcome came. */
+/** The losses on a route, one line each, and the number of each outcome. */
 function walkRoute(route: Route, cases: readonly NamedCase[]): { readonly lost: readonly string[]; readonly counts: Map<Outcome, number> } {
   const counts = new Map<Outcome, number>();
   const lost: { readonly one: NamedCase; readonly line: string }[] = [];
@@ -97,7 +97,7 @@ const casesOf: Readonly<Record<DialectId, readonly NamedCase[]>> = {
 
 describe('every field of every request schema', () => {
   for (const client of dialects) {
-    test(`is tried in a request that ${client.title} takes`, () => {
+    test(`is tested in a request that ${client.title} accepts`, () => {
       const cases = casesOf[client.id];
       assert.ok(cases.length > 100, `${cases.length} cases`);
       for (const one of cases) {
@@ -107,8 +107,8 @@ describe('every field of every request schema', () => {
     });
 
     for (const upstream of dialects) {
-      const way = client === upstream ? 'read and written again' : `on its way to ${upstream.title}`;
-      test(`of ${client.title} is carried, adapted, named or refused ${way}`, () => {
+      const way = client === upstream ? 'decoded and encoded again' : `translated for ${upstream.title}`;
+      test(`every field of ${client.title} is carried, adapted, named or refused ${way}`, () => {
         const walks = routesBetween(client, upstream).map((route) => walkRoute(route, casesOf[client.id]));
         assert.deepEqual(
           walks.flatMap(({ lost }) => lost),
@@ -118,7 +118,7 @@ describe('every field of every request schema', () => {
       });
     }
 
-    test(`of ${client.title} passes through as it is`, () => {
+    test(`every field of ${client.title} passes through unchanged`, () => {
       for (const one of casesOf[client.id]) {
         const bytes = Buffer.from(JSON.stringify(one.with));
         const request = { operation: 'generate', body: one.with, headers: {}, pathModel: 'm' } as const;
@@ -130,7 +130,7 @@ describe('every field of every request schema', () => {
     });
   }
 
-  test('no entry of the table of silent fields is without effect', () => {
+  test('every entry of the table of silent fields has an effect', () => {
     for (const client of dialects) {
       for (const { path } of silentFields[client.id]) {
         assert.ok(
@@ -142,18 +142,18 @@ describe('every field of every request schema', () => {
   });
 });
 
-/** What passing through may change: the model's name, and that usage is asked for. */
+/** Permitted changes of passthrough: the model's name, and the request for usage. */
 function withoutOwn({ model: _model, stream_options: _options, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-/** A dialect that forgets what has no neutral name, as a codec with a gap would. */
+/** A dialect that loses fields without a neutral name, like a codec with a gap. */
 function forgetful(dialect: ChatDialect): ChatDialect {
   const { codec } = dialect;
   return { ...dialect, codec: { ...codec, decodeRequest: (request) => ({ ...codec.decodeRequest(request), vendorFields: [] }) } };
 }
 
-describe('a codec that loses a field in silence', () => {
+describe('a codec that loses a field without a note', () => {
   const messages: JsonObject = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] };
   const contents: JsonObject = { contents: [{ parts: [{ text: 'Hi' }] }] };
   const cases: readonly (readonly [client: DialectId, path: string, without: JsonObject, said: JsonObject])[] = [
@@ -168,7 +168,7 @@ describe('a codec that loses a field in silence', () => {
     ],
   ];
   for (const [client, path, without, said] of cases) {
-    test(`is found out by ${path}, which is named otherwise`, () => {
+    test(`the loss is detected by ${path}, which has another name`, () => {
       for (const upstream of dialects.filter(({ id }) => id !== client)) {
         const one = { path, without, with: { ...without, ...said } };
         for (const route of routesBetween(chatDialects[client], upstream)) {

@@ -13,7 +13,7 @@ export type Route = {
   readonly traits: ModelTraits;
 };
 
-/** A field of a request: with it, and without it or with another value of it. */
+/** A field of a request: the request with it, and without it or with another value of it. */
 export type FieldCase = {
   readonly path: string;
   readonly with: JsonObject;
@@ -22,7 +22,7 @@ export type FieldCase = {
   readonly isReplaced?: boolean;
 };
 
-/** What became of a field. `lost` is what must never be. */
+/** The result of translating a field. `lost` must never occur. */
 export type Outcome = 'carried' | 'adapted' | 'named' | 'refused' | 'lost';
 
 type Written =
@@ -43,28 +43,30 @@ function write({ client, upstream, upstreamModel, traits }: Route, body: JsonObj
   }
 }
 
-/** A path in either way of writing, without the places in lists: `messages.content.cache_control`. */
+/** A path in either spelling, without list indices: `messages.content.cache_control`. */
 const plain = (path: string): string => path.replaceAll(/\[\d*\]|\.\d+(?=\.|$)/g, '');
 
-/** Whether what is said of one place is said of the other: one holds the other. */
+/** Whether one path contains the other, so that a note about one is about the other. */
 function isAbout(told: string, field: string, aliases: Readonly<Record<string, string>>): boolean {
   const [one, two] = [plain(told), plain(aliases[field] ?? field)];
   return one === two || two.startsWith(`${one}.`) || one.startsWith(`${two}.`);
 }
 
-/** Whether one place holds the other, and is more than the list that holds everything. */
+/** Whether one path contains the other, and is not the list of the whole conversation. */
 function holds(told: string, field: string): boolean {
   return plain(field).startsWith(`${plain(told)}.`) && !['messages', 'input', 'contents', 'tools'].includes(told);
 }
 
 const keyOf = ({ kind, field, reason }: TranslationNote): string => `${kind} ${field} ${reason}`;
 
-/** What is sent, and what the gateway keeps to do it itself. */
+/** The part that is sent, and the part that the gateway does itself. */
 const sentAs = ({ body, cutAt, answerTool }: EncodedRequest): string => JSON.stringify({ body, cutAt, answerTool });
 
 export type Judgement = { readonly outcome: Outcome; readonly why?: string };
 
-/** What becomes of a field on a route. `aliases` maps a field to the name that its note uses, if that differs. */
+/**
+ * The result of translating a field on a route. `aliases` maps a field to the name that its note uses, if that differs.
+ */
 export function judge(route: Route, field: FieldCase, aliases: Readonly<Record<string, string>>): Judgement {
   const told = (name: string | undefined): boolean => name !== undefined && isAbout(name, field.path, aliases);
   const written = write(route, field.with, false);
@@ -73,16 +75,16 @@ export function judge(route: Route, field: FieldCase, aliases: Readonly<Record<s
     return { outcome: 'lost', why: `refused, but of ${written.error.param}: ${written.error.message}` };
   }
   const before = write(route, field.without, false);
-  // Where the field is in both, it is named in both.
+  // If the field is in both, it is named in both.
   const known = new Set(before.kind === 'written' && field.isReplaced !== true ? before.notes.map(keyOf) : []);
   const added = written.notes.filter((note) => !known.has(keyOf(note)));
-  // What is left out as a whole, with and without the field, is left out with the field.
+  // An object that is omitted with and without the field is omitted together with the field.
   const about = written.notes.filter((note) => told(note.field) && (added.includes(note) || holds(note.field, field.path)));
   if (about.some(({ kind }) => kind === 'dropped')) {
     const strictly = write(route, field.with, true);
     if (strictly.kind === 'refused' && (told(strictly.error.param) || about.some((note) => note.field === strictly.error.param)))
       return { outcome: 'named' };
-    // It refuses what it meets first, which may be something around the field.
+    // It refuses the first problem, which may be around the field.
     const context = write(route, field.without, true);
     if (strictly.kind === 'refused' && context.kind === 'refused' && context.error.param === strictly.error.param)
       return { outcome: 'named' };
@@ -91,7 +93,10 @@ export function judge(route: Route, field: FieldCase, aliases: Readonly<Record<s
   if (about.length > 0) return { outcome: 'adapted' };
   const isChanged = before.kind === 'refused' || sentAs(written.encoded) !== sentAs(before.encoded);
   if (!isChanged)
-    return { outcome: 'lost', why: `nothing is different without it${added.length > 0 ? `, noted: ${added.map(keyOf).join('; ')}` : ''}` };
+    return {
+      outcome: 'lost',
+      why: `the result is the same without it${added.length > 0 ? `, noted: ${added.map(keyOf).join('; ')}` : ''}`,
+    };
   if (field.marker !== undefined && !sentAs(written.encoded).includes(JSON.stringify(field.marker).slice(1, -1)))
     return { outcome: 'lost', why: `its value ${field.marker} is nowhere in ${sentAs(written.encoded)}` };
   return { outcome: 'carried' };

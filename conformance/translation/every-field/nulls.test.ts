@@ -13,11 +13,11 @@ import { modelName, startTranslationBench, type TranslationBench } from '../benc
 import { translationClients } from '../clients/clients.ts';
 import { judge, type Route } from './judge.ts';
 
-/** C26: null is taken for absent, or refused by the gateway itself in words that name the field. */
+/** C26: null counts as absent, or is refused by the gateway itself with a message that names the field. */
 const dialects: readonly ChatDialect[] = Object.values(chatDialects);
 const modes: readonly ValidationMode[] = ['compatible', 'documented'];
 
-/** The least that each dialect takes. */
+/** The minimal request of each dialect. */
 const least: Readonly<Record<DialectId, JsonObject>> = {
   'anthropic-messages': { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] },
   'openai-responses': { model: 'm', input: 'Hi' },
@@ -40,7 +40,7 @@ function routeOf(client: ChatDialect, upstream: ChatDialect): Route {
   return { client, upstream, upstreamModel, traits: upstreamVendors[vendor].traitsOf(upstreamModel) };
 }
 
-/** What validation says to a body: undefined where it takes it. @throws whatever is no refusal */
+/** The refusal of a body by validation, or undefined. @throws other errors */
 function refusalOf(dialect: ChatDialect, body: JsonObject, mode: ValidationMode): GatewayError | undefined {
   try {
     dialect.validateRequest({ operation: 'generate', body, headers: { 'anthropic-version': '2023-06-01' }, pathModel: 'm' }, mode);
@@ -52,7 +52,7 @@ function refusalOf(dialect: ChatDialect, body: JsonObject, mode: ValidationMode)
 }
 
 for (const client of dialects) {
-  test(`null in any field of ${client.title} is taken for absent, or refused by its name`, () => {
+  test(`null in any field of ${client.title} counts as absent, or is refused by its name`, () => {
     const base = least[client.id];
     const fields = fieldsOf(client);
     assert.ok(fields.length >= 10, fields.join());
@@ -69,14 +69,14 @@ for (const client of dialects) {
         const { [field]: _absent, ...without } = body;
         for (const upstream of dialects.filter(({ id }) => id !== client.id)) {
           const judged = judge(routeOf(client, upstream), { path: field, with: body, without }, {});
-          // "Lost" is what null has to be: nothing that is sent, noted or refused is different without it.
-          assert.deepEqual([judged.outcome, judged.why], ['lost', 'nothing is different without it'], `${what} to ${upstream.title}`);
+          // The outcome of null must be "lost": the request, its notes and its refusals are the same without it.
+          assert.deepEqual([judged.outcome, judged.why], ['lost', 'the result is the same without it'], `${what} to ${upstream.title}`);
         }
       }
     }
   });
 
-  test(`no optional field of ${client.title} is refused for null by what the vendor takes`, () => {
+  test(`no optional field of ${client.title} is refused if the vendor accepts null`, () => {
     const required = new Set(Object.keys(least[client.id]));
     const refused = fieldsOf(client).filter(
       (field) => !required.has(field) && refusalOf(client, { ...least[client.id], [field]: null }, 'compatible') !== undefined,
@@ -85,7 +85,7 @@ for (const client of dialects) {
   });
 }
 
-describe('over a running gateway', () => {
+describe('null fields at a running gateway', () => {
   let bench: TranslationBench;
   before(async () => {
     bench = await startTranslationBench();

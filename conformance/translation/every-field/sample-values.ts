@@ -1,6 +1,6 @@
 import type { SchemaNode } from '../../../src/platform/schema/schema-node.ts';
 
-/** Texts that somebody's rule may want, the plain one first. */
+/** Texts that some rule may require, the plain one first. */
 const candidates = (name: string): readonly string[] => [
   `sample ${name}`,
   `sample_${name.replaceAll(/[^A-Za-z0-9]+/g, '_')}`.slice(0, 60),
@@ -12,7 +12,7 @@ const candidates = (name: string): readonly string[] => [
   'cachedContents/sample',
 ];
 
-/** A text that the schema takes, in which its field is told. */
+/** A text that the schema accepts, with the field's name in it. */
 export function sampleText(node: SchemaNode, name: string): string {
   const fits = (text: string): boolean =>
     (node.pattern === undefined || new RegExp(node.pattern, 'u').test(text)) &&
@@ -20,11 +20,11 @@ export function sampleText(node: SchemaNode, name: string): string {
     text.length <= (node.maxLength ?? Infinity) &&
     (node['~refine'] ?? []).every(({ check }) => check(text));
   const found = candidates(name).find(fits);
-  if (found === undefined) throw new Error(`no sample of ${name} fits its schema: add one`);
+  if (found === undefined) throw new Error(`no sample of ${name} matches its schema: add one`);
   return found;
 }
 
-/** Two different numbers within the bounds of a schema, far from what is usual. */
+/** Two different numbers within the bounds of a schema, unlike usual values. */
 export function sampleNumbers(node: SchemaNode): readonly [number, number] {
   const least = node.minimum ?? (node.exclusiveMinimum === undefined ? -Infinity : node.exclusiveMinimum + 1);
   const most = node.maximum ?? (node.exclusiveMaximum === undefined ? Infinity : node.exclusiveMaximum - 1);
@@ -32,6 +32,6 @@ export function sampleNumbers(node: SchemaNode): readonly [number, number] {
     (value) => value >= least && value <= most,
   );
   const [first, second] = fitting;
-  if (first === undefined || second === undefined) throw new Error(`no two samples fit ${JSON.stringify(node)}: add some`);
+  if (first === undefined || second === undefined) throw new Error(`no two samples match ${JSON.stringify(node)}: add some`);
   return [first, second];
 }

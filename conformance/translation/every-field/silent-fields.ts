@@ -1,24 +1,24 @@
 import type { DialectId } from '../../../src/dialects/dialect-id.ts';
 import type { JsonValue } from '../../../src/platform/json/json-value.ts';
 
-/** A field that may make no difference to an upstream of another dialect without a word, and why that is no loss. */
+/** A field that may be omitted for an upstream of another dialect without a note, and the reason. */
 export type SilentField = {
   readonly path: string;
   readonly why: string;
-  /** The values for which it holds. Absent: all. */
+  /** The values for which it applies. Absent: all. */
   readonly values?: readonly JsonValue[];
-  /** The upstreams for which it holds. Absent: all. */
+  /** The upstreams for which it applies. Absent: all. */
   readonly to?: readonly DialectId[];
 };
 
 const transport = 'how the reply is sent, which the gateway does itself';
-const usual = 'it says what holds without it';
+const usual = 'it is the default';
 const served = 'the gateway does it, and the upstream has no part in it';
-const record = 'a record of the reply that the item came from, which says nothing to a model';
+const record = "a record of the item's reply, which means nothing to a model";
 const always = 'the vendor always does that';
 
-const unread = 'the vendor does not read thoughts back that nobody has signed';
-const hidden = 'no thoughts are shown unless they are asked for';
+const unread = 'the vendor does not read unsigned thoughts';
+const hidden = 'no thoughts are shown unless a request needs them';
 
 const noChat: readonly DialectId[] = ['anthropic-messages', 'openai-responses', 'gemini-generate-content'];
 const schemaVendors: readonly DialectId[] = ['anthropic-messages', 'gemini-generate-content'];
@@ -50,7 +50,7 @@ export const silentFields: Readonly<Record<DialectId, readonly SilentField[]>> =
     { path: 'background', why: served },
     { path: 'truncation', why: served },
     { path: 'service_tier', why: usual, values: ['auto'] },
-    { path: 'reasoning.effort', why: 'a model that does not think is not told not to', values: ['none'] },
+    { path: 'reasoning.effort', why: 'a model that does not think needs no setting for it', values: ['none'] },
     { path: 'reasoning.context', why: usual, values: ['auto'] },
     { path: 'reasoning.summary', why: 'servers of chat completions show all thoughts that they have', to: ['openai-chat'] },
     { path: 'reasoning.generate_summary', why: 'servers of chat completions show all thoughts that they have', to: ['openai-chat'] },
@@ -65,24 +65,24 @@ export const silentFields: Readonly<Record<DialectId, readonly SilentField[]>> =
     { path: 'stream', why: transport },
     { path: 'stream_options.include_usage', why: transport },
     { path: 'messages[].reasoning_content', why: unread, to: ['gemini-generate-content'] },
-    { path: 'messages[].audio.id', why: 'what was spoken stands in the words beside it' },
+    { path: 'messages[].audio.id', why: 'the spoken text is in the field beside it' },
     { path: 'messages[]', why: 'the two roles of instructions mean the same' },
     { path: 'response_format', why: usual, values: [{ type: 'text' }] },
     { path: 'messages[].tool_calls[].type', why: usual, values: ['function'] },
-    { path: 'response_format.json_schema.name', why: 'a label for its vendor, which is no part of the schema', to: schemaVendors },
+    { path: 'response_format.json_schema.name', why: 'a label for its vendor, which is not part of the schema', to: schemaVendors },
     { path: 'response_format.json_schema.strict', why: always, to: schemaVendors },
-    { path: 'chat_template_kwargs.enable_thinking', why: 'a model that does not think is not told not to', values: [false] },
-    { path: 'reasoning.enabled', why: 'a model that does not think is not told not to', values: [false] },
+    { path: 'chat_template_kwargs.enable_thinking', why: 'a model that does not think needs no setting for it', values: [false] },
+    { path: 'reasoning.enabled', why: 'a model that does not think needs no setting for it', values: [false] },
     { path: 'reasoning.exclude', why: hidden, to: noChat },
     { path: 'include_reasoning', why: hidden, to: noChat },
     { path: 'web_search_options.user_location.type', why: 'there is one type of location' },
-    { path: 'enable_thinking', why: 'a model that does not think is not told not to', values: [false] },
+    { path: 'enable_thinking', why: 'a model that does not think needs no setting for it', values: [false] },
   ],
   'gemini-generate-content': [
-    { path: 'model', why: 'the model stands in the address' },
-    { path: 'contents[].role', why: 'what a part is says whose it is', values: ['user', 'function', 'tool'] },
+    { path: 'model', why: 'the model is in the address' },
+    { path: 'contents[].role', why: 'the kind of a part determines its role', values: ['user', 'function', 'tool'] },
     { path: 'systemInstruction.role', why: 'it means nothing to the vendor' },
-    { path: 'contents[].parts[].functionResponse.id', why: 'it says which call is answered, and that is carried' },
+    { path: 'contents[].parts[].functionResponse.id', why: 'it names the answered call, and that is carried' },
     { path: 'tools[].functionDeclarations[].parameters.type', why: 'arguments are an object', values: ['OBJECT'] },
     { path: 'tools[].functionDeclarations[].parameters.nullable', why: 'a schema without a type allows null' },
     { path: 'tools[].functionDeclarations[].parameters.propertyOrdering', why: 'it orders properties, and there are none around it' },

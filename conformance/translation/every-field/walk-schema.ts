@@ -3,32 +3,43 @@ import { isJsonObject } from '../../../src/platform/json/json-value.ts';
 import { createRefResolver, type Schema, type SchemaNode } from '../../../src/platform/schema/schema-node.ts';
 import { sampleNumbers, sampleText } from './sample-values.ts';
 
-/** One value that a field may have, and the same value around it without that field, or with another value where the field must be there. */
+/**
+ * One possible value of a field, and the same value around it without that field, or with another value if the field is
+ * required.
+ */
 export type Probe = {
   /** Names of members from the root, and `[]` for an entry of a list. */
   readonly path: readonly string[];
   readonly with: JsonValue;
   readonly without: JsonValue;
-  /** A value that must be found again where the field is carried. Absent for words and switches, which other dialects spell otherwise. */
+  /**
+   * A value that must be found again if the field is carried. Absent for enumerations and switches, which other
+   * dialects spell differently.
+   */
   readonly marker?: string;
-  /** Whether another value of the field stands in `without`. */
+  /** Whether `without` has another value of the field. */
   readonly isReplaced?: boolean;
 };
 
-/** What a value of free form has to be: the schema says nothing of it. By the path as it is written in messages. */
+/**
+ * Required content of a free-form value, which the schema does not describe. By the path as it is written in messages.
+ */
 export type GivenValues = Readonly<Record<string, JsonValue>>;
 
 type Walk = {
   readonly resolve: (ref: string) => Schema | undefined;
   readonly given: GivenValues;
-  /** References that are being followed: a schema that holds itself is walked once. */
+  /** References that are being followed: a recursive schema is walked once. */
   readonly open: ReadonlySet<string>;
 };
 
 /** `messages[].content[].cache_control`. */
 export const writePath = (path: readonly string[]): string => path.join('.').replaceAll('.[]', '[]');
 
-/** Every field of a schema, with each of its words and variants, inside the least value that the schema takes. */
+/**
+ * Every field of a schema, with each of its enumeration values and variants, inside the minimal value that the schema
+ * accepts.
+ */
 export function walkSchema(schema: SchemaNode, given: GivenValues): readonly Probe[] {
   return probe(schema, [], { resolve: createRefResolver(schema), given, open: new Set() });
 }
@@ -44,10 +55,10 @@ const variantsOf = (node: SchemaNode): readonly Schema[] | undefined => node.any
 
 const isNull = (schema: Schema): boolean => typeof schema !== 'boolean' && schema.type === 'null';
 
-/** A member that must not be there. */
+/** A member that must not exist. */
 const isForbidden = (schema: Schema): boolean => typeof schema === 'object' && schema.not !== undefined && schema.type === undefined;
 
-/** A variant that stands for the types of tomorrow. */
+/** A variant for future types. */
 function isOpenVariant(schema: Schema): boolean {
   if (typeof schema === 'boolean') return true;
   const type = schema.properties?.['type'];
@@ -64,7 +75,7 @@ const wordsOf = (node: SchemaNode): readonly JsonValue[] | undefined => {
     | undefined;
 };
 
-/** The least value that a schema takes. */
+/** The minimal value that a schema accepts. */
 function least(schema: Schema | undefined, path: readonly string[], walk: Walk): JsonValue {
   const given = walk.given[writePath(path)];
   if (given !== undefined) return given;
@@ -90,7 +101,7 @@ function least(schema: Schema | undefined, path: readonly string[], walk: Walk):
   }
 }
 
-/** What stands where a schema holds itself, or says nothing. */
+/** The value for a recursive or empty schema. */
 function innermost(schema: Schema | undefined, path: readonly string[], { given }: Walk): JsonValue {
   const ref = typeof schema === 'object' ? schema.$ref : undefined;
   return (ref === undefined ? undefined : given[`$${ref}`]) ?? sampleText({}, writePath(path));
@@ -156,13 +167,16 @@ function probeObject(node: SchemaNode, path: readonly string[], walk: Walk): rea
     const inner = probe(schema, place, walk).map((one) => ({ ...one, with: around(one.with), without: around(one.without) }));
     if (node.required?.includes(name) === true) return inner;
     const values = valuesOf(schema, place, walk).filter((value) => !isEmpty(value));
-    // What its other values do is tried against its absence.
+    // Its other values are tested against its absence.
     const deeper = inner.filter(({ path: at }) => at.length > place.length);
     return [...values.map((value) => ({ path: place, with: around(value), without: base, ...markerOf(value) })), ...deeper];
   });
 }
 
-/** What an optional field is tried with: each of its words, both sides of a switch, and the least value of every variant. */
+/**
+ * The test values of an optional field: each enumeration value, both sides of a switch, and the minimal value of every
+ * variant.
+ */
 function valuesOf(schema: Schema, path: readonly string[], walk: Walk): readonly JsonValue[] {
   const given = walk.given[writePath(path)];
   if (given !== undefined) return [given];
@@ -178,7 +192,7 @@ function valuesOf(schema: Schema, path: readonly string[], walk: Walk): readonly
   return [least(node, path, found.walk)];
 }
 
-/** An object with nothing in it says nothing: its members are tried one by one. */
+/** An empty object has no effect: its members are tested one by one. */
 function isEmpty(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.every((entry) => isJsonObject(entry) && isEmpty(entry));
   return isJsonObject(value) && Object.keys(value).length === 0;

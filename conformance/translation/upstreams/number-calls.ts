@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 
-/** Gives calls numbers in the order in which they are made, and finds the number that a result belongs to. */
+/** Numbers calls in the order in which they are made, and finds the number of a result's call. */
 export type CallNumbers = {
   readonly call: (name: string, id: string | undefined) => number;
   readonly result: (name: string | undefined, id: string | undefined) => number;
 };
 
-/** Ids tell calls apart where the format has them; otherwise results follow the order of the calls of their function. */
+/** Ids distinguish calls if the format has them; otherwise results follow the order of the calls of their function. */
 export function numberCalls(): CallNumbers {
   const open: { readonly number: number; readonly name: string; readonly id: string | undefined }[] = [];
   let last = 0;
@@ -26,7 +26,7 @@ export function numberCalls(): CallNumbers {
   };
 }
 
-/** Media in the words of the cases. */
+/** Media in the terms of the cases. */
 export function describeMedia(type: string, data: string | undefined): string {
   return data === undefined ? `[${type}]` : `[${type}, ${Buffer.from(data, 'base64').length} bytes]`;
 }
@@ -39,7 +39,7 @@ export function describeUri(uri: string): string {
 
 export const describeCall = (number: number, name: string, args: unknown): string => `call ${number} ${name} ${JSON.stringify(args)}`;
 
-/** Arguments that came as text. What is no JSON stays the text that it is. */
+/** Arguments that arrived as text. Invalid JSON stays text. */
 export function parseArguments(text: string): unknown {
   try {
     return JSON.parse(text);

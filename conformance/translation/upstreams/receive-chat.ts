@@ -40,13 +40,13 @@ function readChoice(choice: Wire): string {
   return `${mode} of ${tools.map((tool: Wire) => tool.function.name).join(' ')}`;
 }
 
-/** The messages before the first that is no system text. */
+/** The messages before the first one that is not system text. */
 function leadingSystem(messages: readonly Wire[]): readonly Wire[] {
   const first = messages.findIndex(({ role }) => role !== 'system' && role !== 'developer');
   return first === -1 ? messages : messages.slice(0, first);
 }
 
-/** Reads what a chat completions upstream got. */
+/** Reads the request of a chat completions upstream. */
 export function receiveChat(body: Wire): Received {
   const calls = numberCalls();
   const leading = leadingSystem(body.messages);

@@ -41,7 +41,7 @@ function readThinking(config: Wire): string {
   return '';
 }
 
-/** Reads what a generate-content upstream got. */
+/** Reads the request of a generate-content upstream. */
 export function receiveGenerate(body: Wire): Received {
   const calls = numberCalls();
   const config = body.generationConfig ?? {};
@@ -70,7 +70,7 @@ export function receiveGenerate(body: Wire): Received {
     thinking: readThinking(config.thinkingConfig),
     format: config.responseJsonSchema ?? config.responseSchema ?? (config.responseMimeType === 'application/json' ? 'json' : undefined),
     search: tools.some((tool) => tool.googleSearch !== undefined) ? 'search' : '',
-    // The vendor's documented word for calls that others made is no proof.
+    // The vendor's documented placeholder for foreign calls is not a proof.
     proofs: parts.flatMap((part) => part.thoughtSignature ?? []).filter((proof) => proof !== 'skip_thought_signature_validator'),
   };
 }
