@@ -71,7 +71,7 @@ describe('forms with images', () => {
     const bare = formOf(1);
     bare.set('mask', 'no file');
     for (const [form, words] of [
-      [formOf(17), /at most 16 pictures/],
+      [formOf(17), /at most 16 images/],
       [formOf(40), /too many parts/],
       [bare, /Invalid 'mask': expected a file with a filename/],
     ] as const) {

@@ -9,79 +9,85 @@ import type { Frame, StreamEvent, StreamFraming } from '../platform/frames.ts';
 import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { WireRequest } from './wire-request.ts';
 
-/** What a request is fitted to when it is written for an upstream of another dialect. */
+/** The target of a request that is translated: a request for an upstream of another dialect is fitted to it. */
 export type RequestFit = {
   readonly upstreamModel: string;
   readonly traits: ModelTraits;
-  /** Whose proofs the upstream accepts; all others are left out, together with the reasoning they prove. */
+  /**
+   * The owner of the proofs that the upstream accepts. All other proofs are omitted, with the reasoning that they
+   * prove.
+   */
   readonly proofOrigin: string;
   readonly notes: TranslationNotes;
 };
 
-/** A request written for an upstream, and what its replies need before the client's dialect can say them. */
+/** A request written for an upstream, and the data with which its replies are translated. */
 export type EncodedRequest = {
-  /** The body, without the model where the dialect puts it into the path, and with `stream` where the dialect puts it into the body. */
+  /** The body. It has the model and `stream` only if the dialect puts them into the body. */
   readonly body: JsonObject;
-  /** Functions that had to be renamed: the name that was sent, and the client's. */
+  /** Functions that had to be renamed: from the name in the body to the client's name. */
   readonly toolNames?: ReadonlyMap<string, string>;
-  /** A tool that stands in for structured output: its arguments are the answer's text. */
+  /** A tool that replaces structured output: its arguments are the text of the answer. */
   readonly answerTool?: string;
-  /** Headers that the vendor demands for what is in the body. A list that the client sent too is joined with it. */
+  /** Headers that the vendor requires for this body. A list that the client sent too is joined with it. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sequences that the upstream cannot watch for: the gateway cuts the reply at the first. */
+  /** Stop sequences that the upstream does not support: the gateway cuts the reply at the first. */
   readonly cutAt?: readonly string[];
 };
 
-/** What reading an upstream's reply needs. */
+/** The context for reading an upstream's reply. */
 export type ReplyReading = {
-  /** Whom this upstream's proofs belong to. */
+  /** The owner of this upstream's proofs. */
   readonly proofOrigin: string;
-  /** A new id that begins with the prefix, for calls of vendors that give them none. */
+  /** Makes an id with this prefix, for calls of vendors that assign none. */
   readonly newId: (prefix: string) => string;
   readonly notes: TranslationNotes;
 };
 
-/** What the reply to a compaction is written with. */
+/** The context for writing the reply to a compaction. */
 export type CompactionWriting = {
-  /** A response with one item, or the object of the endpoint for compactions. */
+  /** A response with one item, or the object of the compaction endpoint. */
   readonly form: 'response' | 'compacted';
-  /** The input as it was sent, the whole conversation in it. */
+  /** The input as it was sent, including the whole conversation. */
   readonly input: JsonValue | undefined;
-  /** Makes a summary unreadable to its client, who keeps it. */
+  /** Encrypts a summary. Its client stores it and cannot read it. */
   readonly seal: (summary: string) => string;
 };
 
-/** What writing a reply for a client needs. */
+/** The context for writing a reply for a client. */
 export type ReplyWriting = {
   readonly requestId: string;
   readonly requestedModel: string;
-  /** The request as the client sent it: some dialects echo it, or let it decide which events are sent. */
+  /** The request as the client sent it. Some dialects echo it, or derive from it which events they send. */
   readonly request: JsonObject;
   readonly createdAtMs: number;
-  /** The time of day, for dialects that tell when a reply was complete. */
+  /** The time of day, for dialects that report when a reply was complete. */
   readonly nowMs: () => number;
-  /** What the input is estimated to be, for dialects that tell it before the upstream has. */
+  /** An estimate of the input, for dialects that report it before the upstream does. */
   readonly inputTokensEstimate: number;
   readonly newId: (prefix: string) => string;
   readonly notes: TranslationNotes;
-  /** The id that the reply shall have, where the gateway had to know it before. */
+  /** The id of the reply, if the gateway had to choose it before. */
   readonly replyId?: string;
-  /** Set where the reply is to be the summary of a conversation. */
+  /** Present if the reply is the summary of a conversation. */
   readonly compaction?: CompactionWriting;
 };
 
 /** Reads the frames of an upstream's stream. Pure and synchronous; never throws for what an upstream sends. */
 export type EventDecoder = {
-  /** The events that a frame says. Frames that are no JSON, or of unknown types, say nothing; error frames are the tap's business. */
+  /**
+   * The events of a frame. A frame that is not JSON, or has an unknown type, has none. Error frames are handled by the
+   * tap.
+   */
   readonly read: (frame: Frame) => readonly InferenceEvent[];
   /**
-   * Called once when the body has ended or the dialect's end mark has passed: what was held back for the end. `finished` comes from here or
-   * from `read`, once, and only if the upstream said that it had finished.
+   * Called once, when the body has ended or the dialect's end mark has passed. Returns the events that were held until
+   * the end. `finished` comes from here or from `read`, once, and only if the upstream reported that it had finished.
    */
   readonly end: () => readonly InferenceEvent[];
 };
 
-/** Where a written stream stands: what `encodeStreamError` needs to end it. */
+/** The position in a written stream, from which `encodeStreamError` ends it. */
 export type StreamPosition = {
   readonly framesSent: number;
   readonly lastSequenceNumber?: number;
@@ -89,77 +95,94 @@ export type StreamPosition = {
 };
 
 /**
- * Writes the client's stream. It gets events in line: blocks one after another (see serializeBlocks). Nothing comes before `started`, which
- * it may hold back until content comes. Pure and synchronous.
+ * Writes the client's stream from serialized events: one block after another (see serializeBlocks). `started` is always
+ * first, but it may be held until there is content. Pure and synchronous.
  */
 export type EventEncoder = {
-  /** The bytes of an event as text, its framing included; empty where the dialect has nothing to send for it yet. */
+  /** An event as framed text. Empty if the dialect has nothing to send for it yet. */
   readonly write: (event: InferenceEvent) => string;
-  /** What opens the reply, if `write` keeps it for the first content; asked for where that is late. Absent where `started` has written it. */
+  /**
+   * The opening of the reply, if `write` holds it until the first content. Called if content takes too long. Absent if
+   * `started` has written it.
+   */
   readonly open?: () => string;
   readonly position: () => StreamPosition;
-  /** The reply so far as it is to be kept: with everything that the client did not ask to see. Absent where nothing is kept of the dialect. */
+  /**
+   * The reply until now as it is stored, including what the client did not request. Absent if replies of the dialect
+   * are not stored.
+   */
   readonly kept?: () => JsonObject;
 };
 
-/** The same as events without their framing, for what takes them one by one. */
+/** The same as events without framing, for receivers of single events. */
 export type StreamEventEncoder = Omit<EventEncoder, 'write' | 'open'> & {
   readonly write: (event: InferenceEvent) => readonly StreamEvent[];
 };
 
-/** Both directions of a chat dialect's wire format, to and from the neutral form. All functions are pure and synchronous. */
+/** Translates a chat dialect's wire format to and from the neutral form. All functions are pure and synchronous. */
 export type ChatCodec = {
   readonly fieldNames: FieldNames;
-  /** What requests of this dialect call each built-in tool, where a choice names one; without the date that some end in. */
+  /** The names by which a request's tool choice refers to each built-in tool, without the date that some end in. */
   readonly toolNames: Readonly<Record<BuiltInToolKind, readonly string[]>>;
-  /** The beginnings of ids by which its clients know what the work of a built-in tool was. */
+  /** The prefixes of ids by which clients recognise the work of each built-in tool. */
   readonly toolIdPrefixes: Readonly<Record<ServerToolPart['tool'], string>>;
-  /** Which media an upstream of this dialect can be given the address of. Others are fetched for it. */
+  /** The media that an upstream of this dialect fetches from an address. Others are fetched for it. */
   readonly takesAddressOf: readonly MediaKind[];
-  /** Whether an upstream of this dialect reads Word documents. Where not, it is given their text. */
+  /** Whether an upstream of this dialect reads Word documents. If not, it receives their text. */
   readonly readsWordDocuments: boolean;
   /**
-   * Reads a validated request. Throws a GatewayError naming the field for what no neutral form can be given (arguments that are no JSON,
-   * several candidates), and for state that lives at the vendor.
+   * Reads a validated request. Throws a GatewayError that names the field if it has no neutral form (arguments that are
+   * not JSON, several candidates) or refers to state at the vendor.
    */
   readonly decodeRequest: (request: WireRequest) => InferenceRequest;
-  /** Writes a request for an upstream of this dialect. Losses go to `fit.notes`, which refuses them where that was asked for. */
+  /**
+   * Writes a request for an upstream of this dialect. Losses go to `fit.notes`, which throws if the client refuses
+   * losses.
+   */
   readonly encodeRequest: (request: InferenceRequest, fit: RequestFit) => EncodedRequest;
   /**
-   * Whether an upstream of this dialect holds its reply to all of the output format, as `encodeRequest` writes it. False where some of it stands in words
-   * only, or a function stands in.
+   * Whether an upstream of this dialect enforces the whole output format that `encodeRequest` writes. False if a part
+   * of it is only a text instruction, or if a function replaces it.
    */
   readonly holdsFormat: (request: InferenceRequest, traits: ModelTraits) => boolean;
-  /** Writes a request for the vendor's token counter; absent where the dialect has none. */
+  /** Writes a request for the vendor's token counter. Absent if the dialect has none. */
   readonly encodeCountRequest?: (request: InferenceRequest, fit: RequestFit) => JsonObject;
-  /** Reads the vendor counter's answer; undefined where it holds no count. */
+  /** Reads the answer of the vendor's counter. Undefined if it has no count. */
   readonly decodeCount?: (reply: unknown) => number | undefined;
-  /** Writes the counter's answer for a client; absent where the dialect has no counter. */
+  /** Writes the counter's answer for a client. Absent if the dialect has no counter. */
   readonly encodeCount?: (inputTokens: number) => JsonObject;
-  /** Whether a request asks for its conversation to be compacted, and in which form its reply is. Absent where the dialect has no such request. */
+  /**
+   * The form of the reply if the request compacts its conversation, otherwise undefined. Absent if the dialect has no
+   * such request.
+   */
   readonly compactionOf?: (request: WireRequest) => CompactionWriting['form'] | undefined;
   readonly decodeReply: (reply: unknown, reading: ReplyReading) => InferenceReply;
   readonly encodeReply: (reply: InferenceReply, writing: ReplyWriting) => JsonObject;
   readonly createEventDecoder: (reading: ReplyReading, framing: StreamFraming) => EventDecoder;
   readonly createEventEncoder: (writing: ReplyWriting, framing: StreamFraming) => EventEncoder;
-  /** The usage as this dialect's replies carry it. Unknown counts are left out where the dialect lets them be, and 0 otherwise. */
+  /**
+   * The usage as this dialect's replies report it. Unknown counts are omitted if the dialect permits it, and are
+   * otherwise 0.
+   */
   readonly encodeUsage: (usage: Usage) => JsonObject;
   /**
-   * Classes an upstream's error answer, so that another dialect can word it. `message` has no credential in it. Returns a GatewayError with
-   * the code of the class and the status the client shall see.
+   * Classifies an upstream's error, so that another dialect can word it. `message` has no credential in it. Returns a
+   * GatewayError with the code of the class and the status for the client.
    */
   readonly decodeError: (reply: UpstreamErrorReply) => GatewayError;
   /**
-   * Takes proofs of other vendors (see wrapProof) out of a request of this dialect that is about to pass to its own vendor: the reasoning
-   * they prove goes with them. Returns the same object when there are none.
+   * Removes proofs of other vendors (see wrapProof), and the reasoning that they prove, from a request of this dialect
+   * that is passed to its own vendor. Returns the same object if there are none.
    */
   readonly removeForeignProofs: (body: JsonObject) => JsonObject;
   /**
-   * Whether a reply of this dialect can say that its generation failed. Where it cannot, an error says so: such a reply would look
-   * complete.
+   * Whether a reply of this dialect can report that generation failed. If not, an error reports it, because such a
+   * reply would look complete.
    */
   readonly saysFailure: boolean;
-  /** Whether a reply of this dialect says that a stop sequence ended it, and which. Otherwise such an end looks like any other. */
+  /**
+   * Whether a reply of this dialect reports the stop sequence that ended it. If not, such an end looks like any other.
+   */
   readonly saysStopSequence: boolean;
 };
 

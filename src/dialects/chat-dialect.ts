@@ -14,209 +14,238 @@ import type { ErrorVoice } from './error-voice.ts';
 import type { ModelListFormat } from './model-lists.ts';
 import type { StoredId } from './stored-id.ts';
 
-/** What a request holds that not every model takes, in any of its turns. */
+/** Contents of a request, in any of its turns, that only some models accept. */
 export type RequestFeatures = {
-  /** Pictures, and moving ones. */
+  /** Images and videos. */
   readonly images: boolean;
   readonly documents: boolean;
-  /** Sound that is sent or asked for. */
+  /** Audio input, or audio output that was requested. */
   readonly audio: boolean;
-  /** Whether the model is offered any tool. */
+  /** Whether the model may call any tool. */
   readonly tools: boolean;
 };
 
-/** What the dialect needs to know of the target to fit the request to it. */
+/** The target to which the dialect fits a request. */
 export type TargetFit = {
   readonly requestedModel: string;
   readonly upstreamModel: string;
   /** False for servers that refuse `stream_options`. */
   readonly acceptsStreamOptions: boolean;
-  /** Whether the server takes the spellings of its own clients, where the dialect's vendor has stricter ones. Absent: no. */
+  /**
+   * Whether the server accepts the field names of its own clients besides the names of the dialect's vendor. Absent:
+   * no.
+   */
   readonly takesOwnSpellings?: boolean;
 };
 
-/** What a whole reply says. */
+/** The facts of a whole reply. */
 export type ReplyReport = {
   readonly usageReport?: UsageReport;
   readonly servedModel?: string;
-  /** The vendor's id of the reply, by which a later call may continue it. */
+  /** The vendor's id of the reply, with which a later call may continue it. */
   readonly replyId?: string;
   readonly stopReason?: string;
-  /** Characters of generated text, reasoning and tool arguments: the basis of an estimate when usage is absent. */
+  /** Characters of generated text, reasoning and tool arguments. Usage is estimated from them if it is absent. */
   readonly outputCharacters: number;
-  /** Set when a 200 holds an error instead of a reply. */
+  /** Present if a 200 contains an error instead of a reply. */
   readonly error?: ErrorInReply;
 };
 
 export type ErrorInReply = {
   readonly message: string;
-  /** What its status line would have been, where its own number, code or type tells. */
+  /** The status that it would have had as an HTTP answer, from its own number, code or type. */
   readonly status?: number;
-  /** Whether the operator's account there has no credit left. */
+  /** Whether the operator's account at the upstream has no credit left. */
   readonly isOutOfCredit?: true;
 };
 
 /**
- * What becomes of a frame on its way to the client: it goes on untouched, is kept back (a usage chunk the client did not ask for),
- * or goes on in other bytes (a documented spelling that the contract wants besides the vendor's).
+ * How a frame is passed to the client: unchanged, not at all (a usage chunk that the client did not request), or with
+ * other bytes (a documented field that the contract requires besides the vendor's).
  */
 export type FrameVerdict = 'forward' | 'hide' | { readonly bytes: Buffer };
 
 export type StreamReport = ReplyReport & {
   /**
-   * `open` until the dialect's own terminal frame has passed; `complete` after it; `failed` after the dialect's error event.
-   * A body that ends while this is `open` was cut, whatever the transport says.
+   * `open` until the dialect's terminal frame has passed, then `complete`; `failed` after its error event. A body that
+   * ends in the state `open` was cut, even if the transport reports no error.
    */
   readonly state: 'open' | 'complete' | 'failed';
-  /** Frames whose payload was not the JSON it should be. Counted, never dropped. */
+  /** Frames whose payload was not valid JSON. They are counted and passed on. */
   readonly malformedFrames: number;
-  /** The number of the last event, for dialects that number them. Handed on to encodeStreamError. */
+  /** The number of the last event, for dialects that number them. An input of encodeStreamError. */
   readonly lastSequenceNumber?: number;
-  /** The reply as far as the stream has introduced it, for dialects whose closing error repeats it. Handed on to encodeStreamError. */
+  /**
+   * The reply as far as the stream has described it, for dialects whose closing error repeats it. An input of
+   * encodeStreamError.
+   */
   readonly partialResponse?: JsonObject;
 };
 
-/** Reads a stream as it passes. Pure and synchronous. */
+/** Reads a stream while it passes. Pure and synchronous. */
 export type StreamTap = {
   readonly read: (frame: Frame) => FrameVerdict;
-  /** The `state` of the report without the cost of building one: it is asked for after every chunk. */
+  /** The `state` of the report. It is read after every chunk, and building the report would cost more. */
   readonly state: () => StreamReport['state'];
   /**
-   * Whether anything of the reply itself has passed: text, reasoning, arguments, a tool at work, or an event that is not known. The frames that only open a
-   * reply (`message_start`, `response.created`, a first chunk with a role) are none. Until it is true another upstream can still answer instead.
+   * Whether a part of the reply itself has passed: text, reasoning, arguments, tool work, or an unknown event. Frames
+   * that only open a reply (`message_start`, `response.created`, a first chunk with a role) do not count. Until then,
+   * another upstream can still answer.
    */
   readonly hasContent: () => boolean;
   readonly report: () => StreamReport;
 };
 
-/** The bytes to send in place of a frame; undefined where it goes on as it is. */
+/** Returns the bytes that replace a frame, or undefined if it stays unchanged. */
 export type FrameEditor = (frame: Frame) => Buffer | undefined;
 
-/** What the contract writes and the vendor does not send. Used where the contract is kept to the letter. */
+/** Fields that the contract requires and the vendor does not send. Used if the contract is enforced to the letter. */
 export type ContractReply = {
-  /** The body to send in place of an upstream's error; undefined where it goes on as it is. */
+  /** The body that replaces an upstream's error. Undefined if it stays unchanged. */
   readonly editError: (status: number, body: JsonValue) => JsonObject | undefined;
-  /** An editor for one stream. */
+  /** Makes an editor for one stream. */
   readonly createFrameEditor: () => FrameEditor;
 };
 
-/** Follows a stream that may have to be ended before its time, and writes its end. Pure and synchronous. */
+/** Follows a stream that may have to end early, and writes its end. Pure and synchronous. */
 export type StreamCutter<End = Buffer> = {
-  /** A frame that goes on to the client. It is kept as far as an end needs it, and read only then. */
+  /**
+   * Receives a frame that is passed to the client. Frames are stored as far as `end` needs them, and are parsed only
+   * then.
+   */
   readonly pass: (frame: Frame) => void;
   /**
-   * What ends the stream at a frame boundary as if its model had reached the bound of its output: nothing is left open, and the end says why.
-   * @param usage what is known of it by now
+   * Ends the stream at a frame boundary as if its model had reached its output limit: every open item is closed, and
+   * the end gives the reason.
+   * @param usage the counts that are known so far
    */
   readonly end: (usage: Usage) => End;
 };
 
-/** A dialect's streams as events, for those that take them one by one: a WebSocket, a response that is generated for nobody yet. All functions are pure and synchronous. */
+/**
+ * A dialect's streams as single events, for a WebSocket or a background response. All functions are pure and
+ * synchronous.
+ */
 export type DialectEvents = {
   readonly createEncoder: (writing: ReplyWriting) => StreamEventEncoder;
   readonly createCutter: () => StreamCutter<readonly StreamEvent[]>;
-  /** What ends a broken stream, as `encodeStreamError` writes it. */
+  /** The end of a broken stream, as `encodeStreamError` writes it. */
   readonly describeError: (error: GatewayError, position: StreamPosition) => readonly StreamEvent[];
 };
 
 export type TapOptions = {
   readonly framing: StreamFraming;
-  /** The request as the client sent it: decides, for example, whether a usage chunk was asked for. */
+  /** The request as the client sent it. It decides, for example, whether a usage chunk was requested. */
   readonly request: JsonObject;
 };
 
-/** What a request and its reply may have together. */
+/** Token limits for a request and its reply. */
 export type ContextLimits = {
-  /** Tokens that the request and its reply may have together. */
+  /** The maximum of tokens in the request and its reply together. */
   readonly contextTokensMax: number;
-  /** Tokens that the reply may have, for which room is left. Absent: none is. */
+  /** Tokens that are reserved for the reply. Absent: none. */
   readonly outputTokensMax?: number;
-  /** Whether a request that is estimated to be longer is refused. Absent: only one that is longer with certainty. */
+  /**
+   * Whether a request is refused because its estimate is too long. Absent: only a request that is certainly too long is
+   * refused.
+   */
   readonly refusesEstimate?: boolean;
 };
 
-/** Whether a request fits its model, and what of it does. */
+/** Whether a request fits its model, and which part of it fits. */
 export type ContextFit =
   | { readonly kind: 'fits' }
   | { readonly kind: 'truncated'; readonly body: JsonObject; readonly dropped: number; readonly droppedIds: readonly string[] }
-  /** It does not fit: with certainty, and then it has at least so many tokens, or by an estimate, where that decides. */
+  /** It does not fit. Either it certainly has at least `tokensMin` tokens, or an estimate decides. */
   | { readonly kind: 'too-long'; readonly tokensMin: number; readonly tokensMax: number; readonly isEstimate?: boolean };
 
-/** How a dialect's clients have a conversation fitted to the window of its model. */
+/** How clients of a dialect have a conversation fitted to the context window of its model. */
 export type ContextFitting = {
-  /** Whether a request, its history in it, fits a model's window, and what of it does where the client lets items be dropped. */
+  /** Checks whether a request with its history fits a model's context window. Drops items if the client permits it. */
   readonly fit: (body: JsonObject, limits: ContextLimits) => Promise<ContextFit>;
-  /** Whether the vendor keeps some of the conversation, which cannot be cut here. */
+  /** Whether a part of the conversation is stored at the vendor, where the gateway cannot cut it. */
   readonly namesHistory: (body: JsonObject) => boolean;
-  /** Whether the client lets items be dropped. */
+  /** Whether the client permits that items are dropped. */
   readonly letsDrop: (body: JsonObject) => boolean;
-  /** The same request, of which no item may be dropped. */
+  /** The same request without the permission to drop items. */
   readonly keepAll: (body: JsonObject) => JsonObject;
-  /** Which field is too long where it does not fit, and what its client can do. */
+  /** For the refusal: the field that is too long, and what the client can do. */
   readonly param: string;
   readonly advice: string;
 };
 
 /**
- * A chat dialect: everything the gateway knows of one vendor's wire format. All functions are pure and synchronous; a dialect does no
- * I/O and knows no upstream. Adding one adds a folder here and a line in registry.ts.
+ * A chat dialect: the whole wire format of one vendor. All functions are pure and synchronous; a dialect does no I/O
+ * and does not depend on upstreams. A new one is a folder here and a line in registry.ts.
  */
 export type ChatDialect = {
   readonly id: DialectId;
-  /** The name people use: "Messages", "Responses". */
+  /** The common name: "Messages", "Responses". */
   readonly title: string;
-  /** What the conventions of telemetry call its calls. */
+  /** The name of its calls in the semantic conventions of telemetry. */
   readonly telemetryOperation: 'chat' | 'generate_content';
-  /** How the address of an item in a list is written in messages: `messages.0` or `input[0]`. */
+  /** How messages write the path of a list item: `messages.0` or `input[0]`. */
   readonly itemPath: (path: string, index: number) => string;
   /**
-   * Members of its requests that lead to media, and those that hold an address, or an object whose `url` is one. An address in any other member would be fetched unseen, from inside
-   * the operator's network.
+   * Members of its requests that lead to media, and members that hold an address or an object with `url`. An upstream
+   * would fetch an address in any other member, unchecked, from inside the operator's network.
    */
   readonly mediaMembers: { readonly roots: readonly string[]; readonly through: readonly string[]; readonly addresses: readonly string[] };
-  /** Everything that a request names which its vendor keeps under the operator's account, files and responses left out. */
+  /** Ids in a request of objects that the vendor stores under the operator's account, except files and responses. */
   readonly findStoredIds: (body: JsonObject) => Generator<StoredId>;
-  /** How its clients want models listed. */
+  /** The format in which its clients expect lists of models. */
   readonly modelList: ModelListFormat;
-  /** The header in which its vendor tells the id of a request. */
+  /** The header in which its vendor returns the id of a request. */
   readonly requestIdHeader: 'request-id' | 'x-request-id';
-  /** The beginnings of the headers in which its vendor tells where an account stands with its limits, in lower case. */
+  /** Prefixes, in lower case, of the headers in which its vendor reports an account's limits. */
   readonly limitHeaders: readonly string[];
-  /** JSON Schema of the request body, by operation: what validation checks and the OpenAPI document shows. */
+  /** JSON Schema of the request body, by operation. Validation checks it and the OpenAPI document shows it. */
   readonly requestSchema: (operation: Operation, mode: ValidationMode) => TSchema;
-  /** Refuses a request that the contract refuses. Throws a GatewayError whose message names the field, its problem and what is right. */
+  /**
+   * Refuses a request that violates the contract. Throws a GatewayError whose message names the field, the problem and
+   * what would be right.
+   */
   readonly validateRequest: (request: WireRequest, mode: ValidationMode) => void;
-  /** Reads the facts of a validated request. */
   readonly readFacts: (request: WireRequest) => CallFacts;
-  /** Reads what conditions of targets ask for. Costs a walk over the turns: called only where a model has such conditions. */
+  /**
+   * Reads the features on which target conditions depend. It walks over all turns, so it is called only if a model has
+   * such conditions.
+   */
   readonly readFeatures: (request: WireRequest) => RequestFeatures;
   /**
-   * A text of bounded length that is the same for all calls of a conversation, and seldom for two conversations: the session that the client names in the body, else
-   * how the conversation begins. Called only where several targets share the calls.
+   * A text of bounded length that is equal for all calls of a conversation and rarely equal for two conversations. It
+   * is the session that the body names, otherwise the beginning of the conversation. Called only if several targets
+   * share the calls.
    */
   readonly readConversation: (request: WireRequest) => string;
-  /** The byte edits that fit a validated body to its target: model name, documented spellings, asking for usage. Usually none or one. */
+  /**
+   * The byte edits that fit a validated body to its target: model name, documented field names, a request for usage.
+   * Usually none or one.
+   */
   readonly editRequest: (request: WireRequest, bytes: Buffer, fit: TargetFit) => readonly JsonEdit[];
-  /** Absent where a dialect has no word by which a client lets its conversation be fitted to its model. */
+  /** Absent if the dialect's clients cannot have a conversation fitted to its model. */
   readonly contextFitting?: ContextFitting;
   readonly readReply: (reply: unknown) => ReplyReport;
-  /** Rewrites a whole reply where the contract wants more than the vendor sends; returns the same buffer when nothing is to do. */
+  /**
+   * Rewrites a whole reply if the contract requires more than the vendor sends. Returns the same buffer if nothing
+   * changes.
+   */
   readonly editReply: (bytes: Buffer) => Buffer;
-  /** Absent where the vendor sends all that the contract writes. */
+  /** Absent if the vendor sends everything that the contract requires. */
   readonly contractReply?: ContractReply;
   readonly createStreamTap: (options: TapOptions) => StreamTap;
   readonly createStreamCutter: (options: TapOptions) => StreamCutter;
-  /** Absent where its streams are only ever bytes. */
+  /** Absent if its streams are always bytes. */
   readonly events?: DialectEvents;
   /**
-   * Whether its streams end with a mark of their own, after which nothing that counts can come. Where they do not, `complete` means that
-   * the stream may end here, and more usage may follow until the body does.
+   * Whether its streams end with a mark, after which nothing counts. If not, `complete` means that the stream may end
+   * here, and more usage may follow until the body ends.
    */
   readonly hasEndMark: (framing: StreamFraming) => boolean;
-  /** How it words errors and what else the gateway itself says. */
+  /** Writes errors and the gateway's other messages in this dialect. */
   readonly voice: ErrorVoice;
-  /** Both directions to and from the neutral form, for clients and upstreams that speak different dialects. */
+  /** Translates to and from the neutral form, for clients and upstreams that use different dialects. */
   readonly codec: ChatCodec;
-  /** How its clients ask for pictures within a chat. Absent where they cannot, or where only their vendor is asked. */
+  /** How its clients request images in a chat. Absent if they cannot, or if only their vendor serves such requests. */
   readonly pictures?: PictureCodec;
 };

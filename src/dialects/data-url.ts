@@ -1,16 +1,16 @@
-/** Media as base64, in the standard alphabet, with their type. */
+/** Media in base64 (standard alphabet) with their type. */
 export type InlineData = { readonly mediaType: string; readonly data: string };
 
 function unescapeUrl(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // A stray percent sign: the text is meant as it stands.
+    // A stray percent sign: the text is used unchanged.
     return text;
   }
 }
 
-/** Takes a data URL apart. Undefined for what is none. Data that is not base64 becomes so. */
+/** Reads a data URL. Undefined for other text. Data in another encoding is converted to base64. */
 export function readDataUrl(url: string): InlineData | undefined {
   const comma = url.indexOf(',');
   if (comma === -1 || url.slice(0, 5).toLowerCase() !== 'data:') return undefined;
@@ -23,5 +23,4 @@ export function readDataUrl(url: string): InlineData | undefined {
   };
 }
 
-/** Writes a data URL. */
 export const writeDataUrl = ({ mediaType, data }: InlineData): string => `data:${mediaType};base64,${data}`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { decodeGeminiUsage } from './decode-gemini-usage.ts';
-test('pictures are parted from the tokens they are among: sent, cached and made', () => {
+test('image tokens are separated from the totals that include them: input, cached and output', () => {
   const image = (tokenCount: number) => [{ modality: 'IMAGE', tokenCount }];
   const report = decodeGeminiUsage(
     {

@@ -4,7 +4,7 @@ import type { Usage, UsageReport } from '../inference/usage.ts';
 import { isJsonObject } from '../platform/json/json-value.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
 
-/** Counts may be int64, and those are decimal strings in proto JSON: legal here, unlike in the other dialects. */
+/** Counts may be int64, which proto JSON writes as decimal strings. No other dialect permits this. */
 function createProtoCountReader(): CountReader {
   const counts = createCountReader();
   return {
@@ -13,7 +13,10 @@ function createProtoCountReader(): CountReader {
   };
 }
 
-/** Tokens of sound or pictures in a list of `{modality, tokenCount}`. Absent when there is no such list; a list without them says 0. */
+/**
+ * Tokens of audio or images in a list of `{modality, tokenCount}`. Undefined without a list; 0 if the list has none of
+ * them.
+ */
 function readTokensOf(modality: 'AUDIO' | 'IMAGE', details: unknown, counts: CountReader): number | undefined {
   if (!Array.isArray(details)) return undefined;
   let tokens = 0;
@@ -23,7 +26,7 @@ function readTokensOf(modality: 'AUDIO' | 'IMAGE', details: unknown, counts: Cou
   return tokens;
 }
 
-/** Proto leaves zeros out, so a total that the prompt alone makes up says that there was no output. */
+/** Proto omits zeros. So if the total equals the prompt, there was no output. */
 function readOutputTokens(raw: JsonObject, input: number | undefined, counts: CountReader): number | undefined {
   const candidates = counts.read(raw.candidatesTokenCount);
   const thoughts = counts.read(raw.thoughtsTokenCount);
@@ -32,15 +35,18 @@ function readOutputTokens(raw: JsonObject, input: number | undefined, counts: Co
   return total !== undefined && total === input ? 0 : undefined;
 }
 
-/** Pictures among the tokens. Without the split of the cached part, those that were sent count as not cached, up to what was not. */
+/**
+ * Image tokens. If the split of the cached part is missing, the images of the input count as not cached, up to the
+ * input that was not cached.
+ */
 function decodeImages(raw: JsonObject, counts: CountReader): Usage {
   const sent = readTokensOf('IMAGE', raw.promptTokensDetails, counts) ?? 0;
   const cached = readTokensOf('IMAGE', raw.cacheTokensDetails, counts) ?? 0;
-  const made = readTokensOf('IMAGE', raw.candidatesTokensDetails, counts) ?? 0;
+  const generated = readTokensOf('IMAGE', raw.candidatesTokensDetails, counts) ?? 0;
   return {
     ...(sent > cached && { inputImageTokens: sent - cached }),
     ...(cached > 0 && { cacheReadImageTokens: cached }),
-    ...(made > 0 && { outputImageTokens: made }),
+    ...(generated > 0 && { outputImageTokens: generated }),
   };
 }
 
@@ -52,17 +58,18 @@ function decodeCounts(raw: JsonObject, isFinal: boolean, counts: CountReader): {
   const input = prompt === undefined ? undefined : prompt + toolUse;
   const rest = input === undefined ? undefined : input - (cacheRead ?? 0);
   const isSplit = rest === undefined || rest >= 0;
-  // While a stream runs, an absent count of output only means that the vendor has not counted yet.
+  // During a stream, an absent output count only means that the vendor has not counted yet.
   const output = readOutputTokens(raw, isFinal ? input : undefined, counts);
   const audioDetails = [raw.promptTokensDetails, raw.toolUsePromptTokensDetails].map((details) => readTokensOf('AUDIO', details, counts));
   const inputAudio = audioDetails.reduce<number>((sum, tokens) => sum + (tokens ?? 0), 0);
   const cacheAudio = readTokensOf('AUDIO', raw.cacheTokensDetails, counts) ?? 0;
   const outputAudio = readTokensOf('AUDIO', raw.candidatesTokensDetails, counts) ?? 0;
   const freshAudio = inputAudio - cacheAudio;
-  // Without the split of the cached part it is unknown how much of the sound was cached; more sound than input shows that some was.
+  // Without the split of the cached part, the cached audio is unknown. More audio than uncached input shows that some
+  // audio was cached.
   const isAudioKnown = freshAudio >= 0 && (rest === undefined || freshAudio <= rest);
   const usage: Usage = {
-    // More from the cache than there was cannot be: then nothing is known of the cache.
+    // The cached part cannot exceed the input. If it does, the cache counts are unknown.
     ...(isSplit && rest !== undefined && { inputTokens: rest }),
     ...(!isSplit && input !== undefined && { inputTokens: input }),
     ...(isSplit && cacheRead !== undefined && { cacheReadTokens: cacheRead }),
@@ -77,11 +84,12 @@ function decodeCounts(raw: JsonObject, isFinal: boolean, counts: CountReader): {
 }
 
 /**
- * Reads a `usageMetadata`. The vendor counts inclusively on the input side (`promptTokenCount` holds the cached tokens, but not those
- * that tools fed in) and additively on the output side (`candidatesTokenCount` holds no thoughts); ours are disjoint.
+ * Reads a `usageMetadata`. The vendor's input count is inclusive (`promptTokenCount` includes cached tokens, but not
+ * those that tools added). Its output count is additive (`candidatesTokenCount` does not include thoughts). Our counts
+ * are disjoint.
  *
  * @param isFinal whether the reply is whole: only then does an absent count mean zero
- * @returns undefined when there is no usage object
+ * @returns undefined if there is no usage object
  */
 export function decodeGeminiUsage(value: unknown, isFinal: boolean): UsageReport | undefined {
   if (value === undefined || value === null) return undefined;

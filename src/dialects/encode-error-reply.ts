@@ -1,12 +1,12 @@
 import type { GatewayError } from '../inference/gateway-error.ts';
 import type { HttpReply } from './error-voice.ts';
 
-/** The vendor's header for the id of a request, and what its errors say they are. */
+/** The vendor's header for the id of a request, and the content type of its errors. */
 type ErrorReplyOptions = { readonly requestIdHeader?: string; readonly contentType?: string };
 
 /**
- * The whole HTTP reply of an error whose body a dialect has written. Headers of the error itself come first, so that none of them can
- * change what the body is.
+ * Builds the HTTP reply of an error whose body a dialect has written. Headers of the error come first, so that they
+ * cannot override the content type or length.
  */
 export function encodeErrorReply(error: GatewayError, requestId: string, json: string, options: ErrorReplyOptions = {}): HttpReply {
   return {

@@ -4,14 +4,14 @@ import type { HttpReply } from './error-voice.ts';
 import { encodeErrorReply } from './encode-error-reply.ts';
 import { commonVendorCodes, type OpenaiErrorBody, wordErrorKind } from './openai-error-words.ts';
 
-// Errors of the vendor's interfaces that are no chats: all four members are there, null where there is nothing to say.
+// For the vendor's interfaces other than chat: all four members are present, null if unknown.
 
 /** Writes an error as a whole reply. */
 export function encodeOpenaiError(error: GatewayError, requestId: string): HttpReply {
   return encodeErrorReply(error, requestId, JSON.stringify({ error: writeError(error) }));
 }
 
-/** Writes the event that ends a broken stream. SDKs throw when they read its name or its member. */
+/** Writes the event that ends a broken stream. SDKs throw when they read its event name or its `error` member. */
 export function encodeOpenaiStreamError(error: GatewayError): Buffer {
   return encodeSse({ event: 'error', data: JSON.stringify({ type: 'error', error: writeError(error) }) });
 }
@@ -20,7 +20,9 @@ function writeError(error: GatewayError): OpenaiErrorBody {
   return { message: error.message, type: wordErrorKind(error), param: error.param ?? null, code: encodeCode(error) };
 }
 
-/** The vendor's machine code where it has one for the case; else our own stable code, or null as the vendor does. */
+/**
+ * The vendor's machine code if it has one for the case. Otherwise our stable code, or null if the vendor sends null.
+ */
 function encodeCode(error: GatewayError): string | null {
   const vendorCode = error.details?.['openai_code'];
   if (typeof vendorCode === 'string') return vendorCode;

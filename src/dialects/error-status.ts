@@ -1,10 +1,12 @@
-/** The value if it is the status of an HTTP error: servers put it into the `code` of the errors that they send with a 200. */
+/**
+ * The value if it is the status of an HTTP error. Servers put it into the `code` of errors that they send with a 200.
+ */
 export const errorStatusOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 400 && value <= 599 ? value : undefined;
 
 /**
- * The status that servers send with an error whose type or code has this name, for errors that come inside a 200 and have no status line. One table for all dialects: servers that
- * imitate one vendor use the words of others. Names are compared in lower case.
+ * The HTTP status that belongs to an error type or code, for errors inside a 200. One table serves all dialects,
+ * because servers that imitate one vendor use names of others. Names are compared in lower case.
  */
 const statusByWord: ReadonlyMap<string, number> = new Map(
   Object.entries({
@@ -72,12 +74,13 @@ function readStatus(value: unknown): number | undefined {
   return errorStatusOf(typeof value === 'string' && /^[45]\d\d$/.test(value) ? Number(value) : value);
 }
 
-/** The members by which an error says what it is, the most telling first. */
+/** The members by which an error names its kind, the most specific first. */
 const members = ['status_code', 'statusCode', 'http_status', 'code', 'status', 'type'] as const;
 
 /**
- * The status of an error object inside a 200: the one that it names as a number, else the one that its code or its type means; undefined where nothing tells.
- * @param error the error object, and around it what it stands in
+ * The status of an error object inside a 200: the number that it names, otherwise the status of its code or type.
+ * Undefined if neither is known.
+ * @param error the error object and the objects around it
  */
 export function statusOfError(...errors: readonly Readonly<Record<string, unknown>>[]): number | undefined {
   for (const error of errors) {
@@ -112,8 +115,8 @@ const quotaWords: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Whether the account at the upstream has no credit left, by the status of an error or by its codes and types, in lower case. One table for status lines and for
- * errors inside a 200, and for all dialects.
+ * Whether the account at the upstream has no credit left, from the status of an error or its codes and types in lower
+ * case. One table serves HTTP errors, errors inside a 200, and all dialects.
  */
 export function isOutOfCredit(status: number | undefined, words: readonly string[]): boolean {
   return status === 402 || words.some((word) => quotaWords.has(word));

@@ -13,27 +13,32 @@ export type HttpReply = {
 export type StreamErrorOptions = {
   readonly framing: StreamFraming;
   readonly requestId: string;
-  /** Frames already sent to the client: an array stream needs to know whether a comma is due, a sequence where it stands. */
+  /**
+   * Frames already sent to the client. From this an array stream knows whether it needs a comma, and a sequence its
+   * next number.
+   */
   readonly framesSent: number;
-  /** From the tap's report, where the upstream's stream had begun. */
+  /** From the tap's report, if the upstream's stream had begun. */
   readonly lastSequenceNumber?: number | undefined;
   readonly partialResponse?: JsonObject | undefined;
 };
 
 /**
- * How an interface words what the gateway itself has to say: errors, the end of a broken stream, signs of life, and where a caller stands with its
+ * How an interface writes the gateway's own messages: errors, the end of a broken stream, heartbeats and a caller's
  * limits. Every endpoint has one; several endpoints may share it. All functions are pure and synchronous.
  */
 export type ErrorVoice = {
   /**
-   * The body, status and headers of an error: a superset that the contract's readers and the SDKs both understand.
-   * `framing` is that of the stream the client asked for, if it asked for one: an array stream is answered with an array.
+   * The body, status and headers of an error. The body has the members of the contract and those that the SDKs read.
+   * `framing` is the framing of the requested stream, if any: an array stream is answered with an array.
    */
   readonly encodeError: (error: GatewayError, requestId: string, framing?: StreamFraming) => HttpReply;
-  /** The bytes that end a broken stream, so that no client takes what it has for a whole answer. Written at a frame boundary. */
+  /**
+   * The bytes that end a broken stream, so that no client takes it for a whole answer. Written at a frame boundary.
+   */
   readonly encodeStreamError: (error: GatewayError, options: StreamErrorOptions) => Buffer;
-  /** Bytes that keep a silent stream alive and mean nothing, written at a frame boundary. */
+  /** Bytes without meaning that keep a silent stream alive, written at a frame boundary. */
   readonly heartbeat: (framing: StreamFraming) => Buffer;
-  /** The headers by which this interface's clients learn where they stand with their limits; none where it has none. */
+  /** The headers that report a caller's limits to this interface's clients; none if it has none. */
   readonly rateLimitHeaders: (standing: RateLimitState, nowMs: number) => Readonly<Record<string, string>>;
 };

@@ -1,14 +1,17 @@
 import type { VendorField } from '../inference/inference-request.ts';
 import { isJsonObject, type JsonValue } from '../platform/json/json-value.ts';
 
-/** Whether a value says anything: nothing, no and empty lists and objects are what holds without them. */
+/** Whether a value has content. Null, false and empty lists and objects mean the same as an absent member. */
 export function isSaid(value: JsonValue | undefined): value is JsonValue {
   if (value === undefined || value === null || value === false) return false;
   if (Array.isArray(value)) return value.length > 0;
   return !isJsonObject(value) || Object.keys(value).length > 0;
 }
 
-/** The members of an object that nobody has read, as fields of the request. Those that say nothing can be lost without a word. */
+/**
+ * The members of an object that the decoder did not read, as fields of the request. Members without content are not
+ * listed, because nothing is lost with them.
+ */
 export function listUnread(
   value: JsonValue | undefined,
   path: string,

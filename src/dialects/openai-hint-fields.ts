@@ -1,4 +1,7 @@
-/** Fields of OpenAI's interfaces that steer caching, record keeping and how the stream is written, and not what the model answers. */
+/**
+ * Fields of OpenAI's interfaces that affect caching, record keeping and the form of the stream, but not the model's
+ * answer.
+ */
 export const openaiHintFields: readonly string[] = [
   'metadata',
   'store',

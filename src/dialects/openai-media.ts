@@ -2,9 +2,9 @@ import type { MediaSource } from '../inference/inference-request.ts';
 import { meaningOf } from '../platform/json/json-readers.ts';
 import { readDataUrl } from './data-url.ts';
 
-// What chat completions and Responses say alike of media: one vendor made both.
+// Media formats that chat completions and Responses share.
 
-/** Reads the address of a medium: a data URL holds the medium itself. */
+/** Reads the URL of a file: a data URL contains the file itself. */
 export function readMediaUrl(url: string): MediaSource {
   const inline = readDataUrl(url);
   return inline === undefined ? { kind: 'url', url } : { kind: 'inline', ...inline };
@@ -20,14 +20,17 @@ const typesByExtension: Readonly<Record<string, string>> = {
   docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
 };
 
-/** The type of a document by its name. A document without a telling name is a PDF: the first kind that the vendor took. */
+/**
+ * The type of a document by its file name. Without a known extension it is a PDF, the first kind that the vendor
+ * accepted.
+ */
 function mediaTypeOfFilename(filename: string | undefined): string {
   return meaningOf(filename?.slice(filename.lastIndexOf('.') + 1).toLowerCase(), typesByExtension) ?? 'application/pdf';
 }
 
 /**
- * Reads `file_data`: a data URL, or base64 alone, whose type its name tells. Plain text becomes text: every dialect can say it, and few
- * take it as a file.
+ * Reads `file_data`: a data URL, or base64 alone, whose type the file name gives. Plain text becomes text, because
+ * every dialect can express it and few accept it as a file.
  */
 export function readFileData(data: string, filename: string | undefined): MediaSource {
   const inline = readDataUrl(data) ?? { mediaType: mediaTypeOfFilename(filename), data };
@@ -45,8 +48,8 @@ const audioFormats: Readonly<Record<string, string>> = {
   'audio/mp3': 'mp3',
 };
 
-/** The vendor's word for a sound; undefined for kinds that it does not take. */
+/** The vendor's name of an audio format. Undefined for formats that it does not accept. */
 export const audioFormatOf = (mediaType: string): string | undefined => meaningOf(mediaType.toLowerCase(), audioFormats);
 
-/** The type of a sound by the vendor's word for it. */
+/** The media type of the vendor's name of an audio format. */
 export const mediaTypeOfAudioFormat = (format: string): string => (format === 'mp3' ? 'audio/mpeg' : `audio/${format}`);

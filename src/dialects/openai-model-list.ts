@@ -5,7 +5,7 @@ function encodeModel(model: ListedModel): unknown {
   return { id: model.id, object: 'model', created: Math.floor(model.createdAtMs / 1000), owned_by: model.ownedBy };
 }
 
-/** GET /v1/models as OpenAI's clients read it: one page with everything. */
+/** GET /v1/models for OpenAI's clients: one page with everything. */
 export const openaiModelList: ModelListFormat = {
   onlyOf: undefined,
   encodeModel,

@@ -2,7 +2,7 @@ import type { LimitState, RateLimitState } from '../inference/rate-limit-state.t
 
 export const openaiLimitHeaders: readonly string[] = ['x-ratelimit-'];
 
-/** The vendor's rate-limit headers; times to a reset are durations such as `6ms`, `1.5s` and `1m0s`. */
+/** The vendor's rate-limit headers. Times until a reset are durations such as `6ms`, `1.5s` and `1m0s`. */
 export function openaiRateLimitHeaders({ requests, tokens }: RateLimitState): Record<string, string> {
   const headers: Record<string, string> = {};
   if (requests !== undefined) addHeaders(headers, 'requests', requests);
@@ -16,7 +16,10 @@ function addHeaders(headers: Record<string, string>, of: 'requests' | 'tokens', 
   headers[`x-ratelimit-reset-${of}`] = formatDuration(resetMs);
 }
 
-/** Whole milliseconds, a few minutes at most, as the vendor writes durations: the greatest unit first, and zeros after it. */
+/**
+ * Formats whole milliseconds, a few minutes at most, as the vendor writes durations: from the largest unit down, with
+ * zeros after it.
+ */
 function formatDuration(ms: number): string {
   if (ms < 1000) return `${ms}ms`;
   const minutes = Math.floor(ms / 60_000);

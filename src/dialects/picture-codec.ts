@@ -10,7 +10,7 @@ export type PictureWish = {
   readonly count: number;
   /** `16:9`. */
   readonly aspectRatio?: string;
-  /** The class of size: `1k`, `2k`, `4k`. */
+  /** The size class: `1k`, `2k`, `4k`. */
   readonly resolution?: string;
 };
 

@@ -1,4 +1,4 @@
-/** That a request is longer than the model's context, with the counts where the words hold them. */
+/** A request is longer than the model's context. Has the counts if the message states them. */
 export type ContextOverflow = { readonly tokens?: number; readonly tokensMax?: number };
 
 const codes = new Set([
@@ -10,7 +10,7 @@ const codes = new Set([
   'string_above_max_length',
 ]);
 
-/** A wording in which names in angle brackets stand for numbers. */
+/** A pattern in which names in angle brackets match numbers. */
 const wording = (source: string): RegExp =>
   new RegExp(
     source.replaceAll(/<(\w+)>/g, (_, name: string) => `(?<${name}>\\d[\\d,._]*)`),
@@ -18,8 +18,8 @@ const wording = (source: string): RegExp =>
   );
 
 /**
- * The words of vendors, services and servers, whichever dialect they speak: services pass on what stands behind them. Those that hold more
- * numbers come first. Where two numbers are added up, the second is `outputTokens`.
+ * The messages of vendors, services and servers, for all dialects, because services pass on the messages of the servers
+ * behind them. Patterns with more numbers come first. If two numbers add up, the second is `outputTokens`.
  */
 const wordings: readonly RegExp[] = [
   // OpenAI, DeepSeek, OpenRouter, vLLM.
@@ -60,7 +60,9 @@ const wordings: readonly RegExp[] = [
   wording('maximum context length(?: (?:is|of) <tokensMax> tokens)?'),
 ];
 
-/** vLLM says the same words of an output limit that does not fit, where shortening the conversation is not what helps. */
+/**
+ * vLLM uses the same message for an output limit that does not fit. There, a shorter conversation is not the solution.
+ */
 const ofOutputLimit = /'?max_(?:completion_)?tokens'? .{0,60}is too large/i;
 
 function countIn(digits: string | undefined): number | undefined {
@@ -82,8 +84,8 @@ function readCounts(message: string): ContextOverflow | undefined {
 }
 
 /**
- * Whether an error says that the request is longer than the model's context: by its code, or by its words. Undefined when it says something
- * else.
+ * Whether an error reports that the request is longer than the model's context, by its code or its message. Undefined
+ * if not.
  */
 export function readContextOverflow(message: string, words: readonly string[]): ContextOverflow | undefined {
   const isCoded = words.some((word) => codes.has(word));

@@ -3,12 +3,12 @@ import { filledText, membersOf } from '../platform/json/json-readers.ts';
 
 const names = ['city', 'region', 'country', 'timezone'] as const;
 
-/** Reads where a web search shall be thought to be made from: vendors agree on the names. Undefined where nothing is said. */
+/** Reads the location from which a web search is made; vendors use the same names. Undefined if there is none. */
 export function readUserLocation(value: unknown): WebSearchTool['userLocation'] {
   const location = membersOf(value);
-  const said = names.flatMap((name) => {
-    const words = filledText(location[name]);
-    return words === undefined ? [] : [[name, words] as const];
+  const fields = names.flatMap((name) => {
+    const text = filledText(location[name]);
+    return text === undefined ? [] : [[name, text] as const];
   });
-  return said.length === 0 ? undefined : Object.fromEntries(said);
+  return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }

@@ -5,7 +5,7 @@ import { geminiGenerateContent } from './gemini-generate-content/gemini-generate
 import { openaiChat } from './openai-chat/openai-chat.ts';
 import { openaiResponses } from './openai-responses/openai-responses.ts';
 
-/** Every chat dialect. Joining this list is joining the conformance suite. */
+/** Every chat dialect. The conformance suites run for each entry. */
 export const chatDialects: Readonly<Record<DialectId, ChatDialect>> = {
   'anthropic-messages': anthropicMessages,
   'openai-responses': openaiResponses,

@@ -5,24 +5,30 @@ import type { ValidationMode } from './dialect-id.ts';
 type Properties = Readonly<Record<string, TSchema>>;
 
 /**
- * The words in which the request schemas of one validation mode are written. `documented` is the contract to the letter; `compatible`
- * takes what the vendor takes, where that is more.
+ * Builders for the request schemas of one validation mode. `documented` is the contract to the letter; `compatible`
+ * also accepts what the vendor accepts.
  */
 export type SchemaKit = {
   readonly isCompatible: boolean;
-  /** An object. Members that the contract does not name pass in compatible mode; `compatible` are those whose shape is still checked. */
+  /**
+   * An object. Compatible mode accepts members that the contract does not name; those in `compatible` are still
+   * checked.
+   */
   readonly object: (documented: Properties, compatible?: Properties) => TSchema;
-  /** One of the contract's words, or in compatible mode one of the vendor's further ones. */
+  /** One of the contract's values, or in compatible mode one of the vendor's additional values. */
   readonly words: (documented: readonly string[], compatible?: readonly string[]) => TSchema;
-  /** A member that may be absent, and in compatible mode null, which the vendors take for absent. */
+  /** A member that may be absent. In compatible mode it may also be null, which vendors treat as absent. */
   readonly optional: (schema: TSchema) => TSchema;
   /** A member that the contract requires and the vendor does not. */
   readonly requiredByContract: (schema: TSchema) => TSchema;
-  /** Variants by `type`; in compatible mode any other type passes as well, since the vendors add some every few weeks. */
-  readonly variants: (known: Properties) => TSchema;
+  /** Variants by `type`. Compatible mode also accepts any other type, because vendors add some every few weeks. */
+  readonly variants: (byType: Properties) => TSchema;
 };
 
-/** The value or null. Null stands beside words as one more word, so that a `type` that may be null still tells variants apart. */
+/**
+ * The value or null. For an enum, null is one more value, so that a `type` that may be null still distinguishes
+ * variants.
+ */
 export function nullable(schema: TSchema): TSchema {
   if ('enum' in schema && Array.isArray(schema.enum)) return Type.Unsafe({ enum: [...(schema.enum as unknown[]), null] });
   return Type.Union([schema, Type.Null()]);
@@ -30,7 +36,7 @@ export function nullable(schema: TSchema): TSchema {
 
 const words = (values: readonly string[]): TSchema => Type.Unsafe({ type: 'string', enum: [...values] });
 
-/** A member that holds exactly this text. */
+/** A member with exactly this text. */
 export const literal = (value: string): TSchema => words([value]);
 
 /** A member that may be absent or null in either mode. */
@@ -46,7 +52,7 @@ export function createSchemaKit(mode: ValidationMode): SchemaKit {
     words: (documented, compatible = []) => words(isCompatible ? [...documented, ...compatible] : documented),
     optional,
     requiredByContract: (schema) => (isCompatible ? optional(schema) : schema),
-    variants: (known) => Type.Union([...Object.values(known), ...(isCompatible ? [otherVariant(Object.keys(known))] : [])]),
+    variants: (byType) => Type.Union([...Object.values(byType), ...(isCompatible ? [otherVariant(Object.keys(byType))] : [])]),
   };
 }
 

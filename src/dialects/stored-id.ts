@@ -1,9 +1,9 @@
 import type { JsonValue } from '../platform/json/json-value.ts';
 
-/** A place of a request that names something which a vendor keeps. */
+/** A field of a request that refers to an object stored at a vendor. */
 export type StoredId = {
   readonly param: string;
-  /** What is kept there, in words. */
+  /** The kind of object, in plain text. */
   readonly what: string;
   readonly instead: string;
 };

@@ -3,20 +3,20 @@ import type { SchemaProblem } from '../platform/schema/schema-problem.ts';
 import { formatPath } from './format-path.ts';
 import { wordProblem } from './word-problem.ts';
 
-/** The last step of a problem's path: the name of the field, or a place in an array. */
+/** The last step of a problem's path: the name of the field, or an index of an array. */
 type Field = string | number;
 
 type Wording = { readonly text: string; readonly code: string };
 
-/** What a problem alone does not tell, and what the vendor's two interfaces say each in their own way. */
+/** The differences between the vendor's two interfaces that a problem alone does not decide. */
 export type OpenaiWords = {
-  /** Whether the field is a whole number. The vendor speaks of all others as decimals, and `3` may be either. */
+  /** Whether the field is an integer. The vendor calls all other numbers decimals, and `3` may be either. */
   readonly isIntegerField: (field: Field) => boolean;
   /** The JSON types that are right, with their articles: "a string", "one of a string or array of objects". */
   readonly wordTypes: (types: readonly string[], field: Field) => string;
-  /** A value that is none of the words the field takes, all in quotes. */
+  /** The message for a value that is none of the supported values. All values are quoted. */
   readonly wordEnum: (name: string, actual: string, supported: string) => string;
-  /** By field, what its pattern asks for. Regular expressions say it to programs only. */
+  /** Descriptions of patterns by field, because people do not read regular expressions. */
   readonly patternWords?: Readonly<Record<string, string>>;
 };
 
@@ -78,9 +78,9 @@ function wordSize(problem: SchemaProblem, name: string, kind: 'string' | 'array'
 }
 
 function wordPattern(problem: SchemaProblem, name: string, words: OpenaiWords): Wording {
-  const wanted = words.patternWords?.[String(lastStep(problem))] ?? `a string that matches the pattern '${String(problem.expected)}'`;
+  const expected = words.patternWords?.[String(lastStep(problem))] ?? `a string that matches the pattern '${String(problem.expected)}'`;
   return {
-    text: `Invalid '${name}': string does not match pattern. Expected ${wanted}, but got '${String(problem.actual)}' instead.`,
+    text: `Invalid '${name}': string does not match pattern. Expected ${expected}, but got '${String(problem.actual)}' instead.`,
     code: 'invalid_value',
   };
 }
@@ -120,8 +120,8 @@ function chooseWording(problem: SchemaProblem, name: string, words: OpenaiWords)
 }
 
 /**
- * Says a problem of a request body as OpenAI says it, with the path of the field in `param` and the vendor's machine code in
- * `details.openai_code`, which its dialects put into the body.
+ * Words a problem of a request body as OpenAI does. The path of the field is in `param`, and the vendor's machine code
+ * is in `details.openai_code`, which its dialects put into the body.
  */
 export function wordOpenaiProblem(problem: SchemaProblem, words: OpenaiWords): GatewayError {
   const name = formatPath(problem.path) || 'body';

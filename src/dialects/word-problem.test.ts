@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { SchemaProblem } from '../platform/schema/schema-problem.ts';
 import { wordProblem } from './word-problem.ts';
 
-test('every rule says what is right and what came', () => {
+test('the message of every rule states the right value and the actual one', () => {
   const cases: readonly [Omit<SchemaProblem, 'path'>, string][] = [
     [{ rule: 'required', expected: 'string' }, 'is required'],
     [{ rule: 'type', expected: 'string', actual: 'integer' }, 'must be a string, but got an integer'],

@@ -8,7 +8,9 @@ function article(typeName: string): string {
 
 const quote = (value: string | number): string => (typeof value === 'string' ? `'${value}'` : String(value));
 
-/** JSON type names to be read after "must be". Null is left out where something else is right too: that it may be null helps nobody. */
+/**
+ * JSON type names that follow "must be". Null is omitted if another type is right too, because the hint helps nobody.
+ */
 function wordTypes(expected: SchemaProblem['expected']): string {
   if (typeof expected !== 'object') return article(String(expected));
   const names = expected.map(String).filter((name, _, all) => name !== 'null' || all.length === 1);
@@ -21,12 +23,12 @@ function listExpected(expected: SchemaProblem['expected'], word: (value: string 
 
 /** The known field that was probably meant. */
 function suggestField({ path, expected }: SchemaProblem): string {
-  const [asked, known] = [path.at(-1), typeof expected === 'object' ? expected.map(String) : []];
-  const meant = typeof asked === 'string' ? nearestName(asked, known) : undefined;
-  return meant === undefined ? '' : `; did you mean ${meant}?`;
+  const [name, knownNames] = [path.at(-1), typeof expected === 'object' ? expected.map(String) : []];
+  const suggestion = typeof name === 'string' ? nearestName(name, knownNames) : undefined;
+  return suggestion === undefined ? '' : `; did you mean ${suggestion}?`;
 }
 
-/** What is right, without the field's name: "must be at least 1". Reads after a path. */
+/** The right value without the field's name: "must be at least 1". Follows a path. */
 function wordExpectation(problem: SchemaProblem): string {
   const { rule, expected } = problem;
   const bound = String(expected);
@@ -73,14 +75,14 @@ function wordExpectation(problem: SchemaProblem): string {
 }
 
 /**
- * Says what is right and what came instead, to be read after the field's path: "must be at least 1, but got 0",
- * "must be one of 'user', 'assistant', but got 'robot'", "is required".
+ * The right value and the actual one, to follow the field's path: "must be at least 1, but got 0", "must be one of
+ * 'user', 'assistant', but got 'robot'", "is required".
  */
 export function wordProblem(problem: SchemaProblem): string {
   const expectation = wordExpectation(problem);
   const { actual, rule } = problem;
   if (actual === undefined || rule === 'required' || rule === 'unknown-field' || rule === 'unique-items') return expectation;
-  // For a wrong type `actual` is the name of the JSON type; everywhere else it is the value itself.
+  // For a wrong type, `actual` is the name of the JSON type. Otherwise it is the value itself.
   const got = typeof actual !== 'string' ? String(actual) : rule === 'type' ? article(actual) : `'${actual}'`;
   return `${expectation}, but got ${got}`;
 }

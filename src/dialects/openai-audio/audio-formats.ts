@@ -1,4 +1,4 @@
-/** Formats of synthesised speech, with the media type under which each is sent where the upstream names none. */
+/** Formats of synthesised speech, with the media type of each if the upstream sends none. */
 export const speechContentTypes = {
   mp3: 'audio/mpeg',
   opus: 'audio/ogg',
@@ -13,16 +13,16 @@ export type SpeechFormat = keyof typeof speechContentTypes;
 
 export const speechFormats = Object.keys(speechContentTypes) as readonly SpeechFormat[];
 
-/** Forms of a transcript that the contract names. */
+/** Transcript formats that the contract names. */
 export const documentedTranscriptFormats = ['json', 'text', 'srt', 'verbose_json', 'vtt'] as const;
 
-/** Those and the vendor's newer one, which says who speaks. */
+/** The contract's formats and the vendor's newer one, which distinguishes speakers. */
 export const transcriptFormats = [...documentedTranscriptFormats, 'diarized_json'] as const;
 
 export type TranscriptFormat = (typeof transcriptFormats)[number];
 
 /**
- * The media type of each form. Subtitles are plain text with the vendor: its SDKs parse whatever is called JSON, and look at nothing else.
+ * The media type of each format. The vendor sends subtitles as plain text: its SDKs parse JSON types and no others.
  */
 export const transcriptContentTypes: Readonly<Record<TranscriptFormat, string>> = {
   json: 'application/json',
@@ -33,5 +33,5 @@ export const transcriptContentTypes: Readonly<Record<TranscriptFormat, string>> 
   vtt: 'text/plain; charset=utf-8',
 };
 
-/** What is done with sound: read out, written down, or written down in English. */
+/** Speech from text, text from speech, or English text from speech. */
 export type AudioOperation = 'speech' | 'transcriptions' | 'translations';

@@ -1,10 +1,10 @@
 import { documentedTranscriptFormats, type TranscriptFormat } from './audio-formats.ts';
 
-/** What is known of a model that writes speech down. */
+/** The properties of a model that transcribes audio. */
 export type TranscriptionModel = {
-  /** The forms that it answers in by itself. */
+  /** The formats in which it can answer. */
   readonly formats: readonly TranscriptFormat[];
-  /** False where a stream that is asked for is not made, and the answer is an ordinary one. Undefined: nobody knows. */
+  /** False if it answers a stream request with an ordinary reply. Undefined: unknown. */
   readonly streams?: boolean;
   readonly billedBy: 'duration' | 'tokens';
   readonly isDiarizing?: boolean;
@@ -22,21 +22,21 @@ const transcriptionRules: readonly Rule<TranscriptionModel>[] = [
   { names: /^gpt-(?:4o-)?(?:mini-)?transcribe/, model: { formats: ['json'], streams: true, billedBy: 'tokens' } },
 ];
 
-/** A model of which nothing is known is what most servers run: Whisper, whose makers bill by the minute. */
+/** Most servers with an unknown model run Whisper, whose makers bill by the minute. */
 const unknownTranscriptionModel: Omit<TranscriptionModel, 'formats'> = { billedBy: 'duration' };
 
 /**
- * Looks a model up by its name at its upstream.
- * @param serverFormats what its server answers in, for models that are not known by name
+ * Finds the properties of a model by its name at the upstream.
+ * @param serverFormats the formats of its server, for models that are not in the table
  */
 export function transcriptionModelOf(upstreamModel: string, serverFormats: readonly TranscriptFormat[]): TranscriptionModel {
-  const known = transcriptionRules.find(({ names }) => names.test(upstreamModel.toLowerCase()))?.model;
-  if (known === undefined) return { ...unknownTranscriptionModel, formats: serverFormats };
-  // A server that imitates the interface may offer less than the model's maker does, and never more.
-  return { ...known, formats: known.formats.filter((format) => serverFormats.includes(format)) };
+  const match = transcriptionRules.find(({ names }) => names.test(upstreamModel.toLowerCase()))?.model;
+  if (match === undefined) return { ...unknownTranscriptionModel, formats: serverFormats };
+  // A server that imitates the interface may support fewer formats than the model's maker, but never more.
+  return { ...match, formats: match.formats.filter((format) => serverFormats.includes(format)) };
 }
 
-/** What is known of a model that reads text out. */
+/** The properties of a model that generates speech. */
 export type SpeechModel = { readonly billedBy: 'characters' | 'tokens'; readonly streamsEvents?: boolean };
 
 const speechRules: readonly Rule<SpeechModel>[] = [
@@ -44,7 +44,10 @@ const speechRules: readonly Rule<SpeechModel>[] = [
   { names: /^gpt-.*tts/, model: { billedBy: 'tokens', streamsEvents: true } },
 ];
 
-/** Looks a model up by its name at its upstream. Servers that nobody knows are priced by the character, which is what can always be counted. */
+/**
+ * Finds the properties of a model by its name at the upstream. Unknown servers are priced by the character, which can
+ * always be counted.
+ */
 export function speechModelOf(upstreamModel: string): SpeechModel {
   return speechRules.find(({ names }) => names.test(upstreamModel.toLowerCase()))?.model ?? { billedBy: 'characters' };
 }

@@ -10,7 +10,7 @@ import { transcriptFormats } from './audio-formats.ts';
 import { billedAudioMs, readAudioUsage } from './audio-usage.ts';
 import { planTranscript } from './plan-transcript.ts';
 import { readAudioStreamEvent } from './read-stream-event.ts';
-import { checkUploadedSound, sniffAudio } from './sniff-audio.ts';
+import { checkUploadedAudio, sniffAudio } from './sniff-audio.ts';
 import { countCodePoints, readSpeechRequest } from './speech-request.ts';
 import { type FormField, readTranscriptionForm } from './transcription-form.ts';
 
@@ -25,24 +25,24 @@ function refusalOf(act: () => unknown): GatewayError {
     assert.ok(error instanceof GatewayError);
     return error;
   }
-  return assert.fail('it was taken');
+  return assert.fail('the request was accepted');
 }
 
-describe('the documented interface, to the letter', () => {
+describe('the documented mode', () => {
   const usual = { model: 'tts-1', input: 'x', voice: 'alloy' };
 
   for (const [name, body, param] of [
-    ['a voice that came later', { ...usual, voice: 'coral' }, 'voice'],
+    ['a newer voice', { ...usual, voice: 'coral' }, 'voice'],
     ['the id of a voice', { ...usual, voice: { id: 'voice_1' } }, 'voice'],
-    ['a field that came later', { ...usual, instructions: 'slowly' }, 'instructions'],
+    ['a newer field', { ...usual, instructions: 'slowly' }, 'instructions'],
   ] as const) {
-    test(`${name} is refused there, and passes otherwise`, () => {
+    test(`${name} is refused in documented mode only`, () => {
       assert.equal(refusalOf(() => readSpeechRequest(body, 'documented')).param, param);
       assert.equal(readSpeechRequest(body, 'compatible').inputCharacters, 1);
     });
   }
 
-  test('fields of forms that came later are refused there, and pass otherwise', () => {
+  test('newer form fields are refused in documented mode only', () => {
     for (const form of [
       { ...whisper, stream: 'true' },
       { ...whisper, language: 'german' },
@@ -55,7 +55,7 @@ describe('the documented interface, to the letter', () => {
   });
 });
 
-test('code points are counted as iterating a string does', () => {
+test('characters are counted in code points', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' }), (first, second) => {
       assert.equal(countCodePoints(first + second), Array.from(first + second).length);
@@ -63,7 +63,7 @@ test('code points are counted as iterating a string does', () => {
   );
 });
 
-describe('fields of forms', () => {
+describe('form fields', () => {
   for (const [value, isRight] of [
     ['0.2', true],
     ['0', true],
@@ -78,7 +78,7 @@ describe('fields of forms', () => {
     ['Infinity', false],
     ['0,2', false],
   ] as const)
-    test(`temperature "${value}" is ${isRight ? 'taken' : 'refused'}`, () => {
+    test(`temperature "${value}" is ${isRight ? 'accepted' : 'refused'}`, () => {
       const act = () => readTranscriptionForm(fields({ ...whisper, temperature: value }), 'transcribe', 'compatible');
       if (isRight) assert.equal(act().format, 'json');
       else assert.equal(refusalOf(act).param, 'temperature');
@@ -117,12 +117,12 @@ describe('fields of forms', () => {
       ],
     ],
   ] as const)
-    test(`granularities with ${name}`, () => {
+    test(`granularities are read from ${name}`, () => {
       const form = [...fields(whisper), ...written.map(([field, value]) => ({ name: field, value }))];
       assert.deepEqual(readTranscriptionForm(form, 'transcribe', 'compatible').granularities, ['word', 'segment']);
     });
 
-  test('a single one, none, and a broken list', () => {
+  test('a single granularity is read, an empty one is none, and a malformed list is refused', () => {
     const read = (value: string) =>
       readTranscriptionForm(fields({ ...whisper, 'timestamp_granularities[]': value }), 'transcribe', 'compatible').granularities;
     assert.deepEqual(read('word'), ['word']);
@@ -131,14 +131,14 @@ describe('fields of forms', () => {
   });
 });
 
-describe('which form a model is asked for', () => {
+describe('the format that a request to a model has', () => {
   const plan = (model: string, format: string, server = transcriptFormats) =>
     planTranscript(
       readTranscriptionForm(fields({ model, response_format: format }), 'transcribe', 'compatible'),
       transcriptionModelOf(model, server),
     ).askedFormat;
 
-  test('the form itself where the model knows it, else one from which it can be written', () => {
+  test("a request to a model has the client's format, or for one that can be converted to it", () => {
     for (const format of ['json', 'text', 'srt', 'verbose_json', 'vtt']) assert.equal(plan('whisper-1', format), format);
     assert.equal(plan('gpt-4o-transcribe', 'text'), 'json');
     assert.equal(plan('gpt-4o-transcribe-diarize', 'diarized_json'), 'diarized_json');
@@ -155,11 +155,11 @@ describe('which form a model is asked for', () => {
     ['gpt-4o-transcribe-diarize', 'vtt'],
     ['whisper-1', 'diarized_json'],
   ] as const)
-    test(`${model} has no ${format}, which is said before anything is spent`, () => {
+    test(`${format} from ${model} is refused before anything is spent`, () => {
       assert.equal(refusalOf(() => plan(model, format)).param, 'response_format');
     });
 
-  test('the model that tells speakers apart takes no prompt and no granularities', () => {
+  test('the model that distinguishes speakers does not accept a prompt or granularities', () => {
     for (const [name, value] of [
       ['prompt', 'x'],
       ['timestamp_granularities[]', 'word'],
@@ -172,7 +172,7 @@ describe('which form a model is asked for', () => {
   });
 });
 
-describe('what a file is', () => {
+describe('the format of a file', () => {
   const bytes = (...values: (number | string)[]): Buffer =>
     Buffer.concat(values.map((value) => (typeof value === 'number' ? Buffer.from([value]) : Buffer.from(value, 'latin1'))));
 
@@ -192,7 +192,7 @@ describe('what a file is', () => {
     ['text', bytes('hello, world'), undefined],
     ['nothing', Buffer.alloc(0), undefined],
   ] as const)
-    test(`${name}: ${container ?? 'none of the formats'}`, () => assert.equal(sniffAudio(head), container));
+    test(`${name} is recognised as ${container ?? 'none of the formats'}`, () => assert.equal(sniffAudio(head), container));
 
   const wav = bytes('RIFF\0\0\0\0WAVE');
   for (const [filename, declaredType, isRight] of [
@@ -210,17 +210,17 @@ describe('what a file is', () => {
     ['a.constructor', 'audio/wav', false],
     ['a.txt', 'audio/wav', false],
   ] as const)
-    test(`a wav that is named ${filename} and declared ${declaredType} is ${isRight ? 'taken' : 'refused'}`, () => {
-      const act = () => checkUploadedSound({ filename, declaredType, head: wav, bytes: 100 });
+    test(`a wav that is named ${filename} and declared ${declaredType} is ${isRight ? 'accepted' : 'refused'}`, () => {
+      const act = () => checkUploadedAudio({ filename, declaredType, head: wav, bytes: 100 });
       if (isRight) assert.equal(act(), 'wav');
       else assert.deepEqual([refusalOf(act).code, refusalOf(act).param], ['invalid_media', 'file']);
     });
 
-  test('any bytes under any name are either a format or refused', () => {
+  test('any bytes under any name are recognised or refused', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), fc.string(), fc.string(), (head, filename, declaredType) => {
         try {
-          checkUploadedSound({ filename, declaredType, head: Buffer.from(head), bytes: head.length });
+          checkUploadedAudio({ filename, declaredType, head: Buffer.from(head), bytes: head.length });
         } catch (error) {
           assert.ok(error instanceof GatewayError);
         }
@@ -239,7 +239,7 @@ describe('usage', () => {
   ] as const)
     test(`${seconds} s are billed as ${ms} ms`, () => assert.equal(billedAudioMs(seconds), ms));
 
-  test('what cannot be a count is left out, and said to be', () => {
+  test('an impossible count is omitted and reported as untrustworthy', () => {
     assert.deepEqual(readAudioUsage({ type: 'duration', seconds: '8.2' }, 'text')?.usage, { inputAudioMs: 9000 });
     for (const seconds of [-1, 1e12, null, 'x']) {
       const report = readAudioUsage({ type: 'duration', seconds }, 'text');
@@ -250,7 +250,7 @@ describe('usage', () => {
     assert.equal(readAudioUsage(null, 'text'), undefined);
   });
 
-  test('events: the end, an error, and what nobody knows', () => {
+  test('an event is read as the end, an error or an unknown event', () => {
     assert.deepEqual(readAudioStreamEvent('{"type":"transcript.text.delta","delta":"abc"}'), { kind: 'delta', textCharacters: 3 });
     assert.equal(readAudioStreamEvent('{"type":"speech.audio.done","usage":{"input_tokens":1,"output_tokens":2}}').kind, 'done');
     assert.deepEqual(readAudioStreamEvent('{"error":{"message":"no","code":503}}'), {
@@ -261,7 +261,7 @@ describe('usage', () => {
   });
 });
 
-test('every error has four texts, and a code that says something', () => {
+test('every error has four strings and a code that is not empty', () => {
   for (const error of [
     new GatewayError('internal_error', 'x'),
     new GatewayError('route_not_found', 'x'),

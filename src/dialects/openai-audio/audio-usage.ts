@@ -5,15 +5,16 @@ import { readSeconds } from './read-transcript.ts';
 
 const secondMs = 1000;
 
-/** Milliseconds that are billed for so many seconds of sound: the vendor rounds up to whole seconds. */
+/** The billed milliseconds of a recording. The vendor rounds up to whole seconds. */
 export function billedAudioMs(seconds: number): number {
-  // Floating point makes 9.000000000000002 of nine seconds of samples.
+  // In floating point, nine seconds of samples can be 9.000000000000002.
   return Math.max(0, Math.ceil(seconds - 1e-6)) * secondMs;
 }
 
 /**
- * Reads the usage of a reply or of an event that ends a stream: tokens, or seconds where the model is billed by the minute. Undefined where there is none.
- * @param output whether the tokens that were made are sound
+ * Reads the usage of a reply or of a stream's final event: tokens, or seconds if the model is billed by the minute.
+ * Undefined if there is none.
+ * @param output whether the output tokens are audio
  */
 export function readAudioUsage(value: JsonValue | undefined, output: 'text' | 'audio'): UsageReport | undefined {
   if (!isJsonObject(value)) return undefined;
@@ -26,7 +27,7 @@ function readDuration(raw: JsonObject): UsageReport {
   return { usage: isTrustworthy ? { inputAudioMs: billedAudioMs(seconds) } : {}, raw, trustworthy: isTrustworthy };
 }
 
-/** A year. More is a mistake, and would be a bill. */
+/** A year. A larger value is an error, and would be billed. */
 const secondsMax = 31_536_000;
 
 function readTokens(raw: JsonObject, output: 'text' | 'audio'): UsageReport | undefined {

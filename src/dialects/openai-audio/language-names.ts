@@ -1,4 +1,4 @@
-/** Languages that Whisper knows by other codes or names than the standards: tokenizer of openai/whisper. */
+/** Languages for which Whisper's codes or names differ from the standards. Source: the tokenizer of openai/whisper. */
 const whisperNames: Readonly<Record<string, string>> = {
   jw: 'javanese',
   no: 'norwegian',
@@ -13,18 +13,18 @@ const whisperNames: Readonly<Record<string, string>> = {
 const names = new Intl.DisplayNames(['en'], { type: 'language', fallback: 'none' });
 
 /**
- * The lower-case English name of a language, which is what the vendor answers with: `en`, `en-US`, `English` and `<|en|>` are all `english`. What is no code
- * of a language is taken for its name.
+ * The English name of a language in lower case, which the vendor returns: `en`, `en-US`, `English` and `<|en|>` all
+ * become `english`. Text that is not a language code is taken as a name.
  */
 export function languageName(language: string): string {
-  const word = language
+  const text = language
     .trim()
     .toLowerCase()
     .replace(/^<\|(.+)\|>$/, '$1');
-  const code = /^([a-z]{2,3})(?:[-_][a-z0-9]{2,8})*$/.exec(word)?.[1];
-  if (code === undefined) return word;
-  if (Object.hasOwn(whisperNames, code)) return whisperNames[code] ?? word;
-  return nameOfCode(code) ?? word;
+  const code = /^([a-z]{2,3})(?:[-_][a-z0-9]{2,8})*$/.exec(text)?.[1];
+  if (code === undefined) return text;
+  if (Object.hasOwn(whisperNames, code)) return whisperNames[code] ?? text;
+  return nameOfCode(code) ?? text;
 }
 
 function nameOfCode(code: string): string | undefined {

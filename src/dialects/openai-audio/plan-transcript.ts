@@ -4,15 +4,16 @@ import type { TranscriptionModel } from './audio-models.ts';
 import type { TranscriptFormat } from './audio-formats.ts';
 import type { Granularity, TranscriptionFacts } from './transcription-form.ts';
 
-/** In which form an upstream is asked. Another than the client's is written anew from it. */
+/** The format in the request to the upstream. If it differs from the client's, the client's is written from it. */
 export type TranscriptPlan = {
   readonly askedFormat: TranscriptFormat;
   readonly granularities: readonly Granularity[] | undefined;
 };
 
 /**
- * Decides in which form a model is asked for what the client wants: in that itself where the model knows it, else in one from which it can be written.
- * @throws GatewayError (400) where it cannot be had from this model
+ * Chooses the format of the request to a model: the client's if the model supports it, otherwise one that can be
+ * converted to it.
+ * @throws GatewayError (400) if this model cannot provide the client's format
  */
 export function planTranscript(facts: TranscriptionFacts, model: TranscriptionModel): TranscriptPlan {
   const conflict = findConflict(facts, model);
@@ -35,18 +36,18 @@ function incompatible(format: string, requestedModel: string, formats: readonly 
   );
 }
 
-/** The word for times that a model did not give, which is known only when it has answered. */
+/** The error for timestamps that the model did not return. This is known only after it has answered. */
 export function missingTimes(missing: Granularity, facts: TranscriptionFacts): GatewayError {
-  const what = missing === 'word' ? 'the times of words' : 'the times of segments';
+  const what = missing === 'word' ? 'timestamps of words' : 'timestamps of segments';
   const param = missing === 'word' ? 'timestamp_granularities' : 'response_format';
   return invalidField(
     param,
-    `The model '${facts.requestedModel.slice(0, 256)}' does not give ${what}, without which '${facts.format}' cannot be written. Use 'json' or 'text' instead.`,
+    `The model '${facts.requestedModel.slice(0, 256)}' does not return ${what}, and '${facts.format}' requires them. Use 'json' or 'text' instead.`,
     'unsupported_value',
   );
 }
 
-/** What the model that tells speakers apart does not take. */
+/** Fields that the model that distinguishes speakers does not accept. */
 function findConflict(facts: TranscriptionFacts, model: TranscriptionModel): GatewayError | undefined {
   if (model.isDiarizing !== true) return undefined;
   const name = facts.requestedModel.slice(0, 256);

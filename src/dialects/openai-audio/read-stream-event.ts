@@ -6,9 +6,9 @@ import type { ErrorInReply } from '../chat-dialect.ts';
 import { describeErrorInReply } from '../error-in-reply.ts';
 import { readAudioUsage } from './audio-usage.ts';
 
-/** What an event of a stream says to the gateway. The bytes go to the client whatever it is. */
+/** The meaning of a stream event for the gateway. Its bytes are passed to the client in any case. */
 export type AudioStreamEvent =
-  /** A piece of sound or of text, with the characters that it has: base64 of sound counts for nothing. */
+  /** A piece of audio or text, with its number of characters. Base64 of audio counts as 0. */
   | { readonly kind: 'delta'; readonly textCharacters: number }
   | { readonly kind: 'done'; readonly usage: UsageReport | undefined }
   | { readonly kind: 'error'; readonly error: ErrorInReply }
@@ -39,6 +39,6 @@ export function readAudioStreamEvent(data: string): AudioStreamEvent {
 
 function readError(error: JsonValue, event: JsonObject): AudioStreamEvent {
   const members = membersOf(error);
-  const words = filledText(members['message']) ?? (typeof error === 'string' ? error : 'no words');
-  return { kind: 'error', error: describeErrorInReply(words, members, event) };
+  const message = filledText(members['message']) ?? (typeof error === 'string' ? error : 'no message');
+  return { kind: 'error', error: describeErrorInReply(message, members, event) };
 }

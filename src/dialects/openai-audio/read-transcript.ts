@@ -6,8 +6,9 @@ import type { Transcript, TranscriptSegment, TranscriptWord } from './transcript
 const readHere = new Set(['task', 'language', 'duration', 'text', 'segments', 'words']);
 
 /**
- * Reads the answer of a server that writes speech down, in any of the forms that are about: the vendor's `json` and `verbose_json`, whisper.cpp's (words inside
- * the segments), faster-whisper's (the language as its code, `words: null`), and older ones (the duration as a text). Undefined for what is none of them.
+ * Reads the answer of a transcription server in any known format: the vendor's `json` and `verbose_json`, whisper.cpp's
+ * (words inside the segments), faster-whisper's (a language code, `words: null`), and older ones (the duration as
+ * text). Undefined for other objects.
  */
 export function readTranscript(body: JsonObject): Transcript | undefined {
   const segments = readSegments(body['segments']);
@@ -26,14 +27,14 @@ export function readTranscript(body: JsonObject): Transcript | undefined {
   };
 }
 
-/** Seconds as a number, or as a text, which older servers send. */
+/** Seconds as a number, or as text, which older servers send. */
 export function readSeconds(value: JsonValue | undefined): number | undefined {
   const isText = typeof value === 'string' && /^\d{1,9}(?:\.\d{1,20})?$/.test(value.trim());
   const seconds = isText ? Number(value) : numberOf(value);
   return seconds === undefined || seconds < 0 ? undefined : seconds;
 }
 
-/** Undefined where a single one cannot be read: a cue that is left out would go unnoticed. */
+/** Undefined if any segment is malformed, because nobody would notice a missing cue. */
 function readSegments(value: JsonValue | undefined): readonly TranscriptSegment[] | undefined {
   if (!Array.isArray(value)) return undefined;
   const segments: TranscriptSegment[] = [];

@@ -1,12 +1,12 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 
-/** What a file is by its bytes. */
+/** The container format of a file, from its bytes. */
 export type AudioContainer = 'flac' | 'mp3' | 'mpeg' | 'mp4' | 'ogg' | 'wav' | 'webm';
 
-/** As many bytes of a file are looked at. */
+/** The length of the beginning of a file that is read. */
 export const sniffedBytes = 4096;
 
-/** In the vendor's order and words. */
+/** The vendor's names, in its order. */
 const extensions = ['flac', 'm4a', 'mp3', 'mp4', 'mpeg', 'mpga', 'oga', 'ogg', 'wav', 'webm'];
 
 const containersOfExtension: Readonly<Record<string, readonly AudioContainer[]>> = {
@@ -48,7 +48,7 @@ const containersOfType: Readonly<Record<string, readonly AudioContainer[]>> = {
   'x-matroska': ['webm'],
 };
 
-/** The extension and the media type under which a container is sent where its client named none. */
+/** The extension and media type of each container if the client named none. */
 export const usualNames: Readonly<Record<AudioContainer, { readonly extension: string; readonly type: string }>> = {
   flac: { extension: 'flac', type: 'audio/flac' },
   mp3: { extension: 'mp3', type: 'audio/mpeg' },
@@ -61,7 +61,7 @@ export const usualNames: Readonly<Record<AudioContainer, { readonly extension: s
 
 const latin = (bytes: Buffer, start: number, end: number): string => bytes.toString('latin1', start, end);
 
-/** Tells a file by its first bytes; undefined for what is none of the formats. */
+/** Recognises a file by its first bytes. Undefined for unsupported formats. */
 export function sniffAudio(head: Buffer): AudioContainer | undefined {
   if (latin(head, 0, 4) === 'fLaC') return 'flac';
   if (latin(head, 0, 4) === 'OggS') return 'ogg';
@@ -76,12 +76,12 @@ export function sniffAudio(head: Buffer): AudioContainer | undefined {
   return isMpegFrame(head, at) ? 'mp3' : undefined;
 }
 
-/** Where an ID3 tag ends, whose length is written in four times seven bits. */
+/** The end of an ID3 tag. Its length has four bytes of seven bits. */
 function id3End(head: Buffer): number {
   return [6, 7, 8, 9].reduce((length, at) => length * 128 + ((head[at] ?? 0) & 0x7f), 0) + 10;
 }
 
-/** Whether the header of a frame of MPEG audio begins here, none of whose fields has a value that is reserved. Layer 0 is AAC. */
+/** Whether an MPEG audio frame header without reserved values begins here. Layer 0 is AAC. */
 function isMpegFrame(head: Buffer, at: number): boolean {
   const [sync, kind = 0, rates = 0] = head.subarray(at, at + 3);
   const hasSync = sync === 0xff && (kind & 0xe0) === 0xe0;
@@ -90,16 +90,16 @@ function isMpegFrame(head: Buffer, at: number): boolean {
   return hasSync && version !== 1 && layer !== 0 && rates >> 4 !== 15 && ((rates >> 2) & 3) !== 3;
 }
 
-/** An uploaded file as its client describes it. */
-export type UploadedSound = { readonly filename: string; readonly declaredType: string; readonly head: Buffer; readonly bytes: number };
+/** An uploaded file with its client's description. */
+export type UploadedAudio = { readonly filename: string; readonly declaredType: string; readonly head: Buffer; readonly bytes: number };
 
 /**
- * Makes sure that a file is sound in one of the formats, and is what its name and its declared type say. No type and `application/octet-stream` say nothing, nor does a name
- * without an extension.
+ * Checks that a file is audio in a supported format, and that its name and declared type agree with its content. A
+ * missing type, `application/octet-stream` and a name without an extension are not checked.
  * @throws GatewayError `invalid_media` (400)
  */
-export function checkUploadedSound({ filename, declaredType, head, bytes }: UploadedSound): AudioContainer {
-  if (bytes === 0) throw invalidMedia('Audio file is empty: at least one second of sound is expected.');
+export function checkUploadedAudio({ filename, declaredType, head, bytes }: UploadedAudio): AudioContainer {
+  if (bytes === 0) throw invalidMedia('The audio file is empty; at least one second of audio is expected.');
   const extension = extensionOf(filename);
   const container = sniffAudio(head);
   if (container === undefined) throw unrecognized();
@@ -116,7 +116,7 @@ export function checkUploadedSound({ filename, declaredType, head, bytes }: Uplo
   return container;
 }
 
-/** The extension of a name, in lower case; undefined where it has none. */
+/** The extension of a name in lower case. Undefined if it has none. */
 export function extensionOf(filename: string): string | undefined {
   return /\.([A-Za-z0-9]{1,16})$/.exec(filename)?.[1]?.toLowerCase();
 }

@@ -1,16 +1,16 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { invalidField, missingField, unknownField, unsupportedWord } from './audio-errors.ts';
+import { invalidField, missingField, unknownField, unsupportedValue } from './audio-errors.ts';
 import { type SpeechFormat, speechFormats } from './audio-formats.ts';
 
-/** What the gateway needs to know of a request for speech. */
+/** The facts of a speech request that the gateway uses. */
 export type SpeechFacts = {
   readonly requestedModel: string;
-  /** Code points of the text that is to be read out: what is billed. */
+  /** Code points of the text, which are billed. */
   readonly inputCharacters: number;
-  /** Code points of what is said of the manner of reading. */
+  /** Code points of the instructions for the voice. */
   readonly instructionsCharacters: number;
   readonly format: SpeechFormat;
-  /** True where the sound is to come in events. */
+  /** True if the audio is requested as events. */
   readonly streamsEvents: boolean;
   readonly speed: number;
 };
@@ -24,14 +24,16 @@ const documentedVoices = ['alloy', 'echo', 'fable', 'onyx', 'nova', 'shimmer'];
 const documentedFields = new Set(['model', 'input', 'voice', 'response_format', 'speed']);
 
 /**
- * Checks a request for speech and reads its facts. What the vendor has added since passes unlooked at, unless the documented interface is to be kept to the letter.
+ * Checks a speech request and reads its facts. Newer fields of the vendor pass unchecked, unless the documented
+ * contract is enforced.
  * @throws GatewayError (400) that names the field
  */
 export function readSpeechRequest(body: JsonObject, mode: 'compatible' | 'documented'): SpeechFacts {
   if (mode === 'documented') for (const name of Object.keys(body)) if (!documentedFields.has(name)) throw unknownField(name);
   refuseNulls(body);
   const requestedModel = readText(body, 'model');
-  if (mode === 'documented' && !documentedModels.includes(requestedModel)) throw unsupportedWord('model', requestedModel, documentedModels);
+  if (mode === 'documented' && !documentedModels.includes(requestedModel))
+    throw unsupportedValue('model', requestedModel, documentedModels);
   const input = readText(body, 'input');
   const inputCharacters = countCodePoints(input);
   checkLength('input', inputCharacters);
@@ -44,13 +46,13 @@ export function readSpeechRequest(body: JsonObject, mode: 'compatible' | 'docume
     requestedModel,
     inputCharacters,
     instructionsCharacters,
-    format: readWord(body, 'response_format', speechFormats) ?? 'mp3',
-    streamsEvents: readWord(body, 'stream_format', ['audio', 'sse']) === 'sse',
+    format: readOption(body, 'response_format', speechFormats) ?? 'mp3',
+    streamsEvents: readOption(body, 'stream_format', ['audio', 'sse']) === 'sse',
     speed: readSpeed(body['speed'] ?? 1),
   };
 }
 
-/** Characters as people and vendors count them: a pair of surrogates is one. */
+/** Characters as vendors count them: a surrogate pair is one. */
 export function countCodePoints(text: string): number {
   let count = 0;
   for (let at = 0; at < text.length; at++) {
@@ -62,7 +64,7 @@ export function countCodePoints(text: string): number {
   return count;
 }
 
-/** Optional fields and what they are. A vendor refuses null in words of its own. */
+/** Optional fields and their types. Vendors refuse null with messages of their own. */
 const optionalFields = {
   response_format: 'the name of a format',
   speed: 'a decimal',
@@ -95,12 +97,12 @@ function checkLength(name: string, characters: number): void {
   );
 }
 
-/** A name, or the id of a voice of one's own. Which names there are is the upstream's to say: other models have other voices. */
+/** A name, or the id of a custom voice. Only the upstream knows the names, because models differ. */
 function checkVoice(voice: JsonValue | undefined, mode: 'compatible' | 'documented'): void {
   if (voice === undefined || voice === null) throw missingField('voice');
   if (mode === 'documented') {
     if (typeof voice !== 'string') throw wrongType('voice', 'a string', voice);
-    if (!documentedVoices.includes(voice)) throw unsupportedWord('voice', voice, documentedVoices);
+    if (!documentedVoices.includes(voice)) throw unsupportedValue('voice', voice, documentedVoices);
     return;
   }
   const name = isJsonObject(voice) ? voice['id'] : voice;
@@ -109,13 +111,13 @@ function checkVoice(voice: JsonValue | undefined, mode: 'compatible' | 'document
     throw invalidField('voice', `Invalid 'voice': expected a name of 1 to ${voiceCharactersMax} characters.`);
 }
 
-function readWord<Word extends string>(body: JsonObject, name: string, words: readonly Word[]): Word | undefined {
+function readOption<Option extends string>(body: JsonObject, name: string, options: readonly Option[]): Option | undefined {
   const value = body[name] ?? undefined;
   if (value === undefined) return undefined;
   if (typeof value !== 'string') throw wrongType(name, 'a string', value);
-  const known = words.find((word) => word === value);
-  if (known === undefined) throw unsupportedWord(name, value, words);
-  return known;
+  const option = options.find((candidate) => candidate === value);
+  if (option === undefined) throw unsupportedValue(name, value, options);
+  return option;
 }
 
 function readSpeed(speed: JsonValue): number {
@@ -134,7 +136,7 @@ function wrongType(name: string, expected: string, value: JsonValue) {
   const type = value === null ? 'null' : Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
   return invalidField(
     name,
-    `Invalid type for '${name}': expected ${expected}, but got ${type} instead.${value === null ? ' Leave it out for its default.' : ''}`,
+    `Invalid type for '${name}': expected ${expected}, but got ${type} instead.${value === null ? '  Omit it for its default.' : ''}`,
     'invalid_type',
   );
 }

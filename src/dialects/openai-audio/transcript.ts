@@ -1,26 +1,26 @@
 import type { JsonObject } from '../../platform/json/json-value.ts';
 
-/** A stretch of a transcript, in seconds from the beginning of the sound. */
+/** A segment of a transcript, in seconds from the beginning of the recording. */
 export type TranscriptSegment = {
   readonly start: number;
   readonly end: number;
-  /** As it came: Whisper puts a space before it. */
+  /** As received: Whisper puts a space before it. */
   readonly text: string;
-  /** What else its server said of it. */
+  /** Other members of the segment from its server. */
   readonly members: JsonObject;
 };
 
 export type TranscriptWord = { readonly word: string; readonly start: number; readonly end: number };
 
-/** What was said in a recording, whatever server wrote it down. */
+/** The transcript of a recording, in one form for all servers. */
 export type Transcript = {
   readonly text: string;
-  /** Lower-case English name. */
+  /** The English name in lower case. */
   readonly language?: string;
   readonly durationSeconds?: number;
-  /** Absent where the server made none. */
+  /** Absent if the server returned none. */
   readonly segments?: readonly TranscriptSegment[];
   readonly words?: readonly TranscriptWord[];
-  /** The server's own members beside these. */
+  /** Other members of the server's answer. */
   readonly members: JsonObject;
 };

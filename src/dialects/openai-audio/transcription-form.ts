@@ -1,19 +1,19 @@
 import { parseIfJson } from '../../platform/json/parse-if-json.ts';
 import { isJsonObject } from '../../platform/json/json-value.ts';
-import { invalidField, missingField, unknownField, unsupportedWord } from './audio-errors.ts';
+import { invalidField, missingField, unknownField, unsupportedValue } from './audio-errors.ts';
 import { documentedTranscriptFormats, type TranscriptFormat, transcriptFormats } from './audio-formats.ts';
 
-/** A field of a form, as it came. Several may have one name. */
+/** A field of a form, as received. Several may have one name. */
 export type FormField = { readonly name: string; readonly value: string };
 
 export type Granularity = 'word' | 'segment';
 
-/** What the gateway needs to know of a request to write speech down. */
+/** The facts of a transcription request that the gateway uses. */
 export type TranscriptionFacts = {
   readonly task: 'transcribe' | 'translate';
   readonly requestedModel: string;
   readonly format: TranscriptFormat;
-  /** What times are wanted for, where the client said so. */
+  /** The units for which timestamps are requested, if the client names any. */
   readonly granularities: readonly Granularity[] | undefined;
   readonly stream: boolean;
   readonly hasPrompt: boolean;
@@ -21,7 +21,7 @@ export type TranscriptionFacts = {
   readonly includesLogprobs: boolean;
 };
 
-/** Fields that may be given several times, with or without the brackets that SDKs write behind their names. */
+/** Fields that may be repeated. SDKs may write brackets behind their names. */
 const listFields = new Set([
   'timestamp_granularities',
   'include',
@@ -38,13 +38,13 @@ const documentedFields = {
 const granularities = ['word', 'segment'] as const;
 const speakersMax = 4;
 
-/** The name of a field without what SDKs write behind it: `timestamp_granularities[]`, `[0]`. */
+/** The name of a field without the suffixes of SDKs: `timestamp_granularities[]`, `[0]`. */
 export function plainFieldName(name: string): string {
   return name.replace(/\[\d{0,3}\]$/, '');
 }
 
 /**
- * Checks the fields of a form and reads what they say. Fields that are not known pass, unless the documented interface is to be kept to the letter.
+ * Checks and reads the fields of a form. Unknown fields pass, unless the documented contract is enforced.
  * @throws GatewayError (400) that names the field
  */
 export function readTranscriptionForm(
@@ -56,25 +56,26 @@ export function readTranscriptionForm(
   const single = (name: string): string | undefined => form.get(name)?.[0];
   const requestedModel = single('model');
   if (requestedModel === undefined || requestedModel === '') throw missingField('model');
-  if (mode === 'documented' && !documentedModels.includes(requestedModel)) throw unsupportedWord('model', requestedModel, documentedModels);
+  if (mode === 'documented' && !documentedModels.includes(requestedModel))
+    throw unsupportedValue('model', requestedModel, documentedModels);
   refuseNulls(single);
   const formats: readonly TranscriptFormat[] =
     mode === 'documented' || task === 'translate' ? documentedTranscriptFormats : transcriptFormats;
-  const format = readWord('response_format', single('response_format') || 'json', formats);
+  const format = readOption('response_format', single('response_format') || 'json', formats);
   checkTemperature(single('temperature'));
   checkLanguage(single('language'), mode);
   checkChunking(single('chunking_strategy'));
   for (const name of ['known_speaker_names', 'known_speaker_references'])
     if ((form.get(name)?.length ?? 0) > speakersMax) throw invalidField(name, `Invalid '${name}': at most ${speakersMax} speakers.`);
   const prompt = single('prompt') ?? '';
-  const wanted = readGranularities(form.get('timestamp_granularities'));
-  if (wanted !== undefined && mode === 'documented' && format !== 'verbose_json')
+  const requestedTimes = readGranularities(form.get('timestamp_granularities'));
+  if (requestedTimes !== undefined && mode === 'documented' && format !== 'verbose_json')
     throw invalidField('timestamp_granularities', "timestamp_granularities can only be used with response_format 'verbose_json'.");
   return {
     task,
     requestedModel,
     format,
-    granularities: wanted,
+    granularities: requestedTimes,
     stream: task === 'transcribe' && readFlag('stream', single('stream')),
     hasPrompt: prompt !== '',
     promptCharacters: prompt.length,
@@ -82,7 +83,7 @@ export function readTranscriptionForm(
   };
 }
 
-/** Fields that are never the word itself, and what they are instead. */
+/** Fields for which the text `null` is never a value, and their types. */
 const neverNull = {
   response_format: 'the name of a format',
   temperature: 'a decimal',
@@ -90,28 +91,34 @@ const neverNull = {
   chunking_strategy: "'auto' or a JSON object",
 };
 
-/** Forms know texts only: programs that write down what is absent write `null`, which a vendor refuses in words of its own or takes for a name. */
+/**
+ * Forms have only texts. Some programs write `null` for an absent value, which vendors refuse with messages of their
+ * own or read as a name.
+ */
 function refuseNulls(single: (name: string) => string | undefined): void {
   for (const [name, expected] of Object.entries(neverNull)) {
     if (single(name)?.trim() !== 'null') continue;
     throw invalidField(
       name,
-      `Invalid type for '${name}': expected ${expected}, but got null instead. Leave it out for its default.`,
+      `Invalid type for '${name}': expected ${expected}, but got null instead. Omit it for its default.`,
       'invalid_type',
     );
   }
 }
 
-/** The values of each field by its plain name. A second value where one is taken would be read by one server and not by another. */
-function readFields(fields: readonly FormField[], known: ReadonlySet<string> | undefined): ReadonlyMap<string, readonly string[]> {
+/**
+ * The values of each field by its plain name. If a field that accepts one value were repeated, servers would differ in
+ * which value they read.
+ */
+function readFields(fields: readonly FormField[], allowed: ReadonlySet<string> | undefined): ReadonlyMap<string, readonly string[]> {
   const form = new Map<string, string[]>();
   for (const { name, value } of fields) {
     const plain = plainFieldName(name);
-    if (known !== undefined && !known.has(plain)) throw unknownField(name);
+    if (allowed !== undefined && !allowed.has(plain)) throw unknownField(name);
     const values = form.get(plain);
     if (values === undefined) form.set(plain, [value]);
     else if (!listFields.has(plain) && singleFields.has(plain))
-      throw invalidField(plain, `Duplicate parameter: '${plain}' was given more than once.`, 'duplicate_parameter');
+      throw invalidField(plain, `Duplicate parameter: '${plain}' was sent more than once.`, 'duplicate_parameter');
     else values.push(value);
   }
   return form;
@@ -119,13 +126,13 @@ function readFields(fields: readonly FormField[], known: ReadonlySet<string> | u
 
 const singleFields = new Set(['model', 'language', 'prompt', 'response_format', 'temperature', 'stream', 'chunking_strategy']);
 
-function readWord<Word extends string>(name: string, value: string, words: readonly Word[]): Word {
-  const known = words.find((word) => word === value);
-  if (known === undefined) throw unsupportedWord(name, value, words);
-  return known;
+function readOption<Option extends string>(name: string, value: string, options: readonly Option[]): Option {
+  const option = options.find((candidate) => candidate === value);
+  if (option === undefined) throw unsupportedValue(name, value, options);
+  return option;
 }
 
-/** Fields of forms are texts: `0.2` is what SDKs send for a number. */
+/** Form fields are texts: SDKs send a number as `0.2`. */
 function checkTemperature(value: string | undefined): void {
   if (value === undefined || value === '') return;
   const temperature = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : NaN;
@@ -142,7 +149,7 @@ function checkTemperature(value: string | undefined): void {
 
 const languageCharactersMax = 64;
 
-/** Some servers also take names and region tags; only the documented interface is strict. */
+/** Some servers also accept names and region tags. Only the documented contract is strict. */
 function checkLanguage(value: string | undefined, mode: 'compatible' | 'documented'): void {
   if (value === undefined || value === '') return;
   const isRight = mode === 'documented' ? /^[a-z]{2}$/i.test(value) : value.length <= languageCharactersMax;
@@ -158,18 +165,21 @@ function checkChunking(value: string | undefined): void {
 }
 
 function readFlag(name: string, value: string | undefined): boolean {
-  const word = (value ?? '').trim().toLowerCase();
-  if (['', 'false', '0', 'null', 'no', 'off'].includes(word)) return false;
-  if (['true', '1', 'yes', 'on'].includes(word)) return true;
+  const text = (value ?? '').trim().toLowerCase();
+  if (['', 'false', '0', 'null', 'no', 'off'].includes(text)) return false;
+  if (['true', '1', 'yes', 'on'].includes(text)) return true;
   throw invalidField(name, `Invalid type for '${name}': expected a boolean, but got a string instead.`, 'invalid_type');
 }
 
-/** A value each, a list in JSON, or several behind commas: all of these are sent. In the order in which they came, each once. */
+/**
+ * One value, a JSON list, or values separated by commas, as clients send them. The order is kept and duplicates are
+ * removed.
+ */
 function readGranularities(values: readonly string[] | undefined): readonly Granularity[] | undefined {
   if (values === undefined) return undefined;
   const words = values.flatMap(splitList).filter((word) => word !== '');
   if (words.length === 0) return undefined;
-  return [...new Set(words.map((word) => readWord('timestamp_granularities', word, granularities)))];
+  return [...new Set(words.map((word) => readOption('timestamp_granularities', word, granularities)))];
 }
 
 function splitList(value: string): readonly string[] {

@@ -4,7 +4,7 @@ const hourMs = 3_600_000;
 const minuteMs = 60_000;
 const secondMs = 1000;
 
-/** `00:00:03,319`: hours always there, with two digits at least. */
+/** `00:00:03,319`: always with hours, of at least two digits. */
 function writeTime(seconds: number, separator: ',' | '.'): string {
   const ms = Math.round(seconds * secondMs);
   const pad = (value: number, digits: number): string => String(value).padStart(digits, '0');
@@ -13,7 +13,7 @@ function writeTime(seconds: number, separator: ',' | '.'): string {
   return `${pad(hours, 2)}:${pad(minutes, 2)}:${pad(Math.floor(rest / secondMs), 2)}${separator}${pad(rest % secondMs, 3)}`;
 }
 
-/** Text as it may stand in a cue: an arrow would be taken for times, and a blank line for the cue's end. */
+/** Text without an arrow or a blank line, which would be read as times and as the end of the cue. */
 function writeCueText(text: string): string {
   return text
     .trim()
@@ -22,20 +22,23 @@ function writeCueText(text: string): string {
     .replaceAll(/\n(?:[^\S\n]*\n)+/g, '\n');
 }
 
-/** Writes SubRip: numbered cues, each with a blank line after it. Empty for no cues. */
+/** Writes SubRip: numbered cues, each with a blank line after it. Empty if there are no cues. */
 export function writeSrt(segments: readonly TranscriptSegment[]): string {
   return segments
     .map(({ start, end, text }, index) => `${index + 1}\n${writeTime(start, ',')} --> ${writeTime(end, ',')}\n${writeCueText(text)}\n\n`)
     .join('');
 }
 
-/** Writes WebVTT as the vendor's service does: with hours, and without numbers. */
+/** Writes WebVTT as the vendor does: with hours, and without cue numbers. */
 export function writeVtt(segments: readonly TranscriptSegment[]): string {
   const cues = segments.map(({ start, end, text }) => `${writeTime(start, '.')} --> ${writeTime(end, '.')}\n${writeCueText(text)}\n\n`);
   return `WEBVTT\n\n${cues.join('')}`;
 }
 
-/** Gives the times of a WebVTT file their hours, which open-source servers leave out below one. Everything else stays as it is. */
+/**
+ * Adds the hours to the times of a WebVTT file. Open-source servers omit them below one hour. Everything else stays
+ * unchanged.
+ */
 export function completeVttTimes(vtt: string): string {
   return vtt.replaceAll(
     /^(\d{2}:)?(\d{2}:\d{2}\.\d{3})( +--> +)(\d{2}:)?(\d{2}:\d{2}\.\d{3})/gm,

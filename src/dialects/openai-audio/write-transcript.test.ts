@@ -25,29 +25,29 @@ function parse(written: ReturnType<typeof writeTranscript>) {
 }
 
 describe('subtitles', () => {
-  test('srt: numbered cues, a comma before milliseconds, a blank line after the last one too', () => {
+  test('SRT has numbered cues, a comma before milliseconds, and a blank line after the last cue', () => {
     assert.equal(
       writeSrt(beach),
       '1\n00:00:00,000 --> 00:00:03,319\nThe beach was a popular spot.\n\n2\n00:00:03,319 --> 00:00:08,470\nPeople were swimming.\n\n',
     );
   });
 
-  test('vtt: hours are always there, and no numbers', () => {
+  test('VTT always has hours and never cue numbers', () => {
     assert.equal(
       writeVtt(beach),
       'WEBVTT\n\n00:00:00.000 --> 00:00:03.319\nThe beach was a popular spot.\n\n00:00:03.319 --> 00:00:08.470\nPeople were swimming.\n\n',
     );
   });
 
-  test('nothing said is an empty file of each kind', () => {
+  test('silence is an empty file of each kind', () => {
     assert.deepEqual([writeSrt([]), writeVtt([])], ['', 'WEBVTT\n\n']);
   });
 
-  test('a text cannot end its cue or pass for times, and times beyond a hundred hours keep their digits', () => {
+  test('a text cannot end its cue or be read as times, and times beyond a hundred hours keep their digits', () => {
     assert.equal(writeSrt([segment(0.0005, 360_000.9999, ' a --> b\r\n\r\n2\nc ')]), '1\n00:00:00,001 --> 100:00:01,000\na -> b\n2\nc\n\n');
   });
 
-  test('every cue of any text is one block of three parts, whose times can be read back', () => {
+  test('every cue of any text is one block of three parts, and its times are read back unchanged', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.double({ min: 0, max: 90_000, noNaN: true }), fc.string({ unit: 'grapheme' })), { maxLength: 5 }),
@@ -60,7 +60,7 @@ describe('subtitles', () => {
     );
   });
 
-  test('times of open-source servers get their hours, and cue settings stay', () => {
+  test('times of open-source servers receive hours, and cue settings stay', () => {
     assert.equal(
       completeVttTimes('WEBVTT\n\n00:00.000 --> 00:03.319 align:start\nat 00:01.000 --> x\n\n01:00:00.000 --> 01:00:01.000\nb\n\n'),
       'WEBVTT\n\n00:00:00.000 --> 00:00:03.319 align:start\nat 00:01.000 --> x\n\n01:00:00.000 --> 01:00:01.000\nb\n\n',
@@ -110,7 +110,7 @@ describe('answers of other servers', () => {
   };
   const verbose = { task: 'transcribe', format: 'verbose_json', granularities: undefined } as const;
 
-  test("whisper.cpp: words inside the segments are found, missing members are there, and the contract's are all", () => {
+  test('words inside the segments of whisper.cpp are read, and the reply has all members of the contract', () => {
     const written = writeTranscript(read(whisperCpp), { ...verbose, granularities: ['word', 'segment'] });
     assert.equal(typeof written, 'string');
     const body = parse(written);
@@ -129,39 +129,39 @@ describe('answers of other servers', () => {
     ]);
   });
 
-  test('faster-whisper: the language is named, the duration is a number, and null words are none', () => {
+  test('the language code of faster-whisper becomes a name, and null words are none', () => {
     const body = parse(writeTranscript(read(fasterWhisper), verbose));
     assert.deepEqual([body.language, body.duration, 'words' in body], ['english', 8.47, false]);
     assert.equal(writeTranscript(read(fasterWhisper), { ...verbose, format: 'srt' }), '1\n00:00:00,000 --> 00:00:08,470\nHello there.\n\n');
   });
 
-  test('words alone bring no segments, and both bring both', () => {
+  test('a request for words has no segments, and a request for both has both', () => {
     const words = parse(writeTranscript(read(whisperCpp), { ...verbose, granularities: ['word'] }));
     assert.deepEqual(['words' in words, 'segments' in words], [true, false]);
   });
 
-  test('times that were not given are not made up; silence needs none', () => {
+  test('missing timestamps are never invented, and silence needs none', () => {
     const plain = read({ text: 'Hello.' });
     for (const format of ['srt', 'vtt', 'verbose_json'] as const)
       assert.deepEqual(writeTranscript(plain, { ...verbose, format }), { missing: 'segment' }, format);
     assert.deepEqual(writeTranscript(read(fasterWhisper), { ...verbose, granularities: ['word'] }), { missing: 'word' });
     assert.equal(writeTranscript(read({ text: '' }), { ...verbose, format: 'srt' }), '');
-    // One segment that cannot be read: a file without its cue would look whole.
+    // One malformed segment: a file without its cue would look complete.
     assert.equal(readTranscript({ text: 'a', segments: [{ start: 0, text: 'a' }] })?.segments, undefined);
   });
 
-  test('json and text have no space around, and keep the usage', () => {
+  test('surrounding space is removed from json and text, and the usage is kept', () => {
     const transcript = read({ text: ' Hi. \n', usage: { type: 'duration', seconds: 3 } });
     assert.equal(writeTranscript(transcript, { ...verbose, format: 'text' }), 'Hi.\n');
     assert.equal(writeTranscript(transcript, { ...verbose, format: 'json' }), '{"text":"Hi.","usage":{"type":"duration","seconds":3}}');
   });
 
-  test('a translation is English, whatever was spoken', () => {
+  test('a translation is always reported as English', () => {
     const body = parse(writeTranscript(read({ ...fasterWhisper, language: 'de' }), { ...verbose, task: 'translate' }));
     assert.deepEqual([body.task, body.language], ['translate', 'english']);
   });
 
-  for (const [said, name] of [
+  for (const [language, name] of [
     ['en', 'english'],
     ['EN-us', 'english'],
     ['German', 'german'],
@@ -171,5 +171,5 @@ describe('answers of other servers', () => {
     ['haitian creole', 'haitian creole'],
     ['jw', 'javanese'],
   ] as const)
-    test(`${said} is ${name}`, () => assert.equal(languageName(said), name));
+    test(`${language} is named ${name}`, () => assert.equal(languageName(language), name));
 });

@@ -5,12 +5,12 @@ import type { Transcript, TranscriptSegment } from './transcript.ts';
 import type { Granularity, TranscriptionFacts } from './transcription-form.ts';
 import { writeSrt, writeVtt } from './write-subtitles.ts';
 
-/** What cannot be written, because the server did not say when anything was said. */
+/** The timestamps that a format needs and the server did not return. */
 export type MissingTimes = { readonly missing: Granularity };
 
 /**
- * Writes a transcript in a form that its server did not send. Times are never made up: where they are missing, that is what comes back.
- * @param durationSeconds of the recording, where its server did not say it
+ * Writes a transcript in a format that its server did not send. Missing timestamps are reported, never invented.
+ * @param durationSeconds of the recording, if the server did not return it
  */
 export function writeTranscript(
   transcript: Transcript,
@@ -40,12 +40,15 @@ function writeJson({ text, members }: Transcript): JsonObject {
 
 function writeSubtitles(transcript: Transcript, format: Extract<TranscriptFormat, 'srt' | 'vtt'>): string | MissingTimes {
   const segments = transcript.segments ?? [];
-  // Nothing said is an empty file; something said at no known time is none.
+  // Without segments, an empty text is an empty file; any other text cannot be written without times.
   if (segments.length === 0 && transcript.text.trim() !== '') return { missing: 'segment' };
   return format === 'srt' ? writeSrt(segments) : writeVtt(segments);
 }
 
-/** The vendor's members in their order, then what else the server said. Segments are there by default, words where they were asked for. */
+/**
+ * The vendor's members in their order, then the server's other members. Segments are included by default, words on
+ * request.
+ */
 export function writeVerbose(
   transcript: Transcript,
   { task, granularities = ['segment'] }: Pick<TranscriptionFacts, 'task' | 'granularities'>,
@@ -72,10 +75,10 @@ export function writeVerbose(
   };
 }
 
-/** Frames of sound per second, in which `seek` counts. */
+/** Audio frames per second, the unit of `seek`. */
 const framesPerSecond = 100;
 
-/** All members that the contract has. What the server did not say of the model's confidence is 0. */
+/** All members of the contract. Confidence values that the server did not return are 0. */
 function writeSegment({ start, end, text, members }: TranscriptSegment, index: number): JsonObject {
   const { words: _words, ...own } = members;
   const number = (name: string): number => numberOf(own[name]) ?? 0;

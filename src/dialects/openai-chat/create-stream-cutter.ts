@@ -7,7 +7,7 @@ import { encodeUsage } from './codec/encode-usage.ts';
 
 const encodeChunk = (chunk: JsonObject): Buffer => encodeSse({ data: JSON.stringify(chunk) });
 
-/** Finishes every choice that has not finished by `length`, and adds the usage where the client asked for it. */
+/** Finishes every open choice with `length`, and adds the usage if the client requested it. */
 export function createStreamCutter({ request }: TapOptions): StreamCutter {
   let last = '';
   const finished: string[] = [];
@@ -33,8 +33,8 @@ export function createStreamCutter({ request }: TapOptions): StreamCutter {
         encodeChunk({ ...head, choices: [{ index, delta: {}, logprobs: null, finish_reason: 'length' }] }),
       );
       const wantsUsage = membersOf(request.stream_options)['include_usage'] === true;
-      const told = wantsUsage ? [encodeChunk({ ...head, choices: [], usage: encodeUsage(usage) })] : [];
-      return Buffer.concat([...ends, ...told, Buffer.from('data: [DONE]\n\n')]);
+      const usageChunks = wantsUsage ? [encodeChunk({ ...head, choices: [], usage: encodeUsage(usage) })] : [];
+      return Buffer.concat([...ends, ...usageChunks, Buffer.from('data: [DONE]\n\n')]);
     },
   };
 }

@@ -22,7 +22,7 @@ const finish = (index = 0) => ({ choices: [{ index, delta: {}, finish_reason: 's
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
 const usageChunk = { choices: [], usage };
 
-test('the usage chunk is hidden unless the client asked for it', () => {
+test('the usage chunk is hidden unless the client requested it', () => {
   const hides = (request: JsonObject) => tapChunks([usageChunk], request).verdicts[0];
   assert.equal(hides({ stream: true }), 'hide');
   assert.equal(hides({ stream_options: null }), 'hide');
@@ -30,7 +30,7 @@ test('the usage chunk is hidden unless the client asked for it', () => {
   assert.equal(hides({ stream_options: { include_usage: true } }), 'forward');
 });
 
-test('a chunk with anything else in it is never hidden', () => {
+test('a chunk with any other content is never hidden', () => {
   const { verdicts, report } = tapChunks([
     { ...finish(), usage },
     { choices: [], prompt_filter_results: [] },
@@ -42,13 +42,13 @@ test('a chunk with anything else in it is never hidden', () => {
   assert.deepEqual(report.usageReport?.usage, { inputTokens: 3, outputTokens: 2 });
 });
 
-test('missing and null choices are no reason to fall over', () => {
+test('missing and null choices are accepted', () => {
   const { report } = tapChunks([{ usage }, { choices: null }, { choices: [null, 7, {}] }, { choices: {} }, '[DONE]']);
   assert.equal(report.state, 'complete');
   assert.equal(report.malformedFrames, 0);
 });
 
-test('the last usage counts, an empty one after it says nothing', () => {
+test('the last usage counts, and an empty one after it is ignored', () => {
   const { report } = tapChunks([
     { ...text('a'), usage: { prompt_tokens: 3, completion_tokens: 1 } },
     { ...text('b'), usage: { prompt_tokens: 3, completion_tokens: 2 } },
@@ -58,12 +58,12 @@ test('the last usage counts, an empty one after it says nothing', () => {
   assert.deepEqual(report.usageReport?.usage, { inputTokens: 3, outputTokens: 2 });
 });
 
-test('usage-after-done counts', () => {
+test('usage after [DONE] counts', () => {
   const { report } = tapChunks([finish(), '[DONE]', usageChunk]);
   assert.deepEqual(report.usageReport?.usage, { inputTokens: 3, outputTokens: 2 });
 });
 
-test('an end without [DONE] is complete only when all has been said', () => {
+test('an end without [DONE] is complete only after all finish reasons and the usage', () => {
   assert.equal(tapChunks([text('a')]).report.state, 'open');
   assert.equal(tapChunks([text('a'), finish()]).report.state, 'open');
   assert.equal(tapChunks([text('a'), usageChunk]).report.state, 'open');
@@ -73,13 +73,13 @@ test('an end without [DONE] is complete only when all has been said', () => {
   assert.equal(tapChunks([text('a'), text('b', 1), finish(), finish(1), usageChunk], { n: 2 }).report.state, 'complete');
 });
 
-test('an error fails the stream, and a [DONE] after it does not heal it', () => {
+test('an error fails the stream, even if [DONE] follows', () => {
   const { report } = tapChunks([text('a'), { error: { message: 'boom', code: 503 } }, '[DONE]']);
   assert.equal(report.state, 'failed');
   assert.deepEqual(report.error, { message: 'boom', status: 503 });
 });
 
-test('errors in the forms of imitating servers', () => {
+test('errors are read in the forms of imitating servers', () => {
   assert.deepEqual(tapChunks([{ error: 'model unloaded' }]).report.error, { message: 'model unloaded' });
   assert.deepEqual(tapChunks([{ error: { code: 'server_error' } }]).report.error, { message: 'server_error', status: 500 });
   assert.deepEqual(tapChunks([{ message: 'no memory', code: 500 }], {}, 'error').report.error, { message: 'no memory', status: 500 });
@@ -87,7 +87,7 @@ test('errors in the forms of imitating servers', () => {
   assert.equal(tapChunks([{ ...text('a'), error: null }]).report.error, undefined);
 });
 
-test('text, reasoning, refusals and arguments are counted whatever their form', () => {
+test('text, reasoning, refusals and arguments are counted in every form', () => {
   const delta = (fields: object) => ({ choices: [{ index: 0, delta: fields }] });
   const count = (fields: object) => tapChunks([delta(fields)]).report.outputCharacters;
   assert.equal(count({ content: 'abc' }), 3);

@@ -7,16 +7,16 @@ import { countGeneratedCharacters } from './read-reply.ts';
 
 type TapState = {
   readonly hidesUsage: boolean;
-  /** How many choices the client asked for: each of them must finish. */
-  readonly choicesAsked: number;
+  /** The number of choices that the client requested. Each of them must finish. */
+  readonly choicesRequested: number;
   terminal: 'none' | 'done' | 'failed';
   hasContent: boolean;
   malformedFrames: number;
   outputCharacters: number;
-  /** Characters that had passed when output was last counted. */
+  /** Characters that had passed at the last count of output tokens. */
   countedCharacters: number;
   rawUsage: JsonValue | undefined;
-  /** Whether counts came with the end of the last choice or after it. */
+  /** Whether counts arrived with the end of the last choice or after it. */
   hasLastUsage: boolean;
   usageTrustworthy: boolean;
   serviceTier: JsonValue | undefined;
@@ -28,8 +28,8 @@ type TapState = {
 };
 
 /**
- * Reads a chat completions stream as it passes. Every frame goes on untouched but one: the chunk with nothing but usage, which the
- * gateway asks for on its own account, is hidden from a client that did not.
+ * Reads a chat completions stream while it passes. Every frame is passed unchanged, except the chunk with only usage.
+ * The gateway always requests it, and hides it from a client that did not.
  */
 export function createStreamTap(options: TapOptions): StreamTap {
   const tap = startTap(options.request);
@@ -45,7 +45,7 @@ function startTap(request: JsonObject): TapState {
   const options = request.stream_options;
   return {
     hidesUsage: !isJsonObject(options) || options.include_usage !== true,
-    choicesAsked: typeof request.n === 'number' ? request.n : 1,
+    choicesRequested: typeof request.n === 'number' ? request.n : 1,
     terminal: 'none',
     hasContent: false,
     malformedFrames: 0,
@@ -71,7 +71,7 @@ function readFrame(tap: TapState, frame: Frame): FrameVerdict {
   }
   const chunk = frame.object();
   if (chunk !== undefined) return readChunk(tap, chunk, frame.event);
-  // It is counted and passes on: what a client makes of it is between the client and the upstream.
+  // It is counted and passed on, and the client handles it.
   tap.malformedFrames += 1;
   if (frame.event === 'error') fail(tap, readError(frame.data));
   return 'forward';
@@ -99,7 +99,7 @@ function readChoice(tap: TapState, choice: JsonObject): void {
   tap.stopReason ??= choice.finish_reason;
 }
 
-/** The first chunk of a choice names its role and has an empty text. */
+/** The first chunk of a choice has only its role and an empty text. */
 function hasContent({ delta, finish_reason: finishReason }: JsonObject): boolean {
   if (typeof finishReason === 'string' && finishReason !== '') return true;
   if (!isJsonObject(delta)) return false;
@@ -111,7 +111,10 @@ function hasContent({ delta, finish_reason: finishReason }: JsonObject): boolean
   return false;
 }
 
-/** Reports are cumulative wherever they stand, so the last word on each count holds, and a silent one keeps what was known. */
+/**
+ * Reports are cumulative at every position. The last value of each count applies, and an absent one keeps the earlier
+ * value.
+ */
 function readUsage(tap: TapState, raw: JsonValue | undefined): void {
   const report = decodeUsage(raw);
   if (report === undefined) return;
@@ -122,13 +125,13 @@ function readUsage(tap: TapState, raw: JsonValue | undefined): void {
   tap.hasLastUsage ||= hasFinished(tap);
 }
 
-function mergeUsage(known: JsonValue | undefined, later: JsonValue | undefined): JsonValue | undefined {
-  if (!isJsonObject(known) || !isJsonObject(later)) return later;
-  return { ...known, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
+function mergeUsage(earlier: JsonValue | undefined, later: JsonValue | undefined): JsonValue | undefined {
+  if (!isJsonObject(earlier) || !isJsonObject(later)) return later;
+  return { ...earlier, ...Object.fromEntries(Object.entries(later).filter(([, value]) => value !== null)) };
 }
 
-function hasFinished({ choicesAsked, choicesSeen, choicesFinished }: TapState): boolean {
-  return choicesFinished.size >= Math.max(choicesAsked, choicesSeen.size);
+function hasFinished({ choicesRequested, choicesSeen, choicesFinished }: TapState): boolean {
+  return choicesFinished.size >= Math.max(choicesRequested, choicesSeen.size);
 }
 
 function fail(tap: TapState, error: ErrorInReply): void {
@@ -138,8 +141,9 @@ function fail(tap: TapState, error: ErrorInReply): void {
 }
 
 /**
- * The dialect ends with `[DONE]`. Some servers leave it out; a stream in which every choice has finished and the usage has come with that or after it has
- * said all that there was to say, so it counts as complete. With either missing it is open, and its end a cut. Counts that came earlier are not the last.
+ * The dialect ends with `[DONE]`. Some servers omit it. Then a stream is complete if every choice has finished and
+ * usage has arrived with the last end or after it; earlier counts are not final. Otherwise it is open, and its end is a
+ * cut.
  */
 function stateOf(tap: TapState): StreamReport['state'] {
   if (tap.terminal === 'failed') return 'failed';

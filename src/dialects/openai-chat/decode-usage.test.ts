@@ -5,7 +5,7 @@ import { decodeUsage } from './decode-usage.ts';
 
 const usageOf = (raw: unknown) => decodeUsage(raw)?.usage;
 
-test('prompt_tokens includes the cache, so reads and writes are taken off once', () => {
+test('prompt_tokens includes the cache, so reads and writes are subtracted once', () => {
   const raw = { prompt_tokens: 1000, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 700, cache_write_tokens: 200 } };
   assert.deepEqual(decodeUsage(raw), {
     usage: { inputTokens: 100, cacheReadTokens: 700, cacheWrite5mTokens: 200, outputTokens: 5 },
@@ -14,34 +14,34 @@ test('prompt_tokens includes the cache, so reads and writes are taken off once',
   });
 });
 
-test('input is never negative; of a cache larger than the prompt nothing is believed', () => {
+test('input is never negative, and cache counts larger than the prompt are ignored', () => {
   const report = decodeUsage({ prompt_tokens: 100, prompt_tokens_details: { cached_tokens: 16_738 } });
   assert.deepEqual(report?.usage, { inputTokens: 100 });
   assert.equal(report?.trustworthy, false);
 });
 
-test('cache hits beside the details mean the same tokens, not more of them', () => {
+test('cache hits beside the details are the same tokens', () => {
   const raw = { prompt_tokens: 100, prompt_cache_hit_tokens: 60, prompt_cache_miss_tokens: 40 };
   assert.deepEqual(usageOf(raw), { inputTokens: 40, cacheReadTokens: 60 });
   assert.deepEqual(usageOf({ ...raw, prompt_tokens_details: { cached_tokens: 60 } }), { inputTokens: 40, cacheReadTokens: 60 });
   assert.deepEqual(usageOf({ ...raw, prompt_tokens_details: { cached_tokens: 0 } }), { inputTokens: 40, cacheReadTokens: 60 });
 });
 
-test('reasoning is a part of the output and is not added to it', () => {
+test('reasoning is part of the output and is not added to it', () => {
   assert.deepEqual(usageOf({ completion_tokens: 300, completion_tokens_details: { reasoning_tokens: 256 } }), {
     outputTokens: 300,
     reasoningTokens: 256,
   });
 });
 
-test('a vendor with another arithmetic finds its numbers in raw', () => {
+test('the original counts are in raw for a vendor that counts differently', () => {
   const raw = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 115, completion_tokens_details: { reasoning_tokens: 100 } };
   const report = decodeUsage(raw);
   assert.equal(report?.raw, raw);
   assert.equal(report?.trustworthy, true);
 });
 
-test('audio in, out, and from the cache', () => {
+test('audio is counted in the input, the output and the cache', () => {
   const details = { cached_tokens: 40, audio_tokens: 60, cached_tokens_details: { audio_tokens: 25 } };
   assert.deepEqual(
     usageOf({ prompt_tokens: 100, completion_tokens: 9, prompt_tokens_details: details, completion_tokens_details: { audio_tokens: 4 } }),
@@ -65,7 +65,7 @@ test('absent and null are unknown, zero is zero', () => {
   assert.deepEqual(usageOf({ prompt_tokens_details: { cached_tokens: 5 } }), { cacheReadTokens: 5 });
 });
 
-test('malformed counts are left out and make the report untrustworthy', () => {
+test('malformed counts are omitted and make the report untrustworthy', () => {
   for (const bad of ['12', -1, 1.5, 2 ** 53, Number.NaN, true, {}]) {
     const report = decodeUsage({ prompt_tokens: 7, completion_tokens: bad });
     assert.deepEqual(report?.usage, { inputTokens: 7 }, JSON.stringify(bad));
@@ -74,12 +74,12 @@ test('malformed counts are left out and make the report untrustworthy', () => {
   assert.deepEqual(decodeUsage([]), { usage: {}, raw: [], trustworthy: false });
 });
 
-test('the tier is the one that the reply names', () => {
+test('the tier is that of the reply', () => {
   assert.equal(decodeUsage({}, 'flex')?.serviceTier, 'flex');
   assert.equal('serviceTier' in (decodeUsage({}, null) ?? {}), false);
 });
 
-test('the disjoint counts add up to the prompt; where its parts are larger, the report is not trustworthy', () => {
+test('the disjoint counts add up to the prompt, or the report is not trustworthy', () => {
   const count = fc.nat({ max: 100_000 });
   fc.assert(
     fc.property(count, count, count, (prompt, cached, written) => {
@@ -87,12 +87,12 @@ test('the disjoint counts add up to the prompt; where its parts are larger, the 
       const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens = 0 } = report?.usage ?? {};
       assert.equal(inputTokens + cacheReadTokens + cacheWrite5mTokens, prompt);
       assert.equal(report?.trustworthy, cached + written <= prompt);
-      if (cached + written > prompt) assert.equal(inputTokens, prompt, 'a discount that cannot be is none');
+      if (cached + written > prompt) assert.equal(inputTokens, prompt, 'an impossible discount is ignored');
     }),
   );
 });
 
-test('pictures among the tokens and tools of the vendor are counted where it says so', () => {
+test('image tokens and tool uses of the vendor are counted if it reports them', () => {
   const raw = {
     prompt_tokens: 50,
     prompt_tokens_details: { image_tokens: 40 },

@@ -4,9 +4,10 @@ import { membersOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject } from '../../platform/json/json-value.ts';
 
 /**
- * Reads a chat completions `usage` object into disjoint counts: `prompt_tokens` includes cache reads and writes, so both are taken off.
- * `completion_tokens` includes reasoning, except at a vendor that says otherwise, which corrects the report from `raw`.
- * Undefined when the reply has none; anything but an object is a report without counts that is not trustworthy.
+ * Reads a chat completions `usage` object into disjoint counts. `prompt_tokens` includes cache reads and writes, so
+ * both are subtracted. `completion_tokens` includes reasoning, except at a vendor that counts it separately and
+ * corrects the report from `raw`. Undefined if the reply has none; a value of another type is a report without counts
+ * that is not trustworthy.
  */
 export function decodeUsage(raw: unknown, serviceTier?: unknown): UsageReport | undefined {
   if (raw === undefined || raw === null) return undefined;
@@ -28,7 +29,7 @@ export function decodeUsage(raw: unknown, serviceTier?: unknown): UsageReport | 
   return typeof serviceTier === 'string' ? { usage, raw, trustworthy, serviceTier } : { usage, raw, trustworthy };
 }
 
-/** Counts that are filled in one by one: spreading what is optional costs several times as much. */
+/** Counts that are set one by one, because spreading optional members costs several times as much. */
 type Counts = { -readonly [Name in keyof Usage]: Usage[Name] };
 
 function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Counts; readonly isConsistent: boolean } {
@@ -37,7 +38,7 @@ function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Co
   const cacheReadTokens = readCacheReads(raw, details, counts);
   const cacheWrite5mTokens = counts.read(details.cache_write_tokens);
   const rest = prompt === undefined ? undefined : prompt - (cacheReadTokens ?? 0) - (cacheWrite5mTokens ?? 0);
-  // More from the cache than there was cannot be: then nothing is known of the cache.
+  // The cached part cannot exceed the prompt. If it does, the cache counts are unknown.
   if (prompt !== undefined && rest !== undefined && rest < 0) return { usage: { inputTokens: prompt }, isConsistent: false };
   const inputTokens = rest;
   const usage: Counts = {};
@@ -50,7 +51,10 @@ function decodeInput(raw: JsonObject, counts: CountReader): { readonly usage: Co
   return { usage, isConsistent: true };
 }
 
-/** Servers after DeepSeek's manner count cache hits beside `prompt_tokens_details`; where both are given they mean the same tokens. */
+/**
+ * Servers in DeepSeek's style count cache hits beside `prompt_tokens_details`. If both are present, they are the same
+ * tokens.
+ */
 function readCacheReads(raw: JsonObject, details: JsonObject, counts: CountReader): number | undefined {
   const cached = counts.read(details.cached_tokens);
   const hits = counts.read(raw.prompt_cache_hit_tokens);
@@ -58,8 +62,8 @@ function readCacheReads(raw: JsonObject, details: JsonObject, counts: CountReade
 }
 
 /**
- * `audio_tokens` counts cached audio too. Where the server says how much of it was cached, that part goes to the cache reads; where it
- * does not, what exceeds the uncached input must have been cached and is priced as the cached text it is counted among.
+ * `audio_tokens` includes cached audio. If the server reports the cached part, it is moved to the cache reads.
+ * Otherwise audio beyond the uncached input must have been cached, and is priced as the cached text that includes it.
  */
 function decodeInputAudio(details: JsonObject, usage: Counts, counts: CountReader): void {
   const audio = counts.read(details.audio_tokens);

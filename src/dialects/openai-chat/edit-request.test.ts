@@ -13,7 +13,7 @@ function edit(text: string, upstreamModel = 'm', acceptsStreamOptions = true): s
   return applyJsonEdits(bytes, editRequest({ operation: 'generate', body, headers: {} }, bytes, fit)).toString();
 }
 
-test('a stream is asked for its usage, whatever the options were', () => {
+test('a stream always requests its usage', () => {
   assert.equal(edit('{"model":"m","stream":true}'), '{"stream_options":{"include_usage":true},"model":"m","stream":true}');
   assert.equal(edit(' \n{ "stream":true,"model":"m"}'), ' \n{"stream_options":{"include_usage":true}, "stream":true,"model":"m"}');
   assert.equal(
@@ -36,19 +36,19 @@ test('a stream is asked for its usage, whatever the options were', () => {
   }
 });
 
-test('nothing is asked for where it is asked already, refused by the server, or no stream', () => {
-  const asked = '{"model":"m","stream":true,"stream_options":{"include_usage":true}}';
-  assert.equal(edit(asked), asked);
+test('usage is not requested twice, from servers that refuse it, or without a stream', () => {
+  const requested = '{"model":"m","stream":true,"stream_options":{"include_usage":true}}';
+  assert.equal(edit(requested), requested);
   assert.equal(edit('{"model":"m","stream":true}', 'm', false), '{"model":"m","stream":true}');
   assert.equal(edit('{"model":"m","stream":false}'), '{"model":"m","stream":false}');
   assert.equal(edit('{"model":"m"}'), '{"model":"m"}');
 });
 
-test('model and options together', () => {
+test('model and options are edited together', () => {
   assert.equal(edit('{"model":"a","stream":true}', 'b"'), '{"stream_options":{"include_usage":true},"model":"b\\"","stream":true}');
 });
 
-test('an edited body is the same body with the two members set', () => {
+test('an edited body differs only in the two members', () => {
   const options = fc.option(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 3 }), { nil: null });
   fc.assert(
     fc.property(fc.dictionary(fc.string(), fc.jsonValue(), { maxKeys: 4 }), options, fc.string(), (extra, streamOptions, model) => {
@@ -63,7 +63,7 @@ test('an edited body is the same body with the two members set', () => {
   );
 });
 
-test('facts of a request', () => {
+test('the facts of a request are read', () => {
   const facts = (body: JsonObject) => readFacts({ operation: 'generate', body: { model: 'm', messages: [], ...body }, headers: {} });
   assert.deepEqual(facts({}), { requestedModel: 'm', stream: false, inputCharacters: 0, needs: [] });
   assert.equal(facts({ stream: true }).stream, true);
@@ -72,7 +72,7 @@ test('facts of a request', () => {
   assert.equal(facts({ max_tokens: 10, max_completion_tokens: null }).outputTokensMax, 10);
 });
 
-test('every choice may use the whole limit', () => {
+test('the output limit applies to each choice', () => {
   const body = { model: 'm', messages: [], max_tokens: 10, n: 3 };
   assert.equal(readFacts({ operation: 'generate', body, headers: {} }).outputTokensMax, 30);
 });

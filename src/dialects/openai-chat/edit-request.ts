@@ -6,9 +6,9 @@ import type { WireRequest } from '../wire-request.ts';
 import { spellUsually } from './spell-usually.ts';
 
 /**
- * The edits that fit a validated body to its target: the model name where the target knows another one, and for streams the wish for a
- * usage chunk, without which the vendor reports no usage. The tap hides that chunk from a client that did not ask for it. Spellings of one
- * service go on as they are to that service, and to others as the vendor has them.
+ * The edits that fit a validated body to its target. The model gets the target's name. A stream requests a usage chunk,
+ * without which the vendor reports no usage; the tap hides it from a client that did not request it. Field forms of one
+ * service are passed to that service, and converted to the vendor's form for others.
  */
 export function editRequest(request: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
   const edits: JsonEdit[] = [];
@@ -31,7 +31,7 @@ function replaceAt(bytes: Buffer, path: readonly string[], replacement: string):
   return { ...locate(bytes, path), replacement };
 }
 
-/** Puts a member at the front of the object at `path`. */
+/** Inserts a member at the front of the object at `path`. */
 function insertMember(bytes: Buffer, path: readonly string[], member: string, isAlone: boolean): JsonEdit {
   const afterBrace = locate(bytes, path).start + 1;
   return { start: afterBrace, end: afterBrace, replacement: isAlone ? member : `${member},` };

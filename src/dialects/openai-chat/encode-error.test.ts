@@ -7,14 +7,14 @@ import { readError } from './read-error.ts';
 
 const errorOf = (error: GatewayError): unknown => (JSON.parse(encodeError(error, 'req_1').body.toString()) as { error: unknown }).error;
 
-test('all four members are always there', () => {
+test('an error always has all four members', () => {
   const reply = encodeError(new GatewayError('internal_error', 'Sorry.'), 'req_1');
   assert.equal(reply.status, 500);
   assert.deepEqual(reply.headers, { 'content-type': 'application/json', 'x-request-id': 'req_1' });
   assert.equal(reply.body.toString(), '{"error":{"message":"Sorry.","type":"server_error","param":null,"code":"internal_error"}}');
 });
 
-test('type and code by case', () => {
+test('the type and code match the case', () => {
   const cases: readonly [ErrorCode, number | undefined, string, string | null][] = [
     ['invalid_value', undefined, 'invalid_request_error', 'invalid_value'],
     ['missing_required_field', undefined, 'invalid_request_error', 'missing_required_parameter'],
@@ -37,7 +37,7 @@ test('type and code by case', () => {
   }
 });
 
-test('an unknown model is 404 in the vendor’s words', () => {
+test('an unknown model is a 404 with the vendor’s message', () => {
   const error = new GatewayError('model_not_found', 'Unknown model.', { param: 'model', details: { model: 'm-none' } });
   assert.equal(encodeError(error, 'req_1').status, 404);
   assert.deepEqual(errorOf(error), {
@@ -54,12 +54,12 @@ test('an unknown model is 404 in the vendor’s words', () => {
   });
 });
 
-test('the field and the vendor’s finer code', () => {
+test('an error has the field and the vendor’s specific code', () => {
   const error = new GatewayError('invalid_value', 'x', { param: 'messages[0].role', details: { openai_code: 'invalid_type' } });
   assert.deepEqual(errorOf(error), { message: 'x', type: 'invalid_request_error', param: 'messages[0].role', code: 'invalid_type' });
 });
 
-test('retry-after and other headers', () => {
+test('an error has retry-after and the other headers', () => {
   const error = new GatewayError('upstream_error', 'x', { status: 429, retryAfterSeconds: 2, headers: { 'x-should-retry': 'false' } });
   assert.deepEqual(encodeError(error, 'req_1').headers, {
     'x-should-retry': 'false',
@@ -75,12 +75,12 @@ test('a broken stream ends with an error chunk and without [DONE]', () => {
   assert.equal(bytes, `data: {"error":{"message":"${message}","type":"server_error","param":null,"code":"upstream_connection_error"}}\n\n`);
 });
 
-test('an error without words is named as such', () => {
+test('an error without a message has a default message', () => {
   assert.deepEqual(readError({}), { message: 'The upstream reported an error without a message.' });
   assert.deepEqual(readError({ message: '', code: 'overloaded' }), { message: 'overloaded', status: 503 });
   assert.deepEqual(readError({ message: 'x', code: 200 }), { message: 'x' });
 });
 
-test('heartbeat is a comment', () => {
+test('a heartbeat is a comment', () => {
   assert.equal(openaiChat.voice.heartbeat('sse').toString(), ': keep-alive\n\n');
 });

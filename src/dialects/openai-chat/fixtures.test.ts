@@ -7,9 +7,9 @@ testFixtures({
   dialect: openaiChat,
   fixtures: openFixtures(join(import.meta.dirname, 'fixtures')),
   modes: ['compatible', 'documented'],
-  // Servers leave `[DONE]` out, so a stream is complete with its last reason to stop and its usage.
+  // Servers omit `[DONE]`, so a stream is complete with its last finish reason and its usage.
   findEnd: (body) => (body.includes('"finish_reason":"') ? body.lastIndexOf('"finish_reason":"') : undefined),
-  // Every byte is forwarded but a usage chunk that was not asked for.
+  // Every byte is passed on, except a usage chunk that was not requested.
   checkBytes: ({ forwarded, hidden, edited }, body) => {
     assert.equal(edited, 0);
     if (hidden.length === 0) assert.ok(forwarded.equals(body));

@@ -16,7 +16,6 @@ import { requestSchema, validateRequest } from './validate-request.ts';
 /** A comment, which every reader of server-sent events skips. */
 const keepAlive = Buffer.from(': keep-alive\n\n');
 
-/** `POST /v1/chat/completions`. */
 export const openaiChat: ChatDialect = {
   id: 'openai-chat',
   title: 'Chat completions',

@@ -7,9 +7,9 @@ import type { WireRequest } from '../wire-request.ts';
 export function readFacts(request: WireRequest): CallFacts {
   const { model, messages, tools, functions, response_format: responseFormat, stream, n } = request.body;
   const { max_completion_tokens: current, max_tokens: former } = request.body;
-  // Which of the two a server goes by where both are there is its own affair: the larger is what it may write.
+  // If both limits are present, servers differ in which one they use. The larger is the safe bound.
   const bounds = [current, former].filter((bound) => typeof bound === 'number');
-  // The limit holds for each choice, and every choice is paid for.
+  // The limit applies to each choice, and every choice is billed.
   const choices = typeof n === 'number' ? n : 1;
   return {
     requestedModel: typeof model === 'string' ? model : '',
@@ -19,12 +19,12 @@ export function readFacts(request: WireRequest): CallFacts {
     inputCharacters: countTextCharacters([messages, tools, functions, responseFormat]),
     needs: [],
     ...(choices === 1 && isStrict(responseFormat) && { strictSchema: true }),
-    // The one built-in tool that this dialect has a word for.
+    // The only built-in tool of this dialect.
     ...(isJsonObject(request.body.web_search_options) && { builtInTools: ['web-search'] as const }),
   };
 }
 
-/** JSON of any form is a promise like that of a schema. */
+/** JSON mode promises a form, like a schema. */
 function isStrict(format: JsonValue | undefined): boolean {
   if (isJsonObject(format) && format.type === 'json_object') return true;
   const schema = isJsonObject(format) && format.type === 'json_schema' ? format.json_schema : undefined;

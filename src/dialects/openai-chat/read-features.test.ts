@@ -9,21 +9,21 @@ const user = (content: JsonObject[string]): JsonObject => ({ role: 'user', conte
 const none = { images: false, documents: false, audio: false, tools: false };
 
 describe('features', () => {
-  for (const [name, body, found] of [
+  for (const [name, body, expected] of [
     ['plain text', { messages: [user('an image_url')] }, {}],
     ['an image', { messages: [user([{ type: 'image_url', image_url: { url: 'data:' } }])] }, { images: true }],
     ['a video of compatible servers', { messages: [user([{ type: 'video_url', video_url: { url: 'https://x' } }])] }, { images: true }],
     ['sound', { messages: [user([{ type: 'input_audio', input_audio: { data: '', format: 'wav' } }])] }, { audio: true }],
     ['a spoken answer', { messages: [user('x')], modalities: ['text', 'audio'] }, { audio: true }],
     ['an earlier spoken answer', { messages: [user('x'), { role: 'assistant', audio: { id: 'audio_1' } }] }, { audio: true }],
-    ['only text asked for', { messages: [user('x')], modalities: ['text'] }, {}],
+    ['a request for text only', { messages: [user('x')], modalities: ['text'] }, {}],
     ['a file', { messages: [user([{ type: 'file', file: { file_id: 'f' } }])] }, { documents: true }],
     ['tools', { messages: [user('x')], tools: [{ type: 'function', function: { name: 'f' } }] }, { tools: true }],
-    ['functions, as they were called', { messages: [user('x')], functions: [{ name: 'f' }] }, { tools: true }],
+    ['the older functions', { messages: [user('x')], functions: [{ name: 'f' }] }, { tools: true }],
     ['no tools', { messages: [user('x')], tools: [], functions: [] }, {}],
-    ['nothing at all', {}, {}],
+    ['an empty request', {}, {}],
   ] as const) {
-    test(name, () => assert.deepEqual(readFeatures(request(body)), { ...none, ...found }));
+    test(`the features of ${name} are read`, () => assert.deepEqual(readFeatures(request(body)), { ...none, ...expected }));
   }
 });
 
@@ -32,7 +32,7 @@ describe('the conversation', () => {
   const opening = { messages: [system, user('hello')], tools: [{ type: 'function', function: { name: 'read' } }] };
   const of = (body: JsonObject): string => readConversation(request(body));
 
-  test('is the same as it grows, however its text is spelled', () => {
+  test('stays the same while the conversation grows, in any form of its text', () => {
     assert.equal(of({ ...opening, messages: [system, user('hello'), { role: 'assistant', content: 'hi' }, user('more')] }), of(opening));
     assert.equal(
       of({ ...opening, messages: [{ role: 'developer', content: 'be brief' }, user([{ type: 'text', text: 'hello' }])] }),
@@ -41,7 +41,7 @@ describe('the conversation', () => {
     assert.equal(of({ ...opening, user: 'alice', safety_identifier: 'alice', metadata: { a: 'b' } }), of(opening));
   });
 
-  test('is another with another beginning', () => {
+  test('differs if the beginning differs', () => {
     const others = [
       { ...opening, messages: [{ role: 'system', content: 'be long' }, user('hello')] },
       { ...opening, messages: [system, user('hello there')] },
@@ -53,7 +53,7 @@ describe('the conversation', () => {
     assert.equal(new Set([opening, ...others].map(of)).size, others.length + 1);
   });
 
-  test('is the cache key where the client names one', () => {
+  test('is the cache key if the client names one', () => {
     assert.equal(of({ ...opening, prompt_cache_key: 'k' }), of({ messages: [user('other')], prompt_cache_key: 'k' }));
     assert.notEqual(of({ ...opening, prompt_cache_key: 'k' }), of({ ...opening, prompt_cache_key: 'l' }));
     assert.equal(of({ ...opening, prompt_cache_key: '' }), of(opening));

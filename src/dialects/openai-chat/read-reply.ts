@@ -5,7 +5,9 @@ import type { ReplyReport } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { isError, readError } from './read-error.ts';
 
-/** Reads a whole chat completion. A body with an `error` member, or no object at all, is an error in a 200's clothes. */
+/**
+ * Reads a whole chat completion. A body with an `error` member, or one that is not an object, is an error inside a 200.
+ */
 export function readReply(reply: unknown): ReplyReport {
   if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const usageReport = decodeUsage(reply.usage, reply.service_tier);
@@ -22,8 +24,8 @@ export function readReply(reply: unknown): ReplyReport {
 }
 
 /**
- * Characters that the model generated in a message or a delta. Servers name their reasoning `reasoning_content` or `reasoning`, some
- * both with the same text.
+ * Characters that the model generated in a message or a delta. Servers name their reasoning `reasoning_content` or
+ * `reasoning`, and some send both with the same text.
  */
 export function countGeneratedCharacters(message: JsonValue | undefined): number {
   if (!isJsonObject(message)) return 0;
@@ -44,7 +46,7 @@ function countCall(call: unknown): number {
   return countArguments(membersOf(called).arguments) + countArguments(membersOf(custom).input);
 }
 
-/** Some servers send arguments as an object where the vendor sends its JSON text. */
+/** Some servers send arguments as an object where the vendor sends JSON text. */
 function countArguments(value: JsonValue | undefined): number {
   if (typeof value === 'string') return value.length;
   return isJsonObject(value) ? JSON.stringify(value).length : 0;

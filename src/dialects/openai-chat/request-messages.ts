@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import { literal, orNull, type SchemaKit } from '../schema-builders.ts';
 
-/** One entry of `messages`, told apart by its role. */
+/** One entry of `messages`. Its role decides its form. */
 export function messageSchema(kit: SchemaKit): TSchema {
   const text = Type.Object({ type: Type.Literal('text'), text: Type.String(), ...breakpoint });
   const textContent = contentSchema(kit.variants({ text }));
@@ -23,7 +23,7 @@ export function messageSchema(kit: SchemaKit): TSchema {
   return Type.Union([...instructions, user, assistantMessage(kit, text), tool, functionResult]);
 }
 
-/** Where the vendor's cache shall end. */
+/** The end of the prefix that the vendor caches. */
 const breakpoint = { prompt_cache_breakpoint: orNull(Type.Object({})) };
 
 function contentSchema(part: TSchema): TSchema {
@@ -36,7 +36,7 @@ function mediaParts(kit: SchemaKit): Record<string, TSchema> {
   return {
     image_url: Type.Object({
       type: Type.Literal('image_url'),
-      // Mistral's clients write the address alone.
+      // Mistral's clients send the address alone.
       image_url: kit.isCompatible ? Type.Union([image, url]) : image,
       ...breakpoint,
     }),
@@ -68,7 +68,7 @@ function assistantMessage(kit: SchemaKit, text: TSchema): TSchema {
 
 function toolCallSchema(kit: SchemaKit): TSchema {
   const called = { name: Type.String(), arguments: Type.String() };
-  // Mistral's clients leave the type out, and some write the arguments as the object that they are.
+  // Mistral's clients omit the type, and some send the arguments as an object.
   const bare = Type.Object({
     id: Type.String(),
     type: orNull(literal('function')),

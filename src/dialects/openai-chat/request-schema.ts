@@ -5,9 +5,9 @@ import { messageSchema } from './request-messages.ts';
 import { functionSchema, responseFormatSchema, toolChoiceSchema, toolSchema } from './request-tools.ts';
 
 /**
- * The request body of chat completions. No contract bounds this dialect, so `documented` means the vendor's own reference, and fields
- * that it does not name pass in both modes: the model servers that speak it have many of their own. The vendor takes null for absent
- * throughout.
+ * The request body of chat completions. No contract describes this dialect, so `documented` means the vendor's
+ * reference. Unknown fields pass in both modes, because model servers have many of their own. The vendor treats null as
+ * absent everywhere.
  */
 export function buildRequestSchema(mode: ValidationMode): TSchema {
   const kit = createSchemaKit(mode);
@@ -53,20 +53,20 @@ function outputFields(isDocumented: boolean): Record<string, TSchema> {
     reasoning_effort: orNull(isDocumented ? Type.Enum(efforts) : Type.String()),
     verbosity: orNull(isDocumented ? Type.Enum(['low', 'medium', 'high']) : Type.String()),
     modalities: orNull(Type.Array(Type.String())),
-    // The vendor wants `voice` too, as a name or as an object; it may judge that itself.
+    // The vendor also requires `voice`, as a name or an object, and checks it itself.
     audio: orNull(Type.Object({ format: Type.String() })),
     prediction: orNull(Type.Object({})),
   };
 }
 
 const text = orNull(Type.String());
-const place = Type.Object({ city: text, country: text, region: text, timezone: text });
+const location = Type.Object({ city: text, country: text, region: text, timezone: text });
 const searchOptions = Type.Object({
   search_context_size: text,
-  user_location: orNull(Type.Object({ type: text, approximate: orNull(place) })),
+  user_location: orNull(Type.Object({ type: text, approximate: orNull(location) })),
 });
 
-/** What the servers that speak the dialect have besides, as far as it has a neutral name or often comes. */
+/** Additional fields of servers of this dialect, if they have a neutral name or are common. */
 function serverFields(): Record<string, TSchema> {
   return {
     top_k: orNull(Type.Integer()),

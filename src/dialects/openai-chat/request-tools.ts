@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox';
 import { orNull, type SchemaKit } from '../schema-builders.ts';
 
-/** The vendor's own rule for names of functions and schemas. Model servers that speak its dialect also take dots and longer names. */
+/** The vendor's rule for names of functions and schemas. Model servers also accept dots and longer names. */
 const nameSchema = (kit: SchemaKit): TSchema =>
   kit.isCompatible ? Type.String({ minLength: 1, maxLength: 128 }) : Type.String({ pattern: '^[a-zA-Z0-9_-]{1,64}$' });
 
@@ -15,7 +15,7 @@ export function toolSchema(kit: SchemaKit): TSchema {
   });
 }
 
-/** What a function tool and an entry of the older `functions` hold. */
+/** The members of a function tool and of an entry of the older `functions`. */
 export function functionSchema(kit: SchemaKit): TSchema {
   return Type.Object({
     name: nameSchema(kit),
@@ -45,7 +45,7 @@ export function responseFormatSchema(kit: SchemaKit): TSchema {
     json_schema: Type.Object({
       type: Type.Literal('json_schema'),
       json_schema: Type.Object({
-        // Perplexity's clients give it none.
+        // Perplexity's clients omit the name.
         name: kit.isCompatible ? orNull(nameSchema(kit)) : nameSchema(kit),
         schema: orNull(Type.Object({})),
         strict: orNull(Type.Boolean()),

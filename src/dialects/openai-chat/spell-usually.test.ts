@@ -16,7 +16,7 @@ function edit(text: string, takesOwnSpellings: boolean): string {
 
 const history = (call: string): string =>
   `{"model":"m","messages":[{"role":"user","content":"é😀"},{"role":"assistant","tool_calls":[${call}]}]}`;
-const asked = (part: string): string => `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"Look:"},${part}]}]}`;
+const withPart = (part: string): string => `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"Look:"},${part}]}]}`;
 const answer = (format: string): string => `{"model":"m","messages":[],"response_format":{"type":"json_schema","json_schema":${format}}}`;
 
 const spellings: readonly (readonly [what: string, own: string, usual: string])[] = [
@@ -34,17 +34,17 @@ const spellings: readonly (readonly [what: string, own: string, usual: string])[
   ],
   [
     'an image by its address alone',
-    asked('{"type":"image_url","image_url":"https://example.com/1.png"}'),
-    asked('{"type":"image_url","image_url":{"url":"https://example.com/1.png"}}'),
+    withPart('{"type":"image_url","image_url":"https://example.com/1.png"}'),
+    withPart('{"type":"image_url","image_url":{"url":"https://example.com/1.png"}}'),
   ],
   ['a schema without a name', answer('{"schema":{"type":"object"}}'), answer('{"name":"answer","schema":{"type":"object"}}')],
   ['a schema whose name is null', answer('{"name":null,"schema":{}}'), answer('{"name":"answer","schema":{}}')],
 ];
 
 for (const [what, own, usual] of spellings) {
-  test(`${what} passes as it is to the service whose clients write it, and as the vendor has it to others`, () => {
+  test(`${what} is unchanged for the service whose clients send it, and converted for others`, () => {
     assert.equal(edit(own, true), own);
     assert.equal(edit(own, false), usual);
-    assert.equal(edit(usual, false), usual, 'what is spelled as usual is not touched');
+    assert.equal(edit(usual, false), usual, 'the usual form stays unchanged');
   });
 }

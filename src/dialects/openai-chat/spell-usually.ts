@@ -16,8 +16,9 @@ const needsSpelling = (message: JsonObject): boolean =>
   objectsOf(message.tool_calls).some(isBareCall) || objectsOf(message.content).some(isBareImage);
 
 /**
- * The edits by which a request in the spellings of one service (tool calls without a type or with arguments as an object, the address of an
- * image as a text, a schema without a name) is one that every server takes. None for all other requests.
+ * The edits that convert a request with the forms of one service to one that every server accepts. These forms are tool
+ * calls without a type or with arguments as an object, an image address as text, and a schema without a name. Other
+ * requests need none.
  */
 export function spellUsually(body: JsonObject, bytes: Buffer): readonly JsonEdit[] {
   const edits: JsonEdit[] = [];
@@ -43,8 +44,8 @@ function spellMessage(message: JsonObject, bytes: Buffer, span: JsonSpan): reado
   const parts = elementsAt(bytes, memberAt(bytes, span, 'content'));
   const edits: JsonEdit[] = [];
   for (const [at, call] of (Array.isArray(message.tool_calls) ? message.tool_calls : []).entries()) {
-    const place = calls[at];
-    if (place !== undefined && isJsonObject(call) && isBareCall(call)) edits.push(...spellCall(call, bytes, place));
+    const path = calls[at];
+    if (path !== undefined && isJsonObject(call) && isBareCall(call)) edits.push(...spellCall(call, bytes, path));
   }
   for (const [at, part] of (Array.isArray(message.content) ? message.content : []).entries()) {
     const address = isJsonObject(part) && isBareImage(part) ? memberAt(bytes, parts[at], 'image_url') : undefined;
@@ -70,10 +71,10 @@ function spellCall(call: JsonObject, bytes: Buffer, span: JsonSpan): readonly Js
 function nameSchema({ response_format: format }: JsonObject, bytes: Buffer): readonly JsonEdit[] {
   const described = membersOf(format).json_schema;
   if (!isJsonObject(described) || typeof described.name === 'string') return [];
-  const place = ['response_format', 'json_schema'];
-  const name = locateJson(bytes, [...place, 'name']);
+  const path = ['response_format', 'json_schema'];
+  const name = locateJson(bytes, [...path, 'name']);
   if (name !== undefined) return [{ ...name, replacement: JSON.stringify(schemaName) }];
-  const span = locateJson(bytes, place);
+  const span = locateJson(bytes, path);
   const isAlone = Object.keys(described).length === 0;
   return span === undefined
     ? []

@@ -157,9 +157,9 @@ const refused: readonly [object, string][] = [
   ],
 ];
 
-/** Passes by default because model servers accept it; refused by the vendor's own reference. */
+/** Accepted by default because model servers accept it; refused by the vendor's own reference. */
 const widened: readonly [object, string][] = [
-  // Spellings of Mistral's and Perplexity's clients.
+  // Forms of Mistral's and Perplexity's clients.
   [
     parts({ type: 'image_url', image_url: 'https://example.com' }),
     "invalid_type messages[0].content[0].image_url: Invalid type for 'messages[0].content[0].image_url': expected an object, but got a string instead.",
@@ -199,30 +199,30 @@ const widened: readonly [object, string][] = [
 ];
 
 for (const [name, fields] of accepted) {
-  test(`accepted in both modes: ${name}`, () => {
+  test(`${name} is accepted in both modes`, () => {
     for (const mode of ['compatible', 'documented'] as const) assert.equal(outcome({ ...base, ...fields }, mode), 'ok', mode);
   });
 }
 
 for (const [fields, expected] of refused) {
-  test(`refused in both modes: ${JSON.stringify(fields).slice(0, 100)}`, () => {
+  test(`${JSON.stringify(fields).slice(0, 100)} is refused in both modes`, () => {
     for (const mode of ['compatible', 'documented'] as const) assert.equal(outcome({ ...base, ...fields }, mode), expected, mode);
   });
 }
 
 for (const [fields, expected] of widened) {
-  test(`refused in documented mode only: ${JSON.stringify(fields).slice(0, 100)}`, () => {
+  test(`${JSON.stringify(fields).slice(0, 100)} is refused in documented mode only`, () => {
     assert.equal(outcome({ ...base, ...fields }), 'ok');
     assert.equal(outcome({ ...base, ...fields }, 'documented'), expected);
   });
 }
 
-test('required fields', () => {
+test('a request requires a model and messages', () => {
   assert.equal(outcome({ messages: base.messages }), "missing_required_parameter model: Missing required parameter: 'model'.");
   assert.equal(outcome({ model: 'm' }), "missing_required_parameter messages: Missing required parameter: 'messages'.");
 });
 
-test('names of tools by default: 1 to 128 characters', () => {
+test('a tool name has 1 to 128 characters by default', () => {
   assert.equal(outcome({ ...base, ...tool({ name: long(128) }) }), 'ok');
   assert.match(
     outcome({ ...base, ...tool({ name: long(129) }) }),

@@ -19,14 +19,14 @@ const schemas: Readonly<Record<ValidationMode, CheckedSchema>> = {
   documented: prepare('documented'),
 };
 
-/** The vendor counts tokens of this dialect nowhere; the schema is that of a call. */
+/** The vendor has no token counter for this dialect, so the schema is that of a call. */
 export function requestSchema(_operation: Operation, mode: ValidationMode): TSchema {
   return schemas[mode].schema;
 }
 
 /**
- * Refuses a malformed request in the vendor's words. Rules between fields (tools that a choice names, limits of the model) are left
- * to the upstream: servers that speak this dialect differ in them.
+ * Refuses a malformed request with the vendor's messages. Rules between fields (tools that a choice names, limits of
+ * the model) are left to the upstream, because servers of this dialect differ in them.
  * @throws GatewayError for the first problem found
  */
 export function validateRequest(request: WireRequest, mode: ValidationMode): void {

@@ -3,10 +3,10 @@ import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { joinWords, type OpenaiWords, withArticle, wordOpenaiProblem } from '../word-openai-problem.ts';
 
 const integerFields = new Set<string | number>(['n', 'max_tokens', 'max_completion_tokens', 'top_logprobs', 'seed']);
-/** Fields whose arrays hold strings; the others hold objects. */
+/** Fields whose arrays contain strings; the others contain objects. */
 const stringArrayFields = new Set<string | number>(['stop', 'modalities']);
 
-/** One article before the whole list, and no word of null where something else is right too: so the vendor says it here. */
+/** As at the vendor, one article precedes the whole list, and null is omitted if another type is right too. */
 const wordTypes: OpenaiWords['wordTypes'] = (types, field) => {
   const arrays = stringArrayFields.has(field) ? 'array of strings' : 'array of objects';
   const nouns = types
@@ -18,11 +18,11 @@ const wordTypes: OpenaiWords['wordTypes'] = (types, field) => {
 const words: OpenaiWords = {
   isIntegerField: (field) => integerFields.has(field),
   wordTypes,
-  // The vendor leaves the field's name to `param`; most programs show the text only, so it stands here too.
+  // The vendor names the field only in `param`. We also name it in the text, because most programs show nothing else.
   wordEnum: (name, actual, supported) => `Invalid value for '${name}': ${actual}. ${supported}`,
 };
 
-/** Says a problem of a request in the vendor's words, with its machine code and the path of the field. */
+/** Words a problem of a request as the vendor does, with its machine code and the path of the field. */
 export function wordRequestProblem(problem: SchemaProblem): GatewayError {
   return wordOpenaiProblem(problem, words);
 }

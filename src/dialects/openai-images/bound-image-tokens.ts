@@ -1,6 +1,7 @@
 import type { ImageRequest } from '../../inference/image.ts';
 
-// Tokens of a picture by size and quality, from the vendor's guide to image generation. Each unfinished picture of a stream costs 100 more.
+// Tokens of an image by size and quality, from the vendor's guide to image generation. Each partial image of a stream
+// costs 100 more.
 const partialImageTokens = 100;
 const tokensBySize: Readonly<Record<string, Readonly<Record<'low' | 'medium' | 'high', number>>>> = {
   '1024x1024': { low: 272, medium: 1056, high: 4160 },
@@ -9,14 +10,15 @@ const tokensBySize: Readonly<Record<string, Readonly<Record<'low' | 'medium' | '
 };
 const listedPixels = 1024 * 1536;
 const listedMost = 6240;
-/** The largest picture that is made: 3840x2160. */
+/** The largest possible image: 3840x2160. */
 const pixelsMax = 3840 * 2160;
 
-/** Tokens of a picture of 4K, the largest class, at the vendor of native pictures; smaller ones have 1,120 to 1,290. */
+/** Tokens of a 4K image, the largest class, of Gemini's image models. Smaller ones have 1,120 to 1,290. */
 const nativeMost = 2000;
 
 /**
- * The most output tokens that a request can come to, for holds. Sizes that are not listed are taken by their pixels at the highest quality; `auto` may be any that is listed.
+ * The highest number of output tokens of a request, for holds. For sizes outside the list, the pixels at the highest
+ * quality decide; `auto` is bounded by the listed sizes.
  * @param counting how the upstream counts: OpenAI's models by size and quality, Gemini's by class
  */
 export function boundImageTokens(request: ImageRequest, counting: 'by-size' | 'native'): number {

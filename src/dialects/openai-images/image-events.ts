@@ -8,7 +8,7 @@ import { describeErrorInReply } from '../error-in-reply.ts';
 import { readImageTokens, writeImageTokens } from './image-usage.ts';
 import { readGeneratedImage, readSettings, withParameters } from './read-images-reply.ts';
 
-/** What an event of an upstream's stream says; `unclear` is one that should be a picture and has none. */
+/** The meaning of an event of an upstream's stream. `unclear` should contain an image and has none. */
 export type UpstreamImageEvent =
   | ImageEvent
   | { readonly kind: 'error'; readonly error: ErrorInReply }
@@ -32,19 +32,21 @@ export function readImageEvent(data: string): UpstreamImageEvent {
 
 function readError(error: JsonValue | undefined, event: JsonObject): UpstreamImageEvent {
   const members = membersOf(error);
-  const said = filledText(members['message']) ?? filledText(event['message']) ?? (typeof error === 'string' ? error : 'no words');
-  return { kind: 'error', error: describeErrorInReply(said, members, event) };
+  const message = filledText(members['message']) ?? filledText(event['message']) ?? (typeof error === 'string' ? error : 'no message');
+  return { kind: 'error', error: describeErrorInReply(message, members, event) };
 }
 
-/** The events that a finished reply comes to, for clients that asked for a stream of an upstream that has none. Usage stands in the last. */
+/**
+ * The events of a finished reply, for clients that requested a stream from an upstream that has none. Usage is in the
+ * last.
+ */
 export function replayImages({ images, settings, usage }: ImageReply): readonly ImageEvent[] {
   return images.map((image, index) => ({ kind: 'completed', image, settings, ...(index === images.length - 1 && { usage }) }));
 }
 
-/** What clients read in members that the interface promises, where the upstream says nothing of them. */
+/** Values of members that the interface promises, if the upstream does not report them. */
 type EventDefaults = Pick<ImageRequest, 'operation'> & { readonly createdAtSeconds: number };
 
-/** Writes an event of a stream. */
 export function writeImageEvent(event: ImageEvent, { operation, createdAtSeconds }: EventDefaults): Buffer {
   const type = `image_${operation === 'edit' ? 'edit' : 'generation'}.${event.kind === 'partial' ? 'partial_image' : 'completed'}`;
   const usage = event.kind === 'completed' && event.usage !== undefined ? writeImageTokens(event.usage) : undefined;

@@ -18,7 +18,7 @@ const none = { sources: [] };
 const one = { sources: [{ kind: 'url', url: 'https://a.example/' } as const] };
 const png = 'iVBORw0KGgoAAAANSUhEUg==';
 
-test('a reply of the vendor has its pictures, their settings and tokens by kind', () => {
+test('a reply of the vendor has its images, their settings and tokens by kind', () => {
   const usage = {
     input_tokens: 250,
     input_tokens_details: { text_tokens: 50, image_tokens: 200 },
@@ -51,7 +51,7 @@ test('a reply of the vendor has its pictures, their settings and tokens by kind'
   assert.deepEqual(writeImagesReply(reply, 99), body);
 });
 
-test('where nobody counts tokens, pictures are counted: those that came and those they were made from', () => {
+test('without token counts, the output images and their sources are counted', () => {
   const reply = readImagesReply({ data: [{ url: 'https://a.example/1.jpg' }, { url: 'https://a.example/2.jpg' }] }, one);
   assert.deepEqual(reply?.usage.usage, { outputImages: 2, inputImages: 1 });
   assert.ok(reply);
@@ -63,33 +63,33 @@ const malformed: readonly [what: string, usage: JsonObject, counts: Usage][] = [
   ['a negative count', { input_tokens: -1, output_tokens: 5 }, { outputTokens: 5, outputImageTokens: 5 }],
   ['a text', { input_tokens: '10', output_tokens: 5 }, { outputTokens: 5, outputImageTokens: 5 }],
   [
-    'more pictures than tokens',
+    'more image tokens than tokens',
     { input_tokens: 10, input_tokens_details: { image_tokens: 11 }, output_tokens: 5 },
     { inputTokens: 10, outputTokens: 5, outputImageTokens: 5 },
   ],
   [
-    'more from the cache than there was',
+    'more cached tokens than input tokens',
     { input_tokens: 10, input_tokens_details: { cached_tokens: 11 }, output_tokens: 5 },
     { inputTokens: 10, outputTokens: 5, outputImageTokens: 5 },
   ],
 ];
 
 for (const [what, usage, counts] of malformed)
-  test(`usage with ${what} leaves that out and is not trustworthy`, () => {
+  test(`usage with ${what} omits it and is not trustworthy`, () => {
     const report = readImageTokens(usage);
     assert.deepEqual([report?.usage, report?.trustworthy], [counts, false]);
   });
 
-test('usage that is written is read as the same counts', () => {
+test('written usage is read back as the same counts', () => {
   const count = fc.integer({ min: 0, max: 1_000_000 });
   fc.assert(
-    fc.property(count, count, count, count, count, (text, image, cached, made, said) => {
+    fc.property(count, count, count, count, count, (text, image, cached, imageOutput, textOutput) => {
       const usage: Usage = {
         inputTokens: text + image,
         ...(image > 0 && { inputImageTokens: image }),
         ...(cached > 0 && { cacheReadTokens: cached }),
-        outputTokens: made + said,
-        outputImageTokens: made,
+        outputTokens: imageOutput + textOutput,
+        outputImageTokens: imageOutput,
       };
       const report = readImageTokens(writeImageTokens({ usage, raw: null, trustworthy: true }));
       assert.deepEqual(report?.usage, usage);
@@ -98,7 +98,7 @@ test('usage that is written is read as the same counts', () => {
   );
 });
 
-test('whatever a usage object holds, its parts never exceed their whole', () => {
+test('the parts of a usage never exceed their total', () => {
   const value = fc.oneof(fc.integer({ min: -5, max: 50 }), fc.constantFrom(null, 'x', 1.5, 1e300));
   const details = fc.record({ image_tokens: value, cached_tokens: value, cached_tokens_details: fc.record({ image_tokens: value }) });
   const raw = fc.record({ input_tokens: value, output_tokens: value, input_tokens_details: details, output_tokens_details: details });
@@ -113,7 +113,7 @@ test('whatever a usage object holds, its parts never exceed their whole', () => 
   );
 });
 
-test('pictures are told from words and from the pictures that a model thought with', () => {
+test("images of the answer are distinguished from text and from images of the model's reasoning", () => {
   const picture = { inlineData: { mimeType: 'image/png', data: png } };
   const reply = readGeminiPicture(
     {
@@ -135,17 +135,17 @@ test('pictures are told from words and from the pictures that a model thought wi
 
 const withoutPictures: readonly [what: string, body: JsonObject, reason: string][] = [
   ['a blocked prompt', { promptFeedback: { blockReason: 'PROHIBITED_CONTENT' } }, 'PROHIBITED_CONTENT'],
-  ['an unsafe picture', { candidates: [{ finishReason: 'IMAGE_SAFETY', finishMessage: 'Not shown.' }] }, 'Not shown.'],
+  ['an unsafe image', { candidates: [{ finishReason: 'IMAGE_SAFETY', finishMessage: 'Not shown.' }] }, 'Not shown.'],
   [
-    'an answer in words',
+    'an answer in text',
     { candidates: [{ content: { parts: [{ text: 'I cannot.' }] }, finishReason: 'STOP' }] },
-    'The model answered in words: I cannot.',
+    'The model answered with text: I cannot.',
   ],
   ['an empty answer', { candidates: [{ finishReason: 'STOP' }] }, 'NO_IMAGE'],
 ];
 
 for (const [what, body, reason] of withoutPictures)
-  test(`${what} is no success, and its reason is told`, () => {
+  test(`${what} is never a success, and its reason is reported`, () => {
     const reply = readGeminiPicture(body, none);
     assert.deepEqual([reply?.images, reply?.withheld], [[], [reason]]);
     assert.throws(() => reply && requireImages(reply), {
@@ -154,11 +154,11 @@ for (const [what, body, reason] of withoutPictures)
     });
   });
 
-test('an empty list of pictures without a reason is a broken answer', () => {
+test('an empty list of images without a reason is an invalid answer', () => {
   assert.throws(() => requireImages({ images: [], withheld: [] }), { code: 'upstream_invalid_reply', status: 502 });
 });
 
-test('of several pictures of Imagen those that were filtered are named, and only the others counted', () => {
+test('filtered images of Imagen are reported, and only the others are counted', () => {
   const reply = readImagenReply({
     predictions: [{ mimeType: 'image/png', bytesBase64Encoded: png, prompt: 'better' }, { raiFilteredReason: 'Unable to show.' }],
   });
@@ -168,10 +168,10 @@ test('of several pictures of Imagen those that were filtered are named, and only
     usage: { usage: { outputImages: 1 }, raw: null, trustworthy: true },
     withheld: ['Unable to show.'],
   });
-  assert.deepEqual(readImagenReply({})?.withheld, ['All pictures were filtered.']);
+  assert.deepEqual(readImagenReply({})?.withheld, ['All images were filtered.']);
 });
 
-test('bodies that are no replies are none', () => {
+test('a body of another form is not read as a reply', () => {
   for (const body of [{}, { data: 'x' }, { data: [{}] }, { data: [null] }] as JsonObject[])
     assert.equal(readImagesReply(body, none), undefined);
   assert.equal(readGeminiPicture({ error: {} }, none), undefined);
@@ -180,7 +180,7 @@ test('bodies that are no replies are none', () => {
 
 const inline = (data: string) => ({ content: { kind: 'inline', mediaType: 'image/png', data } }) as const;
 
-test('events that are written are read as the same, for generations and edits', () => {
+test('written events are read back unchanged, for generations and edits', () => {
   const settings = { createdAtSeconds: 5, size: '1024x1024', quality: 'low', background: 'opaque', outputFormat: 'png' };
   const usage = { usage: { inputTokens: 4, outputTokens: 272, outputImageTokens: 272 }, raw: null, trustworthy: true };
   const events: ImageEvent[] = [
@@ -200,7 +200,7 @@ test('events that are written are read as the same, for generations and edits', 
   }
 });
 
-test('a reply without a stream becomes events, and its usage is told once', () => {
+test('a reply without a stream becomes events, and its usage is reported once', () => {
   const reply: ImageReply = {
     images: [inline(png), inline(png)],
     settings: {},
@@ -226,7 +226,7 @@ test('a reply without a stream becomes events, and its usage is told once', () =
   });
 });
 
-test('events that fail, say nothing or lack their picture are told apart', () => {
+test('errors, unknown events and events without their image are distinguished', () => {
   const kinds = [
     '{"type":"error","error":{"message":"overloaded","code":"server_error"}}',
     '{"error":"plain"}',

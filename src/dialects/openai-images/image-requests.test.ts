@@ -21,7 +21,7 @@ function refusal(act: () => unknown): { param: string | undefined; code: unknown
     assert.equal(error.status, 400);
     return { param: error.param, code: error.details?.['openai_code'], message: error.message };
   }
-  assert.fail('it was not refused');
+  assert.fail('the request was not refused');
 }
 
 function upload(name: string, text: string, mediaType = 'image/png'): FormFile {
@@ -34,7 +34,7 @@ async function* pieces(bytes: Buffer): AsyncGenerator<Buffer> {
   for (const byte of bytes) yield Buffer.from([byte]);
 }
 
-test('all fields of a request for pictures have a place in the neutral form', () => {
+test('every field of an image request is in the neutral form', () => {
   const body = {
     ...least,
     n: 2,
@@ -72,7 +72,7 @@ test('all fields of a request for pictures have a place in the neutral form', ()
   });
 });
 
-test('null and auto are taken for absent', () => {
+test('null and auto mean the same as an absent field', () => {
   const body = {
     ...least,
     n: null,
@@ -101,16 +101,16 @@ const refused: readonly [what: string, body: JsonObject, param: string, code: st
   ['an empty prompt', { ...least, prompt: '' }, 'prompt', 'empty_string'],
   ['a prompt that is too long', { ...least, prompt: 'x'.repeat(32_001) }, 'prompt', 'string_above_max_length'],
   ['eleven pictures', { ...least, n: 11 }, 'n', 'integer_above_max_value'],
-  ['half a picture', { ...least, n: 1.5 }, 'n', 'invalid_type'],
+  ['half an image', { ...least, n: 1.5 }, 'n', 'invalid_type'],
   ['a size in words', { ...least, size: 'large' }, 'size', 'invalid_value'],
   ['an unknown quality', { ...least, quality: 'best' }, 'quality', 'invalid_value'],
-  ['four unfinished pictures', { ...least, stream: true, partial_images: 4 }, 'partial_images', 'integer_above_max_value'],
-  ['unfinished pictures without a stream', { ...least, partial_images: 1 }, 'partial_images', 'invalid_value'],
+  ['four partial images', { ...least, stream: true, partial_images: 4 }, 'partial_images', 'integer_above_max_value'],
+  ['partial images without a stream', { ...least, partial_images: 1 }, 'partial_images', 'invalid_value'],
   ['a transparent JPEG', { ...least, background: 'transparent', output_format: 'jpeg' }, 'background', 'invalid_value'],
 ];
 
 for (const [what, body, param, code] of refused)
-  test(`a request for pictures with ${what} is refused with its field and the vendor's code`, () => {
+  test(`an image request with ${what} is refused with its field and the vendor's code`, () => {
     assert.deepEqual({ ...refusal(() => readGenerationRequest(body, 'compatible')), message: '' }, { param, code, message: '' });
   });
 
@@ -121,7 +121,7 @@ test('the documented mode refuses fields of other vendors, the compatible one re
   assert.deepEqual({ aspectRatio, resolution, otherFields }, { aspectRatio: '16:9', resolution: '2k', otherFields: {} });
 });
 
-test('pictures of an edit come as addresses, data, ids, and in the spelling of the other vendor', () => {
+test("images of an edit are read as addresses, data and ids, and with xAI's field names", () => {
   const sources = [{ image_url: 'https://pictures.example/a.png' }, { image_url: `data:image/png;base64,${png}` }, { file_id: 'file-1' }];
   const request = readEditRequest({ ...least, images: sources, mask: { file_id: 'file-2' } }, 'documented');
   assert.deepEqual(request.sources, [
@@ -138,11 +138,11 @@ const refusedEdits: readonly [what: string, fields: JsonObject, param: string][]
   ['no picture', {}, 'images'],
   ['an empty list', { images: [] }, 'images'],
   ['both spellings', { images: [{ file_id: 'f' }], image: { file_id: 'f' } }, 'image'],
-  ['two sources of one picture', { images: [{ file_id: 'f', image_url: 'https://a.example/' }] }, 'images[0]'],
+  ['two sources of one image', { images: [{ file_id: 'f', image_url: 'https://a.example/' }] }, 'images[0]'],
   ['an address of a file system', { images: [{ image_url: 'file:///etc/passwd' }] }, 'images[0].image_url'],
-  ['data that are no picture', { images: [{ image_url: 'data:text/html;base64,AAAA' }] }, 'images[0].image_url'],
-  ['data that are no base64', { images: [{ image_url: 'data:image/png;base64,<svg>' }] }, 'images[0].image_url'],
-  ['a picture without anything', { images: [{}] }, 'images[0].image_url'],
+  ['data that is not an image', { images: [{ image_url: 'data:text/html;base64,AAAA' }] }, 'images[0].image_url'],
+  ['data that is not base64', { images: [{ image_url: 'data:image/png;base64,<svg>' }] }, 'images[0].image_url'],
+  ['an empty image object', { images: [{}] }, 'images[0].image_url'],
 ];
 
 for (const [what, fields, param] of refusedEdits)
@@ -150,7 +150,7 @@ for (const [what, fields, param] of refusedEdits)
     assert.equal(refusal(() => readEditRequest({ ...least, ...fields }, 'compatible')).param, param);
   });
 
-test('a form says the same as JSON', () => {
+test('a form is read like JSON', () => {
   const texts = Object.entries({ ...least, n: '3', stream: 'true', partial_images: '1', size: '1024x1024' });
   const request = readEditForm(
     {
@@ -186,7 +186,7 @@ for (const [what, form, param] of refusedForms)
     assert.equal(refusal(() => readEditForm(form, 'compatible')).param, param);
   });
 
-test('uploads are read into a request for upstreams that take JSON, up to a limit of bytes', async () => {
+test('uploads are read into a JSON request up to a limit of bytes', async () => {
   const request = readEditForm({ texts, files: [upload('image', 'abc'), upload('mask', 'de')] }, 'compatible');
   const inlined = await inlineUploads(request, { bytesMax: 5, holdBytes: (bytes) => bytes <= 7 });
   assert.deepEqual(inlined.sources, [{ kind: 'inline', mediaType: 'image/png', data: Buffer.from('abc').toString('base64') }]);
@@ -195,7 +195,7 @@ test('uploads are read into a request for upstreams that take JSON, up to a limi
   await assert.rejects(inlineUploads(request, { bytesMax: 5, holdBytes: () => false }), { code: 'overloaded' });
 });
 
-test('whatever a body holds, it is read or refused with 400, and no prototype is touched', () => {
+test('any body is read or refused with 400, and no prototype is changed', () => {
   const hostile = fc.oneof(fc.jsonValue({ maxDepth: 3 }), fc.constantFrom('auto', '0x0', '99999x1', 'data:,', -1, 1e308));
   const names = [
     'n',
@@ -214,7 +214,7 @@ test('whatever a body holds, it is read or refused with 400, and no prototype is
   const body = fc.array(fc.tuple(fc.constantFrom(...names), hostile), { maxLength: 6 });
   fc.assert(
     fc.property(body, fc.constantFrom('compatible', 'documented'), (members, mode) => {
-      // As JSON.parse makes it: `__proto__` is an own member.
+      // As JSON.parse creates it: `__proto__` is an own member.
       const parsed = JSON.parse(
         JSON.stringify({ ...least }).slice(0, -1) + members.map(([k, v]) => `,${JSON.stringify(k)}:${JSON.stringify(v)}`).join('') + '}',
       ) as JsonObject;
@@ -230,7 +230,7 @@ test('whatever a body holds, it is read or refused with 400, and no prototype is
   );
 });
 
-test('errors have all four members, whole and as the event that ends a stream', () => {
+test('errors have all four members, as a reply and as the event that ends a stream', () => {
   const error = new GatewayError('upstream_refused_request', 'No.', { details: { openai_code: 'moderation_blocked' } });
   const body = { error: { message: 'No.', type: 'invalid_request_error', param: null, code: 'moderation_blocked' } };
   const reply = encodeOpenaiError(error, 'req_1');

@@ -2,13 +2,13 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { ImageInput, ImageRequest } from '../../inference/image.ts';
 import { invalid } from './read-image-request.ts';
 
-/** Bytes of base64 for a byte. */
+/** Characters of base64 per byte. */
 const base64Growth = 4 / 3;
 
 /**
- * Reads the uploaded files of a request into it, for upstreams that take pictures within JSON.
- * @param room what all files together may have, and whether there is room for so much in memory
- * @throws GatewayError (400) where they are larger, and where there is none
+ * Reads the uploaded files of a request into it, for upstreams that accept images in JSON.
+ * @param room the maximum of all files together, and a check for free memory
+ * @throws GatewayError (400) if they are larger, or (503) if there is not enough memory
  */
 export async function inlineUploads(
   request: ImageRequest,
@@ -17,7 +17,7 @@ export async function inlineUploads(
   const all = request.mask === undefined ? request.sources : [...request.sources, request.mask];
   const bytes = all.reduce((sum, input) => sum + (input.kind === 'upload' ? input.content.bytes : 0), 0);
   if (bytes > bytesMax)
-    throw invalid('image', `The pictures have ${bytes} bytes together, and this model takes at most ${bytesMax}. Send smaller ones.`);
+    throw invalid('image', `The images have ${bytes} bytes together, and this model accepts at most ${bytesMax}. Send smaller images.`);
   if (!all.some(({ kind }) => kind === 'upload')) return request;
   if (!holdBytes(Math.ceil(bytes * base64Growth)))
     throw new GatewayError('overloaded', 'The gateway is overloaded: it has no room for more uploads. Please try again in 1s.', {

@@ -5,17 +5,17 @@ import type { ValidationMode } from '../dialect-id.ts';
 import { invalid, missing, toImageRequest, validateImageBody } from './read-image-request.ts';
 import { sourcesMax } from './request-schema.ts';
 
-/** A field of a form, as it came. */
+/** A field of a form, as received. */
 export type FormText = { readonly name: string; readonly value: string };
 
-/** A file of a form. Its content is read when it is sent on. */
+/** A file of a form. Its content is read while it is sent to the upstream. */
 export type FormFile = { readonly name: string; readonly filename: string; readonly mediaType: string; readonly content: StreamedBody };
 
 const integerFields: ReadonlySet<string> = new Set(['n', 'output_compression', 'partial_images']);
 const pictureTypes = /^image\/(?:png|jpe?g|webp)$/;
 
 /**
- * Checks the form of `/v1/images/edits` and reads it. Pictures are the files `image`, `image[]` or `image[0]`.
+ * Checks and reads the form of `/v1/images/edits`. Images are the files `image`, `image[]` or `image[0]`.
  * @throws GatewayError (400) that names the field
  */
 export function readEditForm(
@@ -33,17 +33,20 @@ export function readEditForm(
   for (const file of files) {
     const name = file.name.replace(/\[\d{0,3}\]$/, '');
     if (name === 'image') sources.push(readFile(file));
-    else if (name !== 'mask') throw invalid(file.name, `Unexpected file '${file.name.slice(0, 80)}': pictures are 'image' or 'mask'.`);
+    else if (name !== 'mask') throw invalid(file.name, `Unexpected file '${file.name.slice(0, 80)}': expected 'image' or 'mask'.`);
     else if (mask !== undefined) throw invalid('mask', "Duplicate parameter: 'mask'. Send one file.");
     else mask = readFile(file);
   }
   if (sources.length === 0) throw missing('image');
   if (sources.length > sourcesMax)
-    throw invalid('image', `Invalid 'image': expected at most ${sourcesMax} pictures, but got ${sources.length} instead.`);
+    throw invalid('image', `Invalid 'image': expected at most ${sourcesMax} images, but got ${sources.length} instead.`);
   return toImageRequest('edit', body, sources, mask);
 }
 
-/** Forms have texts only. What reads as a number or a flag is one where the field wants it; all else is refused by the schema. */
+/**
+ * Forms have only texts. A text is read as a number or flag if the field requires one; the schema refuses everything
+ * else.
+ */
 function readValue(name: string, text: string): JsonValue {
   if (integerFields.has(name) && /^\d{1,9}$/.test(text)) return Number(text);
   if (name === 'stream' && (text === 'true' || text === 'false')) return text === 'true';

@@ -2,12 +2,12 @@ import type { ImageReply, ImageRequest, GeneratedImage } from '../../inference/i
 import { filledText, itemsOf, membersOf, objectsOf } from '../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../platform/json/json-value.ts';
 import { decodeGeminiUsage } from '../decode-gemini-usage.ts';
-import { countPictures } from './image-usage.ts';
+import { countImages } from './image-usage.ts';
 
-/** Endings of a candidate that is whole: all others say why a picture is missing. */
+/** Finish reasons of a whole candidate. All others explain why an image is missing. */
 const usualEndings: ReadonlySet<string> = new Set(['STOP', 'MAX_TOKENS', 'FINISH_REASON_UNSPECIFIED']);
 
-/** Reads a reply of generate-content for its pictures. Undefined for what is none. */
+/** Reads the images of a generate-content reply. Undefined for a body of another form. */
 export function readGeminiPicture(body: JsonObject, request: Pick<ImageRequest, 'sources'>): ImageReply | undefined {
   const blockReason = filledText(membersOf(body['promptFeedback'])['blockReason']);
   if (!Array.isArray(body['candidates']) && blockReason === undefined) return undefined;
@@ -17,13 +17,13 @@ export function readGeminiPicture(body: JsonObject, request: Pick<ImageRequest, 
   return {
     images,
     settings: {},
-    usage: decodeGeminiUsage(body['usageMetadata'], true) ?? countPictures(images.length, request.sources.length, undefined),
+    usage: decodeGeminiUsage(body['usageMetadata'], true) ?? countImages(images.length, request.sources.length, undefined),
     withheld: [...(blockReason === undefined ? [] : [blockReason]), ...candidates.flatMap(readReason)],
     ...(servedModel !== undefined && { servedModel }),
   };
 }
 
-/** A picture among the parts. Those that the model thought with are not its answer. */
+/** An image among the parts. Images of the model's reasoning are not part of the answer. */
 function readPart(part: JsonObject): readonly GeneratedImage[] {
   const { mimeType, data } = membersOf(part['inlineData']);
   const bytes = filledText(data);
@@ -37,6 +37,6 @@ function readReason(candidate: JsonObject): readonly string[] {
   if (reason !== undefined && !usualEndings.has(reason)) return [filledText(candidate['finishMessage']) ?? reason];
   const hasPicture = objectsOf(membersOf(candidate['content'])['parts']).some((part) => readPart(part).length > 0);
   if (hasPicture) return [];
-  const words = itemsOf(membersOf(candidate['content'])['parts']).flatMap((part) => filledText(membersOf(part)['text']) ?? []);
-  return [words.length === 0 ? 'NO_IMAGE' : `The model answered in words: ${words.join(' ').slice(0, 200)}`];
+  const texts = itemsOf(membersOf(candidate['content'])['parts']).flatMap((part) => filledText(membersOf(part)['text']) ?? []);
+  return [texts.length === 0 ? 'NO_IMAGE' : `The model answered with text: ${texts.join(' ').slice(0, 200)}`];
 }

@@ -35,7 +35,7 @@ const words = {
   patternWords: { size: "'auto' or WIDTHxHEIGHT in pixels, such as '1024x1024'", aspect_ratio: "'auto' or WIDTH:HEIGHT, such as '16:9'" },
 };
 
-/** Refuses a body that does not fit the interface, in the vendor's words. */
+/** Refuses a body that violates the schema, with the vendor's messages. */
 export function validateImageBody(body: JsonObject, kind: keyof typeof schemas, mode: ValidationMode): void {
   if (checks[mode][kind](body)) return;
   const [problem] = describeProblems(schemas[kind](mode), body, 1);
@@ -45,7 +45,7 @@ export function validateImageBody(body: JsonObject, kind: keyof typeof schemas, 
 }
 
 /**
- * Checks the body of `/v1/images/generations` and reads it.
+ * Checks and reads the body of `/v1/images/generations`.
  * @throws GatewayError (400) that names the field
  */
 export function readGenerationRequest(body: JsonObject, mode: ValidationMode): ImageRequest {
@@ -54,7 +54,7 @@ export function readGenerationRequest(body: JsonObject, mode: ValidationMode): I
 }
 
 /**
- * Checks a JSON body of `/v1/images/edits` and reads it.
+ * Checks and reads a JSON body of `/v1/images/edits`.
  * @throws GatewayError (400) that names the field
  */
 export function readEditRequest(body: JsonObject, mode: ValidationMode): ImageRequest {
@@ -62,14 +62,14 @@ export function readEditRequest(body: JsonObject, mode: ValidationMode): ImageRe
   const listed = itemsOf(body['images']).map((item, index) => readReference(item, `images[${index}]`));
   const single = body['image'] ?? undefined;
   if (single !== undefined && listed.length > 0)
-    throw invalid('image', "Mutually exclusive parameters: 'image' and 'images'. Send all pictures in 'images'.");
+    throw invalid('image', "Mutually exclusive parameters: 'image' and 'images'. Send all images in 'images'.");
   const sources = single === undefined ? listed : [readReference(single, 'image')];
   if (sources.length === 0) throw missing('images');
   const mask = body['mask'] ?? undefined;
   return toImageRequest('edit', body, sources, mask === undefined ? undefined : readReference(mask, 'mask'));
 }
 
-/** Reads the members of a body that fits its schema. */
+/** Reads the members of a body that its schema accepts. */
 export function toImageRequest(
   operation: ImageRequest['operation'],
   body: JsonObject,
@@ -79,8 +79,8 @@ export function toImageRequest(
   const stream = body['stream'] === true;
   const partialImages = countOf(body['partial_images']) ?? 0;
   if (partialImages > 0 && !stream)
-    throw invalid('partial_images', "'partial_images' is only for streams: set 'stream' to true, or leave it out.");
-  const known = {
+    throw invalid('partial_images', "'partial_images' requires a stream: set 'stream' to true, or omit it.");
+  const fields = {
     size: readSize(body['size']),
     aspectRatio: unlessAuto(body['aspect_ratio']),
     resolution: textOf(body['resolution']),
@@ -95,7 +95,7 @@ export function toImageRequest(
     mask,
     endUser: filledText(body['user']),
   };
-  refuseTransparentJpeg(known.background, known.outputFormat);
+  refuseTransparentJpeg(fields.background, fields.outputFormat);
   return {
     operation,
     requestedModel: textOf(body['model']) ?? '',
@@ -105,15 +105,15 @@ export function toImageRequest(
     partialImages,
     sources,
     otherFields: otherFieldsOf(body),
-    ...withoutAbsent(known),
+    ...withoutAbsent(fields),
   };
 }
 
 type Present<Members> = { [Name in keyof Members]?: Exclude<Members[Name], undefined> };
 
-/** The members that have a value: absent is not `undefined`. */
+/** The members that have a value. Absent members are removed, not `undefined`. */
 function withoutAbsent<Members extends object>(members: Members): Present<Members> {
-  // What was filtered out is exactly what the type makes optional.
+  // The filter removes exactly the members that the type makes optional.
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Present<Members>;
 }
 
@@ -131,10 +131,10 @@ function readSize(value: JsonValue | undefined): ImageSize | undefined {
   return width === undefined || height === undefined ? undefined : { width: Number(width), height: Number(height) };
 }
 
-/** The format has no transparency: the vendor refuses it, and other upstreams would paint a background. */
+/** JPEG has no transparency: the vendor refuses it, and other upstreams would paint a background. */
 function refuseTransparentJpeg(background: string | undefined, format: ImageFormat | undefined): void {
   if (background !== 'transparent' || format !== 'jpeg') return;
-  throw invalid('background', "A transparent background needs an 'output_format' of 'png' or 'webp', but it is 'jpeg'.");
+  throw invalid('background', "A transparent background requires 'output_format' 'png' or 'webp', but got 'jpeg'.");
 }
 
 function readReference(value: JsonValue, path: string): ImageInput {
@@ -155,7 +155,7 @@ function readAddress(url: string, path: string): ImageInput {
     return { kind: 'inline', ...inline };
   throw invalid(
     path,
-    `Invalid '${path}': expected an https address or a picture as 'data:image/png;base64,...', but got '${url.slice(0, 40)}'.`,
+    `Invalid '${path}': expected an https URL or an image as 'data:image/png;base64,...', but got '${url.slice(0, 40)}'.`,
     'invalid_image_url',
   );
 }

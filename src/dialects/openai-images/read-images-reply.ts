@@ -2,10 +2,10 @@ import type { ImageReply, ImageRequest, ImageSettings, GeneratedImage } from '..
 import type { PricingParameters, UsageReport } from '../../inference/usage.ts';
 import { countOf, filledText } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
-import { countPictures, readImageTokens } from './image-usage.ts';
+import { countImages, readImageTokens } from './image-usage.ts';
 import { sniffImage } from './sniff-image.ts';
 
-/** Reads a reply of OpenAI's or xAI's image interface. Undefined for what is none. */
+/** Reads a reply of OpenAI's or xAI's image interface. Undefined for a body of another form. */
 export function readImagesReply(body: JsonObject, request: Pick<ImageRequest, 'sources'>): ImageReply | undefined {
   const { data } = body;
   if (!Array.isArray(data)) return undefined;
@@ -16,12 +16,12 @@ export function readImagesReply(body: JsonObject, request: Pick<ImageRequest, 's
     images.push(image);
   }
   const settings = readSettings(body, 'created');
-  const usage = readImageTokens(body['usage']) ?? countPictures(images.length, request.sources.length, body['usage']);
+  const usage = readImageTokens(body['usage']) ?? countImages(images.length, request.sources.length, body['usage']);
   const servedModel = filledText(body['model']);
   return { images, settings, usage: withParameters(usage, settings), withheld: [], ...(servedModel !== undefined && { servedModel }) };
 }
 
-/** A picture with its bytes or its address; undefined where it has neither. */
+/** An image with its bytes or its address. Undefined if it has neither. */
 export function readGeneratedImage(item: JsonObject): GeneratedImage | undefined {
   const data = filledText(item['b64_json']);
   const url = filledText(item['url']);
@@ -31,7 +31,7 @@ export function readGeneratedImage(item: JsonObject): GeneratedImage | undefined
   return url === undefined ? undefined : { content: { kind: 'url', url }, ...revised };
 }
 
-/** What is said of how pictures were made, in a reply or an event of a stream. */
+/** The settings with which images were generated, from a reply or a stream event. */
 export function readSettings(body: JsonObject, timeMember: 'created' | 'created_at'): ImageSettings {
   const createdAtSeconds = countOf(body[timeMember]);
   const size = filledText(body['size']);
@@ -47,7 +47,7 @@ export function readSettings(body: JsonObject, timeMember: 'created' | 'created_
   };
 }
 
-/** The report with what the price of a picture may depend on. */
+/** The report with the parameters on which the price of an image may depend. */
 export function withParameters(report: UsageReport, { size, quality }: ImageSettings): UsageReport {
   const replyParameters: PricingParameters = { ...(size !== undefined && { size }), ...(quality !== undefined && { quality }) };
   return Object.keys(replyParameters).length === 0 ? report : { ...report, replyParameters };

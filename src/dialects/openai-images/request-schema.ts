@@ -7,7 +7,7 @@ const promptCharactersMax = 32_000;
 const countMax = 10;
 export const sourcesMax = 16;
 const partialImagesMax = 3;
-/** 20 MiB, as the vendor says of an address or a data URL. */
+/** 20 MiB, the vendor's limit for an address or a data URL. */
 const urlCharactersMax = 20_971_520;
 const sizePattern = '^(auto|[1-9][0-9]{1,4}x[1-9][0-9]{1,4})$';
 const ratioPattern = '^(auto|[0-9]{1,3}(\\.[0-9]{1,2})?:[0-9]{1,3}(\\.[0-9]{1,2})?)$';
@@ -15,7 +15,7 @@ const ratioPattern = '^(auto|[0-9]{1,3}(\\.[0-9]{1,2})?:[0-9]{1,3}(\\.[0-9]{1,2}
 const integer = (minimum: number, maximum: number): TSchema => orNull(Type.Integer({ minimum, maximum }));
 const oneOf = (values: readonly string[]): TSchema => Type.Optional(nullable(Type.Unsafe({ type: 'string', enum: [...values] })));
 
-/** What generations and edits have in common. */
+/** The fields that generations and edits share. */
 function commonFields() {
   return {
     model: Type.String({ minLength: 1, maxLength: 256 }),
@@ -34,10 +34,10 @@ function commonFields() {
   };
 }
 
-/** Fields of another vendor's interface on the same path. */
+/** Fields of xAI's interface on the same path. */
 const sharedPathFields = { aspect_ratio: orNull(Type.String({ pattern: ratioPattern })), resolution: oneOf(['1k', '2k', '4k']) };
 
-/** A picture by its address (a data URL holds it) or by its id at the vendor. */
+/** An image by its address, which may be a data URL, or by its id at the vendor. */
 const imageReference = Type.Object({
   image_url: Type.Optional(Type.String({ minLength: 1, maxLength: urlCharactersMax })),
   file_id: Type.Optional(Type.String({ minLength: 1 })),
@@ -50,7 +50,9 @@ export function generationSchema(mode: ValidationMode): TSchema {
   return createSchemaKit(mode).object({ ...commonFields(), style: oneOf(['vivid', 'natural']) }, sharedPathFields);
 }
 
-/** The JSON body of `/v1/images/edits`. The list of pictures is checked by itself, as there are several spellings of it. */
+/**
+ * The JSON body of `/v1/images/edits`. The list of images is checked separately, because vendors spell it differently.
+ */
 export function editSchema(mode: ValidationMode): TSchema {
   const kit = createSchemaKit(mode);
   return kit.object({ ...commonEditFields(), ...referenceFields(kit) }, sharedPathFields);
@@ -67,7 +69,7 @@ function referenceFields({ isCompatible }: SchemaKit): Record<string, TSchema> {
   };
 }
 
-/** The fields of a form of `/v1/images/edits`, once numbers and flags have been read. Its files stand beside them. */
+/** The fields of a form of `/v1/images/edits`, after numbers and flags are parsed. Its files are separate. */
 export function editFormSchema(mode: ValidationMode): TSchema {
   return createSchemaKit(mode).object(commonEditFields(), sharedPathFields);
 }
@@ -76,7 +78,7 @@ function commonEditFields() {
   return { ...commonFields(), input_fidelity: oneOf(['high', 'low']) };
 }
 
-/** Fields that are read into the neutral form. All others stay as the client wrote them. */
+/** Fields that have a place in the neutral form. All others stay as the client wrote them. */
 export const knownFields: ReadonlySet<string> = new Set([
   ...Object.keys(commonEditFields()),
   ...Object.keys(sharedPathFields),

@@ -1,10 +1,10 @@
 import { confirmMediaType } from '../../platform/http/media-type.ts';
 
-/** Characters of base64 in which a picture says what it is. */
+/** The beginning of the base64, from which the type is recognised. */
 const beginningCharacters = 64;
 
-/** The type of a picture by how its base64 begins; undefined for what is none that is known. */
+/** The type of an image by the beginning of its base64. Undefined for unknown types. */
 export function sniffImage(data: string): string | undefined {
-  const seen = confirmMediaType('unknown', Buffer.from(data.slice(0, beginningCharacters), 'base64'));
-  return seen?.startsWith('image/') === true ? seen : undefined;
+  const mediaType = confirmMediaType('unknown', Buffer.from(data.slice(0, beginningCharacters), 'base64'));
+  return mediaType?.startsWith('image/') === true ? mediaType : undefined;
 }

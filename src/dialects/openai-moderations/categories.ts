@@ -1,4 +1,4 @@
-/** The categories of the interface, and whether pictures are judged by them too. */
+/** The categories of the interface, and whether images are judged by them too. */
 export const categories = {
   hate: 'text',
   'hate/threatening': 'text',

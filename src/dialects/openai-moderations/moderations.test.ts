@@ -16,14 +16,14 @@ const scoresOf = (score: number, others: JsonObject = {}): JsonObject => ({
   ...others,
 });
 const answerOf = (score: number, others: JsonObject = {}): string => JSON.stringify({ input_1: scoresOf(score, others) });
-const picture = { type: 'image_url', image_url: { url: 'https://a.example/a.png' } };
+const image = { type: 'image_url', image_url: { url: 'https://a.example/a.png' } };
 
 const inputs: readonly [what: string, input: JsonValue, read: unknown][] = [
   ['a text', 'one', [[{ kind: 'text', text: 'one' }]]],
-  ['texts, which are judged one by one', ['one', ''], [[{ kind: 'text', text: 'one' }], [{ kind: 'text', text: '' }]]],
+  ['a list of texts that are judged one by one', ['one', ''], [[{ kind: 'text', text: 'one' }], [{ kind: 'text', text: '' }]]],
   [
-    'texts and pictures, which are judged together',
-    [{ type: 'text', text: 'one' }, picture],
+    'a list of texts and images that are judged together',
+    [{ type: 'text', text: 'one' }, image],
     [
       [
         { kind: 'text', text: 'one' },
@@ -38,7 +38,7 @@ for (const [what, input, read] of inputs)
     assert.deepEqual(readModerationRequest({ model: 'm', input }, 'documented'), { requestedModel: 'm', inputs: read });
   });
 
-test("a request without a model asks for the vendor's usual one", () => {
+test("a request without a model uses the vendor's default model", () => {
   assert.equal(readModerationRequest({ input: 'x', model: null }, 'compatible').requestedModel, 'omni-moderation-latest');
 });
 
@@ -46,8 +46,8 @@ const refused: readonly [what: string, body: JsonObject, param: RegExp, code: st
   ['no input', {}, /^input$/, 'missing_required_parameter'],
   ['an empty list', { input: [] }, /^input$/, 'empty_array'],
   ['a number', { input: 5 }, /^input$/, 'invalid_type'],
-  ['texts beside objects', { input: ['one', picture] }, /^input$/, 'invalid_type'],
-  ['a picture without an address', { input: [{ type: 'image_url', image_url: {} }] }, /^input\[0\]/, 'missing_required_parameter'],
+  ['texts beside objects', { input: ['one', image] }, /^input$/, 'invalid_type'],
+  ['an image without an address', { input: [{ type: 'image_url', image_url: {} }] }, /^input\[0\]/, 'missing_required_parameter'],
   ['a sound', { input: [{ type: 'audio', audio: 'x' }] }, /^input\[0\]/, 'invalid_value'],
 ];
 
@@ -64,7 +64,7 @@ for (const [what, body, param, code] of refused)
     );
   });
 
-test('a reply is kept with categories that nobody knew of', () => {
+test('unknown categories of a reply are kept', () => {
   const result = { flagged: true, categories: { hate: true, new: false, illicit: null }, category_scores: { hate: 0.9, new: 0.1 } };
   assert.deepEqual(readModerationReply({ id: 'modr-1', model: 'omni', results: [result] }, 1), {
     results: [{ flagged: true, categories: { hate: true, new: false }, scores: { hate: 0.9, new: 0.1 } }],
@@ -73,13 +73,13 @@ test('a reply is kept with categories that nobody knew of', () => {
   });
 });
 
-test('a reply that does not judge every input is none', () => {
+test('a reply that does not judge every input is invalid', () => {
   const result = { flagged: false, categories: {}, category_scores: {} };
   for (const results of [[], [result, result], [{ ...result, flagged: 'no' }], [{ flagged: false }], 'x'] as JsonValue[])
     assert.equal(readModerationReply({ results }, 1), undefined, JSON.stringify(results));
 });
 
-test("the schema of a chat model's answer has names that all vendors take", () => {
+test("the schema of a chat model's answer has member names that all vendors accept", () => {
   assert.equal(required.length, 13);
   for (const name of required) assert.match(name, /^[a-z_]{1,64}$/);
 });
@@ -106,7 +106,7 @@ test('an answer of a chat model becomes the reply of the interface', () => {
   assert.deepEqual(readModerationReply(reply, 1)?.results, [result]);
 });
 
-test('an answer without a score, or with one that is none, judges nothing', () => {
+test('an answer with a missing or invalid score is not a result', () => {
   const broken = [
     '',
     'I cannot.',
@@ -120,12 +120,12 @@ test('an answer without a score, or with one that is none, judges nothing', () =
   for (const text of broken) assert.equal(readJudgement(text, 1), undefined, text);
 });
 
-test('whatever a model answers, a result is flagged exactly when one of its categories is', () => {
+test('a result is flagged exactly if one of its categories is', () => {
   const score = fc.double({ min: 0, max: 1, noNaN: true });
   fc.assert(
     fc.property(fc.array(score, { minLength: 13, maxLength: 13 }), (scores) => {
-      const given = Object.fromEntries(required.map((name, index) => [name, scores[index]]));
-      const [result] = readJudgement(JSON.stringify({ input_1: given }), 1) ?? [];
+      const judged = Object.fromEntries(required.map((name, index) => [name, scores[index]]));
+      const [result] = readJudgement(JSON.stringify({ input_1: judged }), 1) ?? [];
       assert.ok(result);
       assert.equal(result.flagged, Object.values(result.categories).some(Boolean));
       assert.equal(Object.keys(result.scores).length, 13);
@@ -133,7 +133,7 @@ test('whatever a model answers, a result is flagged exactly when one of its cate
   );
 });
 
-test('several inputs are judged by one answer, and one that leaves any of them out judges none', () => {
+test('one answer judges several inputs, and is invalid if one of them is missing', () => {
   const inputs = ['one', 'two', 'three'].map((text) => [{ kind: 'text' as const, text }]);
   const { turns, outputFormat, outputTokensMax } = writeJudgement(inputs, 'judge');
   const [turn] = turns;
@@ -160,7 +160,7 @@ test('several inputs are judged by one answer, and one that leaves any of them o
   );
 });
 
-test('a chat model gets an image as the client wrote it, inline or by its address', () => {
+test('a chat model receives an image as the client wrote it, inline or by its address', () => {
   const [turn] = writeJudgement(
     [
       [

@@ -1,7 +1,7 @@
 import { filledText, numberOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 
-/** The verdict on one input. Vendors may know more categories than we do: all are kept. */
+/** The result of one input. All categories are kept, also unknown ones. */
 export type ModerationResult = {
   readonly flagged: boolean;
   readonly categories: Readonly<Record<string, boolean>>;
@@ -10,7 +10,10 @@ export type ModerationResult = {
 
 export type ModerationReply = { readonly results: readonly ModerationResult[]; readonly servedModel?: string; readonly replyId?: string };
 
-/** Reads a reply of `/v1/moderations`. Undefined for one that does not judge every input: what was not judged must not pass for harmless. */
+/**
+ * Reads a reply of `/v1/moderations`. Undefined if it does not judge every input, because unjudged content must not
+ * look harmless.
+ */
 export function readModerationReply(body: JsonObject, inputs: number): ModerationReply | undefined {
   const { results } = body;
   if (!Array.isArray(results) || results.length !== inputs) return undefined;

@@ -9,10 +9,10 @@ import { moderationSchema } from './request-schema.ts';
 
 export type ModerationPart = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'image'; readonly url: string };
 
-/** What is to be judged: each input has a result of its own, and its parts are judged together. */
+/** The content to judge. Each input has its own result, and its parts are judged together. */
 export type ModerationRequest = { readonly requestedModel: string; readonly inputs: readonly (readonly ModerationPart[])[] };
 
-/** What the vendor takes where a request names no model. */
+/** The vendor's model for a request that names none. */
 const defaultModel = 'omni-moderation-latest';
 
 const checks = {
@@ -28,7 +28,8 @@ const words = {
 };
 
 /**
- * Checks the body of `/v1/moderations` and reads it: a text, a list of texts, or a list of texts and pictures that are one input.
+ * Checks and reads the body of `/v1/moderations`: a text, a list of texts, or a list of texts and images that are one
+ * input.
  * @throws GatewayError (400) that names the field
  */
 export function readModerationRequest(body: JsonObject, mode: ValidationMode): ModerationRequest {
@@ -49,7 +50,7 @@ function readInputs(input: JsonValue | undefined): ModerationRequest['inputs'] {
   if (texts.length > 0)
     throw new GatewayError(
       'invalid_value',
-      "Invalid 'input': a list has either strings, which are judged one by one, or objects, which are judged together.",
+      "Invalid 'input': a list must have either strings, which are judged one by one, or objects, which are judged together.",
       {
         param: 'input',
         details: { openai_code: 'invalid_type' },

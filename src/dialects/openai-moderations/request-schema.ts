@@ -6,7 +6,6 @@ import { createSchemaKit, literal } from '../schema-builders.ts';
 const inputsMax = 2048;
 const urlCharactersMax = 20_971_520;
 
-/** The body of `/v1/moderations`. */
 export function moderationSchema(mode: ValidationMode): TSchema {
   const kit = createSchemaKit(mode);
   const part = Type.Union([

@@ -11,13 +11,13 @@ const itemsOfInput = (input: JsonValue | undefined): readonly JsonValue[] => (Ar
 
 const isOfType = (item: JsonValue | undefined, type: string): item is JsonObject => isJsonObject(item) && item.type === type;
 
-/** Whether a request asks for its conversation to be compacted, and in which form; undefined where it asks for a reply. */
+/** The form of the reply if a request compacts its conversation. Undefined for a request to generate. */
 export function compactionOf({ operation, body }: Pick<WireRequest, 'operation' | 'body'>): CompactionWriting['form'] | undefined {
   if (operation === 'compact') return 'compacted';
   return operation === 'generate' && isOfType(itemsOfInput(body.input).at(-1), triggerType) ? 'response' : undefined;
 }
 
-/** Refuses a trigger that does not stand at the end of the input. @throws GatewayError `invalid_value` */
+/** Refuses a trigger that is not the last item of the input. @throws GatewayError `invalid_value` */
 export function requireTriggerLast(input: JsonValue | undefined): void {
   const items = itemsOfInput(input);
   const at = items.findIndex((item) => isOfType(item, triggerType));
@@ -28,13 +28,13 @@ export function requireTriggerLast(input: JsonValue | undefined): void {
   });
 }
 
-/** The input without the item that only asks for a compaction. */
+/** The input without the item that requests the compaction. */
 export function withoutTrigger(input: JsonValue | undefined): JsonValue | undefined {
   const items = itemsOfInput(input);
   return items.some((item) => isOfType(item, triggerType)) ? items.filter((item) => !isOfType(item, triggerType)) : input;
 }
 
-/** What the model is asked for at the end of a conversation that is to be compacted. */
+/** The instruction for the model at the end of a conversation that is compacted. */
 export const compactionPrompt = `Summarize the conversation above, so that another model can continue it from your summary alone, without seeing the conversation.
 
 Include, as far as they occur:
@@ -58,14 +58,15 @@ function isSummaryMessage({ content }: JsonObject): boolean {
   return isJsonObject(part) && textOf(part.text)?.startsWith(`${summaryOpening}\n${summaryIntroduction}`) === true;
 }
 
-/** Whether the input holds a compaction of any vendor. */
+/** Whether the input has a compaction, of any vendor. */
 export function hasCompaction(input: JsonValue | undefined): boolean {
   return itemsOfInput(input).some((item) => isOfType(item, compactionType));
 }
 
 /**
- * Puts summaries in place of compaction items. What `open` does not know as its own stays: it belongs to the vendor that made it.
- * @param open the summary in a sealed text; undefined where it was not sealed here; throws for one that cannot be read
+ * Replaces compaction items by their summaries. Items that `open` does not recognise belong to another vendor and stay.
+ * @param open the summary in an encrypted text; undefined if the text was not encrypted here; throws if it cannot be
+ * read
  */
 export function openCompactions(
   body: JsonObject,
@@ -85,8 +86,8 @@ export function openCompactions(
 }
 
 /**
- * A stored conversation from its last compaction on: the item stands for everything before it. Triggers are requests and no part of what
- * was said.
+ * A stored conversation from its last compaction on, which replaces everything before it. Triggers are requests and not
+ * part of the conversation.
  */
 export function sinceCompaction(items: readonly JsonObject[]): readonly JsonObject[] {
   let begin = 0;
@@ -96,10 +97,13 @@ export function sinceCompaction(items: readonly JsonObject[]): readonly JsonObje
   return items.slice(begin).filter((item) => !isOfType(item, triggerType));
 }
 
-/** Characters of user messages that stay beside a compaction: the newest that fit. The vendor keeps 64,000 tokens of them. */
+/**
+ * Characters of user messages that are retained beside a compaction, the newest first. The vendor retains 64,000
+ * tokens.
+ */
 const retainedCharactersMax = 256_000;
 
-/** The messages of the user that a compacted conversation keeps as they were. */
+/** The user messages that a compacted conversation retains unchanged. */
 export function retainedMessages(input: JsonValue | undefined, newId: (prefix: string) => string): readonly JsonObject[] {
   const items: readonly JsonValue[] = typeof input === 'string' ? [{ role: 'user', content: input }] : itemsOfInput(input);
   const retained: JsonObject[] = [];

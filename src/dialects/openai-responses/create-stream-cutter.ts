@@ -6,9 +6,9 @@ import { parseJsonObject } from '../../platform/json/parse-json.ts';
 import { formatSse } from '../../platform/sse/encode-sse.ts';
 import type { StreamCutter } from '../chat-dialect.ts';
 import { encodeUsage } from './codec/encode-usage.ts';
-import { OutputSoFar } from './output-so-far.ts';
+import { PartialOutput } from './partial-output.ts';
 
-/** The last event repeats the whole output, so that everything is kept until then, unread. */
+/** The last event repeats the whole output, so all events are stored until then and parsed only then. */
 export function createEventCutter(): StreamCutter<readonly StreamEvent[]> {
   const passed: string[] = [];
   return {
@@ -19,15 +19,17 @@ export function createEventCutter(): StreamCutter<readonly StreamEvent[]> {
   };
 }
 
-/** The same as bytes. */
 export function createStreamCutter(): StreamCutter {
   const { pass, end } = createEventCutter();
   return { pass, end: (usage) => Buffer.from(end(usage).map(formatSse).join('')) };
 }
 
-/** Ends the message that is being written, and then the response as incomplete. A call whose arguments are not whole is never called done: clients would make it. */
+/**
+ * Ends the open message, and then the response as incomplete. A call with incomplete arguments is never marked as
+ * completed, because clients would run it.
+ */
 function endStream(passed: readonly string[], usage: Usage): readonly StreamEvent[] {
-  const output = new OutputSoFar();
+  const output = new PartialOutput();
   let response: JsonObject = { object: 'response' };
   let number = -1;
   for (const data of passed) {
@@ -59,9 +61,9 @@ function endStream(passed: readonly string[], usage: Usage): readonly StreamEven
 
 function endItem(outputIndex: number, item: JsonObject, add: (type: string, members: JsonObject) => void): void {
   if (item.type !== 'message') return;
-  const place = { output_index: outputIndex, item_id: item.id ?? null };
+  const position = { output_index: outputIndex, item_id: item.id ?? null };
   for (const [contentIndex, part] of objectsOf(item.content).entries()) {
-    const at = { ...place, content_index: contentIndex };
+    const at = { ...position, content_index: contentIndex };
     if (part.type === 'refusal') add('response.refusal.done', { ...at, refusal: part.refusal ?? '' });
     else add('response.output_text.done', { ...at, text: part.text ?? '', logprobs: [] });
     add('response.content_part.done', { ...at, part });

@@ -6,10 +6,10 @@ import { countItemCharacters } from './output-items.ts';
 import { outputItems, readErrorObject, readStopReason, readUsage } from './read-reply.ts';
 import { ToolUses } from './tool-uses.ts';
 
-/** Deltas that are not text of the model: sound, and what a shell printed. */
+/** Deltas that are not text of the model: audio, and output of a shell. */
 const uncountedDeltas = new Set(['response.audio.delta', 'response.shell_call_output_content.delta']);
 
-/** Events that announce a part of the reply which deltas fill, or say nothing. */
+/** Events without content, or whose part is filled by later deltas. */
 const openingEvents = new Set([
   '',
   'error',
@@ -21,7 +21,7 @@ const openingEvents = new Set([
   'response.content_part.added',
   'response.reasoning_summary_part.added',
 ]);
-/** Items that begin empty. Those of the vendor's own tools begin with what the tool does. */
+/** Items that begin empty. Items of the vendor's tools begin with the tool's action. */
 const filledLater = new Set(['message', 'reasoning', 'function_call', 'custom_tool_call']);
 
 function opensOnly(type: string, event: JsonObject): boolean {
@@ -29,19 +29,19 @@ function opensOnly(type: string, event: JsonObject): boolean {
   return isJsonObject(event.item) && typeof event.item.type === 'string' && filledLater.has(event.item.type);
 }
 
-/** Merges a later report over an earlier one, field by field: a silent field keeps what was known. */
-function mergeReports(known: UsageReport | undefined, later: UsageReport | undefined): UsageReport | undefined {
-  if (known === undefined || later === undefined) return later ?? known;
+/** Merges a later report over an earlier one, field by field. An absent field keeps its earlier value. */
+function mergeReports(earlier: UsageReport | undefined, later: UsageReport | undefined): UsageReport | undefined {
+  if (earlier === undefined || later === undefined) return later ?? earlier;
   return {
-    ...known,
+    ...earlier,
     ...later,
-    usage: { ...known.usage, ...later.usage },
-    raw: later.raw ?? known.raw,
-    trustworthy: known.trustworthy && later.trustworthy,
+    usage: { ...earlier.usage, ...later.usage },
+    raw: later.raw ?? earlier.raw,
+    trustworthy: earlier.trustworthy && later.trustworthy,
   };
 }
 
-/** What a passing stream has said so far. */
+/** Follows a stream and collects the facts of its report. */
 class ResponseStreamTap {
   #state: StreamReport['state'] = 'open';
   #error: ErrorInReply | undefined;
@@ -53,12 +53,12 @@ class ResponseStreamTap {
   #malformedFrames = 0;
   #deltaCharacters = 0;
   #finalCharacters = 0;
-  /** Characters that had passed when output was last counted. */
+  /** Characters that had passed at the last count of output tokens. */
   #countedCharacters = 0;
   readonly #toolUses = new ToolUses();
 
   read(frame: Frame): 'forward' {
-    // Compatible servers add the end mark of chat completions; it means nothing here.
+    // Compatible servers add the end mark of chat completions, which has no meaning here.
     if (frame.data === '' || frame.data === '[DONE]') return 'forward';
     const event = frame.object();
     if (event === undefined) {
@@ -99,7 +99,8 @@ class ResponseStreamTap {
         this.#fail(isJsonObject(event.response) ? event.response.error : undefined);
         return;
       case 'error':
-        // The vendor nests the error although its specification documents it flat; servers that follow the text send it flat.
+        // The vendor nests the error, although its specification documents it flat. Servers that follow the
+        // specification send it flat.
         this.#fail(event.error ?? event, event);
         return;
     }
@@ -110,7 +111,7 @@ class ResponseStreamTap {
   #fail(error: unknown, around?: unknown): void {
     if (this.#state === 'complete') return;
     this.#state = 'failed';
-    // The vendor sends `error` and then `response.failed` for the same failure: the first that carries a message is kept.
+    // The vendor sends `error` and then `response.failed` for the same failure. The first with a message is kept.
     this.#error ??= error === undefined || error === null ? undefined : readErrorObject(error, around);
   }
 
@@ -163,7 +164,7 @@ class ResponseStreamTap {
   }
 }
 
-/** Reads a Responses stream as it passes; every frame goes on untouched. */
+/** Every frame is passed unchanged. */
 export function createStreamTap(): StreamTap {
   const tap = new ResponseStreamTap();
   return { read: (frame) => tap.read(frame), state: () => tap.state(), hasContent: () => tap.hasContent(), report: () => tap.report() };

@@ -8,9 +8,9 @@ const noDetails: JsonObject = {};
 const asObject = (value: unknown): JsonObject => (isJsonObject(value) ? value : noDetails);
 
 /**
- * Reads the `usage` of a response. The vendor counts inclusively: `input_tokens` holds the cached and the cache-written tokens,
- * `output_tokens` holds the reasoning; ours are disjoint. Of a total smaller than its parts nothing is known to be cached, and
- * the report is not trustworthy. Returns undefined when there is no usage object.
+ * Reads the `usage` of a response. The vendor counts inclusively: `input_tokens` includes cached and cache-written
+ * tokens, `output_tokens` includes reasoning. Our counts are disjoint. If a total is smaller than its parts, the cached
+ * parts are unknown and the report is not trustworthy. Undefined if there is no usage object.
  */
 export function decodeUsage(value: unknown): UsageReport | undefined {
   if (value === undefined || value === null) return undefined;
@@ -26,7 +26,7 @@ export function decodeUsage(value: unknown): UsageReport | undefined {
   const inputImage = counts.read(inputDetails.image_tokens);
   const outputImage = counts.read(asObject(value.output_tokens_details).image_tokens);
   const rest = total === undefined ? undefined : total - (cacheRead ?? 0) - (cacheWrite ?? 0);
-  // More from the cache than there was cannot be: then nothing is known of the cache.
+  // The cached part cannot exceed the input. If it does, the cache counts are unknown.
   const isConsistent = rest === undefined || rest >= 0;
   const usage: Usage = {
     ...(isConsistent ? inputOf(rest, cacheRead, cacheWrite) : inputOf(total)),

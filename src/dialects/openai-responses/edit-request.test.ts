@@ -11,18 +11,18 @@ function edit(json: string, upstreamModel: string): { before: Buffer; after: Buf
   return { before, after: applyJsonEdits(before, openaiResponses.editRequest({ operation: 'generate', body, headers: {} }, before, fit)) };
 }
 
-test('same model: the very bytes', () => {
+test('a request for the same model keeps its bytes', () => {
   const { before, after } = edit('{"model" : "m","input":"x"}', 'm');
   assert.equal(after, before);
 });
 
-test('other model: only the name at the root changes, not a model inside the input', () => {
+test('for another model only the name at the root changes, not a model inside the input', () => {
   const json =
     '{ "input":[{"role":"user","content":"{\\"model\\":\\"a\\"}"}],\n "tools":[{"type":"image_generation","model":"a"}], "model" :\t"a" }';
   assert.equal(edit(json, 'b"1').after.toString(), json.replace('\t"a"', '\t"b\\"1"'));
 });
 
-test('a search with domains becomes the search that takes a filter, wherever it stands; nothing else changes', () => {
+test('a search with domains becomes the search with a filter, and nothing else changes', () => {
   const json =
     '{"model":"m", "tools":[ {"type":"function","name":"f"}, {"domains":["a.example"],"type":"web_search_preview","search_context_size":"low"} ],"tool_choice":{"type":"web_search_preview"}}';
   const edited =

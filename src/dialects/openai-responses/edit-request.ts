@@ -4,7 +4,10 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/js
 import type { TargetFit } from '../chat-dialect.ts';
 import type { WireRequest } from '../wire-request.ts';
 
-/** The edits that fit a body to its target: the name of the model, and domains of a search, which the contract has and no vendor. */
+/**
+ * The edits that fit a body to its target: the name of the model, and the `domains` of a search, which the contract has
+ * and vendors do not.
+ */
 export function editRequest({ body }: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
   return [...editModel(body, bytes, fit), ...editSearches(body, bytes)];
 }
@@ -16,7 +19,10 @@ function editModel({ model }: JsonObject, bytes: Buffer, { upstreamModel }: Targ
 const isPreview = (value: JsonValue | undefined): value is JsonObject =>
   isJsonObject(value) && typeof value.type === 'string' && value.type.startsWith('web_search_preview');
 
-/** A search with `domains` becomes the vendor's newer search, which takes them as a filter; a choice of it is that of the newer one. */
+/**
+ * Replaces a search with `domains` by the vendor's newer search, which accepts them as a filter. A tool choice of it is
+ * replaced too.
+ */
 function editSearches({ tools, tool_choice: choice }: JsonObject, bytes: Buffer): readonly JsonEdit[] {
   if (!Array.isArray(tools)) return [];
   const edits = (tools as readonly JsonValue[]).flatMap((tool, index) => {

@@ -10,7 +10,7 @@ const encode = (error: GatewayError) => {
   return { ...reply, json: JSON.parse(reply.body.toString()) as { error: Record<string, unknown> } };
 };
 
-test('every error has all four members, whatever its code', () => {
+test('every error has all four members', () => {
   for (const code of Object.keys(errorCodes) as ErrorCode[]) {
     const { json, headers, status } = encode(new GatewayError(code, 'm'));
     assert.deepEqual(Object.keys(json), ['error']);
@@ -22,7 +22,7 @@ test('every error has all four members, whatever its code', () => {
   }
 });
 
-test('unknown model is 400 here, with the vendor wording', () => {
+test("an unknown model is a 400 with the vendor's message", () => {
   const { status, json } = encode(new GatewayError('model_not_found', 'no such model', { details: { model: 'x' } }));
   assert.equal(status, 400);
   assert.deepEqual(json.error, {
@@ -34,7 +34,7 @@ test('unknown model is 400 here, with the vendor wording', () => {
   assert.equal(encode(new GatewayError('model_not_found', 'no such model')).json.error.message, 'no such model');
 });
 
-test('machine codes are the ones of the vendor', () => {
+test("machine codes are the vendor's", () => {
   const cases: readonly [ErrorCode, number, string | null][] = [
     ['missing_required_field', 400, 'missing_required_parameter'],
     ['unknown_field', 400, 'unknown_parameter'],
@@ -55,13 +55,13 @@ test('machine codes are the ones of the vendor', () => {
     ['upstream_overloaded', 503, 'upstream_overloaded'],
     ['upstream_timeout', 504, 'upstream_timeout'],
   ];
-  for (const [code, status, word] of cases) {
+  for (const [code, status, vendorCode] of cases) {
     const reply = encode(new GatewayError(code, 'm'));
-    assert.deepEqual([reply.status, reply.json.error.code], [status, word], code);
+    assert.deepEqual([reply.status, reply.json.error.code], [status, vendorCode], code);
   }
 });
 
-test('an upstream rate limit keeps its status, and the time to wait is a header', () => {
+test('an upstream rate limit keeps its status, and the waiting time is a header', () => {
   const error = new GatewayError('upstream_error', 'slow down', {
     status: 429,
     retryAfterSeconds: 7,
@@ -73,7 +73,7 @@ test('an upstream rate limit keeps its status, and the time to wait is a header'
   assert.deepEqual([headers['retry-after'], headers['x-should-retry']], ['7', 'true']);
 });
 
-test('nothing internal reaches the body', () => {
+test('internal details never reach the body', () => {
   const { body } = encode(new GatewayError('internal_error', 'm', { internal: 'secret', cause: new Error('secret') }));
   assert.ok(!body.includes('secret'));
 });
@@ -85,7 +85,7 @@ function readEvents(bytes: Buffer): { type: string | undefined; json: Record<str
   return frames.map((frame) => ({ type: frame.event, json: JSON.parse(frame.data) as Record<string, unknown> }));
 }
 
-test('a broken stream ends with a nested and flat error, then a failed response, and goes on numbering', () => {
+test('a broken stream ends with a nested and flat error and a failed response, and continues the numbering', () => {
   const error = new GatewayError('upstream_connection_error', 'Upstream connection error: the stream was terminated early.');
   const partialResponse = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', status: 'in_progress', output: [], error: null };
   const bytes = openaiResponses.voice.encodeStreamError(error, {
@@ -112,7 +112,7 @@ test('a broken stream ends with a nested and flat error, then a failed response,
   });
 });
 
-test('a stream that told no numbers is numbered by its frames', () => {
+test('a stream without sequence numbers is numbered by its frames', () => {
   const bytes = openaiResponses.voice.encodeStreamError(new GatewayError('upstream_timeout', 'm'), {
     framing: 'sse',
     requestId: 'r',
@@ -124,7 +124,7 @@ test('a stream that told no numbers is numbered by its frames', () => {
   );
 });
 
-test('our own ending reads as failed, also after a cut stream', () => {
+test('the tap reads our own ending as failed, also after a cut stream', () => {
   const reader = createSseFrameReader({ frameBytesMax: 100_000 });
   const tap = openaiResponses.createStreamTap({ framing: 'sse', request: {} });
   const ending = openaiResponses.voice.encodeStreamError(new GatewayError('upstream_timeout', 'late'), {
@@ -136,7 +136,7 @@ test('our own ending reads as failed, also after a cut stream', () => {
   assert.deepEqual([tap.state(), tap.report().error?.message], ['failed', 'late']);
 });
 
-test('a heartbeat is a comment: no event for anyone', () => {
+test('a heartbeat is a comment and not an event', () => {
   const [frame] = createSseFrameReader({ frameBytesMax: 100 }).push(openaiResponses.voice.heartbeat('sse'));
   assert.equal(frame?.data, '');
 });

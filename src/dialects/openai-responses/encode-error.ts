@@ -29,14 +29,15 @@ function wordCode(error: GatewayError, status: number): string | null {
 const modelNotFoundStatus = 400;
 
 /**
- * The vendor answers an unknown model with 400 here, unlike everywhere else; agents take 404 for an address that may come back, and try on.
+ * The vendor answers an unknown model with 400 here, unlike in its other interfaces. Agents read 404 as an address that
+ * may return, and retry.
  */
 function chooseStatus(error: GatewayError): number {
   const isModel = error.code === 'model_not_found' || error.code === 'upstream_model_not_found';
   return isModel && error.status === 404 ? modelNotFoundStatus : error.status;
 }
 
-/** The field that an error is about where the error itself does not say. */
+/** The field that an error is about if the error does not name it. */
 const paramByCode: Partial<Record<ErrorCode, string>> = {
   model_not_found: 'model',
   upstream_model_not_found: 'model',
@@ -44,14 +45,14 @@ const paramByCode: Partial<Record<ErrorCode, string>> = {
 };
 
 /**
- * The vendor's words for an input that is too long, by which agents know that they must shorten it; the numbers follow where they are
+ * The vendor's message for an input that is too long, after which agents shorten it. The numbers follow if they are
  * known.
  */
 function wordOverflow(error: GatewayError): string {
   const { tokens, tokensMax } = error.details ?? {};
   const sizes =
     typeof tokens === 'number' && typeof tokensMax === 'number'
-      ? ` It has ${tokens} tokens, and the model reads at most ${tokensMax}.`
+      ? ` It has ${tokens} tokens, and the model accepts at most ${tokensMax}.`
       : '';
   return `Your input exceeds the context window of this model. Please adjust your input and try again.${sizes}`;
 }
@@ -63,8 +64,8 @@ function wordMessage(error: GatewayError): string {
 }
 
 /**
- * The vendor's error object for one of ours. `details.openai_code` and `details.openai_type` override the words, `details.model` names
- * the model that was not found.
+ * The vendor's error object for one of ours. `details.openai_code` and `details.openai_type` override the code and
+ * type. `details.model` names the model that was not found.
  */
 export function createErrorBody(error: GatewayError): OpenaiErrorBody {
   const status = chooseStatus(error);

@@ -6,24 +6,25 @@ import type { StreamErrorOptions } from '../error-voice.ts';
 import { createErrorBody } from './encode-error.ts';
 
 /**
- * `response.error.code` is a closed list at the vendor; these are the entries of it that a gateway can mean, and the code by which agents
- * know that they must shorten their input.
+ * The vendor's `response.error.code` is a closed list. These entries can occur in a gateway, with the code after which
+ * agents shorten their input.
  */
 const responseCodes = new Set(['rate_limit_exceeded', 'insufficient_quota', 'invalid_prompt', 'context_length_exceeded']);
 
-/** A request that is at fault is an invalid prompt there: agents ask again after a `server_error`. */
+/** A wrong request is an invalid prompt there, because agents retry after a `server_error`. */
 function wordResponseCode({ code, type }: ReturnType<typeof createErrorBody>, status: number): string {
   if (code !== null && responseCodes.has(code)) return code;
   return type === 'invalid_request_error' && status < 500 ? 'invalid_prompt' : 'server_error';
 }
 
 /**
- * Ends a broken stream: an `error` event that is both nested (as the vendor sends it and its SDK throws it) and flat (as the vendor
- * documents it), then `response.failed` with what is known of the running response. Events go on numbering where the stream stood.
+ * Ends a broken stream. An `error` event comes first, both nested (as the vendor sends it and its SDK throws it) and
+ * flat (as the vendor documents it). `response.failed` follows, with the known part of the response. The numbering of
+ * events continues.
  */
 export function describeStreamError(error: GatewayError, position: StreamPosition): readonly StreamEvent[] {
   const body = createErrorBody(error);
-  // One event is one frame and numbers start at 0, so the count of frames is the next number where no event told its own.
+  // One event is one frame and numbers start at 0, so without sequence numbers the count of frames is the next number.
   const sequenceNumber = position.lastSequenceNumber === undefined ? position.framesSent : position.lastSequenceNumber + 1;
   const code = wordResponseCode(body, error.status);
   const errorEvent = {
@@ -49,7 +50,6 @@ export function describeStreamError(error: GatewayError, position: StreamPositio
   return [errorEvent, failedEvent].map((event) => new StreamEvent(event.type, JSON.stringify(event)));
 }
 
-/** The same as bytes. */
 export function encodeStreamError(error: GatewayError, options: StreamErrorOptions): Buffer {
   const { lastSequenceNumber, partialResponse, framesSent } = options;
   const position = {

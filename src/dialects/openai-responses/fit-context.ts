@@ -4,19 +4,22 @@ import { WorkSlices } from '../../platform/yield-queue.ts';
 import type { ContextFit, ContextFitting, ContextLimits } from '../chat-dialect.ts';
 import { dropMiddle } from './truncate-middle.ts';
 
-/** What a token holds on average. */
+/** Average characters per token. */
 const charactersPerToken = 4;
 
-/** More than a token holds on average in any text that is not made of one sign: long common words are single tokens. */
+/**
+ * An upper bound of characters per token in any text that does not repeat one character: long common words are single
+ * tokens.
+ */
 const charactersPerTokenMost = 16;
 
-/** Signs that repeat more often than this, blanks above all, share tokens of a hundred and more. */
+/** Characters that repeat more often than this, above all blanks, share tokens of a hundred and more. */
 const repeatsMost = 3;
 
-/** A picture, of which nothing is known before it is looked at. */
+/** An estimate, because nothing is known about an image before it is read. */
 const tokensPerImage = 1000;
 
-/** What a message or an item costs besides its text. */
+/** The overhead of a message or an item beside its text. */
 const tokensPerItem = 4;
 
 function countImages(value: JsonValue | undefined): number {
@@ -31,7 +34,10 @@ function estimateTokens(item: JsonValue | undefined): number {
   return Math.ceil(countTextCharacters([item]) / charactersPerToken) + countImages(item) * tokensPerImage + tokensPerItem;
 }
 
-/** Text of a request, for a bound from below. Files, pictures and what is sealed are left out: what they cost is not known. */
+/**
+ * Collects text of a request for a lower bound. Files, images and encrypted content are omitted, because their cost is
+ * unknown.
+ */
 function gatherText(value: JsonValue | undefined, into: string[]): void {
   if (typeof value === 'string') into.push(value);
   else if (Array.isArray(value)) for (const item of value as readonly JsonValue[]) gatherText(item, into);
@@ -41,12 +47,13 @@ function gatherText(value: JsonValue | undefined, into: string[]): void {
   }
 }
 
-/** What is counted in one step: a few milliseconds. */
+/** Characters that are counted in one step of a few milliseconds. */
 const stepCharacters = 1024 * 1024;
 
 /**
- * Signs of a text, in which each row of the same ones counts once. Looked at one by one, and a long text in steps between which others have their turn: a regular expression
- * takes ten times as long.
+ * Counts the characters of a text, and a run of equal ones as at most `repeatsMost`. Characters are compared one by
+ * one, because a regular expression takes ten times as long. A long text is counted in steps that yield to the event
+ * loop.
  */
 async function countSigns(text: string, slices: WorkSlices): Promise<number> {
   let signs = 0;
@@ -70,7 +77,9 @@ async function countSigns(text: string, slices: WorkSlices): Promise<number> {
   return signs + (row > repeatsMost ? 1 : row);
 }
 
-/** Tokens that the text of a request has at the very least; the length alone, where that is no more than the window. */
+/**
+ * A lower bound for the tokens of a request's text. If the length alone is within the context window, it is the length.
+ */
 async function countLeast(values: readonly (JsonValue | undefined)[], contextTokensMax: number): Promise<number> {
   const texts: string[] = [];
   for (const value of values) gatherText(value, texts);
@@ -83,9 +92,12 @@ async function countLeast(values: readonly (JsonValue | undefined)[], contextTok
 }
 
 /**
- * Looks whether a Responses request, its history in `input`, fits a model's window. With `truncation: "auto"` items are dropped from the
- * middle where the estimate says that it does not. Without it, what is too long with certainty is told as such; in doubt it fits, and the vendor knows,
- * unless the operator has set the window: then the same estimate decides.
+ * Checks whether a Responses request with its history in `input` fits a model's context window.
+ *
+ * - With `truncation: "auto"`, items are dropped from the middle if the estimate exceeds the window.
+ * - Otherwise a request is refused only if it is certainly too long, because in doubt the vendor decides. If the
+ *   operator has configured the window, the estimate decides.
+ *
  * Text of many megabytes is counted in steps.
  */
 export async function fitContext(
@@ -106,7 +118,7 @@ export async function fitContext(
     if (estimated > contextTokensMax) return { kind: 'too-long', tokensMin: estimated, tokensMax: contextTokensMax, isEstimate: true };
   }
   if (body.truncation !== 'auto' || !Array.isArray(input)) return (await judge(input)) ?? { kind: 'fits' };
-  // A limit of the output that fills the window is no wish for so long a reply.
+  // An output limit that fills the window does not mean that such a long reply is expected.
   const reserved = Math.min(outputTokensMax, Math.floor(contextTokensMax / 2));
   const fixed = estimateTokens(instructions) + estimateTokens(tools) + estimateTokens(text);
   const tokensMax = contextTokensMax - reserved - fixed;

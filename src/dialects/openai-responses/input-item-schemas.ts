@@ -10,7 +10,7 @@ type Parts = Readonly<Record<string, TSchema>>;
 
 function createInputParts(kit: SchemaKit): Parts {
   const optionalString = kit.optional(Type.String());
-  // Where the vendor's cache shall end.
+  // The end of the prefix that the vendor caches.
   const breakpoint = { prompt_cache_breakpoint: kit.optional(Type.Object({})) };
   return {
     input_text: kit.object({ type: literal('input_text'), text: Type.String() }, breakpoint),
@@ -36,7 +36,7 @@ function createOutputParts(kit: SchemaKit): Parts {
       type: literal('output_text'),
       text: Type.String(),
       annotations: kit.requiredByContract(Type.Array(Type.Object({}))),
-      // Clients replay replies as they got them, and there these are.
+      // Clients send replies back as they received them, with this member.
       logprobs: kit.optional(Type.Array(Type.Unknown())),
     }),
     refusal: kit.object({ type: literal('refusal'), refusal: Type.String() }),
@@ -58,7 +58,7 @@ function createMessage(kit: SchemaKit, inputParts: Parts): TSchema {
 const createItemStatus = (kit: SchemaKit, more: readonly string[] = []): TSchema =>
   kit.optional(kit.words(['in_progress', 'completed', 'incomplete', ...more]));
 
-/** Results that the client brings: contract B, 2.4. */
+/** Tool results from the client: contract B, 2.4. */
 function createResultItems(kit: SchemaKit, inputParts: Parts): Parts {
   const id = kit.optional(Type.String());
   const status = createItemStatus(kit);
@@ -84,8 +84,8 @@ function createResultItems(kit: SchemaKit, inputParts: Parts): Parts {
 }
 
 /**
- * Output items of an earlier reply, replayed: contract B, 2.5. A client that keeps its own history sends them back, often without the
- * ids of items that were never stored, so compatible mode asks only for what a call needs.
+ * Output items of an earlier reply: contract B, 2.5. A client that keeps its own history sends them back, often without
+ * the ids of items that were never stored. So compatible mode requires only the members that a call needs.
  */
 function createReplayedItems(kit: SchemaKit): Parts {
   const need = kit.requiredByContract;

@@ -39,7 +39,7 @@ export const openaiResponses: ChatDialect = {
   editRequest,
   contextFitting,
   readReply,
-  // The contract asks for nothing here that the vendor does not send.
+  // The vendor sends everything that the contract requires.
   editReply: (bytes) => bytes,
   createStreamTap,
   createStreamCutter,

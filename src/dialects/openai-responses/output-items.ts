@@ -1,10 +1,11 @@
 import { isJsonObject } from '../../platform/json/json-value.ts';
 
-/** Members of output items and of their parts that hold generated text. */
+/** Members of output items and their parts with generated text. */
 const textMembers = ['text', 'refusal', 'arguments', 'input', 'code'] as const;
 
 /**
- * Characters of generated text in one output item: answer, refusal, reasoning, tool arguments. Results that tools returned do not count.
+ * Characters of generated text in one output item: answer, refusal, reasoning, tool arguments. Results of tools do not
+ * count.
  */
 export function countItemCharacters(item: unknown): number {
   if (!isJsonObject(item)) return 0;
@@ -21,8 +22,8 @@ export function countItemCharacters(item: unknown): number {
 }
 
 /**
- * Whether an output item is a web search that the vendor bills. Opening a page and finding in a page are items of the same type and
- * cost nothing; older models name no action at all, and then every call is a search. A failed search is not billed.
+ * Whether an output item is a web search that the vendor bills. Opening a page and finding text in it have the same
+ * type and are free. Older models name no action, and then every call is a search. A failed search is not billed.
  */
 export function isBilledWebSearch(item: unknown): boolean {
   if (!isJsonObject(item) || item.type !== 'web_search_call' || item.status === 'failed') return false;

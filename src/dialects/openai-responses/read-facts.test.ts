@@ -4,7 +4,7 @@ import { openaiResponses } from './openai-responses.ts';
 
 const factsOf = (body: object) => openaiResponses.readFacts({ operation: 'generate', body: body as never, headers: {} });
 
-test('a plain request', () => {
+test('a plain request has a model, its text and no limits', () => {
   assert.deepEqual(factsOf({ model: 'm', input: 'hello' }), {
     requestedModel: 'm',
     stream: false,
@@ -14,7 +14,7 @@ test('a plain request', () => {
   });
 });
 
-test('the bound on output, the stream, and text wherever it stands', () => {
+test('the output limit, the stream flag and all text are read', () => {
   const facts = factsOf({
     model: 'm',
     instructions: 'abc',
@@ -27,13 +27,13 @@ test('the bound on output, the stream, and text wherever it stands', () => {
   assert.ok(facts.inputCharacters >= 7);
 });
 
-test('inline media and opaque proofs are no text', () => {
+test('inline media and proofs do not count as text', () => {
   const image = { type: 'input_image', image_url: `data:image/png;base64,${'A'.repeat(9000)}` };
   const proof = { type: 'reasoning', summary: [], encrypted_content: 'A'.repeat(9000) };
   assert.ok(factsOf({ model: 'm', input: [{ role: 'user', content: [image] }, proof] }).inputCharacters < 100);
 });
 
-test('null settings are absent', () => {
+test('null settings mean the same as absent ones', () => {
   assert.deepEqual(factsOf({ model: 'm', input: '', stream: null, max_output_tokens: null }), {
     requestedModel: 'm',
     stream: false,
@@ -43,7 +43,7 @@ test('null settings are absent', () => {
   });
 });
 
-test('a chained response names what it continues, and one that is not stored is not kept', () => {
+test('a chained response names its predecessor, and one with store false is not stored', () => {
   assert.deepEqual(factsOf({ model: 'm', input: '', previous_response_id: 'resp_1' }).continues, {
     replyId: 'resp_1',
     param: 'previous_response_id',
@@ -51,7 +51,7 @@ test('a chained response names what it continues, and one that is not stored is 
   assert.equal(factsOf({ model: 'm', input: '', store: false }).keepsReply, false);
 });
 
-test('the tools that a service runs are told, each kind once', () => {
+test('the built-in tools are listed without duplicates', () => {
   const offered = (tools: readonly object[]): unknown => factsOf({ model: 'm', input: 'Hi', tools }).builtInTools;
   const files = { type: 'file_search', vector_store_ids: [] };
   assert.deepEqual(offered([{ type: 'web_search' }, files, { type: 'web_search_preview_2025_03_11' }, { type: 'code_interpreter' }]), [

@@ -6,12 +6,15 @@ import type { WireRequest } from '../wire-request.ts';
 import { listBuiltInTools } from './built-in-tools.ts';
 import { compactionOf, compactionPrompt } from './compaction.ts';
 
-/** Reads what routing and pricing need. The history behind `previous_response_id` is not in the body and is not counted. */
+/**
+ * Reads the facts for routing and pricing. The history behind `previous_response_id` is not in the body and is not
+ * counted.
+ */
 export function readFacts({ operation, body }: WireRequest): CallFacts {
   const { model, max_output_tokens: outputTokensMax } = body;
   if (typeof model !== 'string') throw new GatewayError('internal_error', 'The request was read before it was validated.');
   const compacts = compactionOf({ operation, body }) !== undefined;
-  // A conversation that is compacted runs no tool, and its summary is free text.
+  // A compaction runs no tools, and its summary is free text.
   const builtInTools = compacts ? [] : listBuiltInTools(body.tools);
   return {
     requestedModel: model,
@@ -30,7 +33,7 @@ export function readFacts({ operation, body }: WireRequest): CallFacts {
   };
 }
 
-/** JSON of any form is a promise like that of a schema. */
+/** JSON mode promises a form, like a schema. */
 function isStrict(text: JsonValue | undefined): boolean {
   const format = isJsonObject(text) ? text.format : undefined;
   return isJsonObject(format) && (format.type === 'json_object' || (format.type === 'json_schema' && format.strict === true));

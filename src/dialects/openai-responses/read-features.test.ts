@@ -10,26 +10,26 @@ const none = { images: false, documents: false, audio: false, tools: false };
 
 describe('features', () => {
   const image = { type: 'input_image', image_url: 'https://example.com/a.png' };
-  for (const [name, body, found] of [
+  for (const [name, body, expected] of [
     ['plain text', { input: 'an input_image' }, {}],
     ['an image', { input: [user([{ type: 'input_text', text: 'x' }, image])] }, { images: true }],
     [
-      'an image that a function answered with',
+      'an image in the output of a function',
       { input: [{ type: 'function_call_output', call_id: 'c', output: [image] }] },
       { images: true },
     ],
-    ['a text that a function answered with', { input: [{ type: 'function_call_output', call_id: 'c', output: 'input_image' }] }, {}],
+    ['a text in the output of a function', { input: [{ type: 'function_call_output', call_id: 'c', output: 'input_image' }] }, {}],
     [
-      'a screen',
+      'a screenshot',
       { input: [{ type: 'computer_call_output', output: { type: 'computer_screenshot', image_url: 'data:' } }] },
       { images: true },
     ],
     ['a file', { input: [user([{ type: 'input_file', file_id: 'f' }])] }, { documents: true }],
     ['sound', { input: [user([{ type: 'input_audio', input_audio: {} }])] }, { audio: true }],
     ['tools', { input: 'x', tools: [{ type: 'web_search' }] }, { tools: true }],
-    ['nothing at all', {}, {}],
+    ['an empty request', {}, {}],
   ] as const) {
-    test(name, () => assert.deepEqual(readFeatures(request(body)), { ...none, ...found }));
+    test(`the features of ${name} are read`, () => assert.deepEqual(readFeatures(request(body)), { ...none, ...expected }));
   }
 });
 
@@ -37,7 +37,7 @@ describe('the conversation', () => {
   const opening = { instructions: 'be brief', input: 'hello', tools: [{ type: 'function', name: 'read' }] };
   const of = (body: JsonObject): string => readConversation(request(body));
 
-  test('is the same as it grows, however its text is spelled', () => {
+  test('stays the same while the conversation grows, in any form of its text', () => {
     const grown = {
       ...opening,
       input: [
@@ -51,7 +51,7 @@ describe('the conversation', () => {
     assert.equal(of({ ...opening, user: 'alice', safety_identifier: 'alice' }), of(opening));
   });
 
-  test('is another with another beginning', () => {
+  test('differs if the beginning differs', () => {
     const others = [
       { ...opening, instructions: 'be long' },
       { ...opening, input: 'hello there' },
@@ -60,7 +60,7 @@ describe('the conversation', () => {
     assert.equal(new Set([opening, ...others].map(of)).size, others.length + 1);
   });
 
-  test('is the cache key or the conversation where the client names one', () => {
+  test('is the cache key or the conversation that the client names', () => {
     for (const named of [{ prompt_cache_key: 'k' }, { conversation: 'conv_1' }, { conversation: { id: 'conv_1' } }]) {
       assert.equal(of({ ...opening, ...named }), of({ input: 'other', ...named }));
       assert.notEqual(of({ ...opening, ...named }), of(opening));

@@ -8,7 +8,7 @@ import { countItemCharacters } from './output-items.ts';
 import { ToolUses } from './tool-uses.ts';
 
 /**
- * Reads `{code, message}` as it stands in a failed response, in an `error` event and in an error body.
+ * Reads `{code, message}` of a failed response, an `error` event or an error body.
  * @param around the event or the body, where some servers put the status
  */
 export function readErrorObject(error: unknown, around?: unknown): ErrorInReply {
@@ -17,14 +17,17 @@ export function readErrorObject(error: unknown, around?: unknown): ErrorInReply 
   return describeErrorInReply(message, members, ...(isJsonObject(around) ? [around] : []));
 }
 
-/** Usage of a response object, with the tier and the uses of tools that the vendor reports outside `usage`. */
+/** Usage of a response object, with the service tier and the tool uses, which the vendor reports outside `usage`. */
 export function readUsage(response: JsonObject, uses: ToolUses): UsageReport | undefined {
   const report = uses.complete(decodeUsage(response.usage));
   if (report === undefined || typeof response.service_tier !== 'string') return report;
   return { ...report, serviceTier: response.service_tier };
 }
 
-/** Why the response ended, in the vendor's words: its status, or the reason where it is incomplete. Absent while it runs. */
+/**
+ * The vendor's reason for the end of the response: its status, or the reason why it is incomplete. Absent while it
+ * runs.
+ */
 export function readStopReason(response: JsonObject): string | undefined {
   const { status, incomplete_details: details } = response;
   if (status === 'incomplete' && isJsonObject(details) && typeof details.reason === 'string') return details.reason;
@@ -36,8 +39,9 @@ export function outputItems(response: JsonObject): readonly unknown[] {
 }
 
 /**
- * A 200 without a response in it is an error. So is a failed response that produced nothing and cost nothing: another target may well
- * answer. A failed response with output or usage is a reply like any other: the client reads its `error`, and what it used is billed.
+ * A 200 without a response in it is an error. So is a failed response without output and usage, because another target
+ * may answer. A failed response with output or usage is an ordinary reply: the client reads its `error`, and its usage
+ * is billed.
  */
 function findError(reply: JsonObject): ErrorInReply | undefined {
   if (reply.error === undefined || reply.error === null) return undefined;
@@ -46,7 +50,7 @@ function findError(reply: JsonObject): ErrorInReply | undefined {
   return reply.status === 'failed' && empty ? readErrorObject(reply.error) : undefined;
 }
 
-/** Reads a whole response, or the error that a server wrapped in a 200. */
+/** Reads a whole response, or an error that a server sent with a 200. */
 export function readReply(reply: unknown): ReplyReport {
   if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const items = outputItems(reply);

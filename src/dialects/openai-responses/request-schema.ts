@@ -12,7 +12,7 @@ const includeValues = [
   'computer_call_output.output.image_url',
   'reasoning.encrypted_content',
 ];
-/** Vendor additions, read from its API description of 2026-08-21. */
+/** Additional values of the vendor, from its API description of 2026-08-21. */
 const furtherIncludeValues = [
   'web_search_call.results',
   'web_search_call.action.sources',
@@ -47,7 +47,9 @@ function createReasoningSchema(kit: SchemaKit): TSchema {
   );
 }
 
-/** At most 16 pairs of short texts. The value rule stands as a pattern-free record so that the document shows all three bounds. */
+/**
+ * At most 16 pairs of short texts. The schema of values has no pattern, so that the document shows all three bounds.
+ */
 export const metadataSchema = Type.Unsafe({
   type: 'object',
   maxProperties: 16,
@@ -55,7 +57,7 @@ export const metadataSchema = Type.Unsafe({
   additionalProperties: { type: 'string', maxLength: 512 },
 });
 
-/** Fields of the vendor that the contract does not know; their shape is checked where the vendor refuses anything else. */
+/** The vendor's fields that are not in the contract. They are checked where the vendor refuses other types. */
 function createFurtherFields(kit: SchemaKit): Readonly<Record<string, TSchema>> {
   const text = kit.optional(Type.String());
   return {
@@ -108,7 +110,7 @@ const schemas: Readonly<Record<ValidationMode, TSchema>> = {
   documented: createRequestSchema('documented'),
 };
 
-/** The schema of a request. Counting and compacting take the same body as generating, and are not in the contract. */
+/** The schema of a request. Counting and compacting use the same body as generating, and are not in the contract. */
 export function requestSchema(operation: Operation, mode: ValidationMode): TSchema {
   return schemas[operation === 'generate' ? mode : 'compatible'];
 }

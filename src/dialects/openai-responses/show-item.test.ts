@@ -37,19 +37,19 @@ const cases: readonly (readonly [IncludeValue, JsonObject, JsonObject])[] = [
 ];
 
 for (const [value, item, bare] of cases) {
-  test(`${value} decides about ${JSON.stringify(item).slice(0, 60)}`, () => {
+  test(`${value} shows a member of ${JSON.stringify(item).slice(0, 60)}`, () => {
     assert.deepEqual(showItem(item, new Set()), bare);
     assert.equal(showItem(item, new Set([value])), item);
     assert.deepEqual(showItem(item, new Set(includeValues.filter((other) => other !== value))), bare);
-    assert.equal(showItem(bare, new Set()), bare, 'what has nothing to hide stays the very object');
+    assert.equal(showItem(bare, new Set()), bare, 'an item without hidden members is returned as the same object');
   });
 }
 
-test('every value decides about something', () => {
+test('every value shows a member of an item', () => {
   assert.deepEqual(new Set(cases.map(([value]) => value)), new Set(includeValues));
 });
 
-test('odd items are left alone', () => {
+test('malformed items stay unchanged', () => {
   const odd: readonly JsonObject[] = [
     {},
     { type: 'message', content: 'text' },
@@ -64,13 +64,13 @@ test('odd items are left alone', () => {
   assert.deepEqual(showResponse({ id: 'r' }, new Set()), { id: 'r' });
 });
 
-test('a request says what it wants to see; who has nothing stored gets the proofs of reasoning', () => {
+test('a request names the members to include, and one with store false also receives proofs of reasoning', () => {
   assert.deepEqual(readShown({ include: ['file_search_call.results', 'unknown'] }), new Set(['file_search_call.results']));
   assert.deepEqual(readShown({ store: false }), new Set(['reasoning.encrypted_content']));
   assert.deepEqual(readShown({ include: null }), new Set());
 });
 
-test('an item of nothing but a proof that was made here is told from one with thoughts, and from the vendor’s', () => {
+test("a bare proof from the gateway is distinguished from an item with reasoning and from the vendor's", () => {
   const thought = { type: 'reasoning', id: 'rs_gw1', summary: [], encrypted_content: 'x' };
   assert.equal(isBareProof(thought), true);
   assert.equal(isBareProof({ ...thought, id: 'rs_1' }), false);

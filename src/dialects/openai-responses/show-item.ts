@@ -1,7 +1,10 @@
 import { itemsOf, textOf, textsOf } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 
-/** What a client may ask to be shown besides: contract B's four values, and the vendor's newer ones (its API description of 2026-08-21). */
+/**
+ * Additional members that a client may request: contract B's four values, and the vendor's newer ones (its API
+ * description of 2026-08-21).
+ */
 export const includeValues = [
   'file_search_call.results',
   'message.input_image.image_url',
@@ -17,16 +20,20 @@ export type IncludeValue = (typeof includeValues)[number];
 export type Include = ReadonlySet<IncludeValue>;
 
 /**
- * What a request asks to see, by its `include`. Clients that have nothing stored keep the history themselves, and need the proofs of
- * reasoning for it.
+ * Reads the `include` of a request. Clients without stored responses send the history themselves, and need the proofs
+ * of reasoning for it.
  */
 export function readShown({ include, store }: JsonObject): Include {
-  const asked = textsOf(include);
-  const isShown = (value: IncludeValue): boolean => asked.includes(value) || (store === false && value === 'reasoning.encrypted_content');
+  const requested = textsOf(include);
+  const isShown = (value: IncludeValue): boolean =>
+    requested.includes(value) || (store === false && value === 'reasoning.encrypted_content');
   return new Set(includeValues.filter(isShown));
 }
 
-/** An item as it is kept, which is with everything, without what was not asked for. Items that lose nothing come back as they are. */
+/**
+ * An item without the members that were not requested. Stored items have all members. An item that loses nothing is
+ * returned unchanged.
+ */
 export function showItem(item: JsonObject, include: Include): JsonObject {
   switch (typeof item['type'] === 'string' ? item['type'] : 'message') {
     case 'file_search_call':
@@ -51,12 +58,12 @@ export function showItem(item: JsonObject, include: Include): JsonObject {
 
 const showValue = (item: JsonValue, include: Include): JsonValue => (isJsonObject(item) ? showItem(item, include) : item);
 
-/** Whether all there is of an item was not asked for. */
+/** Whether all members of an item are hidden. */
 function isHidden(item: JsonValue, include: Include): boolean {
   return isJsonObject(item) && !include.has('reasoning.encrypted_content') && isBareProof(item);
 }
 
-/** A response object, its items shown as above. */
+/** A response object with its items reduced as above. */
 export function showResponse(response: JsonObject, include: Include): JsonObject {
   const { output } = response;
   if (!Array.isArray(output)) return response;
@@ -85,7 +92,7 @@ function showPart(part: JsonObject, include: Include): JsonObject {
   return hasLogprobs && !include.has('message.output_text.logprobs') ? { ...part, logprobs: [] } : part;
 }
 
-/** Changes a member that is there; the order of members stays. */
+/** Replaces an existing member; the order of members stays. */
 function replace(object: JsonObject, member: string, value: JsonValue): JsonObject {
   return object[member] === undefined || object[member] === value ? object : { ...object, [member]: value };
 }
@@ -96,10 +103,13 @@ function omit(object: JsonObject, member: string): JsonObject {
   return rest;
 }
 
-/** The beginning of the ids of reasoning items made here. The vendor never stored them, so `removeForeignProofs` must know them. */
+/**
+ * The prefix of ids of reasoning items that the gateway created. The vendor never stored them, so `removeForeignProofs`
+ * must recognise them.
+ */
 export const ownReasoningPrefix = 'rs_gw';
 
-/** Whether an item was made here for nothing but a proof, so that there is nothing of it to show to a client that does not see proofs. */
+/** Whether an item was created here only to carry a proof. A client that does not see proofs does not see the item. */
 export function isBareProof({ type, id, summary, content }: JsonObject): boolean {
   const isOwn = type === 'reasoning' && textOf(id)?.startsWith(ownReasoningPrefix) === true;
   return isOwn && itemsOf(summary).length === 0 && itemsOf(content).length === 0;

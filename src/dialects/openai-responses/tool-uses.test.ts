@@ -13,7 +13,7 @@ const items = [
   { type: 'code_interpreter_call', id: 'ci_2', status: 'completed', container_id: 'cntr_1' },
 ];
 
-test('tools of the vendor are counted from the items: searches, file searches, and containers however often they ran', () => {
+test('searches and file searches are counted by item, and containers once however often they ran', () => {
   const { usageReport } = readReply({
     object: 'response',
     status: 'completed',
@@ -23,7 +23,7 @@ test('tools of the vendor are counted from the items: searches, file searches, a
   assert.deepEqual(usageReport?.usage, { inputTokens: 5, outputTokens: 1, webSearches: 1, fileSearches: 1, codeSessions: 1 });
 });
 
-test('an item that is told again is counted once, and one without an id by its place', () => {
+test('a repeated item is counted once, and an item without an id by its position', () => {
   const uses = new ToolUses();
   for (const item of [...items, ...items]) uses.add(item, '0');
   for (const place of ['7', '8', '8']) uses.add({ type: 'file_search_call' }, place);
@@ -31,6 +31,6 @@ test('an item that is told again is counted once, and one without an id by its p
   assert.deepEqual(uses.complete(undefined)?.usage, { webSearches: 1, fileSearches: 3, codeSessions: 1 });
 });
 
-test('without any use the report stays as it is', () => {
+test('without tool uses the report stays unchanged', () => {
   assert.equal(new ToolUses().complete(undefined), undefined);
 });

@@ -13,7 +13,7 @@ const assistant = (id: string): JsonObject => ({ type: 'message', role: 'assista
 const system = (id: string): JsonObject => ({ role: 'system', id, content: 's' });
 const reasoning = (id: string): JsonObject => ({ type: 'reasoning', id, summary: [] });
 
-/** Kinds of calls, and how their results are called. */
+/** Kinds of calls. The names of their results are derived from them. */
 const kinds = ['function_call', 'custom_tool_call', 'computer_call', 'local_shell_call', 'apply_patch_call'];
 
 type Step =
@@ -47,39 +47,39 @@ const conversation = fc.array(step, { minLength: 1, maxLength: 30 }).map(layOut)
 const countTokens = (): number => 1;
 
 describe('truncation', () => {
-  test('keeps to the limit, to the order, and to what must stay', () => {
+  test('keeps the limit, the order and the required items', () => {
     fc.assert(
       fc.property(conversation, fc.nat(60), (items, tokensMax) => {
         const truncated = dropMiddle(items, { tokensMax, countTokens });
-        const kept = truncated.items;
-        assert.equal(truncated.fits, kept.length <= tokensMax);
-        assert.equal(kept.length + truncated.dropped, items.length);
+        const retained = truncated.items;
+        assert.equal(truncated.fits, retained.length <= tokensMax);
+        assert.equal(retained.length + truncated.dropped, items.length);
         assert.deepEqual(
-          kept,
-          items.filter((item) => kept.includes(item)),
+          retained,
+          items.filter((item) => retained.includes(item)),
         );
-        for (const item of items) if (item.role === 'system') assert.ok(kept.includes(item));
-        const said = items.filter(({ role }) => role === 'user');
-        for (const item of [said[0], said.at(-1), items.at(-1)]) if (item !== undefined) assert.ok(kept.includes(item));
+        for (const item of items) if (item.role === 'system') assert.ok(retained.includes(item));
+        const userMessages = items.filter(({ role }) => role === 'user');
+        for (const item of [userMessages[0], userMessages.at(-1), items.at(-1)]) if (item !== undefined) assert.ok(retained.includes(item));
       }),
     );
   });
 
-  test('a call and its result leave together, whatever the tool, and reasoning with what it led to', () => {
+  test('a call is dropped together with its result, and reasoning with the items that it led to', () => {
     fc.assert(
       fc.property(conversation, fc.nat(60), (items, tokensMax) => {
-        const kept = dropMiddle(items, { tokensMax, countTokens }).items;
+        const retained = dropMiddle(items, { tokensMax, countTokens }).items;
         for (const [index, item] of items.entries()) {
           const partners = items.filter((other) => other !== item && item.call_id !== undefined && other.call_id === item.call_id);
-          for (const partner of partners) assert.equal(kept.includes(item), kept.includes(partner));
+          for (const partner of partners) assert.equal(retained.includes(item), retained.includes(partner));
           const next = items[index + 1];
-          if (item.type === 'reasoning' && next !== undefined) assert.equal(kept.includes(item), kept.includes(next));
+          if (item.type === 'reasoning' && next !== undefined) assert.equal(retained.includes(item), retained.includes(next));
         }
       }),
     );
   });
 
-  test('what fits stays as it is, and the newest stays longest', () => {
+  test('a conversation that fits stays unchanged, and the newest items stay longest', () => {
     const items = [system('s'), user('1'), assistant('2'), user('3'), assistant('4'), user('5')];
     assert.equal(dropMiddle(items, { tokensMax: 6, countTokens }).items, items);
     assert.deepEqual(dropMiddle(items, { tokensMax: 5, countTokens }).droppedIds, ['2']);
@@ -87,26 +87,26 @@ describe('truncation', () => {
     assert.equal(dropMiddle(items, { tokensMax: 2, countTokens }).fits, false);
   });
 
-  test('a long run of tools is cut in its middle, not at its step', () => {
+  test('a long run of tools is cut in its middle, not at its last step', () => {
     const items = layOut([
       { kind: 'user' },
       ...Array.from({ length: 50 }, (): Step => ({ kind: 'calls', types: ['function_call'], thinks: true })),
     ]);
-    const kept = dropMiddle(items, { tokensMax: 10, countTokens }).items;
-    assert.equal(kept.length, 10);
-    assert.deepEqual(kept[0], items[0]);
-    assert.deepEqual(kept.slice(-3), items.slice(-3));
+    const retained = dropMiddle(items, { tokensMax: 10, countTokens }).items;
+    assert.equal(retained.length, 10);
+    assert.deepEqual(retained[0], items[0]);
+    assert.deepEqual(retained.slice(-3), items.slice(-3));
   });
 
-  test('ten thousand items are no work', () => {
+  test('ten thousand items are truncated within two seconds', () => {
     const items = layOut(Array.from({ length: 10_000 }, (_, at): Step => ({ kind: at % 2 === 0 ? 'user' : 'assistant' })));
-    const begun = threadMs();
+    const startMs = threadMs();
     assert.equal(dropMiddle(items, { tokensMax: 100, countTokens }).items.length, 100);
-    assert.ok(threadMs() - begun < 2000);
+    assert.ok(threadMs() - startMs < 2000);
   });
 });
 
-describe('a request and its window', () => {
+describe('fitContext', () => {
   const words = (count: number): string => 'the quick brown fox jumps over it '.repeat(count);
   const talk = (turns: number): readonly JsonObject[] =>
     Array.from({ length: turns }, (_, at) => ({
@@ -116,13 +116,13 @@ describe('a request and its window', () => {
       content: words(20),
     }));
 
-  test('that fits passes', async () => {
+  test('accepts a request that fits', async () => {
     for (const truncation of ['auto', 'disabled'])
       assert.deepEqual(await fitContext({ input: talk(5), truncation }, { contextTokensMax: 100_000 }), { kind: 'fits' });
     assert.deepEqual(await fitContext({ input: 'Hi' }, { contextTokensMax: 8192 }), { kind: 'fits' });
   });
 
-  test('auto drops the middle where the estimate is too long', async () => {
+  test('drops the middle with truncation auto if the estimate is too long', async () => {
     const fit = await fitContext({ input: talk(101), truncation: 'auto', model: 'm' }, { contextTokensMax: 8000, outputTokensMax: 1000 });
     assert.ok(fit.kind === 'truncated');
     assert.equal(fit.body.model, 'm');
@@ -131,13 +131,13 @@ describe('a request and its window', () => {
     assert.equal((fit.body.input as readonly JsonObject[]).at(-1)?.id, 'm100');
   });
 
-  test('disabled is refused only with certainty', async () => {
+  test('refuses a request without truncation only if it is certainly too long', async () => {
     assert.deepEqual(await fitContext({ input: talk(60) }, { contextTokensMax: 8000 }), { kind: 'fits' });
     const long = await fitContext({ input: talk(1000) }, { contextTokensMax: 8000 });
     assert.ok(long.kind === 'too-long' && long.tokensMin > 8000 && long.tokensMax === 8000);
   });
 
-  test('disabled is refused by the estimate where the operator has set the window', async () => {
+  test('refuses by the estimate if the operator has configured the window', async () => {
     const own = { contextTokensMax: 8000, refusesEstimate: true };
     const long = await fitContext({ input: talk(60) }, own);
     assert.ok(long.kind === 'too-long' && long.isEstimate === true && long.tokensMin > 8000);
@@ -145,13 +145,13 @@ describe('a request and its window', () => {
     assert.equal((await fitContext({ input: talk(60), truncation: 'auto' }, own)).kind, 'truncated');
   });
 
-  test('blanks and files, whose tokens nobody knows, prove nothing', async () => {
+  test('accepts blanks and files, whose tokens are unknown', async () => {
     const file = { role: 'user', content: [{ type: 'input_file', file_data: 'A'.repeat(2_000_000) }] };
     assert.equal((await fitContext({ input: [file] }, { contextTokensMax: 8000 })).kind, 'fits');
     assert.equal((await fitContext({ input: ' '.repeat(2_000_000) }, { contextTokensMax: 8000 })).kind, 'fits');
   });
 
-  test('one turn that is too long by itself is too long with truncation as well', async () => {
+  test('reports a single turn that is too long, with truncation too', async () => {
     assert.equal(
       (await fitContext({ input: [{ role: 'user', content: words(20_000) }], truncation: 'auto' }, { contextTokensMax: 8000 })).kind,
       'too-long',

@@ -2,14 +2,14 @@ import { filledText } from '../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 
 export type TruncationLimits = {
-  /** Tokens that the items may have together. */
+  /** The maximum of tokens in all items together. */
   readonly tokensMax: number;
   readonly countTokens: (item: JsonValue) => number;
 };
 
 export type Truncated = {
   readonly items: readonly JsonValue[];
-  /** How many items were dropped, and the ids of those that have one. */
+  /** The number of dropped items, and the ids of those that have one. */
   readonly dropped: number;
   readonly droppedIds: readonly string[];
 };
@@ -18,7 +18,7 @@ const membersOf = (item: JsonValue | undefined): JsonObject => (isJsonObject(ite
 
 const roleOf = (item: JsonValue): string | undefined => {
   const { role, type } = membersOf(item);
-  // Parts of a message that stand alone are said by the user.
+  // Parts of a message without a message around them are the user's.
   return filledText(role) ?? (typeof type === 'string' && type.startsWith('input_') ? 'user' : undefined);
 };
 
@@ -26,7 +26,7 @@ const isSystem = (item: JsonValue): boolean => roleOf(item) === 'system' || role
 const isUser = (item: JsonValue): boolean => roleOf(item) === 'user';
 const isOutput = (item: JsonValue): boolean => /_(?:output|response)$/.test(filledText(membersOf(item).type) ?? '');
 
-/** By what a call and its result know each other; undefined for items that are neither. */
+/** The id that links a call and its result. Undefined for other items. */
 function bondOf(item: JsonValue): string | undefined {
   const { type, id, call_id: callId, approval_request_id: request } = membersOf(item);
   if (type === 'mcp_approval_request') return filledText(id);
@@ -34,8 +34,8 @@ function bondOf(item: JsonValue): string | undefined {
 }
 
 /**
- * Puts items that only make sense together under one number: a call with its results, and reasoning with what it led to. Numbers count in
- * the order in which the groups begin.
+ * Gives items that belong together the same number: a call with its results, and reasoning with the items that it led
+ * to. Numbers follow the order in which the groups begin.
  */
 function groupItems(items: readonly JsonValue[]): readonly number[] {
   const parents = items.map((_, index) => index);
@@ -65,24 +65,24 @@ function groupItems(items: readonly JsonValue[]): readonly number[] {
   return items.map((_, index) => rootOf(index));
 }
 
-/** Items that stay whatever happens: system text, the first and the last thing that the user said, and the step that the model is at. */
-function findKept(items: readonly JsonValue[]): ReadonlySet<number> {
-  const kept = new Set(items.flatMap((item, index) => (isSystem(item) ? [index] : [])));
+/** Items that are never dropped: system text, the first and the last user message, and the model's current step. */
+function findRequired(items: readonly JsonValue[]): ReadonlySet<number> {
+  const required = new Set(items.flatMap((item, index) => (isSystem(item) ? [index] : [])));
   const first = items.findIndex(isUser);
   const last = items.findLastIndex(isUser);
-  if (first !== -1) kept.add(first).add(last);
-  // Results that have just come in are what the model goes on with.
+  if (first !== -1) required.add(first).add(last);
+  // The model continues from the newest results.
   for (let index = items.length - 1; index >= 0; index--) {
-    kept.add(index);
+    required.add(index);
     const before = items[index - 1];
     if (before === undefined || !isOutput(items[index] ?? null) || !isOutput(before)) break;
   }
-  return kept;
+  return required;
 }
 
 /**
- * Drops items from the middle of a conversation, the oldest first, until the rest has no more than so many tokens or only the least is left:
- * what belongs together leaves together. `fits` says which of the two it was.
+ * Drops items from the middle of a conversation, the oldest first, until the rest fits `tokensMax` or only required
+ * items remain. Items that belong together are dropped together. `fits` reports the result.
  */
 export function dropMiddle(
   items: readonly JsonValue[],
@@ -90,7 +90,7 @@ export function dropMiddle(
 ): Truncated & { readonly fits: boolean } {
   const counts = items.map(countTokens);
   const groups = groupItems(items);
-  const keptGroups = new Set([...findKept(items)].map((index) => groups[index]));
+  const keptGroups = new Set([...findRequired(items)].map((index) => groups[index]));
   const tokensOfGroup = new Map<number, number>();
   for (const [index, group] of groups.entries()) tokensOfGroup.set(group, (tokensOfGroup.get(group) ?? 0) + (counts[index] ?? 0));
   let total = counts.reduce((sum, count) => sum + count, 0);
@@ -103,11 +103,11 @@ export function dropMiddle(
     total -= tokens;
   }
   const isDropped = (index: number): boolean => dropped.has(groups[index] ?? -1);
-  const gone = items.filter((_, index) => isDropped(index));
+  const droppedItems = items.filter((_, index) => isDropped(index));
   return {
-    items: gone.length === 0 ? items : items.filter((_, index) => !isDropped(index)),
-    dropped: gone.length,
-    droppedIds: gone.flatMap((item) => filledText(membersOf(item).id) ?? []),
+    items: droppedItems.length === 0 ? items : items.filter((_, index) => !isDropped(index)),
+    dropped: droppedItems.length,
+    droppedIds: droppedItems.flatMap((item) => filledText(membersOf(item).id) ?? []),
     fits: total <= tokensMax,
   };
 }

@@ -11,10 +11,10 @@ import { createItemListSchema } from './input-item-schemas.ts';
 import { metadataSchema } from './request-schema.ts';
 import { wordRequestProblem } from './word-request-problem.ts';
 
-/** What the bodies of the conversations interface are for. */
+/** The requests of the conversations interface that have a body. */
 export type ConversationBody = 'create' | 'update' | 'add-items';
 
-/** Items that one request may bring: the vendor's bound, its API description of 2026-08-21. */
+/** The vendor's limit of items per request, from its API description of 2026-08-21. */
 const itemsMax = 20;
 
 function createSchema(kind: ConversationBody, mode: ValidationMode): TSchema {
@@ -37,7 +37,7 @@ const schemas = new Map(
 const checks = new Map([...schemas].map(([name, schema]) => [name, compileCheckLater(schema)]));
 
 /**
- * Refuses a body that the conversations interface does not take, in the words of the Responses interface.
+ * Refuses an invalid body of the conversations interface, with the messages of the Responses interface.
  * @throws GatewayError missing_required_field, unknown_field or invalid_value
  */
 export function validateConversationBody(kind: ConversationBody, body: JsonObject, mode: ValidationMode): void {

@@ -34,7 +34,7 @@ const jsonSchema = (fields: Fields): Fields => format({ type: 'json_schema', nam
 const weather = { type: 'function', name: 'f', parameters: { type: 'object' }, strict: true };
 const pairs = (count: number): Fields => Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 'v']));
 
-/** Accepted in both modes: every field and form that the contract names, at its bounds. */
+/** Accepted in both modes: every field and form of the contract, at its bounds. */
 const accepted: readonly Fields[] = [
   {},
   { instructions: 'x', max_output_tokens: 1, parallel_tool_calls: false, previous_response_id: 'resp_1', store: false, stream: true },
@@ -305,34 +305,34 @@ const compatibleOnly: readonly Refused[] = [
   ],
 ];
 
-test('what the contract names is accepted in both modes', () => {
+test('fields of the contract are accepted in both modes', () => {
   for (const mode of modes) {
     for (const fields of accepted)
       assert.equal(refusal({ ...base, ...fields }, mode)?.message, undefined, `${mode} ${JSON.stringify(fields)}`);
   }
 });
 
-test('what the contract refuses is refused in both modes, by name', () => {
+test('violations of the contract are refused in both modes with the name of the field', () => {
   for (const mode of modes) {
     for (const [fields, param, code, message] of refused) {
       const error = refusal({ ...base, ...fields }, mode);
       const label = `${mode} ${JSON.stringify(fields)}`;
       assert.ok(error !== undefined, label);
       assert.deepEqual([error.param, error.details?.openai_code], [param, code], `${label}: ${error.message}`);
-      // Words that only compatible mode knows, and null where the vendor takes it, stand in the same message.
+      // The same message also lists values of compatible mode, and null if the vendor accepts it.
       if (message !== undefined && mode === 'documented' && !message.includes('or null')) assert.equal(error.message, message, label);
     }
   }
 });
 
-test('messages of compatible mode word for word', () => {
+test('messages of compatible mode match exactly', () => {
   for (const [fields, , , message] of refused) {
     if (message !== undefined && !message.includes('Supported'))
       assert.equal(refusal({ ...base, ...fields }, 'compatible')?.message, message);
   }
 });
 
-test('what only the vendor accepts passes in compatible mode and is refused in documented mode', () => {
+test('fields of the vendor alone pass in compatible mode and are refused in documented mode', () => {
   for (const [fields, param, code, message] of compatibleOnly) {
     const label = JSON.stringify(fields);
     assert.equal(refusal({ ...base, ...fields }, 'compatible')?.message, undefined, label);
@@ -350,7 +350,7 @@ test('model and input are required', () => {
   }
 });
 
-test('input may be left out where the vendor finds it elsewhere, and two histories are refused', () => {
+test('input may be absent if the vendor has it, and two histories are refused', () => {
   for (const fields of [{ previous_response_id: 'resp_1' }, { conversation: 'conv_1' }, { prompt: { id: 'pmpt_1' } }]) {
     assert.equal(refusal({ model: 'm', ...fields }, 'compatible'), undefined);
     assert.equal(refusal({ model: 'm', ...fields, input: null }, 'compatible'), undefined);
@@ -360,13 +360,13 @@ test('input may be left out where the vendor finds it elsewhere, and two histori
   assert.match(error?.message ?? '', /Mutually exclusive parameters: 'previous_response_id' and 'conversation'/);
 });
 
-test('counting tokens takes the same body', () => {
+test('a token count accepts the same body', () => {
   validateRequest({ operation: 'count-tokens', body: base, headers: {} }, 'compatible');
   assert.throws(() => validateRequest({ operation: 'count-tokens', body: { input: 'x' }, headers: {} }, 'compatible'), /'model'/);
 });
 
-test('whatever the values, a body is accepted or refused with a field named', () => {
-  const known = [
+test('any body is accepted, or refused with the name of a field', () => {
+  const names = [
     'model',
     'input',
     'include',
@@ -381,7 +381,7 @@ test('whatever the values, a body is accepted or refused with a field named', ()
   ];
   const value = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<JsonValue>;
   fc.assert(
-    fc.property(fc.dictionary(fc.constantFrom(...known), value), fc.constantFrom(...modes), (fields, mode) => {
+    fc.property(fc.dictionary(fc.constantFrom(...names), value), fc.constantFrom(...modes), (fields, mode) => {
       const error = refusal({ ...base, ...fields }, mode);
       assert.ok(error === undefined || (error.param !== undefined && error.message !== 'The request body does not fit the interface.'));
     }),

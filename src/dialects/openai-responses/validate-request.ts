@@ -12,18 +12,18 @@ import { wordRequestProblem } from './word-request-problem.ts';
 const compatible = compileCheck(requestSchema('generate', 'compatible'));
 const documented = compileCheckLater(requestSchema('generate', 'documented'));
 
-/** The contract describes requests that generate; the others are the vendor's alone. */
+/** The contract describes only requests that generate; the others are the vendor's. */
 const checkOf = (operation: Operation, mode: ValidationMode): ((body: unknown) => boolean) =>
   mode === 'documented' && operation === 'generate' ? documented : compatible;
 
 const isAbsent = (value: JsonValue | undefined): value is null | undefined => value === undefined || value === null;
 
-/** Fields that bring a history of their own, so that the input may be left out. */
+/** Fields that bring their own history, so that the input may be absent. */
 const inputSubstitutes = ['previous_response_id', 'conversation', 'prompt'] as const;
 
 const hasOtherContext = (body: JsonObject): boolean => inputSubstitutes.some((name) => !isAbsent(body[name]));
 
-/** The schema lets the input be absent; the vendor does so only where the context comes from elsewhere. */
+/** In the schema the input is optional. The vendor accepts its absence only if the context comes from elsewhere. */
 function requireInput(body: JsonObject): void {
   if (isAbsent(body.input) && !hasOtherContext(body))
     throw wordRequestProblem({ path: ['input'], rule: 'required', expected: ['string', 'array'] });
@@ -33,7 +33,7 @@ function refuseTwoHistories(body: JsonObject): void {
   if (isAbsent(body.previous_response_id) || isAbsent(body.conversation)) return;
   throw new GatewayError(
     'invalid_value',
-    "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Send only one of them: each names the history to continue.",
+    "Mutually exclusive parameters: 'previous_response_id' and 'conversation'. Send only one of them: each names a history to continue.",
     { param: 'previous_response_id', details: { openai_code: 'mutually_exclusive_parameters' } },
   );
 }
@@ -45,8 +45,8 @@ function mentionsJson(value: JsonValue | undefined): boolean {
 }
 
 /**
- * The older JSON mode works only when the model is told to write JSON; the vendor refuses a request that does not. What an earlier
- * response or a prompt template says is not known here, so only a request that carries its whole context is refused.
+ * JSON mode works only if the prompt mentions JSON, and the vendor refuses a request that does not. Earlier responses
+ * and prompt templates are unknown here, so only a request with its whole context is refused.
  */
 function requireJsonInstruction(body: JsonObject): void {
   const format = isJsonObject(body.text) ? body.text.format : undefined;
@@ -71,7 +71,7 @@ export function validateRequest({ operation, body }: WireRequest, mode: Validati
       ? new GatewayError('invalid_value', 'The request body does not fit the interface.')
       : wordRequestProblem(problem);
   }
-  // Instructions and tools can be counted without any input.
+  // Instructions and tools can be counted without input.
   if (operation !== 'count-tokens') requireInput(body);
   requireTriggerLast(body.input);
   refuseTwoHistories(body);

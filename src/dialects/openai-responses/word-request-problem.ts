@@ -2,7 +2,7 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { SchemaProblem } from '../../platform/schema/schema-problem.ts';
 import { joinWords, type OpenaiWords, wordOpenaiProblem, wordTypeName } from '../word-openai-problem.ts';
 
-/** All other numbers are whole. */
+/** All other numbers are integers. */
 const decimalFields = new Set<string | number>(['temperature', 'top_p', 'score_threshold']);
 
 const words: OpenaiWords = {
@@ -11,7 +11,7 @@ const words: OpenaiWords = {
     const names = types.map(wordTypeName);
     return names.length === 1 ? names.join('') : `one of ${joinWords(names, 'or')}`;
   },
-  // The vendor names the field in `param` only; we also name it in the text, since that is all most programs show.
+  // The vendor names the field only in `param`. We also name it in the text, because most programs show nothing else.
   wordEnum: (name, actual, supported) => `Invalid value: ${actual}. ${supported} Parameter: '${name}'.`,
   patternWords: {
     country: 'a two-letter ISO country code such as US',
@@ -21,13 +21,13 @@ const words: OpenaiWords = {
   },
 };
 
-/** Metadata has a bound for its keys, which the vendor words unlike any other. */
+/** The limit for keys of metadata, for which the vendor has a message of its own. */
 function wordMetadataKey({ path, actual }: SchemaProblem): GatewayError {
   const text = `Invalid property name in 'metadata': '${String(path[1])}'. Expected a string with maximum length 64, but got a string with length ${String(actual)} instead.`;
   return new GatewayError('invalid_value', text, { param: 'metadata', details: { openai_code: 'string_above_max_length' } });
 }
 
-/** Says a problem of a request in the vendor's words, with its machine code and the path of the field. */
+/** Words a problem of a request as the vendor does, with its machine code and the path of the field. */
 export function wordRequestProblem(problem: SchemaProblem): GatewayError {
   const isMetadataKey = problem.path[0] === 'metadata' && problem.rule === 'max-length' && problem.expected === 64;
   return isMetadataKey ? wordMetadataKey(problem) : wordOpenaiProblem(problem, words);

@@ -9,7 +9,7 @@ import {
   createUpstreamError,
   isKeyRefusal,
   messageCharactersMax,
-  type SaidError,
+  type UpstreamError,
 } from '../../upstream-error.ts';
 
 /** Type words that tell the class better than the status, which imitating servers choose freely. */
@@ -22,7 +22,7 @@ const codeByType: Readonly<Record<string, ErrorCode>> = {
   request_too_large: 'request_too_large',
 };
 
-function classify(said: SaidError): ErrorCode {
+function classify(said: UpstreamError): ErrorCode {
   const { status, words, message } = said;
   if (isKeyRefusal(said)) return 'upstream_credentials_rejected';
   // The vendor answers 400 when the credit is used up.
@@ -34,7 +34,7 @@ function classify(said: SaidError): ErrorCode {
 export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorReply): GatewayError {
   const error = isJsonObject(body) ? (body.error ?? body) : body;
   const { message, type, code } = membersOf(error);
-  const said: SaidError = {
+  const said: UpstreamError = {
     status,
     message: (filledText(error) ?? filledText(message) ?? '').slice(0, messageCharactersMax),
     words: [type, code].flatMap((word) => filledText(word) ?? []),

@@ -9,7 +9,7 @@ import {
   createUpstreamError,
   isKeyRefusal,
   messageCharactersMax,
-  type SaidError,
+  type UpstreamError,
 } from '../../upstream-error.ts';
 
 /** Seconds out of the vendor's `"34.4s"`. */
@@ -29,7 +29,7 @@ const isKeyProblem = (error: JsonObject, message: string): boolean =>
 const saysOutOfCredit = (message: string): boolean =>
   /credits? (?:are|is|have been) depleted|spending (?:cap|limit)|billing (?:is|has been) disabled/i.test(message);
 
-function classify(said: SaidError, error: JsonObject): ErrorCode {
+function classify(said: UpstreamError, error: JsonObject): ErrorCode {
   const { status, message, words } = said;
   if (isKeyRefusal(said)) return 'upstream_credentials_rejected';
   if ((status === 400 || status === 403) && isKeyProblem(error, message)) return 'upstream_credentials_rejected';
@@ -45,7 +45,7 @@ const aboutRequest: ReadonlySet<ErrorCode> = new Set(['upstream_refused_request'
 export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorReply): GatewayError {
   // A stream that failed before it began answers with an array that holds the error.
   const error = membersOf(membersOf(Array.isArray(body) ? body[0] : body).error);
-  const said: SaidError = {
+  const said: UpstreamError = {
     // An error inside a 200 names its status itself.
     status: status >= 400 ? status : (errorStatusOf(error.code) ?? 500),
     message: (filledText(error.message) ?? '').slice(0, messageCharactersMax),

@@ -8,27 +8,27 @@ import { shownBy } from './reasoning-details.ts';
 type Prose = { readonly kind: 'text' | 'refusal' | 'reasoning'; readonly index: number; text: string; isProven: boolean };
 
 /**
- * Turns what a stream says into events that keep to the grammar: one block of prose is open at a time, and calls, which may overlap, have
- * indices of their own. Citations wait for the end of the text that they are of, because servers send them before, within or after it.
+ * Turns the content of a stream into valid events. One block of prose is open at a time; calls may overlap and have
+ * indices of their own. Citations wait for the end of their text, because servers send them before, within or after it.
  */
 export class BlockWriter {
   readonly #proofOrigin: string;
   #events: InferenceEvent[] = [];
   #nextIndex = 0;
   #prose: Prose | undefined;
-  /** Characters of the text blocks that have ended: citations count from the beginning of the whole content. */
+  /** Characters of the finished text blocks. Citations count from the beginning of the whole content. */
   #textBefore = 0;
   #citations: Citation[] = [];
-  /** The addresses of the citations that wait, and how many are of each; and the places in the text that cite them. */
+  /** The addresses of waiting citations with their counts, and the cited positions. */
   readonly #addresses = new Map<string, number>();
-  readonly #places = new Set<string>();
+  readonly #positions = new Set<string>();
   hasRefusal = false;
 
   constructor(proofOrigin: string) {
     this.#proofOrigin = proofOrigin;
   }
 
-  /** The events since the last time. */
+  /** Returns the events since the last call. */
   take(): readonly InferenceEvent[] {
     const events = this.#events;
     if (events.length > 0) this.#events = [];
@@ -39,9 +39,9 @@ export class BlockWriter {
     this.#events.push(event);
   }
 
-  /** More of a text, a refusal or thoughts. A block of another kind that is open ends before it. */
+  /** Adds text, a refusal or reasoning. An open block of another kind ends first. */
   say(kind: Prose['kind'], text: string): void {
-    // What comes after a proof is another piece of reasoning: the proof was of all that came before it.
+    // Text after a proof is another piece of reasoning, because the proof covers everything before it.
     const continues = this.#prose?.kind === kind && !this.#prose.isProven;
     const prose = continues && this.#prose !== undefined ? this.#prose : this.#open(kind);
     prose.text += text;
@@ -49,7 +49,7 @@ export class BlockWriter {
     this.#events.push({ type: 'delta', index: prose.index, text });
   }
 
-  /** A proof of the thoughts that are open, or, where there are none, a piece of reasoning that shows nothing. */
+  /** Adds a proof of the open reasoning. Without open reasoning, it is a piece of reasoning without text. */
   prove(proof: Proof): void {
     const isOpen = this.#prose?.kind === 'reasoning' && !this.#prose.isProven;
     const prose = isOpen && this.#prose !== undefined ? this.#prose : this.#open('reasoning');
@@ -58,7 +58,7 @@ export class BlockWriter {
     this.#events.push({ type: 'proof', index: prose.index, proof: prose.text === '' ? proof : visible });
   }
 
-  /** A proof of the text that is open; without one it proves nothing. */
+  /** Adds a proof of the open text. Without open text it is ignored. */
   proveText(proof: Proof): void {
     if (this.#prose?.kind === 'text') this.#events.push({ type: 'proof', index: this.#prose.index, proof });
   }
@@ -66,9 +66,9 @@ export class BlockWriter {
   cite(citation: Citation): void {
     const { source } = citation;
     if (source.kind === 'url') {
-      const place = placeOf(citation, source.url);
-      if (this.#places.has(place)) return;
-      this.#places.add(place);
+      const position = positionOf(citation, source.url);
+      if (this.#positions.has(position)) return;
+      this.#positions.add(position);
       this.#addresses.set(source.url, (this.#addresses.get(source.url) ?? 0) + 1);
     }
     this.#citations.push(citation);
@@ -91,7 +91,7 @@ export class BlockWriter {
     return index;
   }
 
-  /** @param isLast whether no more text can come: then all citations that are left belong to this text */
+  /** @param isLast whether no more text can follow: then all remaining citations belong to this text */
   endProse(isLast = false): void {
     const prose = this.#prose;
     if (prose === undefined) return;
@@ -119,24 +119,24 @@ export class BlockWriter {
     const here = this.#citations.filter(isHere);
     this.#citations = this.#citations.filter((citation) => !isHere(citation));
     for (const { start, end, ...citation } of here) {
-      if (citation.source.kind === 'url') this.#forget(placeOf({ start }, citation.source.url), citation.source.url);
+      if (citation.source.kind === 'url') this.#forget(positionOf({ start }, citation.source.url), citation.source.url);
       const from = Math.min(Math.max((start ?? 0) - before, 0), length);
       const to = Math.min(Math.max((end ?? 0) - before, from), length);
-      // A span that lies outside of the text, as some servers send, is none.
+      // A span outside the text, as some servers send, is ignored.
       const span = start === undefined || end === undefined || to === from ? {} : { start: from, end: to };
       this.#events.push({ type: 'citation', index, citation: { ...span, ...citation } });
     }
   }
 
-  /** A citation no longer waits: the same may come again for a later text. */
-  #forget(place: string, url: string): void {
-    this.#places.delete(place);
-    const left = (this.#addresses.get(url) ?? 1) - 1;
-    if (left === 0) this.#addresses.delete(url);
-    else this.#addresses.set(url, left);
+  /** Removes a waiting citation: the same may come again for a later text. */
+  #forget(position: string, url: string): void {
+    this.#positions.delete(position);
+    const remaining = (this.#addresses.get(url) ?? 1) - 1;
+    if (remaining === 0) this.#addresses.delete(url);
+    else this.#addresses.set(url, remaining);
   }
 }
 
-function placeOf({ start }: { readonly start?: number | undefined }, url: string): string {
+function positionOf({ start }: { readonly start?: number | undefined }, url: string): string {
   return `${start ?? ''} ${url}`;
 }

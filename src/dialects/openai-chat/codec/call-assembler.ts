@@ -7,12 +7,12 @@ import { ObjectScan } from './object-scan.ts';
 import { readThoughtSignature } from './reasoning-details.ts';
 
 type Call = {
-  /** Its number in the order in which calls came. */
+  /** Its number in the order of arrival. */
   readonly order: number;
   readonly wireIndex: number | undefined;
   wireId: string;
   name: string;
-  /** Arguments that have not gone on. */
+  /** Arguments that have not been passed on. */
   held: string;
   hasArguments: boolean;
   scan: ObjectScan;
@@ -32,7 +32,7 @@ type Piece = {
   readonly isAlone: boolean;
 };
 
-/** An empty object that opens a call may stand for arguments to come. It is never sent before the end. */
+/** An empty object that opens a call may be a placeholder for arguments. It is never sent before the end. */
 const isEmptyOpening = ({ held, scan }: Call): boolean => held === '{}' && scan.isWhole();
 
 function argumentsText(value: JsonValue | undefined): string {
@@ -53,20 +53,25 @@ function readPiece(call: JsonObject, isAlone: boolean): Piece {
 }
 
 /**
- * Puts calls together from deltas of servers that agree on little: index missing or always 0, ids missing, empty, late or in every chunk,
- * names late, in pieces or in every chunk, arguments as text, as an object, at once or not at all, several calls interleaved.
+ * Assembles calls from the deltas of servers that differ in almost everything:
  *
- * A call's block begins when its name and its first arguments are known, or when something else begins; by then its id is settled, made if
- * need be.
+ * - the index is missing or always 0;
+ * - ids are missing, empty, late or in every chunk;
+ * - names are late, in deltas or in every chunk;
+ * - arguments are text or an object, at once or missing;
+ * - several calls interleave.
+ *
+ * The block of a call begins when its name and first arguments are known, or when something else begins. By then its id
+ * is final, generated if necessary.
  */
 export class CallAssembler {
   readonly #reading: ReplyReading;
   readonly #writer: BlockWriter;
   readonly #calls: Call[] = [];
-  /** The latest call of an index and of an id: a reply may have thousands, and every delta looks for its own. */
+  /** The latest call of each index and id. A reply may have thousands of calls, and every delta looks up its own. */
   readonly #byIndex = new Map<number, Call>();
   readonly #byId = new Map<string, Call>();
-  /** Calls of which something has come since the last time they were settled. */
+  /** Calls that have changed since `settle` was last called. */
   readonly #unsettled = new Set<Call>();
   readonly #ids = new Set<string>();
 
@@ -75,7 +80,7 @@ export class CallAssembler {
     this.#writer = writer;
   }
 
-  /** Whether any call has come that counts. */
+  /** Whether any real call has arrived. */
   hasCalls(): boolean {
     return this.#calls.some((call) => call.block !== undefined);
   }
@@ -90,7 +95,7 @@ export class CallAssembler {
     this.#readPiece(readPiece({ index: -1, function: call }, true));
   }
 
-  /** Something else begins: calls that wait for nothing but arguments begin before it, and those that are whole end. */
+  /** Something else begins. Calls that wait only for arguments begin before it, and complete calls end. */
   settle(): void {
     if (this.#unsettled.size === 0) return;
     for (const call of [...this.#unsettled].toSorted((first, second) => first.order - second.order)) {
@@ -100,7 +105,7 @@ export class CallAssembler {
     this.#unsettled.clear();
   }
 
-  /** Nothing more comes. */
+  /** Ends all calls. */
   finish(): void {
     for (const call of this.#calls) {
       if (call.hasEnded) continue;
@@ -111,12 +116,12 @@ export class CallAssembler {
   }
 
   #readPiece(piece: Piece): void {
-    const found = this.#find(piece);
-    if (found === undefined) this.settle();
-    const call = found ?? this.#add(piece);
+    const existing = this.#find(piece);
+    if (existing === undefined) this.settle();
+    const call = existing ?? this.#add(piece);
     if (call.hasEnded) return;
     this.#unsettled.add(call);
-    if (found !== undefined) this.#readHead(call, piece);
+    if (existing !== undefined) this.#readHead(call, piece);
     if (piece.signature !== undefined) call.proof = { origin: this.#reading.proofOrigin, blob: piece.signature };
     this.#readArguments(call, piece.text);
     if (call.block === undefined && call.name !== '' && call.held !== '' && !isEmptyOpening(call)) this.#start(call);
@@ -142,7 +147,7 @@ export class CallAssembler {
     return call;
   }
 
-  /** The call that a piece continues; undefined when it begins another. */
+  /** The call that a piece continues. Undefined if it begins another. */
   #find(piece: Piece): Call | undefined {
     const { index, id } = piece;
     if (index !== undefined) {
@@ -154,7 +159,7 @@ export class CallAssembler {
     if (id !== '') {
       const call = this.#byId.get(id);
       if (call !== undefined) return this.#continues(call, piece) ? call : undefined;
-      // An id that comes after its call.
+      // An id that arrives after its call.
       return last?.wireId === '' && piece.name === '' ? last : undefined;
     }
     if (last === undefined || piece.name === '') return last;
@@ -162,7 +167,7 @@ export class CallAssembler {
     return !isOther && this.#continues(last, piece) ? last : undefined;
   }
 
-  /** Whether a piece belongs to the call that its index or id names: servers use both again for the next call. */
+  /** Whether a piece belongs to the call that its index or id names. Servers reuse both for the next call. */
   #continues(call: Call, { id, name, text }: Piece): boolean {
     if (id !== '' && call.wireId !== '' && id !== call.wireId) return name === '';
     if (id !== '' && id === call.wireId) return true;
@@ -170,7 +175,7 @@ export class CallAssembler {
     return name === call.name && !(call.scan.isWhole() && text.trimStart().startsWith('{'));
   }
 
-  /** Id and name, as far as they are not settled: late ones, and pieces of them. */
+  /** Adds id and name while they are not final: late ones, and pieces of them. */
   #readHead(call: Call, { id, name }: Piece): void {
     if (call.block !== undefined) return;
     if (id !== '' && id !== call.wireId) this.#rename(call, call.wireId === '' || id.startsWith(call.wireId) ? id : call.wireId + id);
@@ -182,14 +187,14 @@ export class CallAssembler {
   #rename(call: Call, wireId: string): void {
     if (this.#byId.get(call.wireId) === call) this.#byId.delete(call.wireId);
     call.wireId = wireId;
-    const known = this.#byId.get(wireId);
-    if (known === undefined || known.order < call.order) this.#byId.set(wireId, call);
+    const current = this.#byId.get(wireId);
+    if (current === undefined || current.order < call.order) this.#byId.set(wireId, call);
   }
 
   #readArguments(call: Call, text: string): void {
     if (text === '') return;
     if (call.scan.isWhole()) {
-      // Nothing can follow a whole object; some servers repeat the call at the end.
+      // Nothing can follow a complete object; some servers repeat the call at the end.
       if (!isEmptyOpening(call) || !text.startsWith('{')) return;
       call.held = '';
       call.scan = new ObjectScan();
@@ -204,7 +209,7 @@ export class CallAssembler {
     const isUsable = call.wireId !== '' && !this.#ids.has(call.wireId);
     const id = isUsable ? call.wireId : this.#reading.newId('call');
     this.#ids.add(id);
-    // A call that nobody named is still a call; the client answers that it has no such function.
+    // A call without a name is still a call. The client answers that it has no such function.
     call.block = this.#writer.startCall(id, call.name === '' ? 'unknown' : call.name);
     this.#send(call);
   }

@@ -3,18 +3,18 @@ import { countOf, filledText, membersOf } from '../../../platform/json/json-read
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 
 /**
- * Reads an annotation, nested as the vendor writes it or flat as some services do. Offsets count characters of the whole content. Undefined
- * for kinds that name no address.
+ * Reads an annotation, nested as the vendor writes it or flat as some services do. Offsets count characters of the
+ * whole content. Undefined for kinds without an address.
  */
 export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
   if (annotation.type !== 'url_citation') return undefined;
-  const said = isJsonObject(annotation.url_citation) ? annotation.url_citation : annotation;
-  const url = filledText(said.url);
+  const fields = isJsonObject(annotation.url_citation) ? annotation.url_citation : annotation;
+  const url = filledText(fields.url);
   if (url === undefined) return undefined;
-  const start = countOf(said.start_index);
-  const end = countOf(said.end_index);
-  const title = filledText(said.title);
-  const citedText = filledText(said.content);
+  const start = countOf(fields.start_index);
+  const end = countOf(fields.end_index);
+  const title = filledText(fields.title);
+  const citedText = filledText(fields.content);
   return {
     ...(start === undefined || end === undefined || end <= start ? {} : { start, end }),
     ...(citedText === undefined ? {} : { citedText }),
@@ -23,7 +23,10 @@ export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
   };
 }
 
-/** Reads an entry of the `citations` and `search_results` of services that search by themselves: an address, or an object that has one. */
+/**
+ * Reads an entry of the `citations` and `search_results` of services with their own search: an address, or an object
+ * that has one.
+ */
 export function decodeSource(entry: unknown): Citation | undefined {
   if (typeof entry === 'string') return entry === '' ? undefined : { source: { kind: 'url', url: entry } };
   const { url, title } = membersOf(entry);
@@ -32,12 +35,12 @@ export function decodeSource(entry: unknown): Citation | undefined {
   return address === undefined ? undefined : { ...(named === undefined ? {} : { title: named }), source: { kind: 'url', url: address } };
 }
 
-/** Where the text of a block stands in the content of the message, in characters. */
+/** The position of a block's text in the content of the message, in characters. */
 export type TextSpan = { readonly start: number; readonly end: number };
 
 /**
- * Writes a citation of a block's text as an annotation of the message. A citation without offsets is one of the whole block. Undefined for
- * documents: this dialect has a word for addresses only.
+ * Writes a citation of a block's text as an annotation of the message. A citation without offsets covers the whole
+ * block. Undefined for documents, because annotations of this dialect have only addresses.
  */
 export function encodeAnnotation({ source, title, start, end }: Citation, span: TextSpan): JsonObject | undefined {
   if (source.kind !== 'url') return undefined;

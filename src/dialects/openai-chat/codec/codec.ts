@@ -11,7 +11,7 @@ import { createEventEncoder } from './event-encoder.ts';
 import { fieldNames } from './field-names.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
 
-/** Chat completions to and from the neutral form. The dialect has no token counter. */
+/** Translates chat completions to and from the neutral form. The dialect has no token counter. */
 export const codec: ChatCodec = {
   fieldNames,
   toolNames: { 'web-search': [], 'code-execution': [], 'file-search': [], 'url-context': [] },

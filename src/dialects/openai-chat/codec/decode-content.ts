@@ -4,30 +4,30 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform
 import { readDataUrl } from '../../data-url.ts';
 import { mediaTypeOfAudioFormat, readFileData, readMediaUrl } from '../../openai-media.ts';
 
-/** Some clients write the address where the vendor wants an object with it. */
+/** Some clients write the address directly, without the vendor's object around it. */
 const addressOf = (value: JsonValue | undefined): string | undefined => filledText(value) ?? filledText(membersOf(value).url);
 
 function decodeImage(part: JsonObject, path: string): MediaPart | undefined {
   const url = addressOf(part.image_url);
   if (url === undefined) return undefined;
-  const word = membersOf(part.image_url).detail;
-  const detail = word === 'original' ? 'high' : wordOf(word, ['low', 'high', 'auto']);
+  const value = membersOf(part.image_url).detail;
+  const detail = value === 'original' ? 'high' : wordOf(value, ['low', 'high', 'auto']);
   return { kind: 'media', media: 'image', source: readMediaUrl(url), path, ...(detail === undefined ? {} : { detail }) };
 }
 
 function decodeAudio(part: JsonObject, path: string): MediaPart | undefined {
   const { data, format } = membersOf(part.input_audio);
-  const sound = filledText(data);
-  if (sound === undefined) return undefined;
+  const audio = filledText(data);
+  if (audio === undefined) return undefined;
   const mediaType = mediaTypeOfAudioFormat(filledText(format) ?? 'wav');
-  return { kind: 'media', media: 'audio', source: { kind: 'inline', mediaType, data: readDataUrl(sound)?.data ?? sound }, path };
+  return { kind: 'media', media: 'audio', source: { kind: 'inline', mediaType, data: readDataUrl(audio)?.data ?? audio }, path };
 }
 
 function readFileSource(file: JsonObject): MediaSource | undefined {
   const data = filledText(file.file_data);
   const fileId = filledText(file.file_id);
   if (data === undefined) return fileId === undefined ? undefined : { kind: 'vendor-file', id: fileId };
-  // OpenRouter takes an address here, the vendor plain base64 as well as a data URL.
+  // OpenRouter accepts an address here; the vendor accepts plain base64 and a data URL.
   if (/^https?:/i.test(data)) return { kind: 'url', url: data };
   return readFileData(data, textOf(file.filename));
 }
@@ -60,7 +60,7 @@ function decodeKnownPart(part: JsonObject, path: string): Part | undefined {
       return decodeAudio(part, path);
     case 'file':
       return decodeFile(part, path);
-    // vLLM and OpenRouter have these beside the vendor's own.
+    // vLLM and OpenRouter have these types besides the vendor's.
     case 'video_url':
       return decodeFromUrl('video', part.video_url, path);
     case 'audio_url':
@@ -70,12 +70,12 @@ function decodeKnownPart(part: JsonObject, path: string): Part | undefined {
   }
 }
 
-/** Reads one content part. What has no neutral name becomes a vendor part. */
+/** Reads one content part. A part without a neutral equivalent becomes a vendor part. */
 function decodeContentPart(part: JsonObject, path: string): Part {
   return decodeKnownPart(part, path) ?? { kind: 'vendor', name: textOf(part.type) ?? 'part', wire: part, elsewhere: 'refuse', path };
 }
 
-/** Reads the content of a message: a text, or a list of parts. An empty text is no part. */
+/** Reads the content of a message: a text, or a list of parts. An empty text is not a part. */
 export function decodeContent(content: JsonValue | undefined, path: string): readonly Part[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content, path }];
   if (!Array.isArray(content)) return [];

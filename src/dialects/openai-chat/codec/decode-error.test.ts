@@ -8,7 +8,7 @@ const openai = (message: string, members: object = {}): unknown => ({
   error: { message, type: 'invalid_request_error', param: null, code: null, ...members },
 });
 
-test('classes by status, and by words where the status says little', () => {
+test('errors are classified by status, or by their message if the status is unspecific', () => {
   const cases: readonly [status: number, body: unknown, code: string, clientStatus: number][] = [
     [400, openai('Bad.'), 'upstream_refused_request', 400],
     [422, { detail: [{ loc: ['body', 'messages'], msg: 'Field required', type: 'missing' }] }, 'upstream_refused_request', 400],
@@ -47,7 +47,7 @@ test('classes by status, and by words where the status says little', () => {
   }
 });
 
-test('the message is the vendor’s, in whatever form, bounded and without names of the account', () => {
+test('the message is the vendor’s, in any form, with a limited length and without names of the account', () => {
   const messageOf = (body: unknown, status = 400): string => decodeError({ status, body }).message;
   assert.equal(messageOf(openai('Bad.')), 'Bad.');
   assert.equal(messageOf({ error: 'Bad.' }), 'Bad.');
@@ -67,11 +67,11 @@ test('the message is the vendor’s, in whatever form, bounded and without names
   assert.doesNotMatch(messageOf(openai('Incorrect API key provided: sk-abcdefghijk'), 401), /sk-/);
 });
 
-test('retry advice is kept', () => {
+test('the retry time is kept', () => {
   assert.equal(decodeError({ status: 429, body: openai('Slow down'), retryAfterSeconds: 7 }).retryAfterSeconds, 7);
 });
 
-test('a request that is too long is recognised in the words of vendors, services and servers', () => {
+test('a request that is too long is recognised in the messages of vendors, services and servers', () => {
   const cases: readonly [status: number, body: unknown, tokens: number | undefined, tokensMax: number | undefined][] = [
     [
       400,
@@ -159,30 +159,30 @@ test('a request that is too long is recognised in the words of vendors, services
   }
 });
 
-test('an output limit that is too large is no long request: shortening the conversation would not help', () => {
+test('an output limit that is too large is not a request that is too long', () => {
   const message =
     "'max_tokens' or 'max_completion_tokens' is too large: 5000. This model's maximum context length is 4096 tokens and your request has 100 input tokens";
   assert.equal(decodeError({ status: 400, body: openai(message) }).code, 'upstream_refused_request');
 });
 
-test('a request that is too long is said to clients in the words and the code that they look for', () => {
-  const said = (message: string, details: object): unknown =>
+test('clients receive the vendor’s message and code for a request that is too long', () => {
+  const bodyOf = (message: string, details: object): unknown =>
     (
       JSON.parse(encodeError(new GatewayError('context_length_exceeded', message, { details: { ...details } }), 'r').body.toString()) as {
         error: unknown;
       }
     ).error;
-  assert.deepEqual(said('prompt is too long: 210000 tokens > 200000 maximum', { tokens: 210_000, tokensMax: 200_000 }), {
+  assert.deepEqual(bodyOf('prompt is too long: 210000 tokens > 200000 maximum', { tokens: 210_000, tokensMax: 200_000 }), {
     message:
       "This model's maximum context length is 200000 tokens. However, your messages resulted in 210000 tokens. Please reduce the length of the messages.",
     type: 'invalid_request_error',
     param: 'messages',
     code: 'context_length_exceeded',
   });
-  assert.match(JSON.stringify(said('Too long.', {})), /maximum context length\. Too long\./);
+  assert.match(JSON.stringify(bodyOf('Too long.', {})), /maximum context length\. Too long\./);
 });
 
-test('other errors of an upstream have the status and the code that clients compare', () => {
+test('other errors of an upstream have the status and code that clients compare', () => {
   const cases: readonly [GatewayError, number, string][] = [
     [decodeError({ status: 429, body: {} }), 429, 'rate_limit_exceeded'],
     [decodeError({ status: 529, body: {} }), 503, 'upstream_overloaded'],

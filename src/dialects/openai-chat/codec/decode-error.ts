@@ -9,25 +9,25 @@ import {
   createOverflowError,
   createUpstreamError,
   messageCharactersMax,
-  type SaidError,
+  type UpstreamError,
   isKeyProblem,
   isKeyRefusal,
   isModeration,
 } from '../../upstream-error.ts';
 
-/** No more of a message is looked at. */
+/** Longer messages are cut before they are read. */
 const readCharactersMax = 10_000;
 
-/** FastAPI, in which many servers are written, says a text or a list of what is wrong where. */
+/** FastAPI, on which many servers are built, returns a text or a list of problems with their locations. */
 function readDetail(detail: unknown): string | undefined {
-  const told = objectsOf(detail).flatMap(({ msg, loc }) => {
+  const texts = objectsOf(detail).flatMap(({ msg, loc }) => {
     const text = filledText(msg);
     return text === undefined ? [] : [Array.isArray(loc) ? `${loc.join('.')}: ${text}` : text];
   });
-  return filledText(detail) ?? (told.length > 0 ? told.join('; ') : filledText(membersOf(detail).message));
+  return filledText(detail) ?? (texts.length > 0 ? texts.join('; ') : filledText(membersOf(detail).message));
 }
 
-/** Services that stand before a vendor give its own error as text beside theirs, which then says little. */
+/** Services in front of a vendor put the vendor's error as text beside their own, which is then unspecific. */
 function readInner(error: JsonObject): string | undefined {
   const raw = filledText(membersOf(error.metadata).raw);
   if (raw === undefined) return undefined;
@@ -36,14 +36,14 @@ function readInner(error: JsonObject): string | undefined {
 }
 
 function readMessage(body: unknown, error: JsonObject): string {
-  const whole = membersOf(body);
-  const told =
-    filledText(error.message) ?? filledText(whole.error) ?? filledText(whole.message) ?? readDetail(whole.detail) ?? filledText(body);
-  const texts = [told, readInner(error)].filter((text, at, all) => text !== undefined && all.indexOf(text) === at);
+  const members = membersOf(body);
+  const own =
+    filledText(error.message) ?? filledText(members.error) ?? filledText(members.message) ?? readDetail(members.detail) ?? filledText(body);
+  const texts = [own, readInner(error)].filter((text, at, all) => text !== undefined && all.indexOf(text) === at);
   return texts.join(': ').slice(0, readCharactersMax);
 }
 
-/** A 200 with an error in it: the error says what the status should have been. */
+/** For an error inside a 200, the status that the error should have had. */
 function readStatus(status: number, error: JsonObject): number {
   return status >= 400 ? status : (errorStatusOf(error.code) ?? 500);
 }
@@ -57,24 +57,24 @@ const overloadWords = /overloaded|at capacity|no available (?:server|worker|chan
 const modelWords =
   /model\b.{0,200}(?:does not exist|not found|not exist|unknown|not supported by|is not available)|no such model|unknown model/i;
 
-function isAbout(said: SaidError, words: readonly string[], pattern: RegExp): boolean {
-  return said.words.some((word) => words.includes(word)) || pattern.test(said.message);
+function isAbout(error: UpstreamError, words: readonly string[], pattern: RegExp): boolean {
+  return error.words.some((word) => words.includes(word)) || pattern.test(error.message);
 }
 
-/** The class of an error by its status, and where the status says little, by its words. */
-function classify(said: SaidError): ErrorCode {
-  if (isModeration(said)) return 'upstream_refused_request';
-  if (isKeyProblem(said) || isKeyRefusal(said)) return 'upstream_credentials_rejected';
-  const code = classifyStatus(said.status);
-  if (isOutOfCredit(said.status, said.words) || (code === 'upstream_rate_limited' && quotaWords.test(said.message))) {
+/** The class of an error by its status, or by its message if the status is unspecific. */
+function classify(error: UpstreamError): ErrorCode {
+  if (isModeration(error)) return 'upstream_refused_request';
+  if (isKeyProblem(error) || isKeyRefusal(error)) return 'upstream_credentials_rejected';
+  const code = classifyStatus(error.status);
+  if (isOutOfCredit(error.status, error.words) || (code === 'upstream_rate_limited' && quotaWords.test(error.message))) {
     return 'upstream_quota_exhausted';
   }
-  if (code === 'upstream_error' && isAbout(said, ['overloaded_error', 'overloaded'], overloadWords)) return 'upstream_overloaded';
-  if (code === 'upstream_refused_request' && isAbout(said, ['model_not_found'], modelWords)) return 'upstream_model_not_found';
+  if (code === 'upstream_error' && isAbout(error, ['overloaded_error', 'overloaded'], overloadWords)) return 'upstream_overloaded';
+  if (code === 'upstream_refused_request' && isAbout(error, ['model_not_found'], modelWords)) return 'upstream_model_not_found';
   return code;
 }
 
-/** Where llama.cpp tells sizes. */
+/** The sizes that llama.cpp reports outside the message. */
 function readCounts(error: JsonObject): ContextOverflow {
   const tokens = countOf(error.n_prompt_tokens);
   const tokensMax = countOf(error.n_ctx);
@@ -82,17 +82,18 @@ function readCounts(error: JsonObject): ContextOverflow {
 }
 
 /**
- * A field that the vendor names is one of the written request. Its path is a client's only where the two agree, so it stays in the message.
+ * A field that the vendor names belongs to the request that the gateway wrote. Its path is the client's only if the two
+ * dialects agree, so it stays in the message.
  */
 export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorReply): GatewayError {
-  const whole = membersOf(body);
-  const error = objectOf(whole.error) ?? whole;
-  const said: SaidError = {
+  const members = membersOf(body);
+  const error = objectOf(members.error) ?? members;
+  const upstreamError: UpstreamError = {
     status: readStatus(status, error),
     message: readMessage(body, error),
     words: [error.code, error.type, error.status].flatMap((word) => filledText(word)?.toLowerCase() ?? []),
     retryAfterSeconds,
   };
-  const shown = { ...said, message: cutMessage(said.message) };
-  return createOverflowError(shown, readCounts(error)) ?? createUpstreamError(classify(said), shown);
+  const shown = { ...upstreamError, message: cutMessage(upstreamError.message) };
+  return createOverflowError(shown, readCounts(error)) ?? createUpstreamError(classify(upstreamError), shown);
 }

@@ -17,7 +17,8 @@ function isText(part: Part): part is TextPart {
 }
 
 /**
- * Gives the calls of the older `function_call`, which has no ids, ids that say where they stand, and finds the one that a result answers.
+ * Assigns ids to calls of the older `function_call`, which has none, and finds the call that a result answers. An id
+ * contains the position of its call.
  */
 type FunctionCalls = { readonly add: (at: number, name: string) => string; readonly answer: (at: number, name: string) => string };
 
@@ -35,13 +36,13 @@ function createFunctionCalls(): FunctionCalls {
       const calls = open.get(name);
       const id = calls?.ids[calls.answered];
       if (calls !== undefined) calls.answered += 1;
-      // A result that answers nothing gets an id that no call has: what to do about it is not decided here.
+      // A result without a call receives an id that no call has. How it is handled is decided elsewhere.
       return id ?? `call_function_${at}`;
     },
   };
 }
 
-/** Reads the conversation: system text before it becomes instructions, results that follow each other one turn. */
+/** Reads the conversation. Leading system text becomes instructions, and consecutive results become one turn. */
 export function decodeMessages(messages: readonly JsonObject[]): DecodedMessages {
   const instructions: TextPart[] = [];
   const turns: Turn[] = [];
@@ -69,22 +70,24 @@ function decodeTurn(message: JsonObject, content: readonly Part[], path: string,
   if (isSystem(message)) return { role: 'system', parts: content, ...named };
   if (message.role !== 'assistant') return { role: 'user', parts: content, ...named };
   const refusal = filledText(message.refusal);
-  const said: Part[] = [
+  const answer: Part[] = [
     ...withCitations(withProof(content, decodeThoughtSignature(message)), message.annotations),
     ...(refusal === undefined ? [] : [{ kind: 'refusal', text: refusal, path: `${path}.refusal` } as const]),
     ...decodeSpokenReply(message, content, path),
   ];
-  const parts = [...decodeReasoning(message, path), ...said, ...decodeCalls(message, path, functionCalls, at)];
+  const parts = [...decodeReasoning(message, path), ...answer, ...decodeCalls(message, path, functionCalls, at)];
   return { role: 'assistant', parts, ...named };
 }
 
-/** The proof of a message is that of its last text. */
+/** The proof of a message belongs to its last text. */
 function withProof(content: readonly Part[], proof: TextPart['proof']): readonly Part[] {
   const last = proof === undefined ? -1 : content.findLastIndex(isText);
   return content.map((part, at) => (at === last && isText(part) && proof !== undefined ? { ...part, proof } : part));
 }
 
-/** The sources of an earlier reply that a client sends back: places count from the beginning of its text, which is one. */
+/**
+ * Adds the sources of an earlier reply that a client sends back. Their offsets count from the beginning of its text.
+ */
 function withCitations(content: readonly Part[], annotations: JsonValue | undefined): readonly Part[] {
   const citations = objectsOf(annotations).flatMap((annotation) => decodeAnnotation(annotation) ?? []);
   const [only, ...others] = content;
@@ -92,7 +95,7 @@ function withCitations(content: readonly Part[], annotations: JsonValue | undefi
   return [{ ...only, citations }, ...others];
 }
 
-/** A spoken reply is kept by its vendor. What a client still has of it in words can be said anywhere. */
+/** A spoken reply is stored at its vendor. Its transcript can be sent anywhere. */
 function decodeSpokenReply(message: JsonObject, content: readonly Part[], path: string): readonly Part[] {
   const audio = membersOf(message.audio);
   if (filledText(audio.id) === undefined) return [];
@@ -100,7 +103,7 @@ function decodeSpokenReply(message: JsonObject, content: readonly Part[], path: 
   if (transcript !== undefined) return [{ kind: 'text', text: transcript, path: `${path}.audio` }];
   if (content.some(isText)) return [];
   const reason =
-    'a spoken reply lies with the vendor that made it, and the upstream of this model is another; send its transcript as content';
+    'a spoken reply is stored at the vendor that generated it, and the upstream of this model is another; send its transcript as content';
   throw new GatewayError('untranslatable_field', `${path}.audio: ${reason}`, { param: `${path}.audio` });
 }
 
@@ -113,14 +116,14 @@ function decodeCalls(message: JsonObject, path: string, functionCalls: FunctionC
   return [...calls, { kind: 'tool-call', id, name, arguments: argumentsOf(legacy.arguments), path: `${path}.function_call` }];
 }
 
-/** Clients that hold arguments as an object sometimes send them so. */
+/** Clients that have arguments as an object sometimes send the object. */
 const argumentsOf = (value: JsonValue | undefined): string =>
   textOf(value) ?? (value === undefined || value === null ? '' : JSON.stringify(value));
 
 function decodeCall(call: JsonObject, path: string): Part {
   const { name, arguments: input } = membersOf(call.function);
   const called = filledText(name);
-  // Calls of the vendor's custom tools, which take free text, and of kinds to come.
+  // Calls of the vendor's custom tools, which accept free text, and of future kinds.
   if (called === undefined) return { kind: 'vendor', name: textOf(call.type) ?? 'call', wire: call, elsewhere: 'refuse', path };
   const proof = decodeThoughtSignature(call);
   const part: ToolCallPart = { kind: 'tool-call', id: textOf(call.id) ?? '', name: called, arguments: argumentsOf(input), path };
@@ -137,11 +140,7 @@ function decodeResult(message: JsonObject, path: string, functionCalls: Function
 function resultContent(part: Part): TextPart | MediaPart {
   if (part.kind === 'text' || part.kind === 'media') return part;
   const param = part.path ?? 'messages';
-  throw new GatewayError(
-    'untranslatable_field',
-    `${param}: a tool's result holds text and media, and nothing else that another vendor knows`,
-    {
-      param,
-    },
-  );
+  throw new GatewayError('untranslatable_field', `${param}: a tool result for another vendor can only contain text and media`, {
+    param,
+  });
 }

@@ -6,24 +6,25 @@ const efforts: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium',
 
 const effortOf = (value: unknown): ReasoningEffort | undefined => wordOf(value, efforts);
 
-const asked = (effort: ReasoningEffort | undefined): ReasoningRequest | undefined =>
+const withEffort = (effort: ReasoningEffort | undefined): ReasoningRequest | undefined =>
   effort === undefined ? undefined : { mode: effort === 'none' ? 'off' : 'on', effort };
 
 const switched = (value: unknown): ReasoningRequest | undefined =>
   typeof value === 'boolean' ? { mode: value ? 'on' : 'off' } : undefined;
 
-/** The object of OpenRouter: an effort or a budget, a switch, and whether the thoughts are to be seen. */
+/** OpenRouter's object: an effort or a budget, a switch, and whether the reasoning is visible. */
 function readReasoningObject(value: unknown): ReasoningRequest | undefined {
   if (!isJsonObject(value)) return undefined;
   const budgetTokens = numberOf(value.max_tokens);
   const measured: ReasoningRequest | undefined =
-    asked(effortOf(value.effort)) ?? (budgetTokens === undefined ? undefined : { mode: budgetTokens === 0 ? 'off' : 'on', budgetTokens });
+    withEffort(effortOf(value.effort)) ??
+    (budgetTokens === undefined ? undefined : { mode: budgetTokens === 0 ? 'off' : 'on', budgetTokens });
   const request = value.enabled === false ? switched(false) : (measured ?? switched(value.enabled));
   if (typeof value.exclude !== 'boolean') return request;
   return { ...(request ?? { mode: 'auto' }), visible: !value.exclude };
 }
 
-/** The object of DeepSeek, Z.ai and others, which took it from the Messages interface. */
+/** The object of DeepSeek, Z.ai and others, taken from the Messages interface. */
 function readThinkingObject(value: unknown): ReasoningRequest | undefined {
   if (!isJsonObject(value)) return undefined;
   if (value.type === 'disabled') return { mode: 'off' };
@@ -38,12 +39,15 @@ function readTemplateSwitch(value: unknown): ReasoningRequest | undefined {
 }
 
 function readThink(value: unknown): ReasoningRequest | undefined {
-  return switched(value) ?? asked(effortOf(value));
+  return switched(value) ?? withEffort(effortOf(value));
 }
 
-/** The fields that steer thinking, the vendor's own first: where several are given, the first that says something holds. */
+/**
+ * The fields that control reasoning, the vendor's own first. If several are present, the first with a meaningful value
+ * applies.
+ */
 const readers: readonly (readonly [field: string, read: (value: unknown) => ReasoningRequest | undefined])[] = [
-  ['reasoning_effort', (value) => asked(effortOf(value))],
+  ['reasoning_effort', (value) => withEffort(effortOf(value))],
   ['reasoning', readReasoningObject],
   ['thinking', readThinkingObject],
   ['think', readThink],
@@ -51,21 +55,21 @@ const readers: readonly (readonly [field: string, read: (value: unknown) => Reas
   ['chat_template_kwargs', readTemplateSwitch],
 ];
 
-/** Every field that may say something of thinking. */
+/** Every field that may concern reasoning. */
 export const reasoningFields: readonly string[] = [...readers.map(([field]) => field), 'thinking_budget', 'include_reasoning'];
 
 /**
- * Reads how much the model shall think, in the spellings of the vendor and of the servers that imitate it. `fields` are those that were
- * understood.
+ * Reads the requested amount of reasoning, with the field names of the vendor and of servers that imitate it. `fields`
+ * are those that were understood.
  */
 export function decodeReasoningRequest(body: JsonObject): { readonly reasoning?: ReasoningRequest; readonly fields: readonly string[] } {
-  const found = readers.flatMap(([field, read]) => {
+  const readings = readers.flatMap(([field, read]) => {
     const request = read(body[field]);
     return request === undefined ? [] : [{ field, request }];
   });
   const budgetTokens = numberOf(body.thinking_budget);
-  const fields = [...found.map(({ field }) => field), ...(budgetTokens === undefined ? [] : ['thinking_budget'])];
-  const [first] = found;
+  const fields = [...readings.map(({ field }) => field), ...(budgetTokens === undefined ? [] : ['thinking_budget'])];
+  const [first] = readings;
   const visible = typeof body.include_reasoning === 'boolean' ? body.include_reasoning : undefined;
   if (first === undefined && budgetTokens === undefined && visible === undefined) return { fields };
   const base: ReasoningRequest = first?.request ?? { mode: budgetTokens === undefined ? 'auto' : budgetTokens === 0 ? 'off' : 'on' };

@@ -4,9 +4,9 @@ import { isJsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import { ReplyReader } from './reply-reader.ts';
 
-/** Reads a whole reply the way a stream is read that says all of it at once, so that the two can never be understood differently. */
+/** Reads a whole reply like a stream with a single chunk, so that the two are always read alike. */
 export function decodeReply(reply: unknown, reading: ReplyReading): InferenceReply {
   const reader = new ReplyReader(reading);
-  const said = isJsonObject(reply) ? reader.read(reply) : [];
-  return foldEvents([...said, ...reader.finish()]);
+  const events = isJsonObject(reply) ? reader.read(reply) : [];
+  return foldEvents([...events, ...reader.finish()]);
 }

@@ -22,7 +22,7 @@ function partsOf(messages: readonly JsonObject[], at = 0): unknown {
   );
 }
 
-test('a conversation: system text before it, roles, names and paths', () => {
+test('a conversation is read with leading system text, roles, names and paths', () => {
   const { instructions, turns, ...rest } = decode({
     messages: [
       { role: 'developer', content: 'Be brief.' },
@@ -50,7 +50,7 @@ test('a conversation: system text before it, roles, names and paths', () => {
   assert.deepEqual(rest, { model: 'm', dialect: 'openai-chat', stream: false, tools: [], sampling: {}, vendorFields: [] });
 });
 
-test('calls and results: results that follow each other are one turn, empty content is no part', () => {
+test('consecutive results are one turn, and empty content is not a part', () => {
   const messages: JsonObject[] = [
     hello,
     {
@@ -76,7 +76,7 @@ test('calls and results: results that follow each other are one turn, empty cont
   assert.equal(decode({ messages }).turns.length, 4);
 });
 
-test('the older functions: calls without ids are paired by name and order', () => {
+test('calls of the older functions are paired with results by name and order', () => {
   const call = (name: string): JsonObject => ({ role: 'assistant', content: null, function_call: { name, arguments: '{}' } });
   const result = (name: string, content: string): JsonObject => ({ role: 'function', name, content });
   const request = decode({
@@ -94,7 +94,7 @@ test('the older functions: calls without ids are paired by name and order', () =
   assert.deepEqual(request.toolChoice, { kind: 'function', name: 'f' });
 });
 
-test('media', () => {
+test('media is read in every form', () => {
   const media = (part: JsonObject): unknown => (partsOf([{ role: 'user', content: [part] }]) as readonly unknown[])[0];
   const pdf = { filename: 'a.pdf', file_data: 'data:application/pdf;base64,QUJD' };
   const cases: readonly [JsonObject, object][] = [
@@ -144,7 +144,7 @@ test('media', () => {
   });
 });
 
-test('reasoning that comes back: with its proof, by any name, and without foreign signatures', () => {
+test('returned reasoning is read with its proof, under any name, and without foreign signatures', () => {
   const assistant = (members: JsonObject): unknown => partsOf([{ role: 'assistant', content: null, ...members }]);
   const proof = { origin: 'anthropic', blob: 'sig' };
   const hidden = { origin: 'anthropic', blob: 'enc', hidden: true };
@@ -170,7 +170,7 @@ test('reasoning that comes back: with its proof, by any name, and without foreig
   }
 });
 
-test('signatures of calls and text, Google’s own and wrapped ones', () => {
+test('signatures of calls and texts are read, Google’s own and wrapped ones', () => {
   const signed = (value: string): JsonObject => ({ extra_content: { google: { thought_signature: value } } });
   const call = (value: string): JsonObject => ({ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' }, ...signed(value) });
   const proof = { origin: 'anthropic', blob: 'x' };
@@ -181,7 +181,7 @@ test('signatures of calls and text, Google’s own and wrapped ones', () => {
   ]);
 });
 
-test('tools, web search and choices', () => {
+test('tools, web search and choices are read', () => {
   const custom: JsonObject = { type: 'custom', custom: { name: 'c' } };
   const { tools } = decode({
     tools: [{ type: 'function', function: { name: 'f', strict: true, parameters: null } }, custom],
@@ -213,7 +213,7 @@ test('tools, web search and choices', () => {
   for (const [choice, expected] of choices) assert.deepEqual(decode({ tool_choice: choice }).toolChoice, expected);
 });
 
-test('limits, sampling, format and the rest that has a name', () => {
+test('limits, sampling, format and all other named settings are read', () => {
   const schema = { type: 'object' };
   const request = decode({
     stream: true,
@@ -251,7 +251,7 @@ test('limits, sampling, format and the rest that has a name', () => {
   assert.equal(decode({ response_format: { type: 'text' } }).outputFormat, undefined);
 });
 
-test('thinking, however it is asked for', () => {
+test('reasoning is read in every form of the request', () => {
   const cases: readonly [JsonObject, object | undefined][] = [
     [{ reasoning_effort: 'high' }, { mode: 'on', effort: 'high' }],
     [{ reasoning_effort: 'none' }, { mode: 'off', effort: 'none' }],
@@ -274,13 +274,13 @@ test('thinking, however it is asked for', () => {
   for (const [members, expected] of cases) {
     const { reasoning, vendorFields } = decode(members);
     const [field] = Object.keys(members);
-    const place = field === undefined || field === 'reasoning_effort' ? {} : { path: field };
-    assert.deepEqual(reasoning, expected && { ...place, ...expected }, JSON.stringify(members));
+    const path = field === undefined || field === 'reasoning_effort' ? {} : { path: field };
+    assert.deepEqual(reasoning, expected && { ...path, ...expected }, JSON.stringify(members));
     assert.ok(vendorFields.every(({ weight }) => weight === 'harmless'));
   }
 });
 
-test('fields without a neutral name keep their weight; what changes nothing is not kept', () => {
+test('fields without a neutral name keep their weight, and fields without effect are omitted', () => {
   const weights = (members: JsonObject): unknown => decode(members).vendorFields.map(({ field, weight }) => `${field} ${weight}`);
   assert.deepEqual(weights({ store: true, metadata: { a: '1' }, prompt_cache_key: 'k', safety_identifier: 's', service_tier: 'scale' }), [
     'store hint',
@@ -302,7 +302,7 @@ test('fields without a neutral name keep their weight; what changes nothing is n
   assert.deepEqual(weights({ logprobs: false, logit_bias: {}, modalities: ['text'], store: null, n: 1 }), []);
 });
 
-test('what no other vendor can do is refused by name', () => {
+test('fields that no other vendor supports are refused by name', () => {
   const cases: readonly [JsonObject, string][] = [
     [{ n: 2 }, 'n'],
     [{ modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }, 'modalities'],

@@ -13,7 +13,7 @@ const tiers: readonly ServiceTier[] = ['auto', 'default', 'flex', 'priority'];
 
 /**
  * Reads a validated request.
- * @throws GatewayError `untranslatable_field` for several choices, and for what lies with the vendor
+ * @throws GatewayError `untranslatable_field` for several choices, and for objects that are stored at the vendor
  */
 export function decodeRequest({ body }: WireRequest): InferenceRequest {
   refuseUntranslatable(body);
@@ -49,7 +49,7 @@ export function decodeRequest({ body }: WireRequest): InferenceRequest {
     vendorFields: [
       ...decodeVendorFields(body, understood),
       ...decodeOddFormat(body.response_format),
-      // A server that speaks this dialect may read more in them than has a neutral name.
+      // A server of this dialect may read more in these fields than the neutral form has.
       ...fields.flatMap((field): readonly VendorField[] => {
         const value = body[field];
         return value === undefined ? [] : [{ field, value, weight: 'harmless' }];
@@ -58,7 +58,7 @@ export function decodeRequest({ body }: WireRequest): InferenceRequest {
   };
 }
 
-/** A form of answer that only some servers know, such as a grammar. */
+/** An answer format that only some servers have, such as a grammar. */
 function decodeOddFormat(format: JsonValue | undefined): readonly VendorField[] {
   if (!isJsonObject(format) || wordOf(format.type, ['text', 'json_object', 'json_schema']) !== undefined) return [];
   return [{ field: 'response_format', value: format, weight: 'matters' }];
@@ -78,7 +78,7 @@ function decodeSampling(body: JsonObject): Sampling {
 
 function decodeOutputFormat(format: unknown): OutputFormat | undefined {
   const { type, json_schema: described, schema: bare } = membersOf(format);
-  // llama.cpp and others take a schema beside the type.
+  // llama.cpp and others accept a schema beside the type.
   if (type === 'json_object') return isJsonObject(bare) ? { kind: 'json-schema', schema: bare } : { kind: 'json', isObject: true };
   if (type !== 'json_schema') return undefined;
   const { name, description, schema, strict } = membersOf(described);

@@ -32,7 +32,7 @@ function decodeWebSearch(options: JsonObject): WebSearchTool {
   };
 }
 
-/** Reads the tools, the older `functions` among them, and the web search that this dialect keeps in a field of its own. */
+/** Reads the tools, the older `functions`, and the web search, which has a field of its own in this dialect. */
 export function decodeTools(body: JsonObject): readonly Tool[] {
   return [
     ...objectsOf(body.tools).map((tool, at) => decodeTool(tool, `tools[${at}]`)),
@@ -46,7 +46,7 @@ function decodeAllowed(allowed: JsonObject): ToolChoice {
   return { kind: 'allowed', names, required: allowed.mode === 'required' };
 }
 
-/** Reads which tools may or must be called, in the newer field or the older one. */
+/** Reads which tools may or must be called, from the newer or the older field. */
 export function decodeToolChoice(body: JsonObject): ToolChoice | undefined {
   const choice = body.tool_choice ?? body.function_call;
   const kind = wordOf(choice, ['auto', 'required', 'none']);
@@ -58,8 +58,8 @@ export function decodeToolChoice(body: JsonObject): ToolChoice | undefined {
   return name === undefined ? undefined : { kind: 'function', name };
 }
 
-/** Whether the client speaks of functions in the older words, and must be answered in them. */
+/** Whether the client uses the older function fields, so that the reply must use them too. */
 export const isLegacyRequest = (body: JsonObject): boolean => Array.isArray(body.functions) && !Array.isArray(body.tools);
 
-/** The member by which a function is named in a choice. */
+/** The form of a choice that names a function. */
 export const functionChoice = (name: string): JsonObject => ({ type: 'function', ...member('function', { name }) });

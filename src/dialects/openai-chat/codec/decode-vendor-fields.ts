@@ -6,7 +6,7 @@ import { isSaid, listUnread } from '../../list-unread.ts';
 import { openaiHintFields } from '../../openai-hint-fields.ts';
 import { decodeAnnotation } from './citations.ts';
 
-/** Fields that have a neutral name. Those of reasoning are known only where their value was understood. */
+/** Fields that have a neutral name. Reasoning fields count only if their value was understood. */
 const namedFields = new Set([
   'model',
   'messages',
@@ -31,7 +31,7 @@ const namedFields = new Set([
   'n',
 ]);
 
-/** Fields of OpenAI's, and of services and servers, that steer caching, bookkeeping and speed. */
+/** Fields of OpenAI, services and servers that affect caching, bookkeeping and speed. */
 const hintFields = new Set([
   ...openaiHintFields,
   'prediction',
@@ -48,21 +48,21 @@ const hintFields = new Set([
   'request_id',
 ]);
 
-/** Whether a field says what would hold without it too. */
+/** Whether a field has the value that applies without it. */
 function isDefault(field: string, value: JsonValue): boolean {
   if (!isSaid(value)) return true;
   if (field === 'top_logprobs') return value === 0;
-  return field === 'modalities' && Array.isArray(value) && value.every((word) => word === 'text');
+  return field === 'modalities' && Array.isArray(value) && value.every((modality) => modality === 'text');
 }
 
 /**
- * The fields without a neutral name, by where they stand in the request.
+ * The fields without a neutral name, in the order of the request.
  * @param understood further fields that were read into the neutral form
  */
 export function decodeVendorFields(body: JsonObject, understood: readonly string[]): readonly VendorField[] {
   const top = listUnread(body, '', new Set([...namedFields, ...understood]), hintFields);
   return [
-    // How the stream is written is for the gateway to do, which writes it.
+    // The gateway writes the stream itself, so its form is the gateway's decision.
     ...top.filter(({ field, value }) => !isDefault(field, value) && field !== 'stream_options'),
     ...listUnread(body.stream_options, 'stream_options', new Set(['include_usage']), new Set(['include_obfuscation'])),
     ...listMessageFields(body.messages),
@@ -89,7 +89,10 @@ const messageMembers = new Set([
 const messageHints = new Set(['cache_control']);
 const partHints = new Set(['cache_control', 'prompt_cache_breakpoint']);
 
-/** What is read of each kind of part, and of the object in it. Parts of other kinds are carried or refused as a whole. */
+/**
+ * The members that are read of each kind of part, and of the object in it. Parts of other kinds are kept or refused
+ * whole.
+ */
 const partMembers: Readonly<Record<string, { readonly holder?: string; readonly read: ReadonlySet<string> }>> = {
   text: { read: new Set(['type', 'text']) },
   refusal: { read: new Set(['type', 'refusal']) },
@@ -106,7 +109,7 @@ function listMessageFields(messages: JsonValue | undefined): readonly VendorFiel
   const spoken = list.findIndex((message) => !isSystem(message));
   return list.flatMap((message, at) => {
     const path = `messages[${at}]`;
-    // Instructions before the conversation have no speakers elsewhere.
+    // Leading instructions have no speakers in other dialects.
     const named = spoken === -1 || at < spoken ? listUnread({ name: message.name }, path, new Set()) : [];
     const sources = objectsOf(message.annotations).flatMap((annotation, index): readonly VendorField[] =>
       message.role === 'assistant' && decodeAnnotation(annotation) !== undefined
@@ -121,9 +124,9 @@ function listMessageFields(messages: JsonValue | undefined): readonly VendorFiel
 }
 
 function listPartFields(part: JsonObject, path: string): readonly VendorField[] {
-  const known = meaningOf(part.type, partMembers);
-  if (known === undefined) return [];
-  const { holder, read } = known;
+  const members = meaningOf(part.type, partMembers);
+  if (members === undefined) return [];
+  const { holder, read } = members;
   if (holder === undefined) return listUnread(part, path, read, partHints);
   const inner = part[holder];
   const detail = holder === 'image_url' ? membersOf(inner).detail : undefined;
@@ -134,7 +137,7 @@ function listPartFields(part: JsonObject, path: string): readonly VendorField[] 
   ];
 }
 
-/** Calls of custom tools are carried or refused as a whole. */
+/** Calls of custom tools are kept or refused whole. */
 function listCallFields(call: JsonObject, path: string): readonly VendorField[] {
   if (!isJsonObject(call.function)) return [];
   return [
@@ -147,7 +150,7 @@ const functionMembers = new Set(['name', 'description', 'parameters', 'strict'])
 
 function listToolFields(body: JsonObject): readonly VendorField[] {
   const { tools, functions, tool_choice: choice, response_format: format, web_search_options: search } = body;
-  const { user_location: place, search_context_size: size } = membersOf(search);
+  const { user_location: location, search_context_size: size } = membersOf(search);
   const isOddSize = isSaid(size) && !sizes.has(size);
   return [
     ...(isOddSize ? [{ field: 'web_search_options.search_context_size', value: size, weight: 'matters' as const }] : []),
@@ -164,7 +167,7 @@ function listToolFields(body: JsonObject): readonly VendorField[] {
     ...(meaningOf(membersOf(format).type, answerForms) === undefined ? [] : listUnread(format, 'response_format', formatMembers)),
     ...listUnread(membersOf(format).json_schema, 'response_format.json_schema', new Set(['name', 'description', 'schema', 'strict'])),
     ...listUnread(search, 'web_search_options', new Set(['user_location', 'search_context_size'])),
-    ...listUnread(place, 'web_search_options.user_location', new Set(['type', 'approximate'])),
+    ...listUnread(location, 'web_search_options.user_location', new Set(['type', 'approximate'])),
   ];
 }
 
@@ -172,7 +175,7 @@ const sizes = new Set<unknown>(['low', 'medium', 'high']);
 const answerForms: Readonly<Record<string, true>> = { text: true, json_object: true, json_schema: true };
 const formatMembers = new Set(['type', 'json_schema', 'schema']);
 
-/** Refuses what no other vendor can do. */
+/** Refuses requests that no other vendor supports. */
 export function refuseUntranslatable(body: JsonObject): void {
   if (typeof body.n === 'number' && body.n > 1) {
     const message =

@@ -15,10 +15,10 @@ import { encodeStopReason } from './stop-reasons.ts';
 
 type OpenBlock = {
   readonly start: BlockStart;
-  /** Text so far, cut at paragraphs. */
+  /** The text so far, split into paragraphs. */
   readonly paragraphs: string[];
   readonly citations: Citation[];
-  /** Characters of a break that was written before its text, and belongs to the content but not to the text. */
+  /** Characters of a paragraph break before the text. It belongs to the content but not to the text. */
   breakCharacters: number;
   proof: Proof | undefined;
   /** The index of a call among the calls. */
@@ -28,10 +28,10 @@ type OpenBlock = {
 const paragraphBreak = '\n\n';
 
 /**
- * Says a reply in deltas of this dialect: what a stream sends, and added up, the message of a whole reply.
+ * Writes a reply as deltas of this dialect. A stream sends them; added up, they are the message of a whole reply.
  *
- * Lists that the official SDKs do not add up but replace (annotations, reasoning details, pictures) come once, whole, in a delta of their
- * own at the end.
+ * The official SDKs replace some lists instead of adding them up (annotations, reasoning details, images). So these are
+ * sent once, complete, in a delta at the end.
  */
 export class DeltaWriter {
   readonly #writing: ReplyWriting;
@@ -40,10 +40,10 @@ export class DeltaWriter {
   #calls = 0;
   #hasRefusal = false;
   #contentCharacters = 0;
-  /** A tool has run since the last text: what is said next is another paragraph. */
+  /** A tool has run since the last text, so the next text is a new paragraph. */
   #hasRunTool = false;
   #endsLine = false;
-  /** Thoughts have been shown, and more of them begin a new paragraph. */
+  /** Reasoning has been written, so more of it begins a new paragraph. */
   #hasThoughts = false;
   #breakIsDue = false;
   #reasoningPieces = 0;
@@ -58,7 +58,7 @@ export class DeltaWriter {
     this.#isLegacy = isLegacyRequest(writing.request);
   }
 
-  /** The delta that says an event; undefined where there is nothing to say for it yet. */
+  /** The delta for an event. Undefined if there is nothing to write for it yet. */
   write(event: InferenceEvent): JsonObject | undefined {
     switch (event.type) {
       case 'block-started':
@@ -89,7 +89,7 @@ export class DeltaWriter {
     }
   }
 
-  /** The delta of what comes whole at the end; undefined when there is nothing of the kind. */
+  /** The delta of lists that are sent complete at the end. Undefined if there are none. */
   writeTail(): JsonObject | undefined {
     const tail: JsonObject = {
       ...(this.#details.length > 0 && { reasoning_details: this.#details }),
@@ -118,7 +118,7 @@ export class DeltaWriter {
     const index = this.#calls++;
     if (!this.#isLegacy) return { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] };
     if (index === 0) return { function_call: { name, arguments: '' } };
-    this.#writing.notes.dropped('tools', 'the older function_call holds one call; use tools to get all of them');
+    this.#writing.notes.dropped('tools', 'the older function_call has room for one call; use tools to receive all of them');
     return undefined;
   }
 
@@ -140,7 +140,7 @@ export class DeltaWriter {
     }
   }
 
-  /** What is said before and after the run of a tool are paragraphs of their own. */
+  /** Text before and after a tool run is in separate paragraphs. */
   #breakContent(block: OpenBlock, text: string): string {
     if (!this.#hasRunTool) return '';
     this.#hasRunTool = false;
@@ -149,12 +149,12 @@ export class DeltaWriter {
     return paragraphBreak;
   }
 
-  /** A break is written before the thoughts that follow it: no text ends with one. */
+  /** A break is written before the reasoning that follows it, because no text ends with one. */
   #takeBreak(): string {
-    const taken = this.#breakIsDue && this.#hasThoughts ? paragraphBreak : '';
+    const due = this.#breakIsDue && this.#hasThoughts ? paragraphBreak : '';
     this.#breakIsDue = false;
     this.#hasThoughts = true;
-    return taken;
+    return due;
   }
 
   #writeArguments({ callIndex }: OpenBlock, text: string): JsonObject | undefined {
@@ -170,7 +170,8 @@ export class DeltaWriter {
       block.proof = proof;
       return undefined;
     }
-    // The function is there although it says nothing: @ai-sdk/openai-compatible takes no call without one, and ends the stream.
+    // The function is present although it is empty: @ai-sdk/openai-compatible accepts no call without it and ends the
+    // stream.
     return { tool_calls: [{ index: block.callIndex, function: { arguments: '' }, ...encodeThoughtSignature(proof) }] };
   }
 
@@ -187,7 +188,7 @@ export class DeltaWriter {
         this.#endReasoning(block);
         return undefined;
       case 'tool-call':
-        // Clients parse the arguments as they are, and an empty text is no JSON.
+        // Clients parse the arguments without a check, and an empty text is not JSON.
         return text === '' ? this.#writeArguments(block, '{}') : undefined;
       case 'server-tool':
       case 'refusal':
@@ -200,16 +201,16 @@ export class DeltaWriter {
     this.#contentCharacters = start + countCodePoints(text);
     if (text !== '') this.#endsLine = text.endsWith('\n');
     const span = { start, end: this.#contentCharacters };
-    // A source that is named twice at one place is shown once.
-    const known = new Set<string>();
+    // A source that is named twice at one position is written once.
+    const written = new Set<string>();
     for (const citation of citations) {
       const annotation = encodeAnnotation(citation, span);
       const key = JSON.stringify(annotation);
-      if (known.has(key)) continue;
-      known.add(key);
+      if (written.has(key)) continue;
+      written.add(key);
       if (annotation !== undefined) this.#annotations.push(annotation);
-      // @ai-sdk/openai takes no annotation of another kind, and with one in it no message at all.
-      else this.#writing.notes.dropped('tools', 'this interface has annotations for addresses only; citations of files were left out');
+      // @ai-sdk/openai rejects a whole message with an annotation of another kind.
+      else this.#writing.notes.dropped('tools', 'this interface has annotations for addresses only; citations of files were omitted');
     }
   }
 
@@ -226,9 +227,9 @@ export class DeltaWriter {
       const url = source.kind === 'url' ? source.url : writeDataUrl(source);
       this.#images.push({ type: 'image_url', image_url: { url } });
     } else if (media === 'audio' && source.kind === 'inline' && this.#audio === undefined) {
-      // Nothing is kept here under the id, and its time has passed with the reply.
+      // Nothing is stored under the id, and its time ends with the reply.
       const expires = Math.floor(this.#writing.createdAtMs / 1000);
       this.#audio = { id: this.#writing.newId('audio'), data: source.data, transcript: '', expires_at: expires };
-    } else this.#writing.notes.dropped('turns', 'the reply held media that this interface cannot carry');
+    } else this.#writing.notes.dropped('turns', 'the reply contained media that this interface does not support');
   }
 }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { writeDataUrl } from '../../data-url.ts';
 import { audioFormatOf } from '../../openai-media.ts';
 
-/** One thing that is said: text, which neighbours are joined with, or a part as the wire has it. */
+/** Text, which is joined with adjacent texts, or a part in wire form. */
 type Piece = string | JsonObject;
 
 const textBreak = '\n\n';
@@ -17,7 +17,7 @@ function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
   const { source, detail } = part;
   if (source.kind === 'vendor-file')
     return refuseMedia(part, 'this file is kept by another vendor; send its content or its address instead', notes);
-  if (source.kind === 'text') return refuseMedia(part, 'a picture cannot be given as text', notes);
+  if (source.kind === 'text') return refuseMedia(part, 'an image cannot be sent as text', notes);
   const url = source.kind === 'url' ? source.url : writeDataUrl(source);
   return { type: 'image_url', image_url: { url, ...(detail === undefined ? {} : { detail }) } };
 }
@@ -25,13 +25,14 @@ function encodeImage(part: MediaPart, notes: TranslationNotes): JsonObject {
 function encodeAudio(part: MediaPart, notes: TranslationNotes): JsonObject {
   const { source } = part;
   if (source.kind !== 'inline')
-    return refuseMedia(part, 'the upstream of this model takes no address of a sound; send its content instead', notes);
+    return refuseMedia(part, 'the upstream of this model does not accept audio by address; send its content instead', notes);
   const format = audioFormatOf(source.mediaType);
-  if (format === undefined) return refuseMedia(part, `the upstream of this model takes wav and mp3, not ${source.mediaType}`, notes);
+  if (format === undefined)
+    return refuseMedia(part, `the upstream of this model accepts audio as wav or mp3, not as ${source.mediaType}`, notes);
   return { type: 'input_audio', input_audio: { data: source.data, format } };
 }
 
-/** A document as text: its title and what is known about it come first, as the vendors that have such members show them to the model. */
+/** A document as text. Its title and context come first, as vendors with such members show them to the model. */
 function documentText({ title, context, filename }: MediaPart, text: string): string {
   return [title ?? filename, context, text].filter((line) => line !== undefined && line !== '').join('\n');
 }
@@ -46,17 +47,18 @@ function encodeFile(part: MediaPart, notes: TranslationNotes): Piece {
     case 'vendor-file':
       return refuseMedia(part, 'this file is kept by another vendor; send its content instead', notes);
     case 'url':
-      return refuseMedia(part, 'the upstream of this model takes no address of a document; send its content instead', notes);
+      return refuseMedia(part, 'the upstream of this model does not accept documents by address; send the content instead', notes);
     case 'inline': {
       if (isPlainText(source.mediaType)) return documentText(part, Buffer.from(source.data, 'base64').toString());
-      if (context !== undefined) notes.dropped({ path: part.path, otherwise: 'turns' }, 'the context of a document cannot be said here');
+      if (context !== undefined)
+        notes.dropped({ path: part.path, otherwise: 'turns' }, 'the upstream of this model has no field for the context of a document');
       const name = filename ?? title ?? (source.mediaType === 'application/pdf' ? 'document.pdf' : 'document');
       return { type: 'file', file: { filename: name, file_data: writeDataUrl(source) } };
     }
   }
 }
 
-/** Writes a picture, document or sound. Refuses, naming the part, what the dialect cannot carry. */
+/** Writes an image, document or recording. Refuses, with its path, a part that the dialect does not support. */
 function encodeMedia(part: MediaPart, notes: TranslationNotes): Piece {
   switch (part.media) {
     case 'image':
@@ -66,19 +68,22 @@ function encodeMedia(part: MediaPart, notes: TranslationNotes): Piece {
     case 'file':
       return encodeFile(part, notes);
     case 'video':
-      return refuseMedia(part, 'the upstream of this model takes no film', notes);
+      return refuseMedia(part, 'the upstream of this model does not accept video', notes);
   }
 }
 
-/** Leaves out or refuses what another dialect's vendor alone knows. */
+/** Omits or refuses parts that only another dialect's vendor supports. */
 export function refuseVendorPart(part: Extract<Part, { kind: 'vendor' | 'server-tool' }>, notes: TranslationNotes): void {
   const field = { path: part.path, otherwise: 'turns' } as const;
-  if (part.kind === 'server-tool') notes.dropped(field, 'what a tool of the other vendor did cannot be shown to this one');
+  if (part.kind === 'server-tool') notes.dropped(field, 'a tool run of the other vendor cannot be sent to this one');
   else if (part.elsewhere === 'drop') notes.dropped(field, `${part.name} means nothing to the upstream of this model`);
-  else notes.refuse(field, `${part.name} is known to its own vendor only, and the upstream of this model is another`);
+  else notes.refuse(field, `${part.name} is supported by one vendor only, and the upstream of this model is another`);
 }
 
-/** What user content is fitted to: `isOwn` where the request was read from this dialect, whose own parts then go back as they were. */
+/**
+ * The target of user content. `isOwn`: the request was read from this dialect, and its own parts are written back
+ * unchanged.
+ */
 type ContentFit = { readonly notes: TranslationNotes; readonly isOwn: boolean };
 
 function encodePiece(part: Part, { notes, isOwn }: ContentFit): readonly Piece[] {
@@ -101,8 +106,8 @@ function encodePiece(part: Part, { notes, isOwn }: ContentFit): readonly Piece[]
 }
 
 /**
- * Writes what a user says: one text where there is nothing but text, for many servers know no lists (DeepSeek among them), and a list of
- * parts otherwise. Undefined when nothing is left.
+ * Writes the content of a user. Content with only text becomes one text, because many servers (DeepSeek among them) do
+ * not accept lists; otherwise it is a list of parts. Undefined if nothing remains.
  */
 export function encodeUserContent(parts: readonly Part[], fit: ContentFit): string | readonly JsonObject[] | undefined {
   const content: JsonObject[] = [];
@@ -124,18 +129,19 @@ export function encodeUserContent(parts: readonly Part[], fit: ContentFit): stri
   return content;
 }
 
-/** System text as one text. Undefined when nothing is left. */
+/** System text as one text. Undefined if nothing remains. */
 export function joinSystemText(parts: readonly Part[], notes: TranslationNotes): string | undefined {
   const texts = parts.flatMap((part) => {
     if (part.kind === 'text') return part.text === '' ? [] : [part.text];
     if (part.kind === 'vendor' || part.kind === 'server-tool') refuseVendorPart(part, notes);
-    else if (part.kind === 'media') notes.refuse({ path: part.path, otherwise: 'turns' }, 'system text holds nothing but text here');
+    else if (part.kind === 'media')
+      notes.refuse({ path: part.path, otherwise: 'turns' }, 'system text of this upstream can only contain text');
     return [];
   });
   return texts.length === 0 ? undefined : texts.join(textBreak);
 }
 
-/** The text parts of a result, and the media that have to follow in a message of the user's. */
+/** The text parts of a result, and the media that follow in a user message. */
 export function splitResult(content: readonly (TextPart | MediaPart)[]): {
   readonly media: readonly MediaPart[];
   readonly hasText: boolean;

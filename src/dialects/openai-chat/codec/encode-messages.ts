@@ -27,8 +27,9 @@ export const isSpeakerName = (name: string): boolean => speakerName.test(name);
 const nameOf = ({ name }: Turn): JsonObject => (name !== undefined && isSpeakerName(name) ? { name } : {});
 
 /**
- * Writes the conversation. System text before it becomes one message, for the templates of many models know only one.
- * @param hint system text of our own that follows the client's
+ * Writes the conversation. Leading system text becomes one message, because the templates of many models accept only
+ * one.
+ * @param hint system text of the gateway that follows the client's
  */
 export function encodeMessages(request: InferenceRequest, fit: MessageFit, hint: string | undefined): readonly JsonObject[] {
   const turns = arrangeTurns(request.turns, { alternate: false, startsWithUser: false, systemTurns: 'keep' }, fit.notes);
@@ -46,7 +47,7 @@ export function encodeMessages(request: InferenceRequest, fit: MessageFit, hint:
 function refusePrefill(turns: readonly Turn[], { traits, notes }: MessageFit): void {
   const last = turns.at(-1);
   if (last?.role !== 'assistant' || traits.prefill) return;
-  const reason = 'the upstream of this model cannot continue a turn that was begun for it; end the conversation with a user turn';
+  const reason = 'the upstream of this model cannot continue a reply that has begun; end the conversation with a user turn';
   notes.refuse({ path: last.parts.at(-1)?.path, otherwise: 'turns' }, reason);
 }
 
@@ -65,19 +66,22 @@ function encodeTurn(turn: Turn, fit: MessageFit): readonly JsonObject[] {
 
 function encodeUserTurn(turn: Turn, fit: MessageFit): readonly JsonObject[] {
   const results = turn.parts.filter((part): part is ToolResultPart => part.kind === 'tool-result');
-  const said = turn.parts.filter((part) => part.kind !== 'tool-result');
+  const content = turn.parts.filter((part) => part.kind !== 'tool-result');
   const shown = results.flatMap((result) => showMedia(result, fit));
-  const content = encodeUserContent([...shown, ...said], fit);
-  return [...results.map(encodeResult), ...(content === undefined ? [] : [{ role: 'user', content, ...nameOf(turn) }])];
+  const encoded = encodeUserContent([...shown, ...content], fit);
+  return [...results.map(encodeResult), ...(encoded === undefined ? [] : [{ role: 'user', content: encoded, ...nameOf(turn) }])];
 }
 
 const describeMedia = (media: readonly MediaPart[]): string => [...new Set(media.map((part) => part.media))].join(' and ');
 
-/** Messages of tools hold text only here, so what a tool showed follows in the user's message, with a word on where it came from. */
+/**
+ * Tool messages contain only text here. So media of a tool follows in the user message, with a text that names its
+ * call.
+ */
 function showMedia(result: ToolResultPart, { notes }: MessageFit): readonly Part[] {
   const { media } = splitResult(result.content);
   if (media.length === 0) return [];
-  notes.adapted({ path: media[0]?.path ?? result.path, otherwise: 'turns' }, 'what the tool showed follows its result in a user message');
+  notes.adapted({ path: media[0]?.path ?? result.path, otherwise: 'turns' }, 'media of a tool result follows in a user message');
   return [{ kind: 'text', text: `The ${describeMedia(media)} returned by tool call ${fitId(result.callId)}:` }, ...media];
 }
 
@@ -93,7 +97,7 @@ function encodeAssistantTurn(turn: Turn, fit: MessageFit): readonly JsonObject[]
   for (const part of parts) {
     if (part.kind === 'vendor' || (part.kind === 'server-tool' && codeAsText(part) === undefined)) refuseVendorPart(part, fit.notes);
     if (part.kind === 'media')
-      fit.notes.dropped({ path: part.path, otherwise: 'turns' }, 'media that a model made cannot be shown to this one');
+      fit.notes.dropped({ path: part.path, otherwise: 'turns' }, 'media that a model generated cannot be sent to this one');
   }
   const content = joinAnswer(parts, fit);
   const refusal = parts.flatMap((part) => (part.kind === 'refusal' ? [part.text] : [])).join('');
@@ -103,7 +107,7 @@ function encodeAssistantTurn(turn: Turn, fit: MessageFit): readonly JsonObject[]
   return [
     {
       role: 'assistant',
-      // Null stands beside calls only: servers refuse it in a message with nothing else that they know.
+      // Null is permitted only beside calls: servers refuse it in a message without any other content.
       content: content === '' && calls.length > 0 ? null : content,
       ...(refusal === '' ? {} : { refusal }),
       ...reasoning,
@@ -114,21 +118,22 @@ function encodeAssistantTurn(turn: Turn, fit: MessageFit): readonly JsonObject[]
   ];
 }
 
-/** The texts of a turn as one; what is said before and after the run of a tool are paragraphs of their own. */
+/** The texts of a turn as one. Text before and after a tool run is in separate paragraphs. */
 function joinAnswer(parts: readonly Part[], { notes }: MessageFit): string {
   const paragraphs = [''];
   for (const part of parts) {
     if (part.kind === 'text') paragraphs.push((paragraphs.pop() ?? '') + part.text);
     if (part.kind !== 'server-tool') continue;
-    const told = codeAsText(part);
-    if (told !== undefined) notes.adapted({ path: part.path, otherwise: 'turns' }, codeAsTextReason);
-    paragraphs.push(told?.text ?? '', '');
+    const asText = codeAsText(part);
+    if (asText !== undefined) notes.adapted({ path: part.path, otherwise: 'turns' }, codeAsTextReason);
+    paragraphs.push(asText?.text ?? '', '');
   }
   return paragraphs.filter((paragraph) => paragraph !== '').join('\n\n');
 }
 
 function encodeCall(part: Extract<Part, { kind: 'tool-call' }>, fit: MessageFit): JsonObject {
-  // What is no object would break the template of the server's model, and the vendor refuses it without saying where.
+  // Arguments that are not an object would break the template of the server's model, and the vendor refuses them
+  // without a location.
   const input = readToolArguments(part, fit.notes);
   const text = part.arguments.trimStart().startsWith('{') ? part.arguments : JSON.stringify(input);
   return {
@@ -140,8 +145,8 @@ function encodeCall(part: Extract<Part, { kind: 'tool-call' }>, fit: MessageFit)
 }
 
 /**
- * Thoughts go back to the server that had them, and to nobody else; those without a mark of their maker, to servers that want thoughts
- * back.
+ * Reasoning is sent only to the server that generated it. Reasoning without an origin is sent to servers that accept
+ * it.
  */
 function encodeReasoning(parts: readonly Part[], hasCalls: boolean, { traits, proofOrigin }: MessageFit): JsonObject {
   const own = parts.filter(
@@ -150,10 +155,10 @@ function encodeReasoning(parts: readonly Part[], hasCalls: boolean, { traits, pr
   const details = own.map(restoreDetail).filter((entry) => entry !== undefined);
   const field = traits.chat.reasoningHistoryField;
   const text = own.flatMap((part) => part.text).join('\n\n');
-  // DeepSeek refuses calls without the member, and takes an empty one where the thoughts are lost.
-  const isWanted = text !== '' || (hasCalls && field === 'reasoning_content');
+  // DeepSeek refuses calls without the member, and accepts an empty one if the reasoning is lost.
+  const isNeeded = text !== '' || (hasCalls && field === 'reasoning_content');
   return {
-    ...(field === undefined || !isWanted ? {} : { [field]: text }),
+    ...(field === undefined || !isNeeded ? {} : { [field]: text }),
     ...(details.length === 0 ? {} : { reasoning_details: details }),
   };
 }

@@ -8,10 +8,13 @@ import { mentionsJson } from '../../mentions-json.ts';
 import { functionChoice } from './decode-tools.ts';
 import { member } from './member.ts';
 
-/** How a form of answer is asked for: members of the body, a hint in the system text, and a function that stands in for the form. */
+/**
+ * An answer format in the request: members of the body, a hint in the system text, and a function that replaces the
+ * format.
+ */
 export type EncodedFormat = { readonly members: JsonObject; readonly hint?: string; readonly answerTool?: string };
 
-/** What the vendor allows in names of functions and schemas. */
+/** The vendor's rule for names of functions and schemas. */
 export const nameRules = { pattern: /[a-zA-Z0-9_-]/, charactersMax: 64 };
 
 const jsonHint = 'Answer with a single JSON object and nothing else.';
@@ -21,7 +24,7 @@ type SchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 const nameOf = ({ name }: SchemaFormat, otherwise: string): string =>
   name === undefined ? otherwise : fitToolNames([name], nameRules).toWireName(name);
 
-/** The vendor refuses this form unless the word stands in the conversation. */
+/** The vendor refuses JSON mode unless the conversation mentions JSON. */
 function encodeJson(request: InferenceRequest): EncodedFormat {
   return { members: { response_format: { type: 'json_object' } }, ...(mentionsJson(request) ? {} : { hint: jsonHint }) };
 }
@@ -39,7 +42,7 @@ function encodeSchema(format: SchemaFormat, request: InferenceRequest): EncodedF
   };
 }
 
-/** A function that has to be called, once, whose arguments are the answer. */
+/** A function that must be called once and whose arguments are the answer. */
 function encodeAnswerTool(format: SchemaFormat, { chat }: ModelTraits): EncodedFormat {
   const name = nameOf(format, 'answer');
   const description = format.description ?? 'Give the answer.';
@@ -58,25 +61,31 @@ function encodeSchemaHint({ schema, description }: SchemaFormat): EncodedFormat 
   return { members: {}, hint: `${jsonHint} The object${about} must be valid by this JSON schema:\n${JSON.stringify(schema)}` };
 }
 
-/** Only what is strict is compiled into the sampling, and a server that takes no schema may not know JSON mode either. */
+/**
+ * The vendor enforces only a strict schema while the model writes. A server without schemas may not have JSON mode
+ * either.
+ */
 export function holdsFormat(request: InferenceRequest, traits: ModelTraits): boolean {
   const { outputFormat } = request;
   if (outputFormat === undefined) return true;
   return traits.structuredOutput && (outputFormat.kind === 'json' || strictOf(outputFormat, request) === true);
 }
 
-/** Writes the form of the answer. Where the model takes no schema, a forced function stands in, or where that will not do, a hint. */
+/**
+ * Writes the answer format. If the model does not accept a schema, a forced function replaces it, or a hint if that is
+ * impossible.
+ */
 export function encodeOutputFormat(request: InferenceRequest, { traits, notes }: RequestFit): EncodedFormat {
   const { outputFormat, tools } = request;
   if (outputFormat === undefined) return { members: {} };
   if (outputFormat.kind === 'json') return encodeJson(request);
   if (traits.structuredOutput) return encodeSchema(outputFormat, request);
-  // A forced function would keep the model from calling the client's own.
+  // A forced function would keep the model from calling the client's functions.
   const isFree = !tools.some((tool) => tool.kind === 'function') && outputFormat.schema.type === 'object';
   if (traits.chat.forcedToolChoice && isFree) {
-    notes.emulated('outputFormat', 'the model takes no schema; a function that it has to call stands in');
+    notes.emulated('outputFormat', 'the model does not accept a schema; it must call a function with that schema instead');
     return encodeAnswerTool(outputFormat, traits);
   }
-  notes.emulated('outputFormat', 'the model takes no schema; it is asked for one in its instructions, which it may not follow');
+  notes.emulated('outputFormat', 'the model does not accept a schema; its instructions ask for the format, which it may not follow');
   return encodeSchemaHint(outputFormat);
 }

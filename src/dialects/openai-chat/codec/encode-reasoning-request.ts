@@ -5,7 +5,7 @@ import type { TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 
-/** Budgets for servers that know efforts only, by what effort is usual for how many tokens. */
+/** Converts a budget for servers that accept only efforts, by the usual tokens of each effort. */
 function effortOfBudget(tokens: number): string {
   if (tokens <= 2048) return 'low';
   return tokens <= 8192 ? 'medium' : 'high';
@@ -19,11 +19,11 @@ function effortOf(fitted: FittedReasoning): string | undefined {
 function encodeEffort(fitted: FittedReasoning, traits: ModelTraits, notes: TranslationNotes): JsonObject {
   const effort = effortOf(fitted) ?? 'none';
   if (effort !== 'none' || (traits.efforts ?? ['none']).includes('none')) return { reasoning_effort: effort };
-  notes.adapted('reasoning', 'the server has no word for not thinking; what it does by itself holds');
+  notes.adapted('reasoning', 'the server cannot switch reasoning off; its default applies');
   return {};
 }
 
-/** OpenRouter's object takes both measures, and whether the thoughts are sent. */
+/** OpenRouter's object accepts effort or budget, and whether the reasoning is returned. */
 function encodeObject(fitted: FittedReasoning, visible: boolean | undefined): JsonObject {
   const shown = visible === false ? { exclude: true } : {};
   switch (fitted.kind) {
@@ -38,7 +38,7 @@ function encodeObject(fitted: FittedReasoning, visible: boolean | undefined): Js
   }
 }
 
-/** Writes how much the model shall think, in the field that its server reads. */
+/** Writes the requested amount of reasoning in the field that the server reads. */
 export function encodeReasoningRequest({ reasoning }: InferenceRequest, { traits, notes }: RequestFit): JsonObject {
   const fitted = fitReasoning(reasoning, traits, notes);
   const field = traits.chat.reasoningField;
@@ -47,7 +47,7 @@ export function encodeReasoningRequest({ reasoning }: InferenceRequest, { traits
   if (field === 'reasoning_effort') return encodeEffort(fitted, traits, notes);
   const enabled = fitted.kind !== 'off';
   if (enabled && (reasoning?.effort !== undefined || reasoning?.budgetTokens !== undefined)) {
-    notes.adapted('reasoning', 'thinking is switched on; how much of it cannot be said to this server');
+    notes.adapted('reasoning', 'reasoning is switched on; the server has no setting for its amount');
   }
   return field === 'think' ? { think: enabled } : { chat_template_kwargs: { enable_thinking: enabled } };
 }

@@ -49,7 +49,7 @@ const calls: readonly ReplyPart[] = [
   { kind: 'tool-call', id: 'b', name: 'g', arguments: '' },
 ];
 
-test('the chunks of a stream are exactly these', () => {
+test('a stream has exactly these chunks', () => {
   const stream = streamOf({ ...replyOf([{ kind: 'text', text: 'Hi' }]), replyId: 'r1', servedModel: 'm-2', usageReport });
   const head = '"id":"r1","object":"chat.completion.chunk","created":1790000000,"model":"m-2"';
   assert.equal(
@@ -65,13 +65,13 @@ test('the chunks of a stream are exactly these', () => {
   );
 });
 
-test('a usage chunk comes only when the client asked for it and the usage is known', () => {
+test('a usage chunk is sent only if the client requested it and the usage is known', () => {
   const reply = { ...replyOf([{ kind: 'text', text: 'Hi' }]), usageReport };
   assert.ok(!streamOf(reply, { stream: true }).includes('"usage"'));
   assert.ok(!streamOf(replyOf([{ kind: 'text', text: 'Hi' }])).includes('"choices":[],'));
 });
 
-test('nothing is written before there is something to say, and an empty reply still has its role', () => {
+test('nothing is written before there is content, and an empty reply still has its role', () => {
   const encoder = createEventEncoder(createWriting());
   assert.equal(encoder.write({ type: 'started', replyId: 'r1' }), '');
   assert.equal(encoder.write({ type: 'usage', usageReport }), '');
@@ -84,7 +84,7 @@ test('nothing is written before there is something to say, and an empty reply st
   assert.equal(encoder.position().framesSent, 3);
 });
 
-test('calls: id and name in the first delta only, index per call, arguments that are always JSON', () => {
+test('a call has its id and name in the first delta only, an index, and arguments that are JSON', () => {
   assert.deepEqual(deltasOf(streamOf(replyOf(calls, 'tool-calls'))), [
     { role: 'assistant', content: null, refusal: null },
     { tool_calls: [{ index: 0, id: 'a', type: 'function', function: { name: 'f', arguments: '' } }] },
@@ -104,7 +104,7 @@ test('calls: id and name in the first delta only, index per call, arguments that
   });
 });
 
-test('clients of the older functions are answered with one function_call', () => {
+test('clients of the older functions receive one function_call', () => {
   const request = { functions: [{ name: 'f' }] };
   const writing = createWriting(request);
   const reply = encodeReply(replyOf(calls, 'tool-calls'), writing);
@@ -128,7 +128,7 @@ test('clients of the older functions are answered with one function_call', () =>
   ]);
 });
 
-test('finish reasons', () => {
+test('every stop reason is written as a finish reason', () => {
   const text: ReplyPart = { kind: 'text', text: 'x' };
   const cases: readonly [InferenceReply, string][] = [
     [replyOf([text]), 'stop'],
@@ -150,7 +150,7 @@ test('finish reasons', () => {
   }
 });
 
-test('thoughts are shown, and proven once at the end', () => {
+test('reasoning is written as text, with one proof at the end', () => {
   const parts: readonly ReplyPart[] = [
     { kind: 'reasoning', text: ['One.', 'Two.'], proof: { origin: 'openai', blob: 'b1' }, itemId: 'rs_1' },
     { kind: 'reasoning', text: [], proof: { origin: 'anthropic', blob: 'b2', hidden: true } },
@@ -168,11 +168,11 @@ test('thoughts are shown, and proven once at the end', () => {
   ]);
 });
 
-test('the proof of a call stands in Google’s field, wrapped', () => {
+test('the proof of a call is in Google’s field, wrapped', () => {
   const proof = { origin: 'gemini', blob: 'c2ln' };
   const reply = replyOf([{ kind: 'tool-call', id: 'a', name: 'f', arguments: '{}', proof }], 'tool-calls');
   assert.match(JSON.stringify(messageOf(reply)), /"extra_content":\{"google":\{"thought_signature":"gw1\./);
-  // @ai-sdk/openai-compatible 1 ends a stream in which an entry of tool_calls has none.
+  // @ai-sdk/openai-compatible 1 ends a stream in which an entry of tool_calls has no function.
   const entries = deltasOf(streamOf(reply)).flatMap((delta) =>
     isJsonObject(delta) && Array.isArray(delta.tool_calls) ? delta.tool_calls : [],
   );
@@ -180,7 +180,7 @@ test('the proof of a call stands in Google’s field, wrapped', () => {
   for (const entry of entries) assert.ok(isJsonObject(entry) && isJsonObject(entry.function));
 });
 
-test('citations count characters of the whole content; a block without offsets is cited whole; documents have no word here', () => {
+test('citations count characters of the wholeReply content, a citation without offsets covers its block, and documents are omitted', () => {
   const source = { kind: 'url', url: 'https://a.example' } as const;
   const message = messageOf(
     replyOf([
@@ -198,7 +198,7 @@ test('citations count characters of the whole content; a block without offsets i
   ]);
 });
 
-test('a source that is named twice at one place is shown once, and one of a file is named as lost', () => {
+test('a source that is cited twice at one position is written once, and a citation of a file is noted as lost', () => {
   const citation = { start: 0, end: 4, source: { kind: 'url', url: 'https://a.example/' } } as const;
   const file = { start: 0, end: 4, source: { kind: 'document', fileId: 'file_1' } } as const;
   const writing = createWriting();
@@ -212,7 +212,7 @@ test('a source that is named twice at one place is shown once, and one of a file
   );
 });
 
-test('pictures and sound; film is named as lost; what the vendor’s tools did is not shown', () => {
+test('images and audio are written, video is noted as lost, and tool runs of the vendor are omitted', () => {
   const writing = createWriting();
   const reply = encodeReply(
     replyOf([
@@ -240,7 +240,7 @@ test('pictures and sound; film is named as lost; what the vendor’s tools did i
   assert.equal(writing.notes.list().length, 1);
 });
 
-test('what is said before and after the run of a tool are paragraphs, and offsets of sources count the break', () => {
+test('text before and after a tool run is in paragraphs, and offsets of sources count the break', () => {
   const search = { kind: 'server-tool', tool: 'web-search', id: 's', input: ['q'], wire: [] } as const;
   const cited = {
     kind: 'text',
@@ -258,13 +258,13 @@ test('what is said before and after the run of a tool are paragraphs, and offset
   assert.equal(lines.content, 'I look:\nFound. More.');
 });
 
-test('the tier that was used, where the vendor has a word for it', () => {
+test('the service tier is written if the vendor has a name for it', () => {
   const of = (serviceTier: string): unknown =>
     encodeReply({ ...replyOf([]), usageReport: { ...usageReport, serviceTier } }, createWriting()).service_tier;
   assert.deepEqual(['priority', 'standard', 'ON_DEMAND', 'constructor'].map(of), ['priority', 'default', 'default', undefined]);
 });
 
-/** What the official SDK makes of a stream. */
+/** The message that the official SDK builds from a stream. */
 async function accumulate(stream: string): Promise<unknown> {
   const client = new OpenAI({
     apiKey: 'k',
@@ -287,7 +287,7 @@ const replies = fc
         .map(([text, proof]): ReplyPart => ({ kind: 'reasoning', text: [text], ...(proof && { proof }) })),
       fc
         .constantFrom('{"a":1}', '{}')
-        .map((args): ReplyPart => ({ kind: 'tool-call', id: 'its place, below', name: 'f', arguments: args })),
+        .map((args): ReplyPart => ({ kind: 'tool-call', id: 'its position, below', name: 'f', arguments: args })),
       fc.constant<ReplyPart>({
         kind: 'text',
         text: 'cited',
@@ -296,29 +296,29 @@ const replies = fc
     ),
     { maxLength: 6 },
   )
-  // Two calls never have one id: what comes with the id of a call belongs to it.
-  .map((parts) => parts.map((part, place) => (part.kind === 'tool-call' ? { ...part, id: `c${place}` } : part)))
+  // Two calls never share an id: data with the id of a call belongs to it.
+  .map((parts) => parts.map((part, position) => (part.kind === 'tool-call' ? { ...part, id: `c${position}` } : part)))
   .map((parts): InferenceReply => ({ parts, replyId: 'r1', servedModel: 'm-2', stopReason: 'end', usageReport }));
 
-test('stream and whole reply say the same to the official SDK', async () => {
+test('the official SDK reads the same from a stream and a wholeReply reply', async () => {
   await fc.assert(
     fc.asyncProperty(replies, async (reply) => {
-      const whole = encodeReply(reply, createWriting()) as { choices: { message: Record<string, unknown> }[] };
+      const wholeReply = encodeReply(reply, createWriting()) as { choices: { message: Record<string, unknown> }[] };
       const streamed = (await accumulate(streamOf(reply))) as { choices: { message: Record<string, unknown> }[] };
-      for (const { message } of [...whole.choices, ...streamed.choices]) {
+      for (const { message } of [...wholeReply.choices, ...streamed.choices]) {
         message.content ??= '';
-        // The SDK keeps only the last piece of members that it does not know.
+        // The SDK keeps only the last delta of unknown members.
         delete message.reasoning_content;
         delete message.parsed;
         for (const call of (message.tool_calls ?? []) as { function: Record<string, unknown> }[]) delete call.function.parsed_arguments;
       }
-      assert.deepEqual(streamed, whole);
+      assert.deepEqual(streamed, wholeReply);
     }),
     { numRuns: 60 },
   );
 });
 
-test('what is written is read back the same, streamed or whole', () => {
+test('a written reply is read back unchanged, streamed or wholeReply', () => {
   fc.assert(
     fc.property(replies, (reply) => {
       const decoder = createEventDecoder(createReading());
@@ -331,23 +331,23 @@ test('what is written is read back the same, streamed or whole', () => {
         from.parts.flatMap((part) => (part.kind === kind && 'text' in part ? [part.text].flat() : [])).join('');
       const callsOf = (from: InferenceReply): unknown =>
         from.parts.filter((part) => part.kind === 'tool-call').map(({ name, arguments: args }) => [name, args]);
-      const whole = decodeReply(encodeReply(reply, createWriting()), createReading());
-      for (const read of [streamed, whole]) {
+      const wholeReply = decodeReply(encodeReply(reply, createWriting()), createReading());
+      for (const read of [streamed, wholeReply]) {
         assert.equal(textOf('text', read), textOf('text', reply));
         assert.equal(textOf('refusal', read), textOf('refusal', reply));
         assert.deepEqual(callsOf(read), callsOf(reply));
-        assert.equal(read.stopReason, whole.stopReason);
+        assert.equal(read.stopReason, wholeReply.stopReason);
       }
     }),
   );
 });
 
-test('a reply that proves nothing is marked as its server’s', () => {
+test('a reply without proofs is marked with the origin of its server', () => {
   const { parts } = decodeReply({ choices: [{ message: { reasoning_content: 'hm', content: 'x' } }] }, createReading());
   assert.deepEqual(parts[0], { kind: 'reasoning', text: ['hm'], proof: { origin, blob: '' } });
 });
 
-test('what is no reply at all is read as an empty one', () => {
+test('a body of another form is read as an empty reply', () => {
   for (const reply of [undefined, 3, [], {}, { choices: 'x' }, { choices: [{}] }]) {
     assert.deepEqual(decodeReply(reply, createReading()), { parts: [], stopReason: 'end' });
   }

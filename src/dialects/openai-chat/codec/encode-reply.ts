@@ -8,7 +8,7 @@ import { encodeUsage } from './encode-usage.ts';
 import { encodeLogprobsReply } from './logprobs.ts';
 import { encodeHead, encodeServiceTier } from './reply-head.ts';
 
-/** Adds deltas up to the message that they make, as the official SDKs do. */
+/** Adds deltas up to a message, as the official SDKs do. */
 class MessageBuilder {
   #content = '';
   #refusal = '';
@@ -43,23 +43,23 @@ class MessageBuilder {
 
   #addCall({ index, function: called, ...rest }: JsonObject): void {
     const at = typeof index === 'number' ? index : 0;
-    const known = this.#calls[at];
+    const current = this.#calls[at];
     this.#calls[at] = {
-      ...known,
+      ...current,
       ...rest,
-      function: joinFunction(known === undefined ? undefined : membersOf(known.function), membersOf(called)),
+      function: joinFunction(current === undefined ? undefined : membersOf(current.function), membersOf(called)),
     };
   }
 }
 
-function joinFunction(known: JsonObject | undefined, piece: JsonObject): JsonObject {
+function joinFunction(current: JsonObject | undefined, piece: JsonObject): JsonObject {
   return {
-    name: filledText(known?.name) ?? textOf(piece.name) ?? '',
-    arguments: (textOf(known?.arguments) ?? '') + (textOf(piece.arguments) ?? ''),
+    name: filledText(current?.name) ?? textOf(piece.name) ?? '',
+    arguments: (textOf(current?.arguments) ?? '') + (textOf(piece.arguments) ?? ''),
   };
 }
 
-/** Writes a whole reply: what the deltas of the same reply's stream add up to. */
+/** Writes a whole reply: the sum of the deltas of its stream. */
 export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonObject {
   const deltas = new DeltaWriter(writing);
   const builder = new MessageBuilder();

@@ -12,8 +12,8 @@ import { createFit, encode, origin } from './testing/test-kit.ts';
 
 type Written = ReturnType<typeof encode>;
 
-function write(...given: Parameters<typeof encode>): Written {
-  const written = encode(...given);
+function write(...members: Parameters<typeof encode>): Written {
+  const written = encode(...members);
   validateRequest({ operation: 'generate', body: written.body, headers: {} }, 'compatible');
   return written;
 }
@@ -31,28 +31,28 @@ function refusedAt(members: Partial<InferenceRequest>, differences = {}): string
   return assert.fail('was not refused');
 }
 
-test('the smallest request has nothing that was not said', () => {
+test('the smallest request has only the members that were set', () => {
   assert.deepEqual(write({}).body, { model: 'm-1', messages: [{ role: 'user', content: 'Hi' }] });
 });
 
-test('system text is one message before the conversation, under the role that the server knows', () => {
+test('system text is one message before the conversation, with the role that the server accepts', () => {
   const members = { instructions: [{ kind: 'text', text: 'A' } as const, { kind: 'text', text: 'B' } as const] };
   assert.deepEqual(write(members).messages[0], { role: 'system', content: 'A\n\nB' });
   assert.equal(write(members, { chat: { systemRole: 'developer' } }).messages[0]?.role, 'developer');
 });
 
-test('text alone is a text, never a list: servers of one model and DeepSeek know no lists', () => {
+test('text alone is never a list, because DeepSeek and many servers do not accept lists', () => {
   assert.deepEqual(messagesOf([user(text('A'), text('B'))]), [{ role: 'user', content: 'A\n\nB' }]);
 });
 
-test('an empty text block is dropped, and a turn that is empty without it (anthropics/claude-code#50082)', () => {
+test('an empty text block is dropped, and so is a turn that is empty without it (anthropics/claude-code#50082)', () => {
   assert.deepEqual(messagesOf([user(text('')), user(text(''), text('A')), assistant(text('')), user(text('B'))]), [
     { role: 'user', content: 'A' },
     { role: 'user', content: 'B' },
   ]);
 });
 
-test('a conversation with calls: one message per result, what the user says after them', () => {
+test('a conversation with calls has one message per result, and then the user content', () => {
   assert.deepEqual(
     messagesOf([user(text('A')), assistant(text('B'), call('a'), call('b', 'g', '')), user(result('b', '2'), result('a', '1'), text('C'))]),
     [
@@ -72,7 +72,7 @@ test('a conversation with calls: one message per result, what the user says afte
   );
 });
 
-test('content is null beside calls, and never null without them', () => {
+test('content is null beside calls and never without them', () => {
   const messages = messagesOf([
     user(text('A')),
     assistant(call('a')),
@@ -84,13 +84,13 @@ test('content is null beside calls, and never null without them', () => {
   assert.deepEqual(messages[3], { role: 'assistant', content: '', refusal: 'no' });
 });
 
-test('a call that was never answered gets a result that says so', () => {
+test('a call without a result receives one that says so', () => {
   const written = write({ turns: [user(text('A')), assistant(call('a')), user(text('B'))] });
   assert.deepEqual(written.messages[2], { role: 'tool', tool_call_id: 'a', content: 'Error: The tool call was not executed.' });
   assert.deepEqual(written.notes, ['adapted messages']);
 });
 
-test('an error result says that it is one', () => {
+test('an error result is marked as an error', () => {
   const failed: Part = { kind: 'tool-result', callId: 'a', content: [{ kind: 'text', text: 'boom' }], isError: true };
   assert.equal(messagesOf([user(text('A')), assistant(call('a')), user(failed)])[2]?.content, 'Error: boom');
 });
@@ -98,12 +98,12 @@ test('an error result says that it is one', () => {
 test('ids longer than 64 characters are shortened alike in call and result', () => {
   const id = 'x'.repeat(80);
   const messages = messagesOf([user(text('A')), assistant(call(id)), user(result(id))]);
-  const [made] = objectsOf(messages[1]?.tool_calls);
-  assert.equal(made?.id, messages[2]?.tool_call_id);
-  assert.match(textOf(made?.id) ?? '', /^call_.{1,59}$/);
+  const [written] = objectsOf(messages[1]?.tool_calls);
+  assert.equal(written?.id, messages[2]?.tool_call_id);
+  assert.match(textOf(written?.id) ?? '', /^call_.{1,59}$/);
 });
 
-test('names that the vendor does not allow are mapped, everywhere alike, and back', () => {
+test('names that the vendor does not permit are mapped alike everywhere, and back', () => {
   const name = 'ns.tool:é';
   const written = write({
     turns: [user(text('A')), assistant(call('a', name)), user(result('a'))],
@@ -119,12 +119,12 @@ test('names that the vendor does not allow are mapped, everywhere alike, and bac
   assert.equal(write({ tools: [lookup] }).toolNames, undefined);
 });
 
-test('arguments that are no JSON object are refused by their path', () => {
+test('arguments that are not a JSON object are refused with their path', () => {
   const broken: Part = { kind: 'tool-call', id: 'a', name: 'f', arguments: '{"x', path: 'messages.1.content.0' };
   assert.equal(refusedAt({ turns: [user(text('A')), assistant(broken), user(result('a'))] }), 'messages.1.content.0');
 });
 
-test('pictures of a tool follow its result in a user message, with a word on where they are from', () => {
+test('images of a tool follow its result in a user message that names the call', () => {
   const image: Part = { kind: 'media', media: 'image', source: { kind: 'inline', mediaType: 'image/png', data: 'QUJD' } };
   const shot: Part = { kind: 'tool-result', callId: 'a', content: [{ kind: 'text', text: 'done' }, image], isError: false, path: 'p' };
   const written = write({ turns: [user(text('A')), assistant(call('a'), call('b')), user(shot, result('b'), text('And?'))] });
@@ -143,7 +143,7 @@ test('pictures of a tool follow its result in a user message, with a word on whe
   assert.deepEqual(written.notes, ['adapted p']);
 });
 
-test('media of the user', () => {
+test('media of the user is written', () => {
   const media = (part: Partial<Extract<Part, { kind: 'media' }>>): unknown =>
     messagesOf([user({ kind: 'media', media: 'file', source: { kind: 'text', text: 'T' }, ...part })])[0]?.content;
   assert.equal(media({ title: 'A', context: 'about' }), 'A\nabout\nT');
@@ -159,7 +159,7 @@ test('media of the user', () => {
   ]);
 });
 
-test('what this dialect cannot carry is refused by its path', () => {
+test('parts that this dialect does not support are refused with their path', () => {
   const path = 'messages.0.content.0';
   const of = (part: Partial<Extract<Part, { kind: 'media' }>>): Part => ({
     kind: 'media',
@@ -180,20 +180,20 @@ test('what this dialect cannot carry is refused by its path', () => {
   assert.equal(refusedAt({ tools: [{ kind: 'vendor', name: 'computer', wire: {}, path }] }), path);
 });
 
-test('tools that this upstream has not are left out and named: agents offer them with every call', () => {
+test('tools that the upstream does not have are omitted and noted, because agents offer them with every call', () => {
   for (const kind of ['web-search', 'code-execution'] as const) {
     const { body, notes } = write({ tools: [{ kind, path: 'tools.8' }] }, { webSearch: false });
     assert.deepEqual([body.tools, body.web_search_options, notes], [undefined, undefined, ['dropped tools.8']]);
   }
 });
 
-test('a begun answer is refused where the server cannot continue it', () => {
+test('a reply that has begun is refused if the server cannot continue it', () => {
   const turns = [user(text('A')), assistant({ kind: 'text', text: 'B', path: 'messages.1' })];
   assert.equal(refusedAt({ turns }), 'messages.1');
   assert.equal(messagesOf(turns, { prefill: true }).length, 2);
 });
 
-test('reasoning goes back to the server that had it and to no other, and is never turned into text (BerriAI/litellm#26916)', () => {
+test('reasoning is sent only to the server that generated it, and never becomes text (BerriAI/litellm#26916)', () => {
   const entry = { type: 'reasoning.text', signature: 's', index: 0 };
   const encrypted = { type: 'reasoning.encrypted', data: 'e', id: 'x' };
   const parts: readonly Part[] = [
@@ -216,7 +216,7 @@ test('reasoning goes back to the server that had it and to no other, and is neve
   assert.deepEqual(messagesOf([user(text('A')), assistant(...parts.slice(2, 4)), user(text('C'))]).length, 2);
 });
 
-test('thoughts that were only shown go back where the server wants them, also where the client has lost them', () => {
+test('reasoning without a proof is sent to servers that require it, and is empty if the client has lost it', () => {
   const chat = { reasoningHistoryField: 'reasoning_content' } as const;
   const turns = (...reasoning: Part[]): readonly Turn[] => [user(text('A')), assistant(...reasoning, call('a')), user(result('a'))];
   const shown: Part = { kind: 'reasoning', text: ['hm'], proof: { origin, blob: '' } };
@@ -226,7 +226,7 @@ test('thoughts that were only shown go back where the server wants them, also wh
   assert.equal(messagesOf(turns(shown))[1]?.reasoning_details, undefined);
 });
 
-test('a call’s proof goes back to its maker only', () => {
+test('the proof of a call is sent only to its origin', () => {
   const signed = (maker: string): Part => ({
     kind: 'tool-call',
     id: 'a',
@@ -239,7 +239,7 @@ test('a call’s proof goes back to its maker only', () => {
   assert.doesNotMatch(written('gemini'), /signature/);
 });
 
-test('what another vendor’s tools did is left out and named; what means nothing elsewhere as well', () => {
+test('tool runs of another vendor and parts without meaning elsewhere are omitted and noted', () => {
   const search: Part = { kind: 'server-tool', tool: 'web-search', id: 's', input: ['q'], wire: [], path: 'p1' };
   const vendor: Part = { kind: 'vendor', name: 'x', wire: {}, elsewhere: 'drop', path: 'p2' };
   assert.deepEqual(write({ turns: [user(text('A')), assistant(search, vendor, text('B')), user(text('C'))] }).notes, [
@@ -248,7 +248,7 @@ test('what another vendor’s tools did is left out and named; what means nothin
   ]);
 });
 
-test('code that ran elsewhere goes on as text between the texts around it, each a paragraph', () => {
+test('code that ran elsewhere becomes a paragraph between the texts around it', () => {
   const run: Part = {
     kind: 'server-tool',
     tool: 'code-execution',
@@ -263,12 +263,12 @@ test('code that ran elsewhere goes on as text between the texts around it, each 
   assert.deepEqual(notes, ['adapted p1']);
 });
 
-test('names of speakers pass where they are such', () => {
+test('valid names of speakers are passed on', () => {
   const named = (name: string): unknown => messagesOf([{ role: 'user', parts: [text('A')], name }])[0]?.name;
   assert.deepEqual(['ann', 'two words'].map(named), ['ann', undefined]);
 });
 
-test('hand-made conversations come back the same', () => {
+test('handwritten conversations are read back unchanged', () => {
   const turns: readonly Turn[] = [
     { role: 'user', parts: [text('A')], name: 'ann' },
     assistant(text('B'), call('a', 'f', '{"x":1}'), call('b', 'g')),

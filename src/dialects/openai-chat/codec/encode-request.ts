@@ -13,10 +13,10 @@ import { encodeLogprobs } from './logprobs.ts';
 import { member } from './member.ts';
 import { isOwn, restoreOwnFields } from './own-fields.ts';
 
-/** The vendor takes so many stop sequences. */
+/** The vendor's limit of stop sequences. */
 const stopSequencesMax = 4;
 
-/** Writes a request for a server of this dialect, within what its traits say that it takes. */
+/** Writes a request for a server of this dialect, within the limits of its traits. */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
   const ownFields = restoreOwnFields(withoutLogprobFields(request), fit.notes);
   noteLostContent(request, missingCapabilities(fit), fit.notes);
@@ -25,7 +25,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
   const format = encodeOutputFormat(request, fit);
   const stop = encodeStopSequences(request, fit);
   const body: JsonObject = {
-    // What is written anew stands above what the client wrote.
+    // Members that the gateway writes override those of the client.
     ...ownFields,
     model: fit.upstreamModel,
     messages: encodeMessages(request, messageFit, format.hint),
@@ -37,7 +37,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
     ...encodeLogprobs(request, fit, format.answerTool !== undefined || stop.cutAt.length > 0),
     ...stop.members,
     ...member('user', request.endUser),
-    // `auto` is what holds without it, and few servers know the field.
+    // `auto` is the default, and few servers accept the field.
     ...(request.serviceTier === 'auto' ? {} : member('service_tier', request.serviceTier)),
     ...(request.verbosity === 'medium' ? {} : member('verbosity', request.verbosity)),
     ...encodeStream(request, fit),
@@ -50,7 +50,10 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
   };
 }
 
-/** What has no place in this dialect. Thoughts go back to servers that want them, and entries with proofs to the one that wrote them. */
+/**
+ * The parts of a request that this dialect cannot express. Reasoning is sent to servers that accept it, and entries
+ * with proofs to their origin.
+ */
 function missingCapabilities({ traits, proofOrigin }: RequestFit): MissingCapabilities {
   const { reasoningHistoryField } = traits.chat;
   return {
@@ -75,16 +78,18 @@ function encodeStopSequences(
   { traits, notes }: RequestFit,
 ): { members: JsonObject; cutAt: readonly string[] } {
   const sequences = stopSequences.filter((sequence) => sequence !== '');
-  // Models with fixed sampling refuse the field as well (reference of chat completions: "not supported with latest reasoning models").
+  // Models with fixed sampling refuse the field as well (reference of chat completions: "not supported with latest
+  // reasoning models").
   const sent = traits.fixedSampling ? [] : sequences.slice(0, stopSequencesMax);
   const cutAt = sequences.slice(sent.length);
-  if (cutAt.length > 0) notes.emulated('stopSequences', 'the gateway cuts the reply at those that the upstream does not take');
+  if (cutAt.length > 0)
+    notes.emulated('stopSequences', 'the gateway cuts the reply at the stop sequences that the upstream does not accept');
   return { members: sent.length === 0 ? {} : { stop: sent }, cutAt };
 }
 
 type SamplingField = { readonly name: keyof Sampling; readonly wire: string; readonly usual: number };
 
-/** What models with fixed sampling refuse, and the value that says nothing. */
+/** Fields that models with fixed sampling refuse, with the value that has no effect. */
 const fixedFields: readonly SamplingField[] = [
   { name: 'temperature', wire: 'temperature', usual: 1 },
   { name: 'topP', wire: 'top_p', usual: 1 },

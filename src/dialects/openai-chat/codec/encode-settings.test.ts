@@ -8,7 +8,7 @@ import { encode } from './testing/test-kit.ts';
 
 type Differences = Parameters<typeof encode>[1];
 
-/** The members that were written besides model and messages, and the notes. */
+/** The written members other than model and messages, and the notes. */
 function settings(
   members: Partial<InferenceRequest>,
   differences?: Differences,
@@ -26,7 +26,7 @@ const other: Tool = { kind: 'function', name: 'other' };
 const lookupWire = { type: 'function', function: { name: 'lookup', description: 'd', parameters: schema, strict: true } };
 const otherWire = { type: 'function', function: { name: 'other', parameters: { type: 'object', properties: {} } } };
 
-test('the output limit goes into the field that the server reads, and not beyond what the model writes', () => {
+test('the output limit is in the field that the server reads, and at most the model’s own limit', () => {
   assert.deepEqual(settings({ outputTokensMax: 5 }).body, { max_tokens: 5 });
   assert.deepEqual(settings({ outputTokensMax: 5 }, { chat: { outputLimitField: 'max_completion_tokens' } }).body, {
     max_completion_tokens: 5,
@@ -38,12 +38,12 @@ test('the output limit goes into the field that the server reads, and not beyond
   assert.deepEqual(settings({}, { outputTokensMax: 16_384 }).body, {});
 });
 
-test('a stream asks for its usage where the server takes the option', () => {
+test('a stream requests its usage if the server accepts the option', () => {
   assert.deepEqual(settings({ stream: true }).body, { stream: true, stream_options: { include_usage: true } });
   assert.deepEqual(settings({ stream: true }, { chat: { streamOptions: false } }).body, { stream: true });
 });
 
-test('tools and choices', () => {
+test('tools and choices are written', () => {
   assert.deepEqual(settings({ tools: [lookup, other] }).body, { tools: [lookupWire, otherWire] });
   const choices: readonly [ToolChoice, unknown][] = [
     [{ kind: 'auto' }, 'auto'],
@@ -61,11 +61,11 @@ test('tools and choices', () => {
   });
 });
 
-test('a choice without tools is not sent: the vendor refuses it', () => {
+test('a choice without tools is not sent, because the vendor refuses it', () => {
   assert.deepEqual(settings({ toolChoice: { kind: 'none' }, parallelToolCalls: false }).body, {});
 });
 
-test('servers that know fewer fields', () => {
+test('servers with fewer fields receive only those that they accept', () => {
   const forced = settings({ tools: [lookup], toolChoice: { kind: 'required' } }, { chat: { forcedToolChoice: false } });
   assert.deepEqual([forced.body.tool_choice, forced.notes], [undefined, ['dropped tool_choice']]);
   const single = settings({ tools: [lookup], parallelToolCalls: false }, { chat: { parallelToolCallsField: false } });
@@ -75,7 +75,7 @@ test('servers that know fewer fields', () => {
   assert.deepEqual(settings({ sampling: { topK: 3 } }, { chat: { acceptsTopK: true } }), { body: { top_k: 3 }, notes: [] });
 });
 
-test('web search', () => {
+test('a web search is written with its options', () => {
   const search: Tool = { kind: 'web-search', contextSize: 'low', userLocation: { city: 'Bern' }, path: 'tools.0' };
   assert.deepEqual(settings({ tools: [search] }), {
     body: { web_search_options: { search_context_size: 'low', user_location: { type: 'approximate', approximate: { city: 'Bern' } } } },
@@ -87,7 +87,7 @@ test('web search', () => {
   });
 });
 
-test('stop sequences: four go up, the gateway watches for the rest', () => {
+test('four stop sequences are sent, and the gateway handles the rest', () => {
   const stopSequences = ['a', 'b', '', 'c', 'd', 'e'];
   const written = encode({ stopSequences });
   assert.deepEqual([written.body.stop, written.cutAt, written.notes], [['a', 'b', 'c', 'd'], ['e'], ['emulated stop']]);
@@ -96,7 +96,7 @@ test('stop sequences: four go up, the gateway watches for the rest', () => {
   assert.equal(encode({ stopSequences: ['a'] }).cutAt, undefined);
 });
 
-test('models that fix their sampling are sent none; what says nothing is no loss', () => {
+test('models with fixed sampling receive no sampling fields, and defaults are not noted as lost', () => {
   const sampling = { temperature: 0.2, topP: 1, presencePenalty: 0, frequencyPenalty: 1, seed: 4 };
   assert.deepEqual(settings({ sampling }, { fixedSampling: true }), {
     body: { seed: 4 },
@@ -105,7 +105,7 @@ test('models that fix their sampling are sent none; what says nothing is no loss
   assert.deepEqual(settings({ sampling }).body, { temperature: 0.2, top_p: 1, presence_penalty: 0, frequency_penalty: 1, seed: 4 });
 });
 
-test('thinking goes into the field that the server reads', () => {
+test('reasoning is requested in the field that the server reads', () => {
   const effort = { mode: 'on', effort: 'high' } as const;
   const off = { mode: 'off' } as const;
   const budget = { mode: 'on', budgetTokens: 4000 } as const;
@@ -128,7 +128,7 @@ test('thinking goes into the field that the server reads', () => {
   }
 });
 
-test('structured output where the model takes a schema', () => {
+test('a model that accepts a schema receives it', () => {
   assert.deepEqual(settings({ outputFormat }).body, {
     response_format: { type: 'json_schema', json_schema: { name: 'answer', schema } },
   });
@@ -138,7 +138,7 @@ test('structured output where the model takes a schema', () => {
   });
 });
 
-test('structured output where the model takes none: a forced function, or a hint', () => {
+test('a model without schemas receives a forced function or a hint', () => {
   const forced = encode({ outputFormat }, { structuredOutput: false });
   assert.equal(forced.answerTool, 'answer');
   assert.deepEqual(forced.body.tool_choice, { type: 'function', function: { name: 'answer' } });
@@ -153,15 +153,15 @@ test('structured output where the model takes none: a forced function, or a hint
   }
 });
 
-test('plain JSON needs the word in the conversation: the vendor refuses it otherwise', () => {
+test('JSON mode adds a hint unless the conversation mentions JSON, because the vendor refuses it otherwise', () => {
   const hinted = encode({ outputFormat: { kind: 'json' } });
   assert.match(JSON.stringify(hinted.messages[0]), /JSON/);
   assert.deepEqual(hinted.body.response_format, { type: 'json_object' });
-  const said = encode({ outputFormat: { kind: 'json' }, instructions: [{ kind: 'text', text: 'Say it in json.' }] });
-  assert.deepEqual(said.messages[0], { role: 'system', content: 'Say it in json.' });
+  const written = encode({ outputFormat: { kind: 'json' }, instructions: [{ kind: 'text', text: 'Say it in json.' }] });
+  assert.deepEqual(written.messages[0], { role: 'system', content: 'Say it in json.' });
 });
 
-test('the rest', () => {
+test('the end user, the service tier and the verbosity are written', () => {
   assert.deepEqual(settings({ endUser: 'u', serviceTier: 'flex', verbosity: 'low' }).body, {
     user: 'u',
     service_tier: 'flex',
@@ -170,7 +170,7 @@ test('the rest', () => {
   assert.deepEqual(settings({ serviceTier: 'auto', verbosity: 'medium' }).body, {});
 });
 
-test('fields of the other vendor: named where they matter, refused where that was asked for', () => {
+test('fields of the other vendor are noted if they matter, and refused by strict translation', () => {
   const vendorFields = [
     { field: 'safetySettings', value: [1], weight: 'matters' },
     { field: 'metadata', value: {}, weight: 'harmless' },

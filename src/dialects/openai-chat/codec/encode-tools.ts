@@ -5,22 +5,25 @@ import { functionChoice } from './decode-tools.ts';
 import type { MessageFit } from './encode-messages.ts';
 import { member } from './member.ts';
 
-/** Functions that may be called, and what must be called of them. */
+/** Functions that may be called, and the choice among them. */
 type Selection = { readonly tools: readonly FunctionTool[]; readonly choice: ToolChoice | undefined };
 
-/** A subset is said by sending no other functions: servers that imitate the vendor do not know its word for it. */
+/**
+ * A subset is expressed by omitting the other functions, because servers that imitate the vendor do not support its
+ * field for it.
+ */
 function selectTools(request: InferenceRequest, notes: TranslationNotes): Selection {
   const functions = request.tools.filter((tool): tool is FunctionTool => tool.kind === 'function');
   const { toolChoice } = request;
   if (toolChoice?.kind !== 'allowed') return { tools: functions, choice: toolChoice };
   const allowed = functions.filter((tool) => toolChoice.names.includes(tool.name));
-  if (allowed.length < functions.length) notes.adapted('toolChoice', 'functions that may not be called were left out');
+  if (allowed.length < functions.length) notes.adapted('toolChoice', 'functions that may not be called were omitted');
   return { tools: allowed, choice: { kind: toolChoice.required ? 'required' : 'auto' } };
 }
 
 function encodeFunction(tool: FunctionTool, { toWireName }: MessageFit): JsonObject {
   const { name, description, parameters, strict } = tool;
-  // The templates of many servers' models read both members without asking whether they are there.
+  // The templates of many models read both members without checking that they exist.
   const schema =
     parameters === undefined
       ? { type: 'object', properties: {} }
@@ -40,11 +43,11 @@ function encodeChoice(choice: ToolChoice | undefined, { traits, notes, toWireNam
   if (choice === undefined || choice.kind === 'allowed') return {};
   if (choice.kind === 'auto' || choice.kind === 'none') return { tool_choice: choice.kind };
   if (choice.kind !== 'function' && choice.kind !== 'required') {
-    notes.dropped('toolChoice', 'only the call of a function can be demanded here');
+    notes.dropped('toolChoice', 'this interface can only require the call of a function');
     return {};
   }
   if (!traits.chat.forcedToolChoice) {
-    notes.dropped('toolChoice', 'the upstream of this model cannot be made to call a function');
+    notes.dropped('toolChoice', 'the upstream of this model cannot be required to call a function');
     return {};
   }
   return { tool_choice: choice.kind === 'function' ? functionChoice(toWireName(choice.name)) : 'required' };
@@ -54,20 +57,23 @@ function encodeParallel({ parallelToolCalls }: InferenceRequest, { traits, notes
   if (parallelToolCalls === undefined) return {};
   if (traits.chat.parallelToolCallsField) return { parallel_tool_calls: parallelToolCalls };
   if (!parallelToolCalls)
-    notes.emulated('parallelToolCalls', 'the upstream has no switch for it: of several calls in one reply the gateway passes on the first');
+    notes.emulated(
+      'parallelToolCalls',
+      'the upstream has no switch for it: the gateway passes on only the first of several calls in a reply',
+    );
   return {};
 }
 
 function encodeWebSearch(tool: WebSearchTool, { traits, notes }: MessageFit): JsonObject {
   const field = { path: tool.path, otherwise: 'tools' } as const;
-  // Agent programs offer it with every call; an offer is no demand.
+  // Agents offer it with every call, and an offer is not a requirement.
   if (!traits.webSearch) {
     notes.dropped(field, 'the upstream of this model does not search the web');
     return {};
   }
-  if (tool.maxUses !== undefined) notes.dropped(field, 'the number of searches cannot be limited here');
+  if (tool.maxUses !== undefined) notes.dropped(field, 'the upstream of this model cannot limit the number of searches');
   if (tool.allowedDomains !== undefined || tool.blockedDomains !== undefined) {
-    notes.dropped(field, 'the search cannot be limited to domains here');
+    notes.dropped(field, 'the upstream of this model cannot limit the search to domains');
   }
   const location = tool.userLocation;
   return {
@@ -79,8 +85,9 @@ function encodeWebSearch(tool: WebSearchTool, { traits, notes }: MessageFit): Js
 }
 
 /**
- * Tools of this dialect's own servers, where the request was read from it. Custom tools are not among them: their calls are in no neutral
- * form, and a reply would lose them. Refuses those, and those of other vendors, and leaves out what agent programs offer with every call.
+ * Tools of this dialect's own servers, if the request was read from it. Custom tools are not among them, because their
+ * calls have no neutral form and a reply would lose them. Custom tools and tools of other vendors are refused. Tools
+ * that agents offer with every call are omitted.
  */
 function encodeVendorTools(request: InferenceRequest, { notes, isOwn }: MessageFit): readonly JsonObject[] {
   return request.tools.flatMap((tool): readonly JsonObject[] => {
@@ -90,11 +97,11 @@ function encodeVendorTools(request: InferenceRequest, { notes, isOwn }: MessageF
     if (tool.kind === 'file-search') notes.dropped(field, 'the files of this gateway cannot be searched by the upstream of this model');
     if (tool.kind !== 'vendor') return [];
     if (isOwn && tool.name !== 'custom') return [tool.wire];
-    return notes.refuse(field, `the upstream of this model has no ${tool.name}; offer it as a function of your own`);
+    return notes.refuse(field, `the upstream of this model has no ${tool.name}; define it as a function instead`);
   });
 }
 
-/** Writes the tools and how they may be used: the members of the body that speak of them. */
+/** Writes the tools and the members of the body that control their use. */
 export function encodeTools(request: InferenceRequest, fit: MessageFit): JsonObject {
   const hosted = encodeVendorTools(request, fit);
   const { tools, choice } = selectTools(request, fit.notes);

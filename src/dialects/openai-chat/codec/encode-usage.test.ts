@@ -23,7 +23,7 @@ test('cache reads and writes are parts of the prompt (BerriAI/litellm#9812, #117
   });
 });
 
-test('unknown totals are 0, unknown details are not there', () => {
+test('unknown totals are 0, and unknown details are absent', () => {
   assert.deepEqual(encodeUsage({}), { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 });
   assert.deepEqual(encodeUsage({ inputTokens: 5, cacheReadTokens: 0 }), {
     prompt_tokens: 5,
@@ -33,7 +33,7 @@ test('unknown totals are 0, unknown details are not there', () => {
   });
 });
 
-test('what is written is read back the same', () => {
+test('written usage is read back unchanged', () => {
   const count = fc.nat({ max: 1_000_000 });
   const usages = fc.record({
     inputTokens: count,

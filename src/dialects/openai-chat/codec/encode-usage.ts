@@ -3,15 +3,15 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { member } from './member.ts';
 
 const sumOf = (counts: readonly (number | undefined)[]): number | undefined => {
-  const known = counts.filter((count) => count !== undefined);
-  return known.length === 0 ? undefined : known.reduce((sum, count) => sum + count, 0);
+  const present = counts.filter((count) => count !== undefined);
+  return present.length === 0 ? undefined : present.reduce((sum, count) => sum + count, 0);
 };
 
 const detailsOf = (name: string, details: JsonObject): JsonObject => (Object.keys(details).length === 0 ? {} : { [name]: details });
 
 /**
- * Writes usage as the vendor counts it: cache reads and writes are parts of the prompt, reasoning is a part of the completion. Its three
- * totals must be there, so an unknown one is 0; unknown details are left out.
+ * Writes usage as the vendor counts it: the prompt includes cache reads and writes, the completion includes reasoning.
+ * The three totals are required, so an unknown one is 0. Unknown details are omitted.
  */
 export function encodeUsage(usage: Usage): JsonObject {
   const { inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, outputTokens = 0 } = usage;

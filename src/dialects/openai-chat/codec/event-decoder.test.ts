@@ -10,22 +10,22 @@ import { readFrames } from '../../testing/fake-translation.ts';
 import { openFixtures } from '../../testing/fixture-suite.ts';
 import { decodeReply } from './decode-reply.ts';
 import { createEventDecoder } from './event-decoder.ts';
-import { call, chunk, madeCall, partsOf, stop } from './testing/fake-chunks.ts';
+import { call, chunk, callPart, partsOf, stop } from './testing/fake-chunks.ts';
 import { createReading, decodeChunks, frameOf, origin } from './testing/test-kit.ts';
 
 const shown = { origin, blob: '' };
 
-test('text and calls', () => {
+test('text and calls are read', () => {
   const cases: readonly [name: string, chunks: readonly unknown[], expected: readonly object[]][] = [
     [
       'content and tool_calls in one chunk',
       [chunk({ content: 'Look: ', tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{"a":1}' } }] })],
-      [{ kind: 'text', text: 'Look: ' }, madeCall('a', 'f', '{"a":1}')],
+      [{ kind: 'text', text: 'Look: ' }, callPart('a', 'f', '{"a":1}')],
     ],
     [
       'text after a call is a new block',
       [chunk({ content: 'One' }), call({ index: 0, id: 'a' }, 'f', '{"a":1}'), chunk({ content: 'Two' })],
-      [{ kind: 'text', text: 'One' }, madeCall('a', 'f', '{"a":1}'), { kind: 'text', text: 'Two' }],
+      [{ kind: 'text', text: 'One' }, callPart('a', 'f', '{"a":1}'), { kind: 'text', text: 'Two' }],
     ],
     [
       'content as a list of parts',
@@ -43,9 +43,9 @@ test('text and calls', () => {
       ],
     ],
     ['a refusal', [chunk({ refusal: 'I' }), chunk({ refusal: ' will not' })], [{ kind: 'refusal', text: 'I will not' }]],
-    ['<think> is text like any other', [chunk({ content: '<think>a</think>b' })], [{ kind: 'text', text: '<think>a</think>b' }]],
+    ['<think> as ordinary text', [chunk({ content: '<think>a</think>b' })], [{ kind: 'text', text: '<think>a</think>b' }]],
     [
-      'other choices than the first',
+      'choices other than the first',
       [
         {
           choices: [
@@ -57,12 +57,16 @@ test('text and calls', () => {
       [{ kind: 'text', text: 'one' }],
     ],
     [
-      'a choice without index, and the whole message repeated beside its delta',
+      'a choice without index, and the wholeReply message repeated beside its delta',
       [{ choices: [{ delta: { content: 'one' } }] }, { choices: [{ delta: { content: '!' }, message: { content: 'one!' } }] }],
       [{ kind: 'text', text: 'one!' }],
     ],
-    ['a stream of one whole reply', [{ choices: [{ message: { role: 'assistant', content: 'one' } }] }], [{ kind: 'text', text: 'one' }]],
-    ['chunks of no shape at all', [{}, 7, null, [], { choices: null }, { choices: [null, 3] }, { choices: [{ delta: 'x' }] }], []],
+    [
+      'a stream of one wholeReply reply',
+      [{ choices: [{ message: { role: 'assistant', content: 'one' } }] }],
+      [{ kind: 'text', text: 'one' }],
+    ],
+    ['malformed chunks', [{}, 7, null, [], { choices: null }, { choices: [null, 3] }, { choices: [{ delta: 'x' }] }], []],
     [
       'pictures',
       [chunk({ content: 'Here' }), chunk({ images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,QUJD' } }] })],
@@ -72,7 +76,7 @@ test('text and calls', () => {
       ],
     ],
     [
-      'speech, told in words and whole at the end',
+      'speech with its transcript, complete at the end',
       [
         chunk({ audio: { id: 'x', transcript: 'Good ' } }),
         chunk({ audio: { transcript: 'day', data: 'UklG' } }),
@@ -87,7 +91,7 @@ test('text and calls', () => {
   for (const [name, chunks, expected] of cases) assert.deepEqual(partsOf([...chunks, stop]), expected, name);
 });
 
-test('thoughts by any name, once', () => {
+test('reasoning is read once under any name', () => {
   const thoughts = [{ kind: 'reasoning', text: ['hm'], proof: shown }];
   for (const delta of [
     { reasoning_content: 'hm' },
@@ -102,7 +106,7 @@ test('thoughts by any name, once', () => {
   }
 });
 
-test('signed and encrypted reasoning keeps apart what was proven apart', () => {
+test('reasoning with separate proofs is in separate parts', () => {
   const parts = partsOf([
     chunk({ reasoning: 'a', reasoning_details: [{ type: 'reasoning.text', text: 'a', format: 'x-v1', index: 0 }] }),
     chunk({ reasoning_details: [{ type: 'reasoning.text', signature: 's1', format: 'x-v1', index: 0 }] }),
@@ -121,10 +125,10 @@ test('signed and encrypted reasoning keeps apart what was proven apart', () => {
 
 test('the signature of a call is its proof (langgenius/dify#29187, anomalyco/opencode#4832)', () => {
   const signed = { index: 0, id: 'a', extra_content: { google: { thought_signature: 'sig' } } };
-  assert.deepEqual(partsOf([call(signed, 'f', '{}'), stop]), [{ ...madeCall('a', 'f', '{}'), proof: { origin, blob: 'sig' } }]);
+  assert.deepEqual(partsOf([call(signed, 'f', '{}'), stop]), [{ ...callPart('a', 'f', '{}'), proof: { origin, blob: 'sig' } }]);
 });
 
-test('why it ended', () => {
+test('the stop reason is read', () => {
   const withCall = call({ index: 0, id: 'a' }, 'f', '{}');
   const cases: readonly [chunks: readonly unknown[], stopReason: string][] = [
     [[chunk({ content: 'x' }), stop], 'end'],
@@ -152,21 +156,21 @@ test('content after a finish reason in the first chunk stays one text', () => {
   assert.deepEqual(partsOf([chunk({ content: 'a' }, 'stop'), chunk({ content: 'b' }, 'stop')]), [{ kind: 'text', text: 'ab' }]);
 });
 
-test('SGLang’s matched_stop names the sequence', () => {
+test('the stop sequence is read from matched_stop of SGLang', () => {
   const chunk = (matched_stop: unknown) => [{ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop', matched_stop }] }];
   const last = (matched: unknown) => decodeChunks(chunk(matched)).at(-1);
   assert.deepEqual(last('END'), { type: 'finished', stopReason: 'stop-sequence', stopSequence: 'END' });
   assert.deepEqual(last(128_009), { type: 'finished', stopReason: 'end' });
 });
 
-test('vLLM’s stop_reason names the sequence', () => {
+test('the stop sequence is read from stop_reason of vLLM', () => {
   const { stopReason, stopSequence } = foldEvents(
     decodeChunks([{ choices: [{ index: 0, delta: { content: 'x' }, finish_reason: 'stop', stop_reason: 'END' }] }]),
   );
   assert.deepEqual([stopReason, stopSequence], ['stop-sequence', 'END']);
 });
 
-test('usage wherever it stands', () => {
+test('usage is read at every position', () => {
   const usage = { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 };
   const cases: readonly [name: string, chunks: readonly unknown[]][] = [
     ['a chunk of its own', [chunk({ content: 'x' }), stop, { choices: [], usage }]],
@@ -191,7 +195,7 @@ test('usage wherever it stands', () => {
   assert.equal(foldEvents(decodeChunks([chunk({ content: 'x' }), stop])).usageReport, undefined);
 });
 
-test('citations belong to the text, wherever they come', () => {
+test('citations belong to their text at every position', () => {
   const nested = { type: 'url_citation', url_citation: { start_index: 0, end_index: 2, url: 'https://a.example', title: 'A' } };
   const cited = { start: 0, end: 2, title: 'A', source: { kind: 'url', url: 'https://a.example' } };
   const cases: readonly [name: string, chunks: readonly unknown[], citations: readonly object[]][] = [
@@ -229,7 +233,7 @@ test('citations belong to the text, wherever they come', () => {
       [{ title: 'A', source: cited.source }],
     ],
     [
-      'annotated and listed',
+      'annotated and in a list',
       [{ ...(chunk({ content: 'Hi🌊', annotations: [nested] }) as object), citations: ['https://a.example'] }],
       [cited],
     ],
@@ -241,7 +245,7 @@ test('citations belong to the text, wherever they come', () => {
   }
 });
 
-test('offsets count from the text’s own block', () => {
+test('offsets count from the beginning of the block', () => {
   const citation = { type: 'url_citation', url_citation: { start_index: 4, end_index: 6, url: 'https://a.example', title: '' } };
   const parts = foldEvents(
     decodeChunks([
@@ -258,7 +262,7 @@ test('offsets count from the text’s own block', () => {
   });
 });
 
-test('a stream that broke has no end', () => {
+test('a broken stream has no end', () => {
   const failures = [
     frameOf('{"error":{"message":"x"},"choices":[{"index":0,"delta":{"content":""},"finish_reason":"error"}]}'),
     frameOf('{"message":"x"}', 'error'),
@@ -276,7 +280,7 @@ test('a stream that broke has no end', () => {
 const fixtures = openFixtures(join(import.meta.dirname, '../fixtures'));
 
 for (const name of fixtures.casesOf('.stream.sse')) {
-  test(`fixture ${name}: the same events at every chunk boundary, by the grammar, and the same as the whole reply`, () => {
+  test(`fixture ${name} gives the same valid events for every chunk size, equal to the wholeReply reply`, () => {
     const body = fixtures.readBytes(`${name}.stream.sse`);
     const expected = fixtures.readJson(`${name}.expected.json`);
     const read = (chunkBytes: number): readonly InferenceEvent[] => {
@@ -290,12 +294,12 @@ for (const name of fixtures.casesOf('.stream.sse')) {
     assert.deepEqual(foldEvents(events).usageReport?.usage, expected.usage);
     if (!fixtures.files.includes(`${name}.reply.json`)) return;
     const streamed = foldEvents(events);
-    const whole = decodeReply(fixtures.readJson(`${name}.reply.json`), createReading());
-    assert.deepEqual([streamed.parts, streamed.stopReason], [whole.parts, whole.stopReason]);
+    const wholeReply = decodeReply(fixtures.readJson(`${name}.reply.json`), createReading());
+    assert.deepEqual([streamed.parts, streamed.stopReason], [wholeReply.parts, wholeReply.stopReason]);
   });
 }
 
-test('whatever a server sends, nothing is thrown and the grammar holds', () => {
+test('any stream is read as valid events without an exception', () => {
   const piece = fc.record(
     {
       index: fc.constantFrom(0, 1, undefined),

@@ -3,9 +3,9 @@ import { isError } from '../read-error.ts';
 import { ReplyReader } from './reply-reader.ts';
 
 /**
- * Reads the chunks of a stream. Blocks end when something else begins or the stream does: a finish reason may stand in any chunk, and
- * content after it. The stream has finished with `[DONE]`, or where a server leaves that out, when reason and usage have come; an error
- * unfinishes it.
+ * Reads the chunks of a stream. Blocks end when something else begins or the stream ends, because a finish reason may
+ * be in any chunk and content may follow it. The stream has finished with `[DONE]`, or without it when the finish
+ * reason and the usage have arrived. An error means that it has not finished.
  */
 export function createEventDecoder(reading: ReplyReading): EventDecoder {
   const reader = new ReplyReader(reading);
@@ -18,7 +18,7 @@ export function createEventDecoder(reading: ReplyReading): EventDecoder {
         state = 'done';
         return [];
       }
-      // The tap counts what is malformed.
+      // The tap counts malformed frames.
       const chunk = frame.object();
       const isFailure = event === 'error' || isError(chunk?.error);
       if (isFailure) state = 'failed';

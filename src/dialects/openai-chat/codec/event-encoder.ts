@@ -10,17 +10,17 @@ import { encodeHead, encodeServiceTier } from './reply-head.ts';
 
 const endMark = 'data: [DONE]\n\n';
 
-/** Writes the chunks of a stream. The first, with the role, waits for the first that has something to say. */
+/** Writes the chunks of a stream. The first chunk, with the role, waits for content. */
 class ChunkWriter {
   readonly #writing: ReplyWriting;
   readonly #deltas: DeltaWriter;
   readonly #sendsUsage: boolean;
-  /** Every chunk up to its delta, and after it. */
+  /** The text of every chunk before and after its delta. */
   #before = '';
   #after = '';
   #hasRole = false;
-  /** Tokens that no chunk has told yet. */
-  #likely: readonly TokenLogprob[] = [];
+  /** Log probabilities that no chunk has had yet. */
+  #logprobs: readonly TokenLogprob[] = [];
   #report: UsageReport | undefined;
   #head: JsonObject = {};
   frames = 0;
@@ -35,7 +35,7 @@ class ChunkWriter {
 
   write(event: InferenceEvent): string {
     if (event.type === 'started') this.#setHead(event);
-    if (event.type === 'logprobs') this.#likely = [...this.#likely, ...event.tokens];
+    if (event.type === 'logprobs') this.#logprobs = [...this.#logprobs, ...event.tokens];
     if (event.type === 'usage') this.#report = event.usageReport;
     if (event.type === 'finished') return this.#finish(event);
     const delta = this.#deltas.write(event);
@@ -49,7 +49,7 @@ class ChunkWriter {
   }
 
   #writeDelta(delta: JsonObject): string {
-    // Content is null beside calls, as the vendor has it, and an empty text that grows otherwise.
+    // Content is null beside calls, as at the vendor, and otherwise an empty text that grows.
     const isCall = delta.tool_calls !== undefined || delta.function_call !== undefined;
     return this.#openRole(isCall ? null : '') + this.#writeChunk(JSON.stringify(delta), this.#takeLikely());
   }
@@ -65,8 +65,8 @@ class ChunkWriter {
   }
 
   #takeLikely(): JsonObject | null {
-    const tokens = this.#likely;
-    if (tokens.length > 0) this.#likely = [];
+    const tokens = this.#logprobs;
+    if (tokens.length > 0) this.#logprobs = [];
     return encodeLogprobsReply(tokens, this.#writing.request);
   }
 
@@ -78,12 +78,12 @@ class ChunkWriter {
   #finish({ stopReason }: Extract<InferenceEvent, { type: 'finished' }>): string {
     const tail = this.#deltas.writeTail();
     const reason = this.#deltas.finishReason(stopReason);
-    const said = (tail === undefined ? '' : this.#writeDelta(tail)) + this.#openRole('');
+    const content = (tail === undefined ? '' : this.#writeDelta(tail)) + this.#openRole('');
     const choice = { index: 0, delta: {}, logprobs: this.#takeLikely(), finish_reason: reason };
-    return said + this.#writeObject({ choices: [choice], ...(this.#sendsUsage && { usage: null }) }) + this.#writeUsage() + this.#end();
+    return content + this.#writeObject({ choices: [choice], ...(this.#sendsUsage && { usage: null }) }) + this.#writeUsage() + this.#end();
   }
 
-  /** Only for clients that asked for it, and only what is known. */
+  /** Only for clients that requested it, and only if it is known. */
   #writeUsage(): string {
     return this.#sendsUsage && this.#report !== undefined ? this.#writeObject({ choices: [], usage: encodeUsage(this.#report.usage) }) : '';
   }
@@ -99,7 +99,9 @@ class ChunkWriter {
   }
 }
 
-/** Writes a stream of this dialect: deltas, the finish reason, the usage where the client asked for it, and the end mark. */
+/**
+ * Writes a stream of this dialect: deltas, the finish reason, the usage if the client requested it, and the end mark.
+ */
 export function createEventEncoder(writing: ReplyWriting): EventEncoder {
   const chunks = new ChunkWriter(writing);
   return {

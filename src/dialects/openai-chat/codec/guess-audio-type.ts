@@ -6,7 +6,10 @@ const beginnings: readonly (readonly [beginning: string, mediaType: string])[] =
   ['//', 'audio/mpeg'],
 ];
 
-/** The type of a sound by how its base64 begins: replies do not say it. Sound without a head is raw samples. */
+/**
+ * The type of a recording by the beginning of its base64, because replies do not state it. Audio without a header is
+ * raw samples.
+ */
 export function guessAudioType(data: string): string {
   return beginnings.find(([beginning]) => data.startsWith(beginning))?.[1] ?? 'audio/pcm';
 }

@@ -4,31 +4,31 @@ import { findLogprobsObstacle, fitLogprobs } from '../../../inference/token-logp
 import { membersOf, numberOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
-import { decodeLikelyTokens, encodeLikelyTokens } from '../../openai-logprobs.ts';
+import { decodeTokenLogprobs, encodeTokenLogprobs } from '../../openai-logprobs.ts';
 
 /**
- * Asks for probabilities of tokens.
+ * Requests log probabilities.
  *
- * @param isRewritten whether the client gets another text than the one that the upstream writes
+ * @param isRewritten whether the client receives another text than the upstream writes
  */
 export function encodeLogprobs(request: InferenceRequest, { traits, notes }: RequestFit, isRewritten: boolean): JsonObject {
-  const asked = fitLogprobs(request, notes, findLogprobsObstacle(traits, isRewritten));
-  if (asked === undefined) return {};
-  return { logprobs: true, ...(asked.alternatives === undefined ? {} : { top_logprobs: asked.alternatives }) };
+  const requested = fitLogprobs(request, notes, findLogprobsObstacle(traits, isRewritten));
+  if (requested === undefined) return {};
+  return { logprobs: true, ...(requested.alternatives === undefined ? {} : { top_logprobs: requested.alternatives }) };
 }
 
-/** Probabilities of tokens that a client asks for. */
+/** The request for log probabilities. */
 export function decodeLogprobsRequest({ logprobs, top_logprobs: top }: JsonObject): TokenLogprobsRequest | undefined {
   if (logprobs !== true) return undefined;
   const alternatives = numberOf(top);
   return { ...(alternatives === undefined || alternatives === 0 ? {} : { alternatives }), fields: ['logprobs', 'top_logprobs'] };
 }
 
-/** Writes `logprobs` of a choice; null where there are none, or the client did not ask. */
+/** Writes `logprobs` of a choice. Null if there are none or the client did not request them. */
 export function encodeLogprobsReply(tokens: readonly TokenLogprob[], request: JsonObject): JsonObject | null {
   if (tokens.length === 0 || request.logprobs !== true) return null;
-  return { content: encodeLikelyTokens(tokens), refusal: null };
+  return { content: encodeTokenLogprobs(tokens), refusal: null };
 }
 
-/** Reads `logprobs` of a choice. */
-export const decodeLogprobs = (logprobs: JsonValue | undefined): readonly TokenLogprob[] => decodeLikelyTokens(membersOf(logprobs).content);
+export const decodeLogprobs = (logprobs: JsonValue | undefined): readonly TokenLogprob[] =>
+  decodeTokenLogprobs(membersOf(logprobs).content);

@@ -1,4 +1,4 @@
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Puts a member into an object only where there is a value: `{}` otherwise. */
+/** An object with this member if it has a value, otherwise `{}`. */
 export const member = (name: string, value: JsonObject[string]): JsonObject => (value === undefined ? {} : { [name]: value });

@@ -3,14 +3,17 @@ const backslash = 0x5c;
 const openers = new Set([0x7b, 0x5b]);
 const closers = new Set([0x7d, 0x5d]);
 
-/** Tells whether text that comes in pieces is a whole JSON object yet. Every character is looked at once, whatever the pieces are. */
+/**
+ * Detects when text that arrives in pieces is a complete JSON object. Every character is read once, for pieces of any
+ * size.
+ */
 export class ObjectScan {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
   #hasClosed = false;
 
-  /** The next piece. */
+  /** Reads the next piece. */
   read(piece: string): void {
     for (let at = 0; at < piece.length && !this.#hasClosed; at++) this.#step(piece.charCodeAt(at));
   }

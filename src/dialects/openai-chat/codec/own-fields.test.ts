@@ -6,12 +6,12 @@ import { encode } from './testing/test-kit.ts';
 
 const messages = [{ role: 'user', content: 'Hi' }];
 
-/** What a client wrote, read and written again for a server of the same dialect. */
+/** A client's request after decoding and encoding for a server of the same dialect. */
 const again = (body: JsonObject): { readonly body: JsonObject; readonly notes: readonly string[] } =>
   encode(decodeRequest({ operation: 'generate', body: { model: 'm', messages, ...body }, headers: {} }));
 
-const kept: Readonly<Record<string, JsonObject>> = {
-  'fields of the vendor’s and of servers': {
+const cases: Readonly<Record<string, JsonObject>> = {
+  'fields of the vendor and of servers': {
     logit_bias: { 5: 1 },
     metadata: { a: 'b' },
     store: true,
@@ -20,7 +20,7 @@ const kept: Readonly<Record<string, JsonObject>> = {
     chat_template_kwargs: { style: 'short' },
     response_format: { type: 'grammar', grammar: 'root ::= "a"' },
   },
-  'the ways to ask for thinking': {
+  'all fields for reasoning': {
     chat_template_kwargs: { enable_thinking: true, thinking_style: 'short' },
     thinking: { type: 'enabled', budget_tokens: 1024, display: 'none' },
     reasoning_effort: 'low',
@@ -34,7 +34,7 @@ const kept: Readonly<Record<string, JsonObject>> = {
   'tools that a server runs': {
     tools: [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }, { type: 'browser_search' }],
   },
-  'parts that no other dialect knows': {
+  'parts that no other dialect has': {
     messages: [
       {
         role: 'user',
@@ -47,29 +47,29 @@ const kept: Readonly<Record<string, JsonObject>> = {
   },
 };
 
-for (const [what, body] of Object.entries(kept)) {
-  test(`a request of this dialect that is written again keeps ${what}`, () => {
+for (const [what, body] of Object.entries(cases)) {
+  test(`a request of this dialect that is encoded again keeps ${what}`, () => {
     const { body: written, notes } = again(body);
     assert.deepEqual(written, { model: 'm-1', messages, ...body });
     assert.deepEqual(notes, []);
   });
 }
 
-test('what is written anew stands above what the client wrote', () => {
+test('members of the gateway override those of the client', () => {
   const { body } = again({ stream: true, stream_options: { include_usage: false, include_obfuscation: false } });
   assert.deepEqual([body.model, body.stream_options], ['m-1', { include_usage: true }]);
 });
 
-test('what a reply that is written again cannot carry is not asked for', () => {
+test('fields that a translated reply cannot contain are not requested', () => {
   const { body, notes } = again({ top_logprobs: 2 });
   assert.deepEqual(body, { model: 'm-1', messages });
   assert.deepEqual(notes, ['dropped top_logprobs']);
-  const whole = again({ logprobs: true, top_logprobs: 2 });
-  assert.deepEqual([whole.body, whole.notes], [{ model: 'm-1', messages, logprobs: true, top_logprobs: 2 }, []]);
+  const passed = again({ logprobs: true, top_logprobs: 2 });
+  assert.deepEqual([passed.body, passed.notes], [{ model: 'm-1', messages, logprobs: true, top_logprobs: 2 }, []]);
   assert.throws(() => again({ tools: [{ type: 'custom', custom: { name: 'c' } }] }), { code: 'untranslatable_field', param: 'tools[0]' });
 });
 
-test('a request of another dialect brings nothing of its own', () => {
+test('a request of another dialect has no own fields', () => {
   const { body, notes } = encode({
     dialect: 'gemini-generate-content',
     vendorFields: [

@@ -3,20 +3,20 @@ import type { InferenceRequest, VendorField } from '../../../inference/inference
 import type { TranslationNotes } from '../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** The dialect as requests that were read from it call it. */
+/** The dialect name of requests that were read from this dialect. */
 export const ownDialect = 'openai-chat';
 
-/** What a reply that is read and written again cannot carry is not asked for. */
+/** Fields for data that a reply loses when it is decoded and encoded again. They are not requested. */
 const repliesOnly: ReadonlySet<string> = new Set(['logprobs', 'top_logprobs', 'audio']);
 
 const isCarried = ({ field }: VendorField): boolean => !repliesOnly.has(field);
 
-/** Whether a request was read from this dialect, so that what only this dialect can say may go back into it. */
+/** Whether a request was read from this dialect, so that members that only this dialect has may be written back. */
 export const isOwn = ({ dialect }: InferenceRequest): boolean => dialect === ownDialect;
 
 /**
- * The fields that only this dialect knows, as they stood in a request of it, by their names at the top of the body; for all others none, and
- * a note of what is lost.
+ * The fields that only this dialect has, as they were in a request of it, by their names at the top of the body. For
+ * other requests there are none, and losses are noted.
  */
 export function restoreOwnFields(request: InferenceRequest, notes: TranslationNotes): JsonObject {
   const { vendorFields } = request;
@@ -25,7 +25,7 @@ export function restoreOwnFields(request: InferenceRequest, notes: TranslationNo
     return {};
   }
   const restored = vendorFields.filter((field) => isCarried(field) && /^\w+$/.test(field.field));
-  const lost = vendorFields.filter((field) => !restored.includes(field));
-  dropVendorFields(lost, notes, 'a reply in which the gateway has a part cannot carry it');
+  const dropped = vendorFields.filter((field) => !restored.includes(field));
+  dropVendorFields(dropped, notes, 'a reply in which the gateway has a part cannot carry it');
   return Object.fromEntries(restored.map(({ field, value }) => [field, value]));
 }

@@ -5,10 +5,10 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import { member } from './member.ts';
 
-/** The members under which servers show thoughts, in the order in which they are believed: some send the same text under several. */
+/** The members with reasoning, in order of preference, because some servers send the same text in several. */
 const thoughtMembers = ['reasoning_content', 'reasoning', 'thinking'] as const;
 
-/** The thoughts in a message or a delta, without regard to its `reasoning_details`. */
+/** The reasoning in a message or a delta, without its `reasoning_details`. */
 export function readThoughts(message: JsonObject): string | undefined {
   for (const name of thoughtMembers) {
     const text = filledText(message[name]);
@@ -17,15 +17,15 @@ export function readThoughts(message: JsonObject): string | undefined {
   return undefined;
 }
 
-/** The visible text of an entry of `reasoning_details`: thoughts or a summary of them. */
+/** The visible text of an entry of `reasoning_details`: reasoning or a summary. */
 export const detailText = (entry: JsonObject): string | undefined => filledText(entry.text) ?? filledText(entry.summary);
 
 /** The opaque value of an entry: the signature of its text, or encrypted reasoning. */
 export const detailValue = (entry: JsonObject): string | undefined => filledText(entry.signature) ?? filledText(entry.data);
 
 /**
- * Takes the proof out of an entry that an upstream wrote. The upstream wants all of the entry back, so all of it is the proof but the text,
- * which travels as the text that it is. Undefined for an entry that proves nothing.
+ * Extracts the proof from an entry of an upstream. The upstream requires the whole entry back, so the proof is the
+ * entry without its text, which is stored separately. Undefined for an entry without a proof.
  */
 export function takeProof(entry: JsonObject, origin: string): Proof | undefined {
   if (detailValue(entry) === undefined) return undefined;
@@ -34,13 +34,13 @@ export function takeProof(entry: JsonObject, origin: string): Proof | undefined 
 }
 
 /**
- * What shown thoughts carry when their server proves nothing: only whose they are. Without it nobody could tell in the next request that
- * they may go back to it, which servers demand (openai-compatible ones with `reasoningHistoryField`).
+ * The proof of visible reasoning from a server without proofs: only its origin. Without it, the next request could not
+ * be matched to the server that requires the reasoning back (openai-compatible ones with `reasoningHistoryField`).
  */
 export const shownBy = (origin: string): Proof => ({ origin, blob: '' });
 
 /**
- * Writes reasoning back for the upstream that made it: the entry that it sent, with its text. Undefined where it proved nothing, or in
+ * Writes reasoning for the upstream that generated it: its entry with the text. Undefined if the proof is empty or of
  * another dialect.
  */
 export function restoreDetail({ text, proof }: ReasoningPart): JsonObject | undefined {
@@ -50,8 +50,8 @@ export function restoreDetail({ text, proof }: ReasoningPart): JsonObject | unde
 }
 
 /**
- * Writes reasoning with its proof as entries for a client, one for each paragraph; entries of one piece of reasoning share their `index`.
- * This dialect has no vendor whose proofs these would be, so every proof is wrapped.
+ * Writes reasoning with its proof as entries for a client, one per paragraph. Entries of one piece of reasoning share
+ * their `index`. This dialect has no vendor of its own for proofs, so every proof is wrapped.
  */
 export function encodeDetails({ text, proof, itemId }: ReasoningPart, index: number): readonly JsonObject[] {
   if (proof === undefined) return [];
@@ -69,8 +69,8 @@ export function encodeDetails({ text, proof, itemId }: ReasoningPart, index: num
 type Piece = { text: string[]; index: unknown; proof?: Proof; itemId?: string };
 
 /**
- * Reads the reasoning that an assistant's message of a client brings back. Proofs that are not wrapped belong to nobody known here and are
- * left out.
+ * Reads the reasoning in an assistant message of a client. Proofs that are not wrapped have no known owner and are
+ * omitted.
  */
 export function decodeReasoning(message: JsonObject, path: string): readonly ReasoningPart[] {
   const pieces: Piece[] = [];
@@ -81,9 +81,9 @@ export function decodeReasoning(message: JsonObject, path: string): readonly Rea
     if (!continues) pieces.push(piece);
     readEntry(piece, entry);
   }
-  const told = pieces.filter((piece) => piece.text.length > 0 || piece.proof !== undefined);
+  const withContent = pieces.filter((piece) => piece.text.length > 0 || piece.proof !== undefined);
   const thoughts = readThoughts(message);
-  const all: readonly Omit<Piece, 'index'>[] = told.length > 0 || thoughts === undefined ? told : [{ text: [thoughts] }];
+  const all: readonly Omit<Piece, 'index'>[] = withContent.length > 0 || thoughts === undefined ? withContent : [{ text: [thoughts] }];
   return all.map(({ text, proof, itemId }) => ({
     kind: 'reasoning',
     text,
@@ -105,27 +105,30 @@ function readEntry(piece: Piece, entry: JsonObject): void {
 
 const gemini = 'gemini';
 
-/** Google's field for the proof of a call or of a text, as its own chat completions interface has it. */
+/** Google's field for the proof of a call or a text, from its own chat completions interface. */
 export const readThoughtSignature = (value: JsonObject): string | undefined =>
   filledText(membersOf(membersOf(value.extra_content).google).thought_signature);
 
-/** Reads the proof of a call or of a text that a client brings back: a wrapped one is of whom it names, any other of the field's vendor. */
+/**
+ * Reads the proof of a call or a text in a client's request: a wrapped one has its owner's name, any other belongs to
+ * Google.
+ */
 export function decodeThoughtSignature(value: JsonObject): Proof | undefined {
   const signature = readThoughtSignature(value);
   if (signature === undefined) return undefined;
-  // A wrapped one that was damaged is nobody's.
+  // A damaged wrapped proof has no owner.
   return signature.startsWith(wrappedProofPrefix) ? unwrapProof(signature) : readProof(signature, gemini);
 }
 
-/** Writes a value for that field. */
+/** Writes a value into that field. */
 const thoughtSignature = (value: string): JsonObject => ({ extra_content: { google: { thought_signature: value } } });
 
 /**
- * Writes a proof for a client. It is wrapped whoever made it: in the vendor's own interface the field is unknown, and only a wrapped one
- * can be taken out.
+ * Writes a proof for a client. Every proof is wrapped: in the vendor's own interface the field is unknown, and only a
+ * wrapped proof can be removed.
  */
 export const encodeThoughtSignature = (proof: Proof): JsonObject => thoughtSignature(wrapProof(proof));
 
-/** Writes the proof of a call or of a text back for the upstream that made it. */
+/** Writes the proof of a call or a text for the upstream that generated it. */
 export const restoreThoughtSignature = (proof: Proof | undefined, origin: string): JsonObject =>
   proof === undefined || proof.origin !== origin ? {} : thoughtSignature(proof.blob);

@@ -22,7 +22,7 @@ test('a request without foreign proofs stays the same object', () => {
   }
 });
 
-test('foreign proofs go, with all of the reasoning that they prove, and everything else stays', () => {
+test('foreign proofs are removed with the reasoning that they prove, and everything else stays', () => {
   const own = { type: 'reasoning.text', text: 'own', signature: 'native', index: 1 };
   const cases: readonly [JsonObject, JsonObject][] = [
     [
@@ -47,5 +47,5 @@ test('foreign proofs go, with all of the reasoning that they prove, and everythi
     ],
     [signed(wrapped), {}],
   ];
-  for (const [given, left] of cases) assert.deepEqual(removeForeignProofs(bodyOf(assistant(given))), bodyOf(assistant(left)));
+  for (const [before, after] of cases) assert.deepEqual(removeForeignProofs(bodyOf(assistant(before))), bodyOf(assistant(after)));
 });

@@ -4,7 +4,9 @@ import { detailValue, readThoughtSignature } from './reasoning-details.ts';
 
 const isWrapped = (value: string | undefined): boolean => value?.startsWith(wrappedProofPrefix) === true;
 
-/** Applies a change to every entry and returns the same list when none changed. Entries that become undefined are left out. */
+/**
+ * Applies a change to every entry. Returns the same list if none changed. Entries that become undefined are removed.
+ */
 function changeEach(list: readonly JsonValue[], change: (entry: JsonObject) => JsonObject | undefined): readonly JsonValue[] {
   let changed = false;
   const entries = list.flatMap((entry): readonly JsonValue[] => {
@@ -22,7 +24,7 @@ function withoutSignature(value: JsonObject): JsonObject {
   return rest;
 }
 
-/** Which entries of one piece of reasoning belong together: its proof stands on the last. */
+/** The indices of reasoning with a wrapped proof. The proof of a piece of reasoning is on its last entry. */
 function provenIndices(details: readonly JsonValue[]): ReadonlySet<JsonValue | undefined> {
   return new Set(details.filter(isJsonObject).flatMap((entry) => (isWrapped(detailValue(entry)) ? [entry.index] : [])));
 }
@@ -36,7 +38,7 @@ function withoutReasoning(message: JsonObject): JsonObject {
     return isForeign ? undefined : entry;
   });
   if (own === details) return message;
-  // The same thoughts stand here again, in one text for all of them.
+  // These members repeat the same reasoning as one text.
   const { reasoning_content: _content, reasoning: _reasoning, ...spoken } = rest;
   return own.length === 0 ? spoken : { ...spoken, reasoning_details: own };
 }
@@ -51,8 +53,8 @@ function cleanMessage(message: JsonObject): JsonObject {
 }
 
 /**
- * Takes wrapped proofs, which other dialects' vendors made, out of a request that passes to a server of this dialect, together with the
- * reasoning that they prove. Returns the same object when there are none.
+ * Removes wrapped proofs of other dialects' vendors, and the reasoning that they prove, from a request that is passed
+ * to a server of this dialect. Returns the same object if there are none.
  */
 export function removeForeignProofs(body: JsonObject): JsonObject {
   if (!Array.isArray(body.messages)) return body;

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting } from '../../chat-codec.ts';
 import { inOnePiece } from '../../../platform/json/in-one-piece.ts';
 
-/** The members that a reply and all chunks of a stream begin with. */
+/** The first members of a reply and of all chunks of a stream. */
 export function encodeHead(
   object: 'chat.completion' | 'chat.completion.chunk',
   writing: ReplyWriting,
@@ -20,7 +20,7 @@ export function encodeHead(
 
 const wordByTier = { standard: 'default', flex: 'flex', priority: 'priority', scale: 'scale', batch: undefined } as const;
 
-/** The tier that was used, in the vendor's words. Left out where it has none for it. */
+/** The vendor's name of the service tier that was used. Omitted if it has none. */
 export function encodeServiceTier(report: UsageReport | undefined): JsonObject {
   const used = readUsedTier(report?.serviceTier);
   const tier = used === undefined ? undefined : wordByTier[used];

@@ -13,14 +13,14 @@ import { decodeLogprobs } from './logprobs.ts';
 import { detailText, readThoughts, readThoughtSignature, takeProof } from './reasoning-details.ts';
 import { decodeStopReason, isUsualReason } from './stop-reasons.ts';
 
-/** Reads chunks of a stream, or a whole reply as one chunk, into events. Never throws, whatever a server sends. */
+/** Reads chunks of a stream, or a whole reply as one chunk, into events. Never throws, for any input. */
 export class ReplyReader {
   readonly #reading: ReplyReading;
   readonly #writer: BlockWriter;
   readonly #calls: CallAssembler;
   #hasStarted = false;
   #hasDeltas = false;
-  /** The choice that is read: the first that came. No other was asked for. */
+  /** The choice that is read: the first to arrive. Only one was requested. */
   #choiceIndex: JsonValue | undefined;
   #hasChoice = false;
   #finishReason: string | undefined;
@@ -37,7 +37,7 @@ export class ReplyReader {
     this.#calls = new CallAssembler(reading, this.#writer);
   }
 
-  /** Whether the upstream has said all that there is to say: why it ended, and what was used. */
+  /** Whether the upstream has sent everything: the finish reason and the usage. */
   isComplete(): boolean {
     return this.#finishReason !== undefined && this.#hasUsage;
   }
@@ -52,7 +52,7 @@ export class ReplyReader {
     return this.#writer.take();
   }
 
-  /** What was held back, and the end. */
+  /** The events that were held until the end, and the end. */
   finish(): readonly InferenceEvent[] {
     this.#citeSources();
     this.#writer.endProse(true);
@@ -95,9 +95,9 @@ export class ReplyReader {
       // Some services repeat the whole message beside every delta.
     } else if (isJsonObject(choice.message) && !this.#hasDeltas) this.#readMessage(choice.message);
     this.#finishReason ??= filledText(choice.finish_reason);
-    // vLLM and SGLang say which sequence it was; for tokens they give their number.
-    const said = filledText(choice.stop_reason) ?? filledText(choice.matched_stop);
-    this.#stopSequence ??= choice.finish_reason === 'stop' ? said : undefined;
+    // vLLM and SGLang report the sequence; for tokens they report a number.
+    const sequence = filledText(choice.stop_reason) ?? filledText(choice.matched_stop);
+    this.#stopSequence ??= choice.finish_reason === 'stop' ? sequence : undefined;
     this.#readUsage(choice.usage);
   }
 
@@ -129,7 +129,7 @@ export class ReplyReader {
     this.#writer.say(kind, text);
   }
 
-  /** `reasoning_details` keep apart what the plain members join, so they are believed first. */
+  /** `reasoning_details` separate what the plain members join, so they take precedence. */
   #readReasoning(message: JsonObject): void {
     const details = objectsOf(message.reasoning_details);
     const isTold = details.some((entry) => detailText(entry) !== undefined);
@@ -150,7 +150,7 @@ export class ReplyReader {
     switch (textOf(part.type) ?? 'text') {
       case 'thinking':
       case 'reasoning':
-        // Mistral's thinking is a list of texts again.
+        // Mistral's reasoning is a nested list of texts.
         for (const piece of objectsOf(part.thinking)) this.#say('reasoning', textOf(piece.text));
         this.#say('reasoning', textOf(part.thinking) ?? textOf(part.text));
         break;
@@ -177,7 +177,7 @@ export class ReplyReader {
     });
   }
 
-  /** What was spoken is told in words as well; the sound itself comes in pieces and is whole at the end. */
+  /** Speech also has a transcript. The audio itself arrives in pieces and is complete at the end. */
   #readAudio(audio: JsonValue | undefined): void {
     if (!isJsonObject(audio)) return;
     this.#say('text', textOf(audio.transcript));
@@ -185,7 +185,7 @@ export class ReplyReader {
   }
 
   #readSources({ citations, search_results: results }: JsonObject): void {
-    // The results say more than the bare addresses; each list is whole whenever it comes.
+    // The results have more data than the bare addresses. Each list is complete whenever it arrives.
     if (Array.isArray(results) && results.length > 0) this.#sources = results;
     else if (Array.isArray(citations) && citations.length > 0) this.#sources ??= citations;
   }
@@ -197,7 +197,7 @@ export class ReplyReader {
     }
   }
 
-  /** Reports are cumulative wherever they stand; the last one with a count in it is the truth. */
+  /** Reports are cumulative at every position, so the last one with a count applies. */
   #readUsage(raw: JsonValue | undefined): void {
     if (!isJsonObject(raw)) return;
     const report: UsageReport | undefined = decodeUsage(raw, this.#serviceTier);

@@ -1,7 +1,7 @@
 import type { StopReason } from '../../../inference/inference-reply.ts';
 import { meaningOf } from '../../../platform/json/json-readers.ts';
 
-/** Words of the vendor and of servers and services that imitate it. */
+/** Finish reasons of the vendor and of servers and services that imitate it. */
 const stopReasons: Readonly<Record<string, StopReason>> = {
   stop: 'end',
   eos: 'end',
@@ -26,12 +26,12 @@ const stopReasons: Readonly<Record<string, StopReason>> = {
 export type ReplyContents = { readonly hasCalls: boolean; readonly hasRefusal: boolean };
 
 /**
- * Reads a finish reason. What the reply holds has the last word: servers say `stop` although calls came, and the other way round. A word
- * that nobody knows is an end.
+ * Reads a finish reason. The content of the reply takes precedence, because servers send `stop` although there are
+ * calls, and the other way round. An unknown reason is a normal end.
  */
 export function decodeStopReason(finishReason: string | undefined, { hasCalls, hasRefusal }: ReplyContents): StopReason {
-  const known = meaningOf(finishReason, stopReasons);
-  const reason = known ?? 'end';
+  const byName = meaningOf(finishReason, stopReasons);
+  const reason = byName ?? 'end';
   if (reason === 'end' || reason === 'tool-calls') {
     if (hasCalls) return 'tool-calls';
     return hasRefusal ? 'refusal' : 'end';
@@ -41,7 +41,7 @@ export function decodeStopReason(finishReason: string | undefined, { hasCalls, h
 
 const usualReasons = new Set(['stop', 'length', 'tool_calls', 'content_filter', 'function_call']);
 
-/** Whether a finish reason is the vendor's own, so that its meaning says all. */
+/** Whether a finish reason is the vendor's own, so that its meaning is certain. */
 export const isUsualReason = (finishReason: string): boolean => usualReasons.has(finishReason);
 
 const finishReasons: Readonly<Record<StopReason, string>> = {
@@ -52,11 +52,14 @@ const finishReasons: Readonly<Record<StopReason, string>> = {
   'context-limit': 'length',
   refusal: 'content_filter',
   pause: 'stop',
-  // The vendor has no word for it. Those of its imitators that have one say this, and no program takes it for a good end.
+  // The vendor has no value for it. Imitating servers use this one, and no program reads it as a successful end.
   failed: 'error',
 };
 
-/** Writes a finish reason. The vendor's own refusals come as text of their own and end with `stop`; a filter's end has a word. */
+/**
+ * Writes a finish reason. The vendor's refusals have their own text and end with `stop`; a content filter has its own
+ * reason.
+ */
 export function encodeStopReason(stopReason: StopReason, { hasCalls, hasRefusal }: ReplyContents): string {
   if (stopReason === 'end' && hasCalls) return 'tool_calls';
   if (stopReason === 'refusal' && hasRefusal) return 'stop';

@@ -1,22 +1,22 @@
 import type { ImageRequest } from '../../../inference/image.ts';
 import type { FieldNotes } from '../../../inference/translation-notes.ts';
 
-/** Members of a request that an upstream may have no field for, as clients write them, and what they come to. */
+/** Request members that an upstream may not support, by their names in the request, with the note about each. */
 const fields = {
-  quality: ['quality', 'the model has no choice of quality'],
+  quality: ['quality', 'the model has no quality setting'],
   background: ['background', 'the model chooses the background itself'],
   outputFormat: ['output_format', 'the model chooses the file format itself'],
   outputCompression: ['output_compression', 'the model chooses the compression itself'],
-  moderation: ['moderation', 'the model has no choice of moderation'],
-  style: ['style', 'the model has no choice of style: ask for it in the prompt'],
-  inputFidelity: ['input_fidelity', 'the model chooses how near it stays to its sources'],
-  endUser: ['user', 'the vendor takes no ids of end users'],
-  resolution: ['resolution', 'the model has one class of size'],
+  moderation: ['moderation', 'the model has no moderation setting'],
+  style: ['style', 'the model has no style setting: describe the style in the prompt'],
+  inputFidelity: ['input_fidelity', 'the model chooses how closely it follows its sources'],
+  endUser: ['user', 'the vendor does not accept ids of end users'],
+  resolution: ['resolution', 'the model has one size class'],
 } as const satisfies Partial<Record<keyof ImageRequest, readonly [string, string]>>;
 
-/** Notes each of these members that the request has, and that its upstream cannot be asked for. */
-export function noteLosses(request: ImageRequest, lost: readonly (keyof typeof fields)[], notes: FieldNotes): void {
-  for (const member of lost) {
+/** Notes each of these members that the request has and its upstream does not support. */
+export function noteLosses(request: ImageRequest, unsupported: readonly (keyof typeof fields)[], notes: FieldNotes): void {
+  for (const member of unsupported) {
     const [field, reason] = fields[member];
     if (request[member] !== undefined) notes.dropped(field, reason);
   }
@@ -24,18 +24,18 @@ export function noteLosses(request: ImageRequest, lost: readonly (keyof typeof f
 
 /** Notes fields of the client's interface that have no meaning elsewhere. */
 export function noteOtherFields({ otherFields }: ImageRequest, notes: FieldNotes): void {
-  for (const field of Object.keys(otherFields)) notes.dropped(field.slice(0, 80), 'the vendor of the model has no such field');
+  for (const field of Object.keys(otherFields)) notes.dropped(field.slice(0, 80), 'the vendor of the model does not have this field');
 }
 
-/** For upstreams that answer at once: a stream is made of the finished pictures, and there are no unfinished ones. */
+/** For upstreams without streams: the stream consists of the finished images, without partial ones. */
 export function noteWhole({ stream, partialImages }: ImageRequest, notes: FieldNotes): void {
-  if (stream) notes.emulated('stream', 'the model answers at once: finished pictures are sent as the events of a stream');
-  if (partialImages > 0) notes.dropped('partial_images', 'the model shows no unfinished pictures');
+  if (stream) notes.emulated('stream', 'the model does not stream: finished images are sent as the events of a stream');
+  if (partialImages > 0) notes.dropped('partial_images', 'the model sends no partial images');
 }
 
-/** Refuses more pictures than a call can make. */
+/** Refuses a request for more images than one call can generate. */
 export function limitCount({ count }: ImageRequest, countMax: number, notes: FieldNotes): void {
   if (count <= countMax) return;
-  const makes = countMax === 1 ? 'one picture' : `up to ${countMax} pictures`;
-  notes.refuse('n', `the model makes ${makes} a call, and ${count} are asked for: send several calls`);
+  const limit = countMax === 1 ? 'one image' : `at most ${countMax} images`;
+  notes.refuse('n', `the model generates ${limit} per call, but ${count} were requested: send several calls`);
 }

@@ -8,12 +8,13 @@ import { requireInline, type UpstreamImageCall } from './upstream-image-call.ts'
 const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'];
 
 /**
- * Writes a request for a picture as generate-content makes it. The body names no model: the path does. What is uploaded must be in the request already.
+ * Writes an image request for generate-content. The model is in the path, not in the body. Uploaded files must already
+ * be in the request.
  * @throws GatewayError untranslatable_field
  */
 export function writeGeminiPicture(request: ImageRequest, upstreamModel: string, notes: FieldNotes): UpstreamImageCall {
   limitCount(request, 1, notes);
-  if (request.mask !== undefined) notes.refuse('mask', 'the model cannot keep a part of a picture: describe the change in the prompt');
+  if (request.mask !== undefined) notes.refuse('mask', 'the model does not support masks: describe the change in the prompt');
   noteLosses(
     request,
     ['quality', 'background', 'outputFormat', 'outputCompression', 'moderation', 'style', 'inputFidelity', 'endUser'],
@@ -31,7 +32,7 @@ export function writeGeminiPicture(request: ImageRequest, upstreamModel: string,
   return { operation: 'generateContent', json };
 }
 
-/** Models before the third generation have one class of size, and refuse the field. */
+/** Models before the third generation have one size class and refuse the field. */
 function chooseImageSize(request: ImageRequest, model: string, notes: FieldNotes): string | undefined {
   const isOld = /^gemini-[12]\b/.test(model);
   if (isOld) noteLosses(request, ['resolution'], notes);
@@ -39,8 +40,8 @@ function chooseImageSize(request: ImageRequest, model: string, notes: FieldNotes
 }
 
 function writePart(input: ImageInput, notes: FieldNotes): JsonObject {
-  const known = requireInline(input);
-  if (known.kind === 'inline') return { inlineData: { mimeType: known.mediaType, data: known.data } };
-  if (known.kind === 'url') return { fileData: { fileUri: known.url } };
-  return notes.refuse('images', 'the id of a file is known to the vendor that gave it only: send the picture itself');
+  const image = requireInline(input);
+  if (image.kind === 'inline') return { inlineData: { mimeType: image.mediaType, data: image.data } };
+  if (image.kind === 'url') return { fileData: { fileUri: image.url } };
+  return notes.refuse('images', 'a file id is valid only at the vendor that assigned it: send the image itself');
 }

@@ -8,11 +8,11 @@ const ratios = ['1:1', '3:4', '4:3', '9:16', '16:9'];
 const countMax = 4;
 
 /**
- * Writes a request for Imagen's `:predict`. The body names no model: the path does.
+ * Writes a request for Imagen's `:predict`. The model is in the path, not in the body.
  * @throws GatewayError untranslatable_field
  */
 export function writeImagen(request: ImageRequest, notes: FieldNotes): UpstreamImageCall {
-  if (request.operation === 'edit') notes.refuse('images', 'the model makes pictures of words only: choose a model that edits');
+  if (request.operation === 'edit') notes.refuse('images', 'the model generates images from text only: choose a model that edits');
   limitCount(request, countMax, notes);
   noteLosses(request, ['quality', 'background', 'moderation', 'style', 'inputFidelity', 'endUser'], notes);
   noteWhole(request, notes);
@@ -24,7 +24,7 @@ export function writeImagen(request: ImageRequest, notes: FieldNotes): UpstreamI
     ...(aspectRatio !== undefined && { aspectRatio }),
     ...writeClass(chooseResolution(request), notes),
     ...(outputOptions !== undefined && { outputOptions }),
-    // Without it the vendor leaves out what it filtered, and nobody learns why.
+    // Otherwise the vendor omits filtered images without a reason.
     includeRaiReason: true,
   };
   return { operation: 'predict', json: { instances: [{ prompt: request.prompt }], parameters } };
@@ -32,7 +32,7 @@ export function writeImagen(request: ImageRequest, notes: FieldNotes): UpstreamI
 
 function writeClass(resolution: string | undefined, notes: FieldNotes) {
   if (resolution === undefined) return {};
-  if (resolution === '4k') notes.adapted('resolution', 'the largest class of size that the model makes is 2K');
+  if (resolution === '4k') notes.adapted('resolution', 'the largest size class of the model is 2K');
   return { sampleImageSize: resolution === '1k' ? '1K' : '2K' };
 }
 

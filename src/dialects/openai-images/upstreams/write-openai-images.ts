@@ -7,7 +7,10 @@ import { chooseSize, writeSize } from './choose-shape.ts';
 import { noteLosses } from './note-losses.ts';
 import { requireInline, type UpstreamImageCall } from './upstream-image-call.ts';
 
-/** How a model of this interface differs from the others. Servers of one's own are taken for the newest, and told all that the client says. */
+/**
+ * How a model of this interface differs from the others. Models of self-hosted servers are treated as the newest, and
+ * receive all fields of the client.
+ */
 type ModelFamily = 'dall-e-2' | 'dall-e-3' | 'gpt-image' | 'other';
 
 function familyOf(model: string): ModelFamily {
@@ -26,7 +29,8 @@ const sizes: Readonly<Record<ModelFamily, readonly ImageSize[]>> = {
 const newerMembers = ['background', 'outputFormat', 'outputCompression', 'moderation'] as const;
 
 /**
- * Writes a request for OpenAI's image interface. Edits go as a form where pictures were uploaded or are at hand, and as JSON where one is an address or an id.
+ * Writes a request for OpenAI's image interface. An edit is a form if its images are uploads or inline data, and JSON
+ * if one is an address or an id.
  * @throws GatewayError untranslatable_field
  */
 export function writeOpenaiImages(request: ImageRequest, upstreamModel: string, notes: FieldNotes): UpstreamImageCall {
@@ -46,10 +50,10 @@ function writeMembers(request: ImageRequest, model: string, family: ModelFamily,
   const isOld = family === 'dall-e-2' || family === 'dall-e-3';
   if (isOld) {
     noteLosses(request, newerMembers, notes);
-    if (request.stream) notes.emulated('stream', 'the model answers at once: finished pictures are sent as the events of a stream');
-    if (request.partialImages > 0) notes.dropped('partial_images', 'the model shows no unfinished pictures');
+    if (request.stream) notes.emulated('stream', 'the model does not stream: finished images are sent as the events of a stream');
+    if (request.partialImages > 0) notes.dropped('partial_images', 'the model sends no partial images');
   }
-  // These models always answer with bytes, and refuse the field.
+  // These models always return bytes and refuse the field.
   const delivery = family === 'gpt-image' ? undefined : request.delivery;
   if (family === 'gpt-image') noteLosses(request, ['style'], notes);
   const { count, quality, style, outputCompression: compression, partialImages } = request;
@@ -74,7 +78,7 @@ function writeMembers(request: ImageRequest, model: string, family: ModelFamily,
   };
 }
 
-/** The older models have two words for quality, the newer ones three. */
+/** The older models have two quality values, the newer ones three. */
 function adaptQuality(quality: NonNullable<ImageRequest['quality']>, family: ModelFamily, notes: FieldNotes): string {
   const isOldWord = quality === 'standard' || quality === 'hd';
   const adapted =
@@ -83,7 +87,7 @@ function adaptQuality(quality: NonNullable<ImageRequest['quality']>, family: Mod
       : family === 'dall-e-3' && !isOldWord
         ? ({ low: 'standard', medium: 'standard', high: 'hd' } as const)[quality]
         : quality;
-  if (adapted !== quality) notes.adapted('quality', `the model's word for it is ${adapted}`);
+  if (adapted !== quality) notes.adapted('quality', `the model's value for it is ${adapted}`);
   return adapted;
 }
 
@@ -100,7 +104,7 @@ const writeText = (value: JsonValue): string => (typeof value === 'string' ? val
 
 function writeFile(name: string, title: string, input: ImageInput): MultipartPart {
   if (input.kind === 'upload') return { name, filename: input.filename, type: input.mediaType, content: input.content };
-  if (input.kind !== 'inline') throw new TypeError('only pictures that are at hand go into a form');
+  if (input.kind !== 'inline') throw new TypeError('only inline images can be written into a form');
   const bytes = Buffer.from(input.data, 'base64');
   const filename = `${title}.${input.mediaType.slice('image/'.length).replace('jpeg', 'jpg')}`;
   return { name, filename, type: input.mediaType, content: { bytes: bytes.length, read: () => once(bytes) } };
@@ -112,7 +116,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 function writeReference(input: ImageInput): JsonObject {
-  const known = requireInline(input);
-  if (known.kind === 'file') return { file_id: known.fileId };
-  return { image_url: known.kind === 'url' ? known.url : writeDataUrl(known) };
+  const image = requireInline(input);
+  if (image.kind === 'file') return { file_id: image.fileId };
+  return { image_url: image.kind === 'url' ? image.url : writeDataUrl(image) };
 }

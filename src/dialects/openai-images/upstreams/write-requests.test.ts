@@ -63,10 +63,10 @@ function refusedField(writer: string, request: ImageRequest, strict = false): st
     assert.ok(error instanceof GatewayError && error.code === 'untranslatable_field', String(error));
     return error.param;
   }
-  assert.fail('it was not refused');
+  assert.fail('the request was not refused');
 }
 
-test('the vendor of the interface is told everything, and its newer models nothing of where pictures go', () => {
+test('OpenAI receives every field, except that newer models receive no form of delivery', () => {
   const { call, notes } = write('openai', { ...full, size: { width: 1536, height: 1024 }, count: 2, delivery: 'url' });
   assert.deepEqual(call, {
     model: 'gpt-image-1.5',
@@ -87,7 +87,7 @@ test('the vendor of the interface is told everything, and its newer models nothi
   assert.deepEqual(notes, ['dropped style']);
 });
 
-test('the older models are told what they know', () => {
+test('the older models receive only the fields that they support', () => {
   const { call, notes } = write('dalle', { ...full, inputFidelity: undefined as never, delivery: 'url', aspectRatio: '16:9' });
   assert.deepEqual(call, {
     model: 'dall-e-3',
@@ -111,7 +111,7 @@ test('the older models are told what they know', () => {
   ]);
 });
 
-test('an edit goes as a form where pictures are at hand, and as JSON where one is an address or an id', () => {
+test('an edit is a form if all images are inline, and JSON if one is an address or an id', () => {
   const { call } = write('openai', { ...plain, operation: 'edit', count: 2, sources: [inline, inline], mask: inline });
   assert.ok(typeof call === 'object' && call !== null && 'form' in call && Array.isArray(call.form));
   const parts = (call.form as { name: string; value?: string; filename?: string }[]).map(({ name, value, filename }) => [
@@ -134,7 +134,7 @@ test('an edit goes as a form where pictures are at hand, and as JSON where one i
   });
 });
 
-test('xAI is asked for shapes and classes of size, and each field that it has not is noted', () => {
+test('xAI receives aspect ratios and size classes, and each unsupported field is noted', () => {
   const { call, notes } = write('xai', { ...full, size: { width: 1792, height: 1024 }, delivery: 'base64', count: 3 });
   assert.deepEqual(call, {
     model: 'grok-imagine-image',
@@ -144,9 +144,9 @@ test('xAI is asked for shapes and classes of size, and each field that it has no
     resolution: '2k',
     response_format: 'b64_json',
   });
-  const lost = ['quality', 'background', 'output_format', 'output_compression', 'moderation', 'style', 'input_fidelity', 'user'];
+  const unsupported = ['quality', 'background', 'output_format', 'output_compression', 'moderation', 'style', 'input_fidelity', 'user'];
   assert.deepEqual(notes, [
-    ...lost.map((field) => `dropped ${field}`),
+    ...unsupported.map((field) => `dropped ${field}`),
     'emulated stream',
     'dropped partial_images',
     'dropped seed',
@@ -163,7 +163,7 @@ test('xAI is asked for shapes and classes of size, and each field that it has no
   assert.deepEqual(edit.notes, ['adapted aspect_ratio', 'adapted resolution']);
 });
 
-test('Gemini is asked by parts, with a class of size only where the model has several', () => {
+test('Gemini receives parts, with a size class only if the model has several', () => {
   const { call } = write('gemini', { ...plain, operation: 'edit', sources: [inline, url], size: { width: 1024, height: 1536 } });
   assert.deepEqual(call, {
     contents: [
@@ -187,7 +187,7 @@ test('Gemini is asked by parts, with a class of size only where the model has se
   );
 });
 
-test('Imagen is asked by instances and parameters, and for the reason of what it filters', () => {
+test('Imagen receives instances and parameters, and is asked for the reasons of filtered images', () => {
   const request: ImageRequest = { ...plain, count: 4, aspectRatio: '16:9', resolution: '2k', outputFormat: 'jpeg', outputCompression: 80 };
   assert.deepEqual(write('imagen', request), {
     call: {
@@ -217,18 +217,18 @@ const refused: readonly [writer: string, what: string, request: Partial<ImageReq
 ];
 
 for (const [writer, what, request, field] of refused)
-  test(`${writer}: ${what} would give another picture than was asked for, and is refused`, () => {
+  test(`${writer}: ${what} would change the requested image and is refused`, () => {
     assert.equal(refusedField(writer, { ...plain, ...request }), field);
   });
 
-test('no writer drops a field in silence: with strict translation each loss is refused', () => {
+test('no writer drops a field silently, and strict translation refuses each loss', () => {
   for (const writer of ['xai', 'gemini', 'imagen', 'dalle']) {
     for (const member of ['background', 'moderation', 'partialImages'] as const)
       assert.ok(refusedField(writer, { ...plain, [member]: full[member], stream: true }, true), `${writer} ${member}`);
   }
 });
 
-test('a hold covers the dearest picture of a size', () => {
+test('a hold covers the most expensive image of a size', () => {
   const sized = (width: number, height: number): ImageRequest => ({ ...plain, size: { width, height } });
   assert.equal(boundImageTokens(plain, 'by-size'), 6240);
   assert.equal(boundImageTokens({ ...sized(1024, 1024), quality: 'low', count: 3 }, 'by-size'), 816);

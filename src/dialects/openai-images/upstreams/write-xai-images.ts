@@ -12,13 +12,15 @@ const countMax = 10;
 const sourcesMax = 5;
 
 /**
- * Writes a request for xAI's image interface: shapes and classes of size in place of sizes, JSON for edits too. What is uploaded must be in the request already.
+ * Writes a request for xAI's image interface: aspect ratios and size classes instead of sizes, and JSON for edits too.
+ * Uploaded files must already be in the request.
  * @throws GatewayError untranslatable_field
  */
 export function writeXaiImages(request: ImageRequest, upstreamModel: string, notes: FieldNotes): UpstreamImageCall {
   limitCount(request, countMax, notes);
-  if (request.mask !== undefined) notes.refuse('mask', 'the model cannot keep a part of a picture: describe the change in the prompt');
-  if (request.sources.length > sourcesMax) notes.refuse('images', `the model takes at most ${sourcesMax} pictures`);
+  if (request.mask !== undefined) notes.refuse('mask', 'the model does not support masks: describe the change in the prompt');
+  if (request.sources.length > sourcesMax)
+    notes.refuse('images', `the model takes at most ${sourcesMax} images, but got ${request.sources.length}`);
   noteLosses(
     request,
     ['quality', 'background', 'outputFormat', 'outputCompression', 'moderation', 'style', 'inputFidelity', 'endUser'],
@@ -45,13 +47,12 @@ export function writeXaiImages(request: ImageRequest, upstreamModel: string, not
 
 function adaptResolution(resolution: string | undefined, notes: FieldNotes): string | undefined {
   if (resolution !== '4k') return resolution;
-  notes.adapted('resolution', 'the largest class of size that the model makes is 2k');
+  notes.adapted('resolution', 'the largest size class of the model is 2k');
   return '2k';
 }
 
 function writeSource(input: ImageInput, notes: FieldNotes): JsonObject {
-  const known = requireInline(input);
-  if (known.kind === 'file')
-    return notes.refuse('images', 'the id of a file is known to the vendor that gave it only: send the picture itself');
-  return { type: 'image_url', url: known.kind === 'url' ? known.url : writeDataUrl(known) };
+  const image = requireInline(input);
+  if (image.kind === 'file') return notes.refuse('images', 'a file id is valid only at the vendor that assigned it: send the image itself');
+  return { type: 'image_url', url: image.kind === 'url' ? image.url : writeDataUrl(image) };
 }

@@ -10,7 +10,10 @@ function readSpan(annotation: JsonObject): Pick<Citation, 'start' | 'end'> {
   return { ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }) };
 }
 
-/** Reads an annotation of a text part. The vendor counts characters, as the neutral form does. Undefined for kinds that name no source. */
+/**
+ * Reads an annotation of a text part. The vendor counts characters, as the neutral form does. Undefined for kinds
+ * without a source.
+ */
 export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
   const title = textOf(annotation.title) ?? textOf(annotation.filename);
   const titled = title === undefined ? {} : { title };
@@ -25,8 +28,8 @@ export function decodeAnnotation(annotation: JsonObject): Citation | undefined {
 }
 
 /**
- * Writes a citation as an annotation of a text part of so many characters. A citation without offsets is one of a whole block, and a block
- * is a part here.
+ * Writes a citation as an annotation of a text part of this length. A citation without offsets is about its whole
+ * block, which is a part here.
  */
 export function encodeAnnotation(citation: Citation, partCharacters: number): JsonObject {
   const { source, title, start, end } = citation;
@@ -34,11 +37,10 @@ export function encodeAnnotation(citation: Citation, partCharacters: number): Js
     return { type: 'url_citation', start_index: start ?? 0, end_index: end ?? partCharacters, title: title ?? '', url: source.url };
   }
   const name = `document-${source.index ?? 0}`;
-  // Where in the text it stands: behind what rests on it.
+  // The position in the text: the end of the cited passage.
   return { type: 'file_citation', file_id: source.fileId ?? name, filename: title ?? name, index: end ?? partCharacters };
 }
 
-/** Writes the citations of a text. */
 export function encodeAnnotations(
   { citations, text }: { readonly citations: readonly Citation[]; readonly text: string },
   notes: TranslationNotes,

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import { isScreenType } from './screen-tool.ts';
 
-/** A tool of this dialect that other dialects carry as a plain function. */
+/** A tool of this dialect that other dialects represent as a plain function. */
 export type ClientTool = { readonly kind: 'function' | 'custom' | 'screen'; readonly name: string; readonly namespace?: string };
 
-/** The arguments by which a tool with free text as its input is carried. */
+/** The parameters of the function that represents a tool with free text input. */
 export const customToolParameters: JsonObject = {
   type: 'object',
   properties: { input: { type: 'string', description: 'The whole input of the tool, as plain text.' } },
@@ -15,13 +15,15 @@ export const customToolParameters: JsonObject = {
   additionalProperties: false,
 };
 
-/** The name under which a function of a namespace is carried where there are no namespaces. */
+/** The name of a namespace's function in dialects without namespaces. */
 export function joinNamespace(namespace: string | undefined, name: string): string {
   if (namespace === undefined || namespace === '') return name;
   return namespace.endsWith('__') ? namespace + name : `${namespace}__${name}`;
 }
 
-/** The client's own tools by the names under which they are carried, so that calls can be said in the client's words again. */
+/**
+ * The client's tools by the names of the functions that represent them. Calls are written back with the client's names.
+ */
 export function readClientTools(tools: unknown): ReadonlyMap<string, ClientTool> {
   const carried = new Map<string, ClientTool>();
   const add = (tool: JsonObject, namespace?: string): void => {
@@ -38,11 +40,14 @@ export function readClientTools(tools: unknown): ReadonlyMap<string, ClientTool>
   return carried;
 }
 
-/** Writes a custom tool's input as the arguments of a function. */
+/** Writes the input of a custom tool as the arguments of a function. */
 export const wrapCustomInput = (input: string): string => JSON.stringify({ input });
 
-/** The custom tool's input out of a function's arguments. Arguments of another shape are the input themselves: nothing is lost. */
+/**
+ * The custom tool's input from a function's arguments. Arguments of another form are returned unchanged, so that
+ * nothing is lost.
+ */
 export function unwrapCustomInput(text: string): string {
-  // A reply that was cut at its limit holds half an object.
+  // A reply that was cut at its limit contains half an object.
   return textOf(parseJsonObject(text)?.input) ?? text;
 }

@@ -17,8 +17,8 @@ import { fieldNames } from './field-names.ts';
 import { removeForeignProofs } from './remove-foreign-proofs.ts';
 
 /**
- * What the vendor's counter reads of a request: everything that takes room in the prompt (`POST /responses/input_tokens` of its API
- * description).
+ * Fields that the vendor's counter reads: everything that becomes part of the prompt (`POST /responses/input_tokens` of
+ * its API description).
  */
 const countedFields = new Set([
   'model',
@@ -42,12 +42,11 @@ export function encodeEvents(writing: ReplyWriting): StreamEventEncoder {
   return writing.compaction === undefined ? createStreamEventEncoder(writing) : createCompactionEncoder(writing, writing.compaction);
 }
 
-/** Writes as text what is written as events. */
+/** Writes the events of an encoder as framed text. */
 function encodeAsText(encoder: StreamEventEncoder): EventEncoder {
   return { ...encoder, write: (event) => encoder.write(event).map(formatSse).join('') };
 }
 
-/** Responses to and from the neutral form. */
 export const codec: ChatCodec = {
   fieldNames,
   toolNames: {

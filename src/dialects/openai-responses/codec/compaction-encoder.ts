@@ -11,7 +11,10 @@ import { encodeUsage } from './encode-usage.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
 
-/** Writes the reply to a compaction: what the model says is the summary, and leaves sealed. Thoughts and calls are no part of it. */
+/**
+ * Writes the reply to a compaction: the model's text is the summary, which is encrypted. Reasoning and calls are not
+ * part of it.
+ */
 class CompactionWriter {
   readonly #writing: ReplyWriting;
   readonly #compaction: CompactionWriting;
@@ -87,12 +90,12 @@ class CompactionWriter {
 
   response(): JsonObject {
     const output = this.#item === undefined ? [] : [this.#item];
-    const known = { usageReport: this.#usageReport, completedAtMs: this.#completedAtMs };
-    const running = { id: this.#id, model: this.#model, writing: this.#writing, output, ...known };
+    const ending = { usageReport: this.#usageReport, completedAtMs: this.#completedAtMs };
+    const running = { id: this.#id, model: this.#model, writing: this.#writing, output, ...ending };
     return { ...describeProgress({ ...running, ...(this.#end === undefined ? {} : { end: this.#end }) }), ...echoRequest(this.#writing) };
   }
 
-  /** What `POST /v1/responses/compact` answers: the user's own messages, and the item that stands for the rest. */
+  /** The answer of `POST /v1/responses/compact`: the user's own messages, and the item that replaces the rest. */
   compacted(): JsonObject {
     const { input } = this.#compaction;
     return {

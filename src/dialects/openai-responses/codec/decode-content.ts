@@ -65,12 +65,14 @@ function decodeKnownPart(part: JsonObject, path: string): Part | undefined {
   }
 }
 
-/** Reads one content part of a message or of a tool's result. What has no neutral name becomes a vendor part. */
+/**
+ * Reads one content part of a message or of a tool result. A part without a neutral equivalent becomes a vendor part.
+ */
 export function decodeContentPart(part: JsonObject, path: string): Part {
   return decodeKnownPart(part, path) ?? { kind: 'vendor', name: textOf(part.type) ?? 'part', wire: part, elsewhere: 'refuse', path };
 }
 
-/** Reads the content of a message or of a tool's result: a text, or a list of parts. */
+/** Reads the content of a message or of a tool result: a text, or a list of parts. */
 export function decodeContent(content: JsonValue | undefined, path: string): readonly Part[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content, path }];
   if (!Array.isArray(content)) return [];

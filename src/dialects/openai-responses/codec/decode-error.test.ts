@@ -26,7 +26,7 @@ const classes: readonly (readonly [status: number, body: unknown, code: ErrorCod
   [500, body({ type: 'server_error', code: 'server_is_overloaded' }), 'upstream_overloaded', 503],
   [500, body({ type: 'server_error' }), 'upstream_error', 500],
   [502, null, 'upstream_error', 500],
-  // Errors within a stream, where the status says nothing.
+  // Errors within a stream, whose status has no meaning.
   [200, { type: 'error', code: 'rate_limit_exceeded', message: 'm', param: null, sequence_number: 3 }, 'upstream_rate_limited', 429],
   [
     200,
@@ -44,16 +44,16 @@ const classes: readonly (readonly [status: number, body: unknown, code: ErrorCod
   [200, undefined, 'upstream_error', 500],
 ];
 
-describe('errors are classed by code, then by status', () => {
+describe('errors are classified by code, then by status', () => {
   for (const [status, answer, code, clientStatus] of classes) {
-    test(`${status} ${JSON.stringify(answer)}`, () => {
+    test(`the answer ${status} ${JSON.stringify(answer)} is ${code}`, () => {
       const error = decodeError({ status, body: answer });
       assert.deepEqual([error.code, error.status], [code, clientStatus]);
       assert.notEqual(error.message, '');
     });
   }
 
-  test('the message is passed on, at most 2000 characters of it; of credentials and bills nothing is', () => {
+  test('at most 2000 characters of the message are passed on, and nothing about credentials and bills', () => {
     assert.equal(decodeError({ status: 400, body: body({ message: "Unknown parameter: 'x'." }) }).message, "Unknown parameter: 'x'.");
     assert.equal(decodeError({ status: 400, body: body({ message: 'x'.repeat(5000) }) }).message.length, 2000);
     for (const status of [401, 402, 403]) {
@@ -61,7 +61,7 @@ describe('errors are classed by code, then by status', () => {
     }
   });
 
-  test('the time to wait is kept', () => {
+  test('the waiting time is kept', () => {
     assert.equal(decodeError({ status: 429, body: undefined, retryAfterSeconds: 7 }).retryAfterSeconds, 7);
   });
 });
@@ -109,7 +109,7 @@ describe('an input that is too long is recognised', () => {
     });
   }
 
-  test('and worded so that agents recognise it, as an answer and within a stream', () => {
+  test('and has the message that agents recognise, in an answer and in a stream', () => {
     const error = decodeError({ status: 400, body: body({ message: 'maximum context length is 10 tokens, you requested 20' }) });
     const reply = encodeError(error, 'req_1');
     assert.deepEqual(
@@ -119,7 +119,7 @@ describe('an input that is too long is recognised', () => {
         {
           error: {
             message:
-              'Your input exceeds the context window of this model. Please adjust your input and try again. It has 20 tokens, and the model reads at most 10.',
+              'Your input exceeds the context window of this model. Please adjust your input and try again. It has 20 tokens, and the model accepts at most 10.',
             type: 'invalid_request_error',
             param: 'input',
             code: 'context_length_exceeded',

@@ -8,7 +8,7 @@ import { decode, withoutPaths } from './testing/test-kit.ts';
 
 const turnsOf = (input: JsonValue): unknown => withoutPaths(decode({ input }).turns);
 
-const text = (words: string): JsonObject => ({ kind: 'text', text: words });
+const text = (value: string): JsonObject => ({ kind: 'text', text: value });
 const image = (source: JsonObject, more: JsonObject = {}): JsonObject => ({ kind: 'media', media: 'image', source, ...more });
 const file = (source: JsonObject, more: JsonObject = {}): JsonObject => ({ kind: 'media', media: 'file', source, ...more });
 const user = (...parts: JsonObject[]): JsonObject => ({ role: 'user', parts });
@@ -23,7 +23,7 @@ const read: readonly (readonly [name: string, input: JsonValue, turns: readonly 
   ['a message without a type', [{ role: 'user', content: 'Hi' }], [user(text('Hi'))]],
   ['a part without a message', [{ type: 'input_text', text: 'Hi' }], [user(text('Hi'))]],
   [
-    'user messages stay apart',
+    'separate user messages',
     [
       { role: 'user', content: 'a' },
       { role: 'user', content: 'b' },
@@ -31,7 +31,7 @@ const read: readonly (readonly [name: string, input: JsonValue, turns: readonly 
     [user(text('a')), user(text('b'))],
   ],
   [
-    'a data URL is inline',
+    'a data URL',
     userItem({ type: 'input_image', image_url: 'data:image/PNG;base64,iVBO', detail: 'original' }),
     [user(image({ kind: 'inline', mediaType: 'image/png', data: 'iVBO' }, { detail: 'high' }))],
   ],
@@ -41,7 +41,7 @@ const read: readonly (readonly [name: string, input: JsonValue, turns: readonly 
     [user(image({ kind: 'inline', mediaType: 'image/svg+xml', data: Buffer.from('<svg/>').toString('base64') }))],
   ],
   [
-    'an address and a file of the vendor',
+    'an address and a file at the vendor',
     userItem({ type: 'input_image', image_url: 'https://example.org/a.png' }, { type: 'input_image', file_id: 'file_1' }),
     [user(image({ kind: 'url', url: 'https://example.org/a.png' }), image({ kind: 'vendor-file', id: 'file_1' }))],
   ],
@@ -68,7 +68,7 @@ const read: readonly (readonly [name: string, input: JsonValue, turns: readonly 
     [user({ kind: 'media', media: 'audio', source: { kind: 'inline', mediaType: 'audio/mpeg', data: 'AAAA' } })],
   ],
   [
-    'items of one reply are one turn, results of its calls another',
+    'the items of one reply and the results of its calls',
     [
       { role: 'user', content: 'Weather?' },
       { id: 'rs_1', type: 'reasoning', summary: [{ type: 'summary_text', text: 'Hm.' }], encrypted_content: 'gAAA' },
@@ -113,7 +113,7 @@ const read: readonly (readonly [name: string, input: JsonValue, turns: readonly 
     ],
   ],
   [
-    'wrapped proofs are given back to their vendor, proofs of calls to their calls; damaged ones are left out',
+    'wrapped proofs, proofs of calls, and damaged proofs',
     [
       { id: 'rs_gw_1', type: 'reasoning', summary: [], encrypted_content: wrapProof({ origin: 'anthropic', blob: 'sig', hidden: true }) },
       { type: 'function_call', call_id: 'call_1', name: 'w', arguments: '{}' },
@@ -167,7 +167,7 @@ const read: readonly (readonly [name: string, input: JsonValue, turns: readonly 
     ],
   ],
   [
-    'a picture that was made',
+    'a generated image',
     [{ type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBO', output_format: 'webp' }],
     [assistant(image({ kind: 'inline', mediaType: 'image/webp', data: 'iVBO' }))],
   ],
@@ -178,7 +178,7 @@ describe('input', () => {
     test(name, () => assert.deepEqual(turnsOf(input), turns));
   }
 
-  test('system text that leads becomes instructions, after those of the field; later it is a turn', () => {
+  test('leading system text follows the instructions, and later system text is a turn', () => {
     const request = decode({
       instructions: 'A',
       input: [
@@ -195,7 +195,7 @@ describe('input', () => {
     assert.deepEqual(withoutPaths(request.turns), [user(text('Hi')), { role: 'system', parts: [text('D')] }]);
   });
 
-  test('a web search of an earlier reply is kept with its own item', () => {
+  test('a web search of an earlier reply keeps its item', () => {
     const item = {
       type: 'web_search_call',
       id: 'ws_1',
@@ -214,21 +214,21 @@ describe('input', () => {
     ]);
   });
 
-  test('a page that was opened is no search', () => {
+  test('an opened page is not a search', () => {
     const item = { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'open_page', url: 'https://example.org' } };
     assert.deepEqual(turnsOf([item]), [
       assistant({ kind: 'server-tool', tool: 'url-context', id: 'ws_1', input: ['https://example.org'], wire: [item] }),
     ]);
   });
 
-  test('what a remote server did is kept with its own item, to be replayed or named as lost', () => {
-    const made = { type: 'mcp_call', id: 'mcp_1', server_label: 's', name: 'n', arguments: '{}', output: 'x' };
-    assert.deepEqual(turnsOf([made]), [
-      assistant({ kind: 'server-tool', tool: 'other', id: 'mcp_1', input: ['n', '{}'], results: [{ text: 'x' }], wire: [made] }),
+  test('a remote call keeps its item, which is replayed or noted as lost', () => {
+    const call = { type: 'mcp_call', id: 'mcp_1', server_label: 's', name: 'n', arguments: '{}', output: 'x' };
+    assert.deepEqual(turnsOf([call]), [
+      assistant({ kind: 'server-tool', tool: 'other', id: 'mcp_1', input: ['n', '{}'], results: [{ text: 'x' }], wire: [call] }),
     ]);
   });
 
-  test('a picture that was never made may be left out', () => {
+  test('an image that was never generated may be omitted', () => {
     const wire = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: null };
     assert.deepEqual(turnsOf([wire]), [assistant({ kind: 'vendor', name: 'image_generation_call', wire, elsewhere: 'drop' })]);
   });
@@ -239,12 +239,12 @@ describe('input', () => {
     { type: 'local_shell_call', id: 'l', call_id: 'c', action: {} },
   ];
   for (const wire of vendorItems) {
-    test(`a ${textOf(wire.type) ?? ''} is refused elsewhere`, () => {
+    test(`a ${textOf(wire.type) ?? ''} is refused by other dialects`, () => {
       assert.deepEqual(turnsOf([wire]), [assistant({ kind: 'vendor', name: textOf(wire.type), wire, elsewhere: 'refuse' })]);
     });
   }
 
-  test('parts say where they stand', () => {
+  test('parts know their paths', () => {
     const request = decode({
       input: [
         {

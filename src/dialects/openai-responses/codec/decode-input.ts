@@ -11,12 +11,12 @@ import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts'
 
 type DecodedInput = { readonly instructions: readonly TextPart[]; readonly turns: readonly Turn[] };
 
-/** What an item adds to the conversation, and what it may be joined with: neighbours that were one turn when they were said. */
-type Said = { readonly role: Turn['role']; readonly parts: readonly Part[]; readonly joins: 'assistant' | 'results' | 'nothing' };
+/** The parts that an item adds to the conversation, and the adjacent items that belong to the same turn. */
+type Contribution = { readonly role: Turn['role']; readonly parts: readonly Part[]; readonly joins: 'assistant' | 'results' | 'nothing' };
 
 const joinable = { assistant: 'assistant', results: 'results', nothing: undefined } as const;
 
-function decodeMessage(item: JsonObject, path: string): Said {
+function decodeMessage(item: JsonObject, path: string): Contribution {
   const parts = decodeContent(item.content, typeof item.content === 'string' ? path : `${path}.content`);
   switch (textOf(item.role) ?? '') {
     case 'assistant':
@@ -52,7 +52,7 @@ function decodeResult(item: JsonObject, path: string): ToolResultPart {
     if (isResultContent(part)) return part;
     throw refuseItem(
       part.path ?? path,
-      `content of type '${part.kind}' in a tool's result is known to no other interface; send text or images`,
+      `content of type '${part.kind}' in a tool result is not supported by other interfaces; send text or images`,
     );
   });
   const wire = item.type === 'function_call_output' ? {} : { wire: item };
@@ -60,14 +60,14 @@ function decodeResult(item: JsonObject, path: string): ToolResultPart {
 }
 
 function decodeReasoning(item: JsonObject, path: string): readonly ReasoningPart[] {
-  const found = typeof item.encrypted_content === 'string' ? readItemProof(item.encrypted_content) : undefined;
+  const read = typeof item.encrypted_content === 'string' ? readItemProof(item.encrypted_content) : undefined;
   const shown = objectsOf(item.summary).length > 0 ? item.summary : item.content;
   const text = objectsOf(shown).flatMap((part) => textOf(part.text) ?? []);
-  // What proves a call says nothing by itself.
-  if (found?.callId !== undefined || (text.length === 0 && found === undefined)) return [];
+  // The proof of a call is not reasoning.
+  if (read?.callId !== undefined || (text.length === 0 && read === undefined)) return [];
   const itemId = textOf(item.id);
   return [
-    { kind: 'reasoning', text, path, ...(found === undefined ? {} : { proof: found.proof }), ...(itemId === undefined ? {} : { itemId }) },
+    { kind: 'reasoning', text, path, ...(read === undefined ? {} : { proof: read.proof }), ...(itemId === undefined ? {} : { itemId }) },
   ];
 }
 
@@ -75,37 +75,37 @@ function refuseItem(path: string, reason: string): GatewayError {
   return new GatewayError('untranslatable_field', `${path}: ${reason}.`, { param: path });
 }
 
-const assistantSays = (parts: readonly Part[]): Said => ({ role: 'assistant', parts, joins: 'assistant' });
+const assistantParts = (parts: readonly Part[]): Contribution => ({ role: 'assistant', parts, joins: 'assistant' });
 
-/** Items of tools that only this vendor knows. Results of them are said by the user. */
-function decodeOtherItem(item: JsonObject, type: string, path: string): Said {
+/** Items of tools that only this vendor has. Their results belong to the user's turn. */
+function decodeOtherItem(item: JsonObject, type: string, path: string): Contribution {
   const activity = decodeServerTool(item) ?? decodeGeneratedImage(item);
-  if (activity !== undefined) return assistantSays([{ ...activity, path }]);
-  // A picture that was never made says nothing.
+  if (activity !== undefined) return assistantParts([{ ...activity, path }]);
+  // An image that was never generated has no content.
   const elsewhere = type === 'image_generation_call' ? 'drop' : 'refuse';
   const part: Part = { kind: 'vendor', name: type, wire: item, elsewhere, path };
-  return /_(?:output|response)$/.test(type) ? { role: 'user', parts: [part], joins: 'results' } : assistantSays([part]);
+  return /_(?:output|response)$/.test(type) ? { role: 'user', parts: [part], joins: 'results' } : assistantParts([part]);
 }
 
-function decodeItem(item: JsonObject, path: string, proofs: ReadonlyMap<string, Proof>): Said {
+function decodeItem(item: JsonObject, path: string, proofs: ReadonlyMap<string, Proof>): Contribution {
   const type = textOf(item.type) ?? (item.role === undefined ? 'item_reference' : 'message');
   switch (type) {
     case 'message':
       return decodeMessage(item, path);
     case 'function_call':
     case 'custom_tool_call':
-      return assistantSays([decodeCall(item, path, proofs)]);
+      return assistantParts([decodeCall(item, path, proofs)]);
     case 'computer_call':
-      return assistantSays([{ kind: 'tool-call', ...decodeScreenCall(item), path }]);
+      return assistantParts([{ kind: 'tool-call', ...decodeScreenCall(item), path }]);
     case 'computer_call_output':
       return { role: 'user', parts: [decodeScreenResult(item, path)], joins: 'results' };
     case 'function_call_output':
     case 'custom_tool_call_output':
       return { role: 'user', parts: [decodeResult(item, path)], joins: 'results' };
     case 'reasoning':
-      return assistantSays(decodeReasoning(item, path));
+      return assistantParts(decodeReasoning(item, path));
     case 'item_reference':
-      throw refuseItem(path, 'the item that is referred to is not known here; send the item itself');
+      throw refuseItem(path, 'the referenced item is not stored by this gateway; send the item itself');
     case 'input_text':
     case 'input_image':
     case 'input_file':
@@ -116,22 +116,22 @@ function decodeItem(item: JsonObject, path: string, proofs: ReadonlyMap<string, 
   }
 }
 
-/** Proofs of calls that came back in reasoning items of their own, by the id of the call. */
+/** Proofs of calls, which are in reasoning items of their own, by the id of the call. */
 function collectCallProofs(items: readonly JsonObject[]): ReadonlyMap<string, Proof> {
   const proofs = new Map<string, Proof>();
   for (const item of items) {
-    const found =
+    const read =
       item.type === 'reasoning' && typeof item.encrypted_content === 'string' ? readItemProof(item.encrypted_content) : undefined;
-    if (found?.callId !== undefined) proofs.set(found.callId, found.proof);
+    if (read?.callId !== undefined) proofs.set(read.callId, read.proof);
   }
   return proofs;
 }
 
 /**
- * Reads the input: system text that leads it becomes instructions; what the model said in several items (reasoning, a message, calls)
- * becomes one turn, and so do the results of its calls.
+ * Reads the input. Leading system text becomes instructions. Several items of the model (reasoning, a message, calls)
+ * become one turn, and so do the results of its calls.
  *
- * @throws GatewayError untranslatable_field for references to items that the vendor keeps
+ * @throws GatewayError untranslatable_field for references to items that the vendor stores
  */
 export function decodeInput(input: JsonValue | undefined): DecodedInput {
   if (typeof input === 'string')
@@ -143,14 +143,14 @@ export function decodeInput(input: JsonValue | undefined): DecodedInput {
   const turns: { role: Turn['role']; parts: Part[] }[] = [];
   let open: 'assistant' | 'results' | undefined;
   for (const [index, item] of items.entries()) {
-    const said = decodeItem(item, `input[${index}]`, proofs);
-    const leads = said.role === 'system' && turns.length === 0 && said.parts.every((part) => part.kind === 'text');
+    const contribution = decodeItem(item, `input[${index}]`, proofs);
+    const leads = contribution.role === 'system' && turns.length === 0 && contribution.parts.every((part) => part.kind === 'text');
     const last = turns.at(-1);
-    if (leads) instructions.push(...said.parts.filter((part): part is TextPart => part.kind === 'text'));
-    else if (last !== undefined && open !== undefined && said.joins === open) last.parts.push(...said.parts);
-    else if (said.parts.length > 0) {
-      turns.push({ role: said.role, parts: [...said.parts] });
-      open = joinable[said.joins];
+    if (leads) instructions.push(...contribution.parts.filter((part): part is TextPart => part.kind === 'text'));
+    else if (last !== undefined && open !== undefined && contribution.joins === open) last.parts.push(...contribution.parts);
+    else if (contribution.parts.length > 0) {
+      turns.push({ role: contribution.role, parts: [...contribution.parts] });
+      open = joinable[contribution.joins];
     }
   }
   return { instructions, turns };

@@ -18,7 +18,7 @@ describe('whole replies', () => {
         { kind: 'text', text: 'b' },
       ],
     ],
-    ['an empty text is none', messageItem(outputText('')), []],
+    ['an empty text', messageItem(outputText('')), []],
     ['a refusal', messageItem({ type: 'refusal', refusal: 'No.' }), [{ kind: 'refusal', text: 'No.' }]],
     [
       'reasoning with its paragraphs and proof',
@@ -33,20 +33,20 @@ describe('whole replies', () => {
       },
       [{ kind: 'reasoning', text: ['a', 'b'], proof: { origin: 'openai', blob: 'gAAA' }, itemId: 'rs_1' }],
     ],
-    ['reasoning that shows nothing and proves nothing says nothing', { type: 'reasoning', id: 'rs_1', summary: [] }, []],
+    ['empty reasoning without a proof', { type: 'reasoning', id: 'rs_1', summary: [] }, []],
     [
-      'a proof of another gateway stays what it is: opaque',
+      'an opaque proof of another gateway',
       { type: 'reasoning', summary: [], encrypted_content: 'gw1.abc' },
       [{ kind: 'reasoning', text: [], proof: { origin: 'openai', blob: 'gw1.abc' } }],
     ],
     ['a call', callItem('1', '{"a":1}'), [{ kind: 'tool-call', id: 'call_1', name: 'f', arguments: '{"a":1}' }]],
     [
-      'a call without an id of its own',
+      'a call without an id',
       { type: 'function_call', name: 'f', arguments: '' },
       [{ kind: 'tool-call', id: 'call_1', name: 'f', arguments: '' }],
     ],
     [
-      'citations of pages and files; unknown ones say nothing',
+      'citations of pages and files, and unknown ones',
       messageItem(
         outputText('Wet.', [
           { type: 'url_citation', start_index: 0, end_index: 4, title: 'T', url: 'https://example.org' },
@@ -66,7 +66,7 @@ describe('whole replies', () => {
       ],
     ],
     [
-      'code that was run',
+      'executed code',
       {
         type: 'code_interpreter_call',
         id: 'ci_1',
@@ -96,7 +96,7 @@ describe('whole replies', () => {
       ],
     ],
     [
-      'a picture',
+      'an image',
       { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBO' },
       [{ kind: 'media', media: 'image', source: { kind: 'inline', mediaType: 'image/png', data: 'iVBO' } }],
     ],
@@ -127,13 +127,13 @@ describe('whole replies', () => {
     [[], { status: 'cancelled' }, { stopReason: 'failed', stopDetail: 'The response was cancelled.' }],
   ];
   for (const [output, more, end] of ends) {
-    test(`end of ${JSON.stringify([output.length, more])}`, () => {
+    test(`the stop reason of ${JSON.stringify([output.length, more])} is read`, () => {
       const { stopReason, stopDetail } = read(output, more);
       assert.deepEqual({ stopReason, ...(stopDetail === undefined ? {} : { stopDetail }) }, end);
     });
   }
 
-  test('usage is split, and searches are counted', () => {
+  test('usage is disjoint, and searches are counted', () => {
     const usage = {
       input_tokens: 10,
       input_tokens_details: { cached_tokens: 4 },
@@ -146,7 +146,7 @@ describe('whole replies', () => {
     assert.deepEqual(usageReport?.usage, { inputTokens: 6, cacheReadTokens: 4, outputTokens: 5, reasoningTokens: 2, webSearches: 1 });
   });
 
-  test('what is no response says nothing and has failed or ended, but throws nothing', () => {
+  test('a body of another form is read as an empty reply without an exception', () => {
     for (const reply of [undefined, null, 5, 'x', [], {}, { output: 'x' }, { output: [null, 5, {}, { type: 'message' }] }]) {
       assert.deepEqual(decodeReply(reply, createReading()).parts, []);
     }

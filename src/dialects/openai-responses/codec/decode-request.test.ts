@@ -4,7 +4,7 @@ import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { decode } from './testing/test-kit.ts';
 
-describe('state that the vendor keeps is refused with the way around it', () => {
+describe('state at the vendor is refused with an alternative', () => {
   const cases: readonly (readonly [param: string, fields: JsonObject])[] = [
     ['prompt', { prompt: { id: 'pmpt_1' } }],
     [
@@ -21,7 +21,7 @@ describe('state that the vendor keeps is refused with the way around it', () => 
     ['tools[0].container', { tools: [{ type: 'code_interpreter', container: { type: 'auto', file_ids: ['file_1'] } }] }],
   ];
   for (const [param, fields] of cases) {
-    test(`${param} ${JSON.stringify(fields)}`, () => {
+    test(`${param} of ${JSON.stringify(fields)} is refused`, () => {
       assert.throws(
         () => decode(fields),
         (error) =>
@@ -33,7 +33,7 @@ describe('state that the vendor keeps is refused with the way around it', () => 
     });
   }
 
-  test('what the gateway does itself is no concern of an upstream', () => {
+  test('fields that the gateway handles are not vendor fields', () => {
     const fields = { background: true, store: true, truncation: 'auto' };
     assert.deepEqual(decode({ ...fields, previous_response_id: 'resp_1', prompt: null }).vendorFields, []);
     assert.deepEqual(decode({ ...fields, conversation: 'conv_1' }).vendorFields, []);
@@ -67,9 +67,9 @@ describe('settings', () => {
   const nothing = decode({});
   for (const [fields, expected] of settings) {
     test(JSON.stringify(fields), () => {
-      const { turns: _turns, vendorFields, ...said } = decode(fields);
+      const { turns: _turns, vendorFields, ...settings } = decode(fields);
       const { turns: _none, vendorFields: _fields, ...silent } = nothing;
-      assert.deepEqual(said, { ...silent, ...expected });
+      assert.deepEqual(settings, { ...silent, ...expected });
       assert.deepEqual(
         vendorFields.filter(({ weight }) => weight === 'matters'),
         [],
@@ -77,7 +77,7 @@ describe('settings', () => {
     });
   }
 
-  test('fields without a neutral name are kept with what their loss means', () => {
+  test('fields without a neutral name are kept with the weight of their loss', () => {
     const { vendorFields } = decode({
       metadata: { a: 'b' },
       prompt_cache_key: 'k',
@@ -104,7 +104,7 @@ describe('settings', () => {
     });
   });
 
-  test("what is the vendor's default anyway is no field", () => {
+  test("a value that is the vendor's default is not a vendor field", () => {
     assert.deepEqual(decode({ truncation: 'disabled', top_logprobs: 0, reasoning: { context: 'auto' } }).vendorFields, []);
   });
 });

@@ -21,10 +21,10 @@ import { readItemFields } from './read-item-fields.ts';
 import { decodeToolChoice, decodeTools } from './decode-tools.ts';
 import { ownDialect } from './own-dialect.ts';
 
-/** What the gateway does itself: nothing of it reaches an upstream. */
+/** Fields that the gateway handles itself; upstreams never receive them. */
 const gatewayFields = ['store', 'previous_response_id', 'conversation', 'background', 'truncation'];
 
-/** Fields that have a neutral name, that the gateway acts on, or that are refused. */
+/** Fields that have a neutral name, that the gateway handles, or that are refused. */
 const readFields = new Set([
   'model',
   'input',
@@ -48,31 +48,31 @@ const readFields = new Set([
 
 const hintFields = new Set(openaiHintFields);
 
-/** Values that say nothing, because they are what the vendor does anyway. */
+/** Values without effect, because they are the vendor's defaults. */
 const defaults: Readonly<Record<string, JsonValue>> = { top_logprobs: 0 };
 
 const isAbsent = (value: JsonValue | undefined): value is null | undefined => value === undefined || value === null;
 
-/** A template is kept by one vendor, and nobody else knows its text. */
+/** A prompt template is stored at one vendor, and its text is unknown elsewhere. */
 function refusePrompt({ prompt }: JsonObject): void {
   if (isAbsent(prompt)) return;
   const advice = 'send the text of the prompt in instructions and input';
-  throw new GatewayError('untranslatable_field', `prompt: this template is kept by one vendor; ${advice}.`, { param: 'prompt' });
+  throw new GatewayError('untranslatable_field', `prompt: this template is stored at one vendor; ${advice}.`, { param: 'prompt' });
 }
 
 function readOtherFields(body: JsonObject): readonly VendorField[] {
   const fields = listUnread(body, '', readFields, hintFields).filter(
     ({ field, value }) => !(Object.hasOwn(defaults, field) && defaults[field] === value),
   );
-  // The gateway keeps it with the response and says it in the reply.
+  // The gateway stores it with the response and returns it in the reply.
   return fields.map((field) => (field.field === 'metadata' ? { ...field, weight: 'harmless' } : field));
 }
 
-/** Members of the objects beside the conversation that nobody reads. */
+/** Members of settings objects that are not read. */
 function readInnerFields({ text, reasoning, stream_options: streaming }: JsonObject): readonly VendorField[] {
   const { format, verbosity } = membersOf(text);
   const { effort, summary, generate_summary: older } = membersOf(reasoning);
-  const others: readonly (readonly [field: string, value: JsonValue | undefined, known: readonly string[]])[] = [
+  const others: readonly (readonly [field: string, value: JsonValue | undefined, allowed: readonly string[]])[] = [
     ['text.verbosity', verbosity, verbosityWords],
     ['reasoning.effort', effort, effortWords],
     ['reasoning.summary', summary, summaryWords],
@@ -82,13 +82,13 @@ function readInnerFields({ text, reasoning, stream_options: streaming }: JsonObj
     ...listUnread(text, 'text', new Set(['format', 'verbosity'])),
     ...listUnread(format, 'text.format', new Set(['type', 'name', 'schema', 'description', 'strict'])),
     ...listUnread(streaming, 'stream_options', new Set(), new Set(['include_obfuscation'])),
-    ...others.flatMap(([field, value, known]): readonly VendorField[] =>
-      isSaid(value) && wordOf(value, known) === undefined ? [{ field, value, weight: 'matters' }] : [],
+    ...others.flatMap(([field, value, allowed]): readonly VendorField[] =>
+      isSaid(value) && wordOf(value, allowed) === undefined ? [{ field, value, weight: 'matters' }] : [],
     ),
   ];
 }
 
-/** What is asked to be included. Most of it is in the reply whenever the upstream says it; probabilities are there only where it is asked for them. */
+/** Values of `include`. Most of the data is in every reply that has it; probabilities are there only on request. */
 function readIncludeFields(include: readonly string[]): readonly VendorField[] {
   return include.includes(logprobsInclude) ? [{ field: 'include', value: logprobsInclude, weight: 'matters' }] : [];
 }
@@ -114,7 +114,7 @@ function decodeReasoning(value: JsonValue | undefined, wantsProofs: boolean): Re
 
 function readReasoningFields(value: JsonValue | undefined): readonly VendorField[] {
   const fields = listUnread(value, 'reasoning', new Set(['effort', 'summary', 'generate_summary']));
-  return fields.filter(({ field, value: said }) => !(field === 'reasoning.context' && said === 'auto'));
+  return fields.filter(({ field, value: context }) => !(field === 'reasoning.context' && context === 'auto'));
 }
 
 function decodeOutputFormat(value: JsonValue | undefined): OutputFormat | undefined {
@@ -150,7 +150,7 @@ function decodeInstructions(value: JsonValue | undefined): readonly TextPart[] {
   return text === undefined ? [] : [{ kind: 'text', text, path: 'instructions' }];
 }
 
-/** The settings beside the conversation, with those that are absent left out. */
+/** The settings beside the conversation; absent ones are omitted. */
 function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
   const text = membersOf(body.text);
   const outputFormat = decodeOutputFormat(text.format);
@@ -174,7 +174,8 @@ function decodeSettings(body: JsonObject): Partial<InferenceRequest> {
 /**
  * Reads a validated request into the neutral form.
  *
- * @throws GatewayError untranslatable_field for what the vendor keeps: items that were not put in place of their references, prompts, containers
+ * @throws GatewayError untranslatable_field for objects that the vendor stores: unresolved item references, prompts,
+ * containers
  */
 export function decodeRequest({ operation, body }: WireRequest): InferenceRequest {
   const read = readRequest(operation === 'generate' ? body : { ...body, stream: false });
@@ -182,8 +183,8 @@ export function decodeRequest({ operation, body }: WireRequest): InferenceReques
 }
 
 /**
- * The conversation with a request for its summary at its end. Functions stay as they are, because the calls before need them and a prompt cache knows them; none may be
- * called.
+ * The conversation with a request for its summary at the end. Its functions stay, because the earlier calls and the
+ * prompt cache depend on them, but none may be called.
  */
 function askForSummary({
   outputFormat: _format,

@@ -20,7 +20,7 @@ function decodePage(page: JsonObject): Results {
   ];
 }
 
-/** Opening a page and looking into it are items of the same type, and no searches. */
+/** Opening a page and finding text in it have the same item type, and are not searches. */
 function toolOfAction(type: JsonValue | undefined): ServerToolPart['tool'] {
   if (type === undefined || type === 'search') return 'web-search';
   return type === 'open_page' ? 'url-context' : 'other';
@@ -30,9 +30,9 @@ function decodeWebSearch(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input
   const action = membersOf(item.action);
   const queries = textsOf(action.queries);
   const query = filledText(action.query) ?? filledText(action.pattern) ?? filledText(action.url);
-  // The results say more of the same pages.
-  const found = objectsOf(item.results).length > 0 ? objectsOf(item.results) : objectsOf(action.sources);
-  const results: Results = found.flatMap(decodePage);
+  // The results have more data about the same pages than the sources.
+  const entries = objectsOf(item.results).length > 0 ? objectsOf(item.results) : objectsOf(action.sources);
+  const results: Results = entries.flatMap(decodePage);
   const input = queries.length > 0 ? queries : query === undefined ? [] : [query];
   return { tool: toolOfAction(action.type), input, ...(results.length === 0 ? {} : { results }) };
 }
@@ -48,28 +48,28 @@ function decodeCodeRun(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' 
 }
 
 function decodeFileSearch(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' | 'results'> {
-  const results: Results = objectsOf(item.results).map((found) => {
-    const title = filledText(found.filename);
-    const text = filledText(found.text);
-    const fileId = filledText(found.file_id);
-    const storeId = filledText(found.vector_store_id);
-    const score = numberOf(found.score);
+  const results: Results = objectsOf(item.results).map((entry) => {
+    const title = filledText(entry.filename);
+    const text = filledText(entry.text);
+    const fileId = filledText(entry.file_id);
+    const storeId = filledText(entry.vector_store_id);
+    const score = numberOf(entry.score);
     return {
       ...(title === undefined ? {} : { title }),
       ...(text === undefined ? {} : { text }),
       ...(fileId === undefined ? {} : { fileId }),
       ...(storeId === undefined ? {} : { storeId }),
-      ...(isJsonObject(found.attributes) ? { attributes: found.attributes } : {}),
+      ...(isJsonObject(entry.attributes) ? { attributes: entry.attributes } : {}),
       ...(score === undefined ? {} : { score }),
     };
   });
   return { tool: 'file-search', input: textsOf(item.queries), ...(results.length === 0 ? {} : { results }) };
 }
 
-/** A call of another server's tool, which the vendor made. */
+/** A call of a remote server's tool, which the vendor made. */
 function decodeRemoteCall(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' | 'results'> {
   const text = filledText(item.output);
-  const input = [filledText(item.name), filledText(item.arguments)].flatMap((said) => said ?? []);
+  const input = [filledText(item.name), filledText(item.arguments)].flatMap((value) => value ?? []);
   return { tool: 'other', input, ...(text === undefined ? {} : { results: [{ text }] }) };
 }
 
@@ -90,7 +90,7 @@ function readActivity(item: JsonObject): Pick<ServerToolPart, 'tool' | 'input' |
   }
 }
 
-/** Reads an item of a tool that the vendor ran. Undefined for items that are none. */
+/** Reads an item of a tool that the vendor ran. Undefined for other items. */
 export function decodeServerTool(item: JsonObject): ServerToolPart | undefined {
   const activity = readActivity(item);
   if (activity === undefined) return undefined;
@@ -98,7 +98,7 @@ export function decodeServerTool(item: JsonObject): ServerToolPart | undefined {
   return { kind: 'server-tool', id: textOf(item.id) ?? '', ...activity, ...(failed ? { failed } : {}), wire: [item] };
 }
 
-/** Reads a picture that the vendor made. Undefined while it has none. */
+/** Reads an image that the vendor generated. Undefined while it has none. */
 export function decodeGeneratedImage(item: JsonObject): MediaPart | undefined {
   const data = item.type === 'image_generation_call' ? filledText(item.result) : undefined;
   if (data === undefined) return undefined;

@@ -8,7 +8,7 @@ describe('tools', () => {
   const parameters = { type: 'object', properties: {} };
   const toolsOf = (...tools: JsonObject[]): unknown => withoutPaths(decode({ tools }).tools);
 
-  test('functions carry strict as it was said', () => {
+  test('functions keep strict as it was sent', () => {
     assert.deepEqual(
       toolsOf(
         { type: 'function', name: 'a', parameters, strict: true, description: 'A.' },
@@ -21,7 +21,7 @@ describe('tools', () => {
     );
   });
 
-  test('a custom tool is a function with one text, and its grammar is told to the model', () => {
+  test('a custom tool is a function with one text, and its description contains the grammar', () => {
     const format = { type: 'grammar', syntax: 'lark', definition: 'start: "x"' };
     const request = decode({ tools: [{ type: 'custom', name: 'apply', description: 'Applies.', format }] });
     const [tool] = request.tools;
@@ -31,14 +31,14 @@ describe('tools', () => {
     assert.deepEqual(request.vendorFields, [{ field: 'tools[0].format', value: format, weight: 'matters' }]);
   });
 
-  test('functions of a namespace carry its name and its description, as Codex sends them', () => {
+  test('functions of a namespace have its name and description, as Codex sends them', () => {
     const nested = { type: 'function', name: 'js', description: 'Runs.', parameters };
     assert.deepEqual(toolsOf({ type: 'namespace', name: 'mcp__node', description: 'Node.', tools: [nested] }), [
       { kind: 'function', name: 'mcp__node__js', description: 'Node.\n\nRuns.', parameters },
     ]);
   });
 
-  test('web search of every spelling', () => {
+  test('every form of web search is read', () => {
     const user_location = { type: 'approximate', city: 'Bern', country: 'CH', region: null };
     assert.deepEqual(
       toolsOf(
@@ -63,7 +63,7 @@ describe('tools', () => {
     );
   });
 
-  test('a fresh sandbox is code execution; tools of the vendor keep their form', () => {
+  test('a fresh sandbox is code execution, and tools of the vendor keep their form', () => {
     const wire = { type: 'local_shell' };
     assert.deepEqual(toolsOf({ type: 'code_interpreter', container: { type: 'auto' } }, wire, { type: 'apply_patch' }), [
       { kind: 'code-execution' },
@@ -97,10 +97,10 @@ describe('tools', () => {
     ],
   ];
   for (const [wire, choice] of choices) {
-    test(`tool_choice ${JSON.stringify(wire)}`, () => assert.deepEqual(decode({ tool_choice: wire }).toolChoice, choice));
+    test(`tool_choice ${JSON.stringify(wire)} is read`, () => assert.deepEqual(decode({ tool_choice: wire }).toolChoice, choice));
   }
 
-  test('a search of files, with its filters', () => {
+  test('a file search is read with its filters', () => {
     const filters = {
       type: 'and',
       filters: [
@@ -156,7 +156,7 @@ describe('tools', () => {
       assert.deepEqual(decode({ tool_choice: { type } }).toolChoice, { kind: 'built-in', tool }));
   }
 
-  test('the choice of a tool that only the vendor knows is named as lost', () => {
+  test('the choice of a tool that only the vendor has is noted as lost', () => {
     const choice = { type: 'image_generation' };
     assert.deepEqual(decode({ tool_choice: choice }).vendorFields, [{ field: 'tool_choice', value: choice, weight: 'matters' }]);
   });

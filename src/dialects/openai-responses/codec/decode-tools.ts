@@ -12,7 +12,9 @@ import { decodeScreenTool, isScreenType } from './screen-tool.ts';
 
 type DecodedTools = { readonly tools: readonly Tool[]; readonly fields: readonly VendorField[] };
 
-/** What is read of each kind of tool. Other kinds, which only the vendor knows, are refused or carried as a whole. */
+/**
+ * The members that are read of each kind of tool. Other kinds, which only the vendor has, are refused or kept whole.
+ */
 const toolMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   function: new Set(['type', 'name', 'description', 'parameters', 'strict']),
   custom: new Set(['type', 'name', 'description', 'format']),
@@ -22,7 +24,7 @@ const toolMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   computer: new Set(['type', 'display_width', 'display_height', 'environment']),
 };
 
-/** How the vendor loads a tool. */
+/** Members that only affect how the vendor loads a tool. */
 const toolHints = new Set(['defer_loading']);
 
 const membersReadOf = (type: string): ReadonlySet<string> | undefined => {
@@ -30,7 +32,7 @@ const membersReadOf = (type: string): ReadonlySet<string> | undefined => {
   return isScreenType(type) ? toolMembers.computer : meaningOf(type, toolMembers);
 };
 
-/** Members of a tool, and of the objects in it, that nobody reads. */
+/** Members of a tool, and of the objects in it, that are not read. */
 function readToolFields(tool: JsonObject, path: string): readonly VendorField[] {
   const read = membersReadOf(textOf(tool.type) ?? '');
   if (read === undefined) return [];
@@ -42,18 +44,18 @@ function readToolFields(tool: JsonObject, path: string): readonly VendorField[] 
   ];
   return [
     ...listUnread(tool, path, read, toolHints),
-    ...inner.flatMap(([name, known]) => (read.has(name) ? listUnread(tool[name], `${path}.${name}`, new Set(known)) : [])),
+    ...inner.flatMap(([name, allowed]) => (read.has(name) ? listUnread(tool[name], `${path}.${name}`, new Set(allowed)) : [])),
   ];
 }
 
-type Place = { readonly path: string; readonly namespace?: string; readonly introduction?: string };
+type ToolPosition = { readonly path: string; readonly namespace?: string; readonly introduction?: string };
 
 const paragraphs = (...texts: readonly (string | undefined)[]): string | undefined => {
   const filled = texts.filter((text) => text !== undefined && text !== '');
   return filled.length === 0 ? undefined : filled.join('\n\n');
 };
 
-function decodeFunction(tool: JsonObject, { path, namespace, introduction }: Place): FunctionTool {
+function decodeFunction(tool: JsonObject, { path, namespace, introduction }: ToolPosition): FunctionTool {
   const description = paragraphs(introduction, textOf(tool.description));
   return {
     kind: 'function',
@@ -61,37 +63,38 @@ function decodeFunction(tool: JsonObject, { path, namespace, introduction }: Pla
     path,
     ...(description === undefined ? {} : { description }),
     ...(isJsonObject(tool.parameters) ? { parameters: tool.parameters } : {}),
-    // Left out it means "strict where the schema allows", which no other dialect has; only what was asked for is carried.
+    // An absent `strict` means "strict if the schema permits", which no other dialect has. Only an explicit value is
+    // kept.
     ...(typeof tool.strict === 'boolean' ? { strict: tool.strict } : {}),
   };
 }
 
 /**
- * A tool with free text as its input is carried as a function with one argument; the grammar of the text becomes part of what the model is
- * told.
+ * A tool with free text input becomes a function with one argument. The grammar of the text becomes part of its
+ * description.
  */
-function decodeCustom(tool: JsonObject, place: Place): { readonly tool: FunctionTool; readonly fields: readonly VendorField[] } {
+function decodeCustom(tool: JsonObject, position: ToolPosition): { readonly tool: FunctionTool; readonly fields: readonly VendorField[] } {
   const format = membersOf(tool.format);
   const grammar = format.type === 'grammar' ? textOf(format.definition) : undefined;
   const rule = grammar === undefined ? undefined : `The input must follow this grammar (${textOf(format.syntax) ?? 'lark'}):\n${grammar}`;
-  const description = paragraphs(place.introduction, textOf(tool.description), rule);
-  const name = joinNamespace(place.namespace, textOf(tool.name) ?? '');
+  const description = paragraphs(position.introduction, textOf(tool.description), rule);
+  const name = joinNamespace(position.namespace, textOf(tool.name) ?? '');
   return {
     tool: {
       kind: 'function',
       name,
-      path: place.path,
+      path: position.path,
       parameters: customToolParameters,
-      // A tool of a namespace stands in the namespace's own definition, which is not repeated for each.
-      ...(place.namespace === undefined ? { wire: tool } : {}),
+      // A tool of a namespace is part of the namespace's definition, which is not repeated for each tool.
+      ...(position.namespace === undefined ? { wire: tool } : {}),
       ...(description === undefined ? {} : { description }),
     },
     fields:
-      format.type === undefined || format.type === 'text' ? [] : [{ field: `${place.path}.format`, value: format, weight: 'matters' }],
+      format.type === undefined || format.type === 'text' ? [] : [{ field: `${position.path}.format`, value: format, weight: 'matters' }],
   };
 }
 
-/** Members of the search tool that have a neutral name. The vendor knows no `domains`. */
+/** Members of the search tool that have a neutral name. The vendor does not accept `domains`. */
 const searchMembers = new Set(['type', 'filters', 'domains', 'user_location', 'search_context_size']);
 
 const searchFilters = new Set(['allowed_domains', 'blocked_domains']);
@@ -116,40 +119,40 @@ function decodeWebSearch(tool: JsonObject, path: string): { readonly tool: WebSe
       ...(contextSize === undefined ? {} : { contextSize }),
       ...(isPlainSearch(tool) ? {} : { wire: tool }),
     },
-    // Searching what the vendor has indexed instead of the live web.
+    // Searches the vendor's index instead of the live web.
     fields: tool.external_web_access === false ? [{ field: `${path}.external_web_access`, value: false, weight: 'matters' }] : [],
   };
 }
 
-/** A sandbox that the vendor keeps means nothing elsewhere; a fresh one does. */
+/** A sandbox that the vendor stores does not exist elsewhere; a fresh one does. */
 function requireFreshContainer(tool: JsonObject, path: string): void {
   const container = tool.container;
   const isKept = typeof container === 'string' || (isJsonObject(container) && textsOf(container.file_ids).length > 0);
   if (!isKept) return;
   const param = `${path}.container`;
-  const advice = 'containers and files are kept by one vendor, and this model runs at another; send {"type":"auto"} without files';
+  const advice = 'containers and files are stored at one vendor, and this model runs at another; send {"type":"auto"} without files';
   throw new GatewayError('untranslatable_field', `${param}: ${advice}.`, { param });
 }
 
-/** Reads the tools. Those that clients of this dialect run themselves become functions; those of the vendor keep their wire form. */
+/** Reads the tools. Tools that the client runs become functions; tools of the vendor keep their wire form. */
 export function decodeTools(value: JsonValue | undefined): DecodedTools {
   const tools: Tool[] = [];
   const fields: VendorField[] = [];
-  const add = (tool: JsonObject, place: Place): void => {
+  const add = (tool: JsonObject, position: ToolPosition): void => {
     const type = textOf(tool.type) ?? '';
-    fields.push(...readToolFields(tool, place.path));
-    if (type === 'function') tools.push(decodeFunction(tool, place));
+    fields.push(...readToolFields(tool, position.path));
+    if (type === 'function') tools.push(decodeFunction(tool, position));
     else if (type === 'custom' || type.startsWith('web_search')) {
-      const read = type === 'custom' ? decodeCustom(tool, place) : decodeWebSearch(tool, place.path);
+      const read = type === 'custom' ? decodeCustom(tool, position) : decodeWebSearch(tool, position.path);
       tools.push(read.tool);
       fields.push(...read.fields);
     } else if (type === 'code_interpreter') {
-      requireFreshContainer(tool, place.path);
+      requireFreshContainer(tool, position.path);
       const isPlain = Object.keys(membersOf(tool.container)).every((member) => member === 'type');
-      tools.push({ kind: 'code-execution', path: place.path, ...(isPlain ? {} : { wire: tool }) });
-    } else if (type === 'file_search') tools.push(decodeFileSearch(tool, place.path));
-    else if (isScreenType(type)) tools.push(decodeScreenTool(tool, place.path));
-    else tools.push({ kind: 'vendor', name: type, wire: tool, path: place.path });
+      tools.push({ kind: 'code-execution', path: position.path, ...(isPlain ? {} : { wire: tool }) });
+    } else if (type === 'file_search') tools.push(decodeFileSearch(tool, position.path));
+    else if (isScreenType(type)) tools.push(decodeScreenTool(tool, position.path));
+    else tools.push({ kind: 'vendor', name: type, wire: tool, path: position.path });
   };
   for (const [index, tool] of objectsOf(value).entries()) {
     const path = `tools[${index}]`;
@@ -172,7 +175,7 @@ function isNamedTool(choice: JsonObject): boolean {
 
 const carriedName = (choice: JsonObject): string => joinNamespace(textOf(choice.namespace), textOf(choice.name) ?? '');
 
-/** Reads `tool_choice`. A choice of a tool that only the vendor knows has no neutral form. */
+/** Reads `tool_choice`. The choice of a tool that only the vendor has has no neutral form. */
 export function decodeToolChoice(value: JsonValue | undefined): { readonly choice?: ToolChoice; readonly fields: readonly VendorField[] } {
   if (value === 'auto' || value === 'required' || value === 'none') return { choice: { kind: value }, fields: [] };
   if (!isJsonObject(value)) return { fields: [] };

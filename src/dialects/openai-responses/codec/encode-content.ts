@@ -6,10 +6,13 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { writeDataUrl } from '../../data-url.ts';
 import { audioFormatOf } from '../../openai-media.ts';
 
-/** What a part of a user message may be. */
+/** The kinds of parts of a user message. */
 export type UserContent = TextPart | MediaPart;
 
-/** What the parts of a message are written for. `isOwn`: they were read from this dialect, whose vendor knows its own files. */
+/**
+ * The context for writing the parts of a message. `isOwn`: they were read from this dialect, whose vendor has the
+ * files.
+ */
 export type ContentWriting = { readonly notes: TranslationNotes; readonly isOwn: boolean };
 
 function encodeImage(part: MediaPart, { notes, isOwn }: ContentWriting): JsonObject {
@@ -37,7 +40,7 @@ const extensions: Readonly<Record<string, string>> = {
   'text/markdown': 'md',
 };
 
-/** The vendor wants a name for every file, and reads the kind of file from it. */
+/** The vendor requires a name for every file and derives the type from it. */
 function nameFile(part: MediaPart, mediaType: string): string {
   return part.filename ?? part.title ?? `document.${meaningOf(mediaType, extensions) ?? 'pdf'}`;
 }
@@ -62,12 +65,12 @@ function encodeAudio(part: MediaPart, notes: TranslationNotes): JsonObject {
   const { source } = part;
   const format = source.kind === 'inline' ? audioFormatOf(source.mediaType) : undefined;
   if (source.kind !== 'inline' || format === undefined) {
-    return notes.refuse({ path: part.path, otherwise: 'turns' }, 'this model takes sound as inline wav or mp3 only');
+    return notes.refuse({ path: part.path, otherwise: 'turns' }, 'this model accepts audio only as inline wav or mp3');
   }
   return { type: 'input_audio', input_audio: { data: source.data, format } };
 }
 
-/** Writes one part of what the user says. Documents given as text become text. */
+/** Writes one part of a user message. Documents with text content become text. */
 export function encodeUserPart(part: UserContent, writing: ContentWriting): readonly JsonObject[] {
   if (part.kind === 'text') return [{ type: 'input_text', text: part.text }];
   switch (part.media) {
@@ -84,23 +87,23 @@ export function encodeUserPart(part: UserContent, writing: ContentWriting): read
 
 type EncodedResult = {
   readonly output: string | readonly JsonObject[];
-  /** Media that the result cannot hold: they are said by the user, right after the results. */
+  /** Media that the result cannot contain. They follow the results in a user message. */
   readonly aside: readonly JsonObject[];
 };
 
-/** Writes the result of a call: a text where it is only text, otherwise a list of parts. */
+/** Writes the result of a call: a text if it has only text, otherwise a list of parts. */
 export function encodeResult(part: ToolResultPart, mediaAllowed: boolean, writing: ContentWriting): EncodedResult {
   const media = part.content.filter((piece): piece is MediaPart => piece.kind === 'media');
   if (media.length === 0) return { output: resultText(part), aside: [] };
   const parts = media.flatMap((piece) => encodeUserPart(piece, writing));
-  // Sound has no place in a result, whatever the model.
+  // No model accepts audio in a result.
   if (mediaAllowed && parts.every((piece) => piece.type !== 'input_audio')) {
     const all = part.content.flatMap((piece) => encodeUserPart(piece, writing));
     return { output: part.isError ? [{ type: 'input_text', text: 'Error: ' }, ...all] : all, aside: [] };
   }
   writing.notes.adapted(
     { path: part.path, otherwise: 'turns' },
-    'images in the result of a tool follow in a user message: this model takes only text there',
+    'images in the result of a tool follow in a user message: this model accepts only text there',
   );
   const text = resultText(part);
   return {

@@ -9,10 +9,10 @@ import { call, encode, input, media, png, refusalOf, says } from './testing/test
 
 const inputOf = (turns: readonly Turn[], traits: Partial<ModelTraits> = {}): unknown => encode({ turns }, traits).body.input;
 
-const output = (words: string): JsonObject => ({ type: 'output_text', text: words, annotations: [] });
+const output = (value: string): JsonObject => ({ type: 'output_text', text: value, annotations: [] });
 
 describe('history', () => {
-  test('an assistant turn keeps its order; results follow their calls', () => {
+  test('an assistant turn keeps its order, and results follow their calls', () => {
     const turns = [
       user(text('Weather?')),
       assistant(
@@ -36,7 +36,7 @@ describe('history', () => {
     ]);
   });
 
-  test('reasoning of another vendor is left out and never becomes text (BerriAI/litellm#26916)', () => {
+  test('reasoning of another vendor is omitted and never becomes text (BerriAI/litellm#26916)', () => {
     const turns = [
       user(text('a')),
       assistant(
@@ -60,7 +60,7 @@ describe('history', () => {
     assert.deepEqual((inputOf(turns) as unknown[])[1], { type: 'reasoning', summary: [], encrypted_content: 'gAAA' });
   });
 
-  test('user messages with results between them are not glued together (gptme/gptme#3847)', () => {
+  test('user messages with results between them are not joined (gptme/gptme#3847)', () => {
     const turns = [user(text('a')), user(text('b')), assistant(call('call_1')), user(result('call_1')), user(text('c'))];
     assert.deepEqual(
       (inputOf(turns) as JsonObject[]).map(({ type, role }) => role ?? type),
@@ -79,34 +79,34 @@ describe('history', () => {
     refusalOf(() => encode({ turns: [user(result('call_9'))] }));
   });
 
-  test('ids of calls that are too long fit, and the same in call and result', () => {
+  test('long ids of calls are shortened alike in call and result', () => {
     const id = 'x'.repeat(100);
     const items = inputOf([user(text('a')), assistant(call(id)), user(result(id))]) as JsonObject[];
     assert.ok((textOf(items[1]?.call_id) ?? id).length <= 64);
     assert.equal(items[1]?.call_id, items[2]?.call_id);
   });
 
-  test('an empty text is dropped, and a turn that becomes empty', () => {
+  test('an empty text is dropped, and so is a turn that becomes empty', () => {
     assert.deepEqual(inputOf([user(text('a')), assistant(text('')), user(text(''), text('b'))]), [
       says('user', input('a')),
       says('user', input('b')),
     ]);
   });
 
-  test('a system turn stays where it stands', () => {
+  test('a system turn keeps its position', () => {
     assert.deepEqual(
       (inputOf([user(text('a')), { role: 'system', parts: [text('s')] }, user(text('b'))]) as unknown[])[1],
       says('system', input('s')),
     );
   });
 
-  test('a reply that is to be continued is refused', () => {
+  test('a reply to be continued is refused', () => {
     const turns = [user(text('a')), assistant({ kind: 'text', text: '{', path: 'messages.1.content' })];
     assert.equal(refusalOf(() => encode({ turns })).param, 'messages.1.content');
     assert.equal((inputOf(turns, { prefill: true }) as unknown[]).length, 2);
   });
 
-  test('citations of pages stay with their text, made-up files do not', () => {
+  test("citations of pages stay with their text, and citations of other vendors' files do not", () => {
     const citations = [
       { start: 0, end: 1, title: 'T', source: { kind: 'url', url: 'https://example.org' } },
       { source: { kind: 'document', index: 0 } },
@@ -117,7 +117,7 @@ describe('history', () => {
     ]);
   });
 
-  test('what tools of another vendor did is named and left out; vendor parts say themselves whether they can be', () => {
+  test('tool runs of another vendor are noted and omitted, and vendor parts are omitted or refused', () => {
     const search: Part = {
       kind: 'server-tool',
       tool: 'web-search',
@@ -126,14 +126,14 @@ describe('history', () => {
       wire: [{ type: 'server_tool_use' }],
       path: 'messages.1.content.0',
     };
-    const gone: Part = { kind: 'vendor', name: 'x', wire: {}, elsewhere: 'drop', path: 'messages.1.content.1' };
-    const { body, notes } = encode({ turns: [user(text('a')), assistant(search, gone, text('b')), user(text('c'))] });
+    const droppable: Part = { kind: 'vendor', name: 'x', wire: {}, elsewhere: 'drop', path: 'messages.1.content.1' };
+    const { body, notes } = encode({ turns: [user(text('a')), assistant(search, droppable, text('b')), user(text('c'))] });
     assert.equal((body.input as unknown[]).length, 3);
     assert.deepEqual(notes, ['dropped messages.1.content.0', 'dropped messages.1.content.1']);
-    assert.equal(refusalOf(() => encode({ turns: [user({ ...gone, elsewhere: 'refuse' })] })).param, 'messages.1.content.1');
+    assert.equal(refusalOf(() => encode({ turns: [user({ ...droppable, elsewhere: 'refuse' })] })).param, 'messages.1.content.1');
   });
 
-  test('code that another vendor ran goes on as text', () => {
+  test('code that another vendor ran becomes text', () => {
     const run: Part = {
       kind: 'server-tool',
       tool: 'code-execution',
@@ -148,7 +148,7 @@ describe('history', () => {
     assert.deepEqual(notes, ['adapted p1']);
   });
 
-  test('what the model drew is shown by the user', () => {
+  test('an image that the model generated follows in a user message', () => {
     assert.deepEqual(inputOf([user(text('a')), assistant(media('image', png)), user(text('b'))]), [
       says('user', input('a')),
       says('user', input('Made by the assistant:'), { type: 'input_image', image_url: 'data:image/png;base64,iVBO' }),
@@ -187,7 +187,7 @@ describe('media', () => {
     media('file', { kind: 'vendor-file', id: 'file_1' }, { path: 'p' }),
   ];
   for (const part of refused) {
-    test(`refused: ${JSON.stringify(part)}`, () => assert.equal(refusalOf(() => inputOf([user(part)])).param, 'p'));
+    test(`${JSON.stringify(part)} is refused`, () => assert.equal(refusalOf(() => inputOf([user(part)])).param, 'p'));
   }
 
   const withImage = (isError: boolean): Part => ({
@@ -200,7 +200,7 @@ describe('media', () => {
     isError,
   });
 
-  test('images in results are a list; where the model takes only text there, they follow in a user message', () => {
+  test('images in results are a list, or follow in a user message if the model accepts only text', () => {
     const turns = (isError: boolean): readonly Turn[] => [user(text('a')), assistant(call('call_1')), user(withImage(isError), text('b'))];
     const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBO' };
     assert.deepEqual((inputOf(turns(false)) as JsonObject[])[2]?.output, [input('Map'), image]);

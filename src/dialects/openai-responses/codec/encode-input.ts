@@ -23,7 +23,7 @@ import { type ContentWriting, encodeResult, encodeUserPart } from './encode-cont
 import { encodeAction } from './screen-actions.ts';
 import { isOwnToolItem, nativeItems } from './write-server-tools.ts';
 
-/** The items written so far, with the message that can still be added to. */
+/** The items written so far, with the message that can still be extended. */
 class InputWriter {
   readonly items: JsonObject[] = [];
   #open: { readonly role: 'assistant' | 'user'; readonly content: JsonObject[] } | undefined;
@@ -33,7 +33,7 @@ class InputWriter {
     this.#open = undefined;
   }
 
-  /** Says parts in the message that stands last, or in a new one. */
+  /** Adds parts to the last message, or to a new one. */
   say(role: 'assistant' | 'user', parts: readonly JsonObject[]): void {
     if (parts.length === 0) return;
     if (this.#open?.role === role) {
@@ -49,17 +49,17 @@ class InputWriter {
 type Writing = {
   readonly fit: RequestFit;
   readonly toWireName: (name: string) => string;
-  /** Whether the request was read from this dialect: what only it can say goes back as it was. */
+  /** Whether the request was read from this dialect: then its own parts are written back unchanged. */
   readonly isOwn: boolean;
   readonly writer: InputWriter;
 };
 
 const contentOf = ({ fit, isOwn }: Writing): ContentWriting => ({ notes: fit.notes, isOwn });
 
-/** Ids of calls are the client's, as far as the vendor takes them. */
+/** Ids of calls are the client's, as far as the vendor accepts them. */
 const callId = (id: string): string => fitCallId(id, { pattern: /^[\w.:/+=-]+$/, charactersMax: 64 });
 
-/** What the model said, with the pages it cited. Documents that it cited are files of another vendor. */
+/** Text of the model, with the pages that it cited. Documents that it cited are files of another vendor. */
 function encodeAnswerPart({ text, citations = [] }: TextPart): readonly JsonObject[] {
   if (text === '') return [];
   const pages = citations.filter((citation) => citation.source.kind === 'url');
@@ -67,19 +67,22 @@ function encodeAnswerPart({ text, citations = [] }: TextPart): readonly JsonObje
   return [{ type: 'output_text', text, annotations }];
 }
 
-/** Reasoning goes back only to the vendor that can prove it; without proof it would be a text that the model never said. */
+/**
+ * Reasoning is sent only to the vendor that can verify its proof. Without a proof it would be a text that the model
+ * never wrote.
+ */
 function encodeReasoning(part: ReasoningPart, { fit, writer }: Writing): void {
-  // Thoughts that came over chat completions are known by their origin and have nothing to prove it with.
+  // Reasoning from chat completions has an origin but no proof.
   if (part.proof?.origin !== fit.proofOrigin || part.proof.blob === '') return;
   const summary = part.text.map((text) => ({ type: 'summary_text', text }));
-  // Without its id: the vendor would look for an item that it never stored.
+  // Without its id, because the vendor would look for an item that it never stored.
   writer.add({ type: 'reasoning', summary, encrypted_content: part.proof.blob });
 }
 
-/** A picture that a model made can only be shown to it by the user. */
+/** An image that a model generated can only be sent back in a user message. */
 function encodeOwnMedia(part: MediaPart, writing: Writing): void {
   const { fit, writer } = writing;
-  fit.notes.adapted({ path: part.path, otherwise: 'turns' }, 'what the model made is shown to it in a user message');
+  fit.notes.adapted({ path: part.path, otherwise: 'turns' }, 'media that the model generated follows in a user message');
   const parts = encodeUserPart(part, contentOf(writing));
   writer.say('user', [{ type: 'input_text', text: 'Made by the assistant:' }, ...parts]);
 }
@@ -103,41 +106,43 @@ function encodeAssistantPart(part: Part, writing: Writing): void {
     case 'vendor':
       return encodeVendorPart(part, writing);
     case 'tool-result':
-      // Results stand in user turns: arrangeTurns has seen to it.
+      // arrangeTurns has moved results into user turns.
       return;
   }
 }
 
-/** What a built-in tool did: as the vendor's own items, or code and its output as text. */
+/** The run of a built-in tool: as the vendor's own items, or as text with the code and its output. */
 function encodeToolRun(part: ServerToolPart, writing: Writing): void {
   const { fit, writer } = writing;
   if (isReplayable(part, writing)) {
     writer.add(...part.wire);
     return;
   }
-  const told = codeAsText(part);
-  if (told === undefined) return dropPart(part, 'what a tool of another vendor did cannot be replayed to this one', fit);
+  const asText = codeAsText(part);
+  if (asText === undefined) return dropPart(part, 'a tool run of another vendor cannot be replayed to this one', fit);
   fit.notes.adapted({ path: part.path, otherwise: 'turns' }, codeAsTextReason);
-  writer.say('assistant', encodeAnswerPart(told));
+  writer.say('assistant', encodeAnswerPart(asText));
 }
 
 function dropPart(part: Part, reason: string, fit: RequestFit): void {
   fit.notes.dropped({ path: part.path, otherwise: 'turns' }, reason);
 }
 
-/** What a tool did is known to the vendor that ran it. Nobody but this dialect's has remote tools and pictures. */
+/**
+ * Only the vendor that ran a tool can replay its run. Remote tools and generated images exist only in this dialect.
+ */
 function isReplayable(part: ServerToolPart, { isOwn }: Writing): boolean {
   const items = nativeItems(part);
   if (items === undefined || items.some(isOwnToolItem)) return false;
   return isOwn || items.every(({ type }) => /^(?:web_search|file_search|code_interpreter)_call$/.test(textOf(type) ?? ''));
 }
 
-/** An item without its id: the vendor would look for one that it never stored. */
+/** An item without its id, because the vendor would look for one that it never stored. */
 function withoutId({ id: _id, ...item }: JsonObject): JsonObject {
   return item;
 }
 
-/** Whether a call is one of the screen, and the model has the vendor's own tool for that. */
+/** Whether a call uses the screen, and the model has the vendor's own tool for that. */
 const usesScreen = (name: string, { fit }: Writing): boolean => name === screenToolName && fit.traits.screenTool !== undefined;
 
 function encodeCall(part: ToolCallPart, writing: Writing): JsonObject {
@@ -157,7 +162,7 @@ function encodeCall(part: ToolCallPart, writing: Writing): JsonObject {
 function encodeVendorPart(part: Extract<Part, { kind: 'vendor' }>, writing: Writing): void {
   const { fit, isOwn, writer } = writing;
   if (isOwn) {
-    // A part of a message stands in it; everything else is an item.
+    // A part of a message stays in a message; everything else is an item.
     if (part.path?.includes('.content[') === true) writer.say('user', [part.wire]);
     else writer.add(part.wire);
     return;
@@ -167,11 +172,11 @@ function encodeVendorPart(part: Extract<Part, { kind: 'vendor' }>, writing: Writ
   else fit.notes.refuse({ path: part.path, otherwise: 'turns' }, reason);
 }
 
-/** What the screen shows, where the result of the vendor's own tool must be a picture. */
+/** The screenshot, because the vendor's own tool requires an image as its result. */
 function encodeScreenshot(part: ToolResultPart, { isOwn }: Writing): JsonObject | undefined {
   if (isOwn && part.wire?.type === 'computer_call_output') return withoutId(part.wire);
-  const picture = part.content.find((piece) => piece.kind === 'media');
-  const { source } = picture ?? {};
+  const image = part.content.find((piece) => piece.kind === 'media');
+  const { source } = image ?? {};
   const address = source?.kind === 'inline' ? writeDataUrl(source) : source?.kind === 'url' ? source.url : undefined;
   if (address === undefined) return undefined;
   return { type: 'computer_call_output', call_id: callId(part.callId), output: { type: 'computer_screenshot', image_url: address } };
@@ -181,9 +186,9 @@ function encodeResultPart(part: ToolResultPart, writing: Writing): readonly Json
   const { fit, isOwn, writer } = writing;
   const screenshot = usesScreen(part.name ?? '', writing) ? encodeScreenshot(part, writing) : undefined;
   const own = isOwn && part.wire?.type === 'custom_tool_call_output' ? withoutId(part.wire) : undefined;
-  const whole = screenshot ?? own;
-  if (whole !== undefined) {
-    writer.add(whole);
+  const screenResult = screenshot ?? own;
+  if (screenResult !== undefined) {
+    writer.add(screenResult);
     return [];
   }
   const { output, aside } = encodeResult(part, fit.traits.imagesInToolResults, contentOf(writing));
@@ -198,7 +203,7 @@ function encodeUserTurn(turn: Turn, writing: Writing): void {
   for (const part of turn.parts) {
     if (part.kind === 'text' || part.kind === 'media') writer.say('user', encodeUserPart(part, contentOf(writing)));
     else if (part.kind === 'vendor') encodeVendorPart(part, writing);
-    else if (part.kind !== 'tool-result') dropPart(part, `a part of the kind '${part.kind}' cannot be said by the user`, fit);
+    else if (part.kind !== 'tool-result') dropPart(part, `a part of the kind '${part.kind}' cannot be in a user message`, fit);
   }
 }
 
@@ -208,13 +213,13 @@ function encodeSystemTurn(turn: Turn, { fit, writer }: Writing): void {
   if (parts.length > 0) writer.add({ type: 'message', role: 'system', content: parts });
 }
 
-/** A reply cannot be continued from its beginning: the model would begin a new one. */
+/** A reply cannot be continued from its beginning, because the model would start a new one. */
 function refusePrefill(turns: readonly Turn[], fit: RequestFit): void {
   const last = turns.at(-1);
-  const said = last?.role === 'assistant' ? last.parts.findLast((part) => part.kind === 'text') : undefined;
-  if (said === undefined || fit.traits.prefill) return;
+  const prefill = last?.role === 'assistant' ? last.parts.findLast((part) => part.kind === 'text') : undefined;
+  if (prefill === undefined || fit.traits.prefill) return;
   fit.notes.refuse(
-    { path: said.path, otherwise: 'turns' },
+    { path: prefill.path, otherwise: 'turns' },
     'this model cannot continue a reply that has begun; end the conversation with a user turn',
   );
 }

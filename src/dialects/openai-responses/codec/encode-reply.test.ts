@@ -15,9 +15,9 @@ import {
 import { createWriting } from './testing/test-kit.ts';
 
 describe('the response object', () => {
-  const written = (said: InferenceReply, request: JsonObject = {}): any => encodeReply(said, createWriting(request));
+  const written = (source: InferenceReply, request: JsonObject = {}): any => encodeReply(source, createWriting(request));
 
-  test('all members of the contract are there', () => {
+  test('has all members of the contract', () => {
     assert.deepEqual(written(reply([{ kind: 'text', text: 'Hi' }])), {
       id: 'resp_1',
       object: 'response',
@@ -66,7 +66,7 @@ describe('the response object', () => {
     });
   });
 
-  test('the request is repeated, with the defaults that the vendor fills in', () => {
+  test("repeats the request with the vendor's defaults", () => {
     const response = written(reply([]), {
       instructions: 'Be brief.',
       max_output_tokens: 50,
@@ -104,18 +104,18 @@ describe('the response object', () => {
     [{ stopReason: 'failed', stopDetail: 'Why.' }, 'failed', null, { code: 'server_error', message: 'Why.' }],
   ];
   for (const [end, status, details, error] of ends) {
-    test(`${JSON.stringify(end)} is ${status}`, () => {
+    test(`is ${status} for ${JSON.stringify(end)}`, () => {
       const response = written(reply([{ kind: 'text', text: 'a' }], end));
       assert.deepEqual([response.status, response.incomplete_details, response.error], [status, details, error]);
       assert.equal(response.output[0].status, status === 'incomplete' ? 'incomplete' : 'completed');
     });
   }
 
-  test('a refusal that was spoken completes the response', () => {
+  test('is completed by a refusal with text', () => {
     assert.equal(written(reply([{ kind: 'refusal', text: 'No.' }], { stopReason: 'refusal' })).status, 'completed');
   });
 
-  test('usage that nobody reported is null, and cache writes are told where they are known', () => {
+  test('has null for unknown usage, and cache writes if they are known', () => {
     const { usageReport: _usage, ...silent } = reply([]);
     assert.equal(written(silent).usage, null);
     const usage = { inputTokens: 1, cacheWrite5mTokens: 2, cacheWrite1hTokens: 3 };
@@ -131,18 +131,18 @@ describe('items', () => {
   const outputOf = (parts: readonly ReplyPart[], request: JsonObject = {}): any => encodeReply(reply(parts), createWriting(request)).output;
   const thought: ReplyPart = { kind: 'reasoning', text: ['a'], proof: anthropic };
 
-  test('proofs are for clients that ask for them or keep nothing at the vendor; those of others are wrapped', () => {
+  test('has proofs for clients that request them or do not store responses, and wraps foreign ones', () => {
     assert.equal('encrypted_content' in outputOf([thought])[0], false);
     for (const request of [proofsWanted, { store: false }])
       assert.equal(outputOf([thought], request)[0].encrypted_content, wrapProof(anthropic));
     assert.equal(outputOf([{ ...thought, proof: { origin: 'openai', blob: 'gAAA' } }], proofsWanted)[0].encrypted_content, 'gAAA');
   });
 
-  test('reasoning that shows nothing and may not prove anything is no item', () => {
+  test('has no item for empty reasoning without a visible proof', () => {
     assert.deepEqual(outputOf([{ kind: 'reasoning', text: [], proof: anthropic }]), []);
   });
 
-  test('the proof of a call stands behind it', () => {
+  test('has the proof of a call behind the call', () => {
     const proof = { origin: 'gemini', blob: 'AbC=' };
     const call: ReplyPart = { kind: 'tool-call', id: 'call_1', name: 'f', arguments: '{}', proof };
     assert.equal(outputOf([call]).length, 1);
@@ -150,7 +150,7 @@ describe('items', () => {
     assert.deepEqual([item.type, item.summary, item.encrypted_content], ['reasoning', [], writeCallProof(proof, 'call_1')]);
   });
 
-  test('a custom tool gets its bare input, also where the model wrote something else', () => {
+  test('has the bare input of a custom tool, also if the model wrote another form', () => {
     const tools = [{ type: 'custom', name: 'apply' }];
     const call = (text: string): ReplyPart => ({ kind: 'tool-call', id: 'c', name: 'apply', arguments: text });
     const inputs = ['{"input":"x\\n"}', '{"input":5}', '{"in', ''].map((text) => outputOf([call(text)], { tools })[0].input);
@@ -159,13 +159,13 @@ describe('items', () => {
     assert.deepEqual([item.type, item.name, item.call_id, item.id.slice(0, 3)], ['custom_tool_call', 'apply', 'c', 'ctc']);
   });
 
-  test('a function of a namespace gets its own name back', () => {
+  test('has the original name of a function in a namespace', () => {
     const tools = [{ type: 'namespace', name: 'mcp__node', tools: [{ type: 'function', name: 'js' }] }];
     const [item] = outputOf([{ kind: 'tool-call', id: 'c', name: 'mcp__node__js', arguments: '{}' }], { tools });
     assert.deepEqual([item.name, item.namespace], ['js', 'mcp__node']);
   });
 
-  test('offsets of citations count characters; a citation without them is one of its whole part', () => {
+  test('counts offsets of citations in characters, and a citation without them covers its part', () => {
     const [message] = outputOf([
       {
         kind: 'text',
@@ -180,7 +180,7 @@ describe('items', () => {
     ]);
   });
 
-  test('sources and outputs are told where they were asked for', () => {
+  test('has sources and outputs if they were requested', () => {
     const search: ReplyPart = { kind: 'server-tool', tool: 'web-search', id: 's', input: ['q'], results: [{ url: 'u' }], wire: [] };
     assert.deepEqual(outputOf([search])[0].action, { type: 'search', query: 'q', queries: ['q'] });
     assert.equal('results' in outputOf([search])[0], false);
@@ -190,7 +190,7 @@ describe('items', () => {
     assert.deepEqual(outputOf([run], { include: ['code_interpreter_call.outputs'] })[0].outputs, [{ type: 'logs', logs: '1' }]);
   });
 
-  test('all code of a reply runs in one container', () => {
+  test('has one container for all code of a reply', () => {
     const run: ReplyPart = { kind: 'server-tool', tool: 'code-execution', id: 'x', input: ['1'], results: [{ text: '1' }], wire: [] };
     const [first, second] = outputOf([run, { ...run, id: 'y' }]);
     assert.match(first.container_id, /^cntr/);
@@ -198,7 +198,7 @@ describe('items', () => {
     assert.notEqual(second.id, first.id);
   });
 
-  test('what the interface has no item for is named', () => {
+  test('notes parts that have no item', () => {
     const writing = createWriting();
     encodeReply(reply([{ kind: 'media', media: 'audio', source: { kind: 'inline', mediaType: 'audio/wav', data: 'AA' } }]), writing);
     encodeReply(reply([{ kind: 'text', text: 'a', citations: [{ source: { kind: 'document', index: 0, locator: 'page 1' } }] }]), writing);

@@ -5,7 +5,7 @@ import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeCompaction } from './compaction-encoder.ts';
 import { ResponseWriter } from './event-encoder.ts';
 
-/** Writes a whole reply: the response that its stream adds up to, so that both say the same. */
+/** Writes a whole reply: the response that its stream adds up to, so that both are equal. */
 export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonObject {
   if (writing.compaction !== undefined) return encodeCompaction(reply, writing, writing.compaction);
   const writer = new ResponseWriter(writing);

@@ -9,8 +9,8 @@ import { decodeRequest } from './decode-request.ts';
 import { encodeRequest } from './encode-request.ts';
 import { call, createFit, createRequest, encode, input, media, png, refusalOf, says } from './testing/test-kit.ts';
 
-describe('the frame of a request', () => {
-  test('nothing is stored, reasoning comes back encrypted, and nothing is said that was not asked', () => {
+describe('the settings of a request', () => {
+  test('nothing is stored, reasoning is returned encrypted, and no other field is sent', () => {
     assert.deepEqual(encode().body, {
       model: 'upstream-model',
       input: [says('user', input('Hi'))],
@@ -19,7 +19,7 @@ describe('the frame of a request', () => {
     });
   });
 
-  test('a model that does not think is not asked for reasoning: it would refuse', () => {
+  test('a model without reasoning is not asked for it, because it would refuse', () => {
     assert.equal(encode({}, { reasoning: 'none' }).body.include, undefined);
   });
 
@@ -33,7 +33,7 @@ describe('the frame of a request', () => {
   });
 
   const settings: readonly (readonly [
-    said: Partial<InferenceRequest>,
+    members: Partial<InferenceRequest>,
     body: JsonObject,
     notes: readonly string[],
     traits?: Partial<ModelTraits>,
@@ -91,22 +91,22 @@ describe('the frame of a request', () => {
       ['dropped logit_bias'],
     ],
   ];
-  for (const [said, body, notes, traits] of settings) {
-    test(JSON.stringify([said, traits]), () => {
-      const encoded = encode(said, traits);
+  for (const [members, body, notes, traits] of settings) {
+    test(JSON.stringify([members, traits]), () => {
+      const encoded = encode(members, traits);
       const { model: _model, input: _input, include: _include, store: _store, ...rest } = encoded.body;
       assert.deepEqual(rest, body);
       assert.deepEqual(encoded.notes, notes);
     });
   }
 
-  test('thinking that is switched off needs no encrypted reasoning', () => {
+  test('reasoning that is switched off is not requested in encrypted form', () => {
     const { body } = encode({ reasoning: { mode: 'off' } });
     assert.deepEqual([body.reasoning, body.include], [{ effort: 'none' }, undefined]);
     assert.equal(encode({ reasoning: { mode: 'off' } }, { efforts: ['low', 'high'] }).body.reasoning, undefined);
   });
 
-  test('stop sequences are left to the gateway', () => {
+  test('stop sequences are handled by the gateway', () => {
     const { cutAt, notes } = encode({ stopSequences: ['END', ''] });
     assert.deepEqual([cutAt, notes], [['END'], ['emulated stop']]);
     assert.equal('cutAt' in encode({ stopSequences: [] }), false);
@@ -118,24 +118,24 @@ describe('the frame of a request', () => {
   });
 });
 
-describe('there and back', () => {
-  const words = fc.string({ minLength: 1, maxLength: 12, unit: 'binary' });
-  const textPart = words.map((value): Part => text(value));
+describe('encoding and decoding', () => {
+  const shortText = fc.string({ minLength: 1, maxLength: 12, unit: 'binary' });
+  const textPart = shortText.map((value): Part => text(value));
   const imagePart = fc.constantFrom<Part>(media('image', png), media('image', { kind: 'url', url: 'https://example.org/a.png' }));
   const userTurn = fc.array(fc.oneof(textPart, imagePart), { minLength: 1, maxLength: 3 }).map((parts) => user(...parts));
   const exchange = fc
-    .record({ asked: userTurn, thought: fc.option(words), answer: textPart, calls: fc.integer({ min: 0, max: 3 }), id: fc.uuid() })
-    .map(({ asked, thought, answer, calls, id }): readonly Turn[] => {
+    .record({ question: userTurn, thought: fc.option(shortText), answer: textPart, calls: fc.integer({ min: 0, max: 3 }), id: fc.uuid() })
+    .map(({ question, thought, answer, calls, id }): readonly Turn[] => {
       const ids = Array.from({ length: calls }, (_, at) => `call_${id}_${at}`);
       const reasoning: readonly Part[] =
         thought === null ? [] : [{ kind: 'reasoning', text: [thought], proof: { origin: 'openai', blob: 'gAAA' } }];
       const reply = assistant(...reasoning, answer, ...ids.map((callId) => call(callId)));
-      return calls === 0 ? [asked, reply] : [asked, reply, user(...ids.map((callId) => result(callId)))];
+      return calls === 0 ? [question, reply] : [question, reply, user(...ids.map((callId) => result(callId)))];
     });
   const conversation = fc.tuple(fc.array(exchange, { maxLength: 4 }), userTurn).map(([turns, last]) => [...turns.flat(), last]);
 
-  // Results and what the user says after them are one turn in the neutral form, and two items here.
-  const wordsOf = (turns: readonly Turn[]): unknown =>
+  // Results and user content after them are one turn in the neutral form and two items here.
+  const contentOf = (turns: readonly Turn[]): unknown =>
     JSON.parse(
       JSON.stringify(
         turns.flatMap(({ role, parts }) => parts.map((part) => ({ role, part }))),
@@ -143,17 +143,17 @@ describe('there and back', () => {
       ),
     );
 
-  test('a conversation says the same after it was written and read', () => {
+  test('a conversation is read back unchanged', () => {
     fc.assert(
       fc.property(conversation, (turns) => {
         const { body } = encode({ turns });
-        assert.deepEqual(wordsOf(decodeRequest({ operation: 'generate', body, headers: {} }).turns), wordsOf(turns));
+        assert.deepEqual(contentOf(decodeRequest({ operation: 'generate', body, headers: {} }).turns), contentOf(turns));
       }),
       { numRuns: 200 },
     );
   });
 
-  test('settings and tools say the same', () => {
+  test('settings and tools are read back unchanged', () => {
     const request = createRequest({
       stream: true,
       instructions: [{ kind: 'text', text: 'Be brief.' }],

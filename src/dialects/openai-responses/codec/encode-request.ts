@@ -16,34 +16,34 @@ import { encodeToolChoice, encodeTools, fitParameters } from './encode-tools.ts'
 import { encodeLogprobs } from './logprobs.ts';
 import { ownDialect } from './own-dialect.ts';
 
-/** The vendor refuses a limit below it. */
+/** The vendor refuses a lower limit. */
 const outputTokensMin = 16;
 const nameRules = { pattern: /[\w-]/, charactersMax: 64 };
 const answerTool = 'answer';
 
 function encodeOutputLimit(request: InferenceRequest, fit: RequestFit): JsonObject {
-  const { outputTokensMax: asked } = request;
-  if (asked === undefined) return {};
-  const limit = Math.max(outputTokensMin, Math.min(asked, fit.traits.outputTokensMax ?? asked));
-  if (limit < asked) fit.notes.adapted('outputTokensMax', `this model writes at most ${limit} tokens`);
-  if (limit > asked) fit.notes.adapted('outputTokensMax', `the vendor takes no limit below ${outputTokensMin} tokens`);
+  const { outputTokensMax: requested } = request;
+  if (requested === undefined) return {};
+  const limit = Math.max(outputTokensMin, Math.min(requested, fit.traits.outputTokensMax ?? requested));
+  if (limit < requested) fit.notes.adapted('outputTokensMax', `this model writes at most ${limit} tokens`);
+  if (limit > requested) fit.notes.adapted('outputTokensMax', `the vendor does not accept a limit below ${outputTokensMin} tokens`);
   return { max_output_tokens: limit };
 }
 
-/** Writes temperature and top-p; models that think refuse them unless they stand at their defaults. */
+/** Writes temperature and top-p. Reasoning models refuse values other than the defaults. */
 function encodeSampling({ sampling }: InferenceRequest, fit: RequestFit): JsonObject {
   const { notes, traits } = fit;
   const noField = 'the interface of this model has no such field';
   if (sampling.topK !== undefined) notes.dropped('topK', noField);
   if (sampling.seed !== undefined) notes.dropped('seed', noField);
-  // A penalty of zero is none.
+  // A penalty of zero has no effect.
   if ((sampling.presencePenalty ?? 0) !== 0) notes.dropped('presencePenalty', noField);
   if ((sampling.frequencyPenalty ?? 0) !== 0) notes.dropped('frequencyPenalty', noField);
   const { temperature, topP } = sampling;
   if (!traits.fixedSampling) {
     return { ...(temperature === undefined ? {} : { temperature }), ...(topP === undefined ? {} : { top_p: topP }) };
   }
-  const fixed = 'this model chooses it itself and refuses others';
+  const fixed = 'this model sets it itself and refuses other values';
   if ((temperature ?? 1) !== 1) notes.dropped('temperature', fixed);
   if ((topP ?? 1) !== 1) notes.dropped('topP', fixed);
   return {};
@@ -53,9 +53,9 @@ type EncodedReasoning = { readonly fields: JsonObject; readonly include: readonl
 
 function encodeReasoning(request: InferenceRequest, fit: RequestFit): EncodedReasoning {
   const { traits, notes } = fit;
-  const asked = request.reasoning;
-  const fitted = fitReasoning(asked, traits, notes);
-  // A model that does not think refuses both the field and the include.
+  const requested = request.reasoning;
+  const fitted = fitReasoning(requested, traits, notes);
+  // A model without reasoning refuses both the field and the include.
   if (traits.reasoning === 'none') return { fields: {}, include: [] };
   if (fitted.kind === 'off') {
     const knowsNone = traits.efforts === undefined || traits.efforts.includes('none');
@@ -63,12 +63,12 @@ function encodeReasoning(request: InferenceRequest, fit: RequestFit): EncodedRea
   }
   const reasoning = {
     ...(fitted.kind === 'effort' ? { effort: fitted.effort } : {}),
-    ...(asked?.visible === true ? { summary: asked.summary ?? 'auto' } : {}),
+    ...(requested?.visible === true ? { summary: requested.summary ?? 'auto' } : {}),
   };
   return { fields: Object.keys(reasoning).length === 0 ? {} : { reasoning }, include: ['reasoning.encrypted_content'] };
 }
 
-/** The vendor allows letters, digits, underscores and dashes, at most 64, and demands a name. */
+/** The vendor requires a name of at most 64 letters, digits, underscores and dashes. */
 function nameFormat(name: string | undefined): string {
   const fitted = (name ?? '').replace(/[^\w-]/g, '_').slice(0, 64);
   return fitted === '' ? answerTool : fitted;
@@ -86,7 +86,7 @@ function encodeFormat(format: OutputFormat, request: InferenceRequest): JsonObje
   };
 }
 
-/** Only what is strict is compiled into the sampling. */
+/** The vendor enforces only a strict schema while the model writes. */
 export function holdsFormat(request: InferenceRequest, traits: ModelTraits): boolean {
   const { outputFormat } = request;
   return outputFormat?.kind !== 'json-schema' || (traits.structuredOutput && strictOf(outputFormat, request) === true);
@@ -99,20 +99,20 @@ function encodeText(request: InferenceRequest, fit: RequestFit): JsonObject {
   return Object.keys(text).length === 0 ? {} : { text };
 }
 
-/** A function that stands in for structured output, for models that have none: its arguments are the answer. */
+/** A function that replaces structured output for models without it: its arguments are the answer. */
 function createAnswerTool(
   { outputFormat, tools }: InferenceRequest,
   fit: RequestFit,
 ): { readonly name: string; readonly wire: JsonObject } | undefined {
   if (outputFormat?.kind !== 'json-schema' || fit.traits.structuredOutput) return undefined;
   fit.notes.emulated('outputFormat', 'this model has no structured output; it must call a function with that schema instead');
-  const taken = tools.some((tool) => tool.kind === 'function' && tool.name === answerTool);
-  const name = taken ? `final_${answerTool}` : answerTool;
+  const isNameUsed = tools.some((tool) => tool.kind === 'function' && tool.name === answerTool);
+  const name = isNameUsed ? `final_${answerTool}` : answerTool;
   const description = outputFormat.description ?? 'Gives the final answer.';
   return { name, wire: { type: 'function', name, description, parameters: fitParameters(outputFormat.schema), strict: false } };
 }
 
-/** The vendor refuses JSON mode unless something in the conversation asks for JSON. */
+/** The vendor refuses JSON mode unless the conversation mentions JSON. */
 function encodeInstructions(request: InferenceRequest, fit: RequestFit): JsonObject {
   const texts = request.instructions.map((part) => part.text).filter((text) => text !== '');
   if (request.outputFormat?.kind === 'json' && !mentionsJson(request)) {
@@ -138,7 +138,7 @@ function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName
   const choice = encodeToolChoice(request.toolChoice, tools, { fit, toWireName, isOwn });
   const forced = tools.length === 0 && answer !== undefined ? { type: 'function', name: answer.name } : 'required';
   const toolChoice = answer === undefined ? choice : forced;
-  // There is one answer.
+  // The answer tool must be called exactly once.
   const parallel = answer === undefined ? request.parallelToolCalls : false;
   return {
     include,
@@ -154,15 +154,17 @@ function encodeToolFields(request: InferenceRequest, fit: RequestFit, toWireName
 
 type EncodedToolFields = { readonly fields: JsonObject; readonly include: readonly string[]; readonly answerTool?: string };
 
-/** What is included stands in a list beside what the gateway wants to know. */
+/** Adds the client's `include` values to those that the gateway needs. */
 function putBackOwnFields(body: JsonObject, fields: readonly VendorField[]): JsonObject {
   const include = fields.flatMap(({ field, value }) => (field === 'include' && typeof value === 'string' ? [value] : []));
   const others = fields.filter(({ field }) => field !== 'include');
-  const known = Array.isArray(body.include) ? textsOf(body.include) : [];
-  return putBackFields(include.length === 0 ? body : { ...body, include: [...known, ...include] }, others);
+  const required = Array.isArray(body.include) ? textsOf(body.include) : [];
+  return putBackFields(include.length === 0 ? body : { ...body, include: [...required, ...include] }, others);
 }
 
-/** Fields of this dialect that go back where they stood. Tools that are no plain functions go back as they were. */
+/**
+ * Fields of this dialect that are written back unchanged. Tools other than plain functions are written back elsewhere.
+ */
 const isRestored = (field: VendorField, { traits }: RequestFit): boolean =>
   isPutBack(field) ||
   field.field.startsWith('tools[') ||
@@ -170,15 +172,15 @@ const isRestored = (field: VendorField, { traits }: RequestFit): boolean =>
 
 function noteLosses(request: InferenceRequest, fit: RequestFit, isOwn: boolean): void {
   const { notes, proofOrigin } = fit;
-  const lost = isOwn ? request.vendorFields.filter((field) => !isRestored(field, fit)) : request.vendorFields;
-  dropVendorFields(lost, notes, isOwn ? 'a request in which the gateway has a part cannot carry it' : undefined);
+  const dropped = isOwn ? request.vendorFields.filter((field) => !isRestored(field, fit)) : request.vendorFields;
+  dropVendorFields(dropped, notes, isOwn ? 'a request in which the gateway has a part cannot carry it' : undefined);
   const takesReasoning = ({ proof }: ReasoningPart): boolean => proof?.origin === proofOrigin && proof.blob !== '';
   noteLostContent(request, { mediaNames: true, citations: 'documents', takesReasoning, proofOrigin }, notes);
 }
 
 /**
- * Writes a request for an upstream that speaks Responses. Nothing is kept there: the whole conversation goes along, and reasoning comes
- * back encrypted so that it can go along as well.
+ * Writes a request for an upstream that speaks Responses. Nothing is stored there: each request has the whole
+ * conversation, and reasoning is returned encrypted so that the next request can contain it.
  */
 export function encodeRequest(request: InferenceRequest, fit: RequestFit): EncodedRequest {
   const isOwn = request.dialect === ownDialect;

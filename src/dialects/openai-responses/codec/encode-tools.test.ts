@@ -9,19 +9,18 @@ describe('tools', () => {
   const f: Tool = { kind: 'function', name: 'f', parameters };
   const wire = (name: string): JsonObject => ({ type: 'function', name, parameters, strict: false });
 
-  test('the vendor makes optional arguments required unless strict is switched off: it is, where it was not asked for', () => {
+  test('strict is sent as false if the client did not set it, because the vendor would make optional arguments required', () => {
     assert.deepEqual(encode({ tools: [f] }).body.tools, [wire('f')]);
     assert.deepEqual(encode({ tools: [{ ...f, strict: true }] }).body.tools, [{ ...wire('f'), strict: true }]);
   });
 
-  test('a schema that does not say what it is says so: the vendor refuses it otherwise', () => {
-    const sent = (given: JsonObject): unknown =>
-      (encode({ tools: [{ ...f, parameters: given }] }).body.tools as JsonObject[])[0]?.parameters;
+  test('a schema without a type receives one, because the vendor refuses it otherwise', () => {
+    const sent = (parameters: JsonObject): unknown => (encode({ tools: [{ ...f, parameters }] }).body.tools as JsonObject[])[0]?.parameters;
     assert.deepEqual(sent({ type: 'object' }), { type: 'object', properties: {} });
     assert.deepEqual(sent({ properties: { a: {} }, required: ['a'] }), { type: 'object', properties: { a: {} }, required: ['a'] });
   });
 
-  test('a function without parameters gets empty ones', () => {
+  test('a function without parameters receives empty ones', () => {
     assert.deepEqual(encode({ tools: [{ kind: 'function', name: 'f' }] }).body.tools, [
       { ...wire('f'), parameters: { type: 'object', properties: {} } },
     ]);
@@ -65,18 +64,18 @@ describe('tools', () => {
     [{ kind: 'allowed', names: [], required: false }, 'none'],
   ];
   for (const [choice, expected] of choices) {
-    test(`choice ${JSON.stringify(choice)}`, () => {
+    test(`the choice ${JSON.stringify(choice)} is written`, () => {
       assert.deepEqual(encode({ tools: [f], ...(choice && { toolChoice: choice }) }).body.tool_choice, expected);
     });
   }
 
-  test('without tools no choice is sent and no switch for parallel calls: the vendor refuses them', () => {
+  test('without tools neither a choice nor a switch for parallel calls is sent, because the vendor refuses them', () => {
     const { body } = encode({ toolChoice: { kind: 'auto' }, parallelToolCalls: false });
     assert.deepEqual([body.tool_choice, body.parallel_tool_calls], [undefined, undefined]);
     assert.equal(encode({ tools: [f], parallelToolCalls: false }).body.parallel_tool_calls, false);
   });
 
-  test('web search', () => {
+  test('a web search is written with its options', () => {
     const search: Tool = {
       kind: 'web-search',
       maxUses: 2,
@@ -112,19 +111,19 @@ describe('tools', () => {
     assert.deepEqual(encode({ tools: [{ kind: 'code-execution' }] }, { codeExecution: false }).notes, ['dropped tools']);
   });
 
-  test('a tool of another vendor is refused where it stands', () => {
+  test('a tool of another vendor is refused with its path', () => {
     const error = refusalOf(() => encode({ tools: [{ kind: 'vendor', name: 'bash_20250124', wire: {}, path: 'tools.3' }] }));
     assert.equal(error.param, 'tools.3');
   });
 
-  test('where the model has no structured output, a function stands in', () => {
+  test('a function replaces structured output if the model has none', () => {
     const outputFormat = { kind: 'json-schema', schema: { type: 'object' } } as const;
-    const alone = encode({ outputFormat }, { structuredOutput: false });
+    const withoutTools = encode({ outputFormat }, { structuredOutput: false });
     assert.deepEqual(
-      [alone.answerTool, alone.body.tool_choice, alone.body.text],
+      [withoutTools.answerTool, withoutTools.body.tool_choice, withoutTools.body.text],
       ['answer', { type: 'function', name: 'answer' }, undefined],
     );
-    assert.deepEqual(alone.notes, ['emulated text.format']);
+    assert.deepEqual(withoutTools.notes, ['emulated text.format']);
     const beside = encode({ outputFormat, tools: [{ ...f, name: 'answer' }] }, { structuredOutput: false });
     assert.deepEqual([beside.answerTool, beside.body.tool_choice], ['final_answer', 'required']);
   });

@@ -18,12 +18,12 @@ import { encodeScreenTool, isScreenType } from './screen-tool.ts';
 
 type EncodedTools = {
   readonly tools: readonly JsonObject[];
-  /** What must be asked for, so that the reply tells what the tools found. */
+  /** Values of `include` that are needed so that the reply contains the findings of tools. */
   readonly include: readonly string[];
   readonly maxToolCalls?: number;
 };
 
-/** The vendor refuses a schema of arguments that does not say that it is one of an object, and with which properties. */
+/** The vendor refuses parameters unless their schema is of the type object and has properties. */
 export function fitParameters(parameters: JsonObject | undefined): JsonObject {
   return { type: 'object', properties: {}, ...parameters };
 }
@@ -45,7 +45,7 @@ function encodeWebSearch(tool: WebSearchTool): JsonObject {
 type ToolWriting = {
   readonly fit: RequestFit;
   readonly toWireName: (name: string) => string;
-  /** Whether the request was read from this dialect: its own tools go back as they were. */
+  /** Whether the request was read from this dialect: its own tools are written back unchanged. */
   readonly isOwn: boolean;
   /** Members of its functions that have no neutral name. */
   readonly own: OwnMembers;
@@ -61,7 +61,7 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName, isOwn, own }: Too
     name: toWireName(tool.name),
     ...(tool.description === undefined ? {} : { description: tool.description }),
     parameters: fitParameters(tool.parameters),
-    // Left out, the vendor rewrites the schema so that every argument is required.
+    // If it is absent, the vendor rewrites the schema so that every argument is required.
     ...(isOwn && tool.strict === undefined && tool.path !== undefined ? {} : { strict: tool.strict ?? false }),
     ...own.take(tool.path),
   };
@@ -96,17 +96,22 @@ function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
   }
 }
 
-/** Uses of the web search are limited by the number of all tool calls, where the search is the only tool that the vendor runs. */
+/**
+ * The number of web searches is limited by the number of all tool calls. This works only if the search is the only tool
+ * that the vendor runs.
+ */
 function limitSearches(sent: readonly Tool[], fit: RequestFit): number | undefined {
   const hosted = sent.filter((tool) => tool.kind !== 'function');
   const search = hosted.find((tool) => tool.kind === 'web-search' && tool.maxUses !== undefined);
   if (search?.kind !== 'web-search') return undefined;
   if (hosted.length === 1) return search.maxUses;
-  fit.notes.dropped({ path: search.path, otherwise: 'tools' }, 'the number of searches cannot be limited beside other tools of the vendor');
+  fit.notes.dropped(
+    { path: search.path, otherwise: 'tools' },
+    'the number of searches cannot be limited together with other tools of the vendor',
+  );
   return undefined;
 }
 
-/** Writes the tools. */
 export function encodeTools(tools: readonly Tool[], writing: ToolWriting): EncodedTools {
   const { fit } = writing;
   const pairs = tools.flatMap((tool) => {
@@ -126,7 +131,7 @@ export function encodeTools(tools: readonly Tool[], writing: ToolWriting): Encod
   };
 }
 
-/** Writes the choice of a tool. The vendor refuses one where there are no tools. */
+/** Writes the choice of a tool. The vendor refuses one without tools. */
 export function encodeToolChoice(
   choice: InferenceRequest['toolChoice'],
   sent: readonly JsonObject[],
@@ -135,11 +140,12 @@ export function encodeToolChoice(
   if (choice === undefined || sent.length === 0) return undefined;
   if (choice.kind === 'built-in') return wordBuiltInChoice(choice.tool, sent, fit);
   const vendorTools = sent.flatMap(({ type = null }) => (builtInToolOf(textOf(type) ?? '') === undefined ? [] : [{ type }]));
-  // A list of what must be called holds functions only.
+  // A list of required tools contains only functions.
   noteForcedChoice(choice, choice.kind === 'required' && vendorTools.length > 0, fit.notes);
-  // Other dialects choose among functions, and what the vendor runs stays free beside them. Here it is on the list or forbidden.
+  // In other dialects a choice concerns only functions, and the vendor's tools stay available. Here a list excludes
+  // them unless it names them.
   if (choice.kind !== 'function') return wordToolChoice(choice, toWireName, isOwn ? [] : vendorTools);
-  // A tool of the vendor's own is chosen by its type.
+  // The vendor's screen tool is chosen by its type.
   const isScreen = choice.name === screenToolName ? sent.find((tool) => isScreenType(textOf(tool.type) ?? '')) : undefined;
   if (isScreen !== undefined) return { type: isScreen.type };
   const isCustom = sent.some((tool) => tool.type === 'custom' && tool.name === choice.name);

@@ -1,7 +1,10 @@
 import type { Usage } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Writes usage as the vendor counts it: the input holds what was cached, the output holds the reasoning. Its counts are never absent. */
+/**
+ * Writes usage as the vendor counts it: the input includes cached tokens, the output includes reasoning. Counts are
+ * never absent.
+ */
 export function encodeUsage(usage: Usage): JsonObject {
   const { inputTokens = 0, cacheReadTokens = 0, cacheWrite5mTokens, cacheWrite1hTokens, outputTokens = 0, reasoningTokens = 0 } = usage;
   const written = (cacheWrite5mTokens ?? 0) + (cacheWrite1hTokens ?? 0);

@@ -26,14 +26,14 @@ const namesOf = (ending: string): readonly string[] =>
 
 describe('fixtures', () => {
   for (const name of namesOf('.stream.sse')) {
-    test(`stream ${name}: the same events for pieces of any size, within the grammar`, () => {
+    test(`stream ${name} gives the same valid events for chunks of any size`, () => {
       const body = readFixture(`${name}.stream.sse`);
-      const whole = decodeStream(body);
-      assertEventGrammar(whole);
-      for (const size of [1, 2, 3, 5, 7, 11, 61, 127, 512]) assert.deepEqual(decodeStream(body, size), whole, `pieces of ${size} bytes`);
+      const expected = decodeStream(body);
+      assertEventGrammar(expected);
+      for (const size of [1, 2, 3, 5, 7, 11, 61, 127, 512]) assert.deepEqual(decodeStream(body, size), expected, `pieces of ${size} bytes`);
     });
 
-    test(`stream ${name}: cut anywhere it never ends by itself`, () => {
+    test(`stream ${name} never finishes if it is cut anywhere`, () => {
       const body = readFixture(`${name}.stream.sse`);
       const end = body.lastIndexOf('event: response.');
       for (let at = 0; at <= end; at += 41) {
@@ -44,7 +44,7 @@ describe('fixtures', () => {
   }
 
   for (const name of namesOf('.stream.sse').filter((each) => fixtures.includes(`${each}.reply.json`))) {
-    test(`${name}: the stream adds up to the whole reply`, () => {
+    test(`${name} as a stream adds up to the expected reply`, () => {
       const streamed = foldEvents(decodeStream(readFixture(`${name}.stream.sse`)));
       assert.deepEqual(streamed, decodeReply(readJsonFixture(`${name}.reply.json`), createReading()));
     });
@@ -73,17 +73,17 @@ describe('streams of servers that imitate the vendor', () => {
 
   const cases: readonly (readonly [name: string, events: readonly JsonObject[], output: readonly JsonObject[]])[] = [
     [
-      'everything only at the end',
+      'all content only in the last event',
       [completed(messageItem(outputText('Hi')), callItem('1', '{}'))],
       [messageItem(outputText('Hi')), callItem('1', '{}')],
     ],
     [
-      'deltas without any frame around them (BerriAI/litellm#22102)',
+      'deltas without opening events (BerriAI/litellm#22102)',
       [textDelta(0, 'H'), textDelta(0, 'i'), completed(messageItem(outputText('Hi')))],
       [messageItem(outputText('Hi'))],
     ],
     [
-      'every event with another id, as Copilot sends them',
+      'a different id in every event, as Copilot sends them',
       [
         created,
         add(0, messageItem()),
@@ -95,7 +95,7 @@ describe('streams of servers that imitate the vendor', () => {
       [messageItem(outputText('Hi'))],
     ],
     [
-      'arguments only in done (BerriAI/litellm#25321)',
+      'arguments only in the done event (BerriAI/litellm#25321)',
       [
         created,
         add(0, open('1')),
@@ -115,7 +115,7 @@ describe('streams of servers that imitate the vendor', () => {
       [callItem('1', '{"a":1}')],
     ],
     [
-      'parallel calls whose deltas interleave are kept apart (sgl-project/sglang#39782)',
+      'interleaved deltas of parallel calls (sgl-project/sglang#39782)',
       [
         created,
         add(0, open('1')),
@@ -129,12 +129,12 @@ describe('streams of servers that imitate the vendor', () => {
       [callItem('1', '{"a":1}'), callItem('2', '{"b":2}')],
     ],
     [
-      'an item told of twice',
+      'an item that is announced twice',
       [created, add(0, open('1')), add(0, open('1')), argsDelta(0, '{}'), done(0, callItem('1', '{}')), completed(callItem('1', '{}'))],
       [callItem('1', '{}')],
     ],
     [
-      'all items at the same place',
+      'all items with the same index',
       [
         created,
         add(0, messageItem()),
@@ -148,7 +148,7 @@ describe('streams of servers that imitate the vendor', () => {
       [messageItem(outputText('Hi')), callItem('1', '{}')],
     ],
     [
-      'places that are not those of the final output',
+      'indexes that differ from the final output',
       [
         created,
         add(3, messageItem()),
@@ -171,7 +171,7 @@ describe('streams of servers that imitate the vendor', () => {
       [messageItem({ type: 'refusal', refusal: 'No' })],
     ],
     [
-      'the last words of a text only in its end',
+      'the last words of a text only in its final event',
       [
         created,
         add(0, messageItem()),
@@ -220,7 +220,7 @@ describe('streams of servers that imitate the vendor', () => {
     });
   }
 
-  test('what begins ends the text before it, so that nothing waits for an end that is not told', () => {
+  test('a new block ends the text before it, even if the server sends no end', () => {
     const events = decodeStream(streamOf([created, add(0, messageItem()), textDelta(0, 'Hi'), add(1, open('1'))]));
     assert.deepEqual(
       events.map(({ type }) => type),
@@ -228,13 +228,13 @@ describe('streams of servers that imitate the vendor', () => {
     );
   });
 
-  test('the status is that of the event where the response has none', () => {
+  test('the event gives the status if the response has none', () => {
     const events = decodeStream(streamOf([{ type: 'response.incomplete', response: { output: [] } }]));
     assert.equal(events.at(-1)?.type === 'finished' && events.at(-1), events.at(-1));
     assert.equal(foldEvents(events).stopReason, 'output-limit');
   });
 
-  test('a response that failed has usage and no end', () => {
+  test('a failed response has usage and no end', () => {
     const failed = {
       type: 'response.failed',
       response: responseOf([], { status: 'failed', usage: { input_tokens: 1, output_tokens: 0 } }),
@@ -245,14 +245,14 @@ describe('streams of servers that imitate the vendor', () => {
     );
   });
 
-  test('what is no event is passed over', () => {
+  test('frames that are not events are skipped', () => {
     const body = Buffer.from(
       ': hi\n\ndata: [DONE]\n\ndata: {\n\ndata: 5\n\nevent: x\ndata: {"type":"brand.new"}\n\ndata: {"type":"response.output_text.delta"}\n\n',
     );
     assert.deepEqual(decodeStream(body), []);
   });
 
-  test('the type may stand in the event line alone', () => {
+  test('the type may be in the event line alone', () => {
     const body = Buffer.from('event: response.output_text.delta\ndata: {"delta":"Hi","output_index":0,"content_index":0}\n\n');
     assert.deepEqual(
       decodeStream(body).map(({ type }) => type),
@@ -261,7 +261,7 @@ describe('streams of servers that imitate the vendor', () => {
   });
 });
 
-describe('whatever a server sends', () => {
+describe('arbitrary streams', () => {
   const types = [
     'response.created',
     'response.output_item.added',
@@ -309,7 +309,7 @@ describe('whatever a server sends', () => {
     response: fc.oneof(fc.record({ output: fc.array(item, { maxLength: 3 }) }), fc.jsonValue()),
   });
 
-  test('nothing is thrown, and what is said keeps to the grammar', () => {
+  test('never throw, and give valid events', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 12 }), (events) => assertEventGrammar(decodeStream(streamOf(events as JsonObject[])))),
       { numRuns: 1000 },
@@ -317,9 +317,9 @@ describe('whatever a server sends', () => {
   });
 });
 
-describe('how likely tokens were', () => {
+describe('log probabilities', () => {
   const entry = (token: string): JsonObject => ({ token, logprob: -0.5, bytes: null, top_logprobs: [{ token: 'No', logprob: -3 }] });
-  const told = (token: string) => ({ token, logprob: -0.5, alternatives: [{ token: 'No', logprob: -3 }] });
+  const expected = (token: string) => ({ token, logprob: -0.5, alternatives: [{ token: 'No', logprob: -3 }] });
   const delta = (text: string, logprobs: readonly JsonObject[]): JsonObject => ({
     type: 'response.output_text.delta',
     item_id: 'msg',
@@ -344,16 +344,16 @@ describe('how likely tokens were', () => {
     ['with no delta at all', end(all)],
   ];
   for (const [name, events] of cases)
-    test(`is told once: ${name}`, () => {
+    test(`are read once: ${name}`, () => {
       const decoded = decodeStream(streamOf(events));
       assertEventGrammar(decoded);
       const { logprobs, parts } = foldEvents(decoded);
-      assert.deepEqual(logprobs, [told('Hi'), told(' there')]);
+      assert.deepEqual(logprobs, [expected('Hi'), expected(' there')]);
       assert.deepEqual(parts, [{ kind: 'text', text: 'Hi there' }]);
     });
 
-  test('entries that are malformed are left out', () => {
+  test('are omitted if they are malformed', () => {
     const odd = [null, 5, { token: 'a' }, { token: 1, logprob: 0 }, entry('Hi')] as unknown as readonly JsonObject[];
-    assert.deepEqual(foldEvents(decodeStream(streamOf([delta('Hi there', odd), ...end([])]))).logprobs, [told('Hi')]);
+    assert.deepEqual(foldEvents(decodeStream(streamOf([delta('Hi there', odd), ...end([])]))).logprobs, [expected('Hi')]);
   });
 });

@@ -9,7 +9,7 @@ const nothing: readonly InferenceEvent[] = [];
 
 function parseEvent(frame: Frame): JsonObject | undefined {
   if (frame.data === '' || frame.data === '[DONE]') return undefined;
-  // The tap counts what is malformed.
+  // The tap counts malformed frames.
   return frame.object();
 }
 
@@ -59,10 +59,13 @@ function readEvent(reader: ResponseReader, type: string, event: JsonObject): voi
   }
 }
 
-/** Whether an event ends the response: in what way is up to the response, or to the event where a server leaves the status out. */
+/** The status of each event that ends a response. It is used if the response has no status. */
 const endStatus: Readonly<Record<string, string>> = { 'response.completed': 'completed', 'response.incomplete': 'incomplete' };
 
-/** Reads the vendor's stream, and those of servers that imitate it. A response that failed has no end: the tap tells of its error. */
+/**
+ * Reads the vendor's stream, and streams of servers that imitate it. A failed response has no end, because the tap
+ * reports its error.
+ */
 export function createEventDecoder(reading: ReplyReading): EventDecoder {
   const reader = new ResponseReader(reading);
   let ended = false;

@@ -16,13 +16,13 @@ import { createReading, createWriting, decodeStream, encodeStream } from './test
 
 type WireEvent = { readonly event: string | undefined; readonly data: any };
 
-/** Takes written events apart. */
+/** Parses written events. */
 function readWritten(text: string): readonly WireEvent[] {
   const reader = createSseFrameReader({ frameBytesMax: 10_000_000 });
   return reader.push(Buffer.from(text)).map((frame) => ({ event: frame.event, data: JSON.parse(frame.data) as unknown }));
 }
 
-const streamOf = (said: InferenceReply, writing: ReplyWriting): string => encodeStream(replayReply(said), writing);
+const streamOf = (source: InferenceReply, writing: ReplyWriting): string => encodeStream(replayReply(source), writing);
 const typesOf = (events: readonly WireEvent[]): readonly string[] => events.map(({ data }) => String(data.type).replace('response.', ''));
 
 const answer =
@@ -33,18 +33,18 @@ const answer =
 const openClient = (fetch: () => Promise<Response>): OpenAI =>
   new OpenAI({ apiKey: 'k', baseURL: 'http://localhost/v1', fetch, maxRetries: 0 });
 
-describe('whole reply and stream speak in one voice', () => {
-  for (const [name, said, request] of samples) {
-    const whole = encodeReply(said, createWriting(request));
-    const stream = streamOf(said, createWriting(request));
+describe('the wholeReply reply and the stream are equal', () => {
+  for (const [name, source, request] of samples) {
+    const wholeReply = encodeReply(source, createWriting(request));
+    const stream = streamOf(source, createWriting(request));
 
-    test(`${name}: the last event carries the whole reply`, () => {
+    test(`${name}: the last event contains the wholeReply reply`, () => {
       const events = readWritten(stream);
-      assert.deepEqual(events.at(-1)?.data.response, whole);
-      assert.equal(events.at(-1)?.event, `response.${textOf(whole.status) ?? ''}`);
+      assert.deepEqual(events.at(-1)?.data.response, wholeReply);
+      assert.equal(events.at(-1)?.event, `response.${textOf(wholeReply.status) ?? ''}`);
     });
 
-    test(`${name}: events are numbered from 0, named twice alike, and belong to items that are open`, () => {
+    test(`${name}: events are numbered from 0, have one name, and belong to open items`, () => {
       const output: any[] = [];
       let open: any;
       for (const [index, { event, data }] of readWritten(stream).entries()) {
@@ -62,10 +62,10 @@ describe('whole reply and stream speak in one voice', () => {
           assert.deepEqual([data.item_id, data.output_index], [open.id, output.length], data.type);
         }
       }
-      assert.deepEqual(output, whole.output);
+      assert.deepEqual(output, wholeReply.output);
     });
 
-    test(`${name}: the official accumulator adds the events up to the same, deltas and ends alike`, async () => {
+    test(`${name}: the official accumulator builds the same reply from deltas and from final events`, async () => {
       const client = openClient(answer(stream, 'text/event-stream'));
       const final = await client.responses.stream({ model: 'm', input: 'Hi' }).finalResponse();
       const { output_text: _text, output_parsed: _parsed, ...plain } = JSON.parse(JSON.stringify(final)) as Record<string, unknown>;
@@ -75,21 +75,21 @@ describe('whole reply and stream speak in one voice', () => {
           ? { content: item.content.map(({ parsed: _content, ...part }: any) => part) }
           : {}),
       }));
-      assert.deepEqual({ ...plain, output }, JSON.parse(JSON.stringify(whole)));
+      assert.deepEqual({ ...plain, output }, JSON.parse(JSON.stringify(wholeReply)));
     });
 
-    test(`${name}: our own reader reads the same from both`, () => {
+    test(`${name}: our reader reads both alike`, () => {
       assert.deepEqual(
         foldEvents(decodeStream(Buffer.from(stream), 61)),
-        whole.status === 'failed' ? foldEvents(decodeStream(Buffer.from(stream))) : decodeReply(whole, createReading()),
+        wholeReply.status === 'failed' ? foldEvents(decodeStream(Buffer.from(stream))) : decodeReply(wholeReply, createReading()),
       );
     });
   }
 
-  test('deltas add up without the repetitions at the end', () => {
-    for (const [name, said, request] of samples) {
+  test('deltas add up to the repeated texts of final events', () => {
+    for (const [name, source, request] of samples) {
       const texts = new Map<string, string>();
-      for (const { data } of readWritten(streamOf(said, createWriting(request)))) {
+      for (const { data } of readWritten(streamOf(source, createWriting(request)))) {
         const key = `${data.item_id} ${data.content_index ?? data.summary_index ?? ''}`;
         if (String(data.type).endsWith('.delta')) texts.set(key, (texts.get(key) ?? '') + String(data.delta));
         if (/text\.done|arguments\.done|input\.done|refusal\.done|code\.done$/.test(String(data.type))) {
@@ -105,8 +105,8 @@ describe('whole reply and stream speak in one voice', () => {
 });
 
 describe('streams', () => {
-  test('the order of events is the recorded one', () => {
-    const said = reply(
+  test('events are in the recorded order', () => {
+    const source = reply(
       [
         { kind: 'reasoning', text: ['a', 'b'], proof: anthropic },
         { kind: 'text', text: 'c', citations: [page] },
@@ -126,10 +126,10 @@ describe('streams', () => {
       'output_item.added web_search_call.in_progress web_search_call.searching web_search_call.completed output_item.done',
       'completed',
     ];
-    assert.deepEqual(typesOf(readWritten(streamOf(said, createWriting()))).join(' '), order.join(' '));
+    assert.deepEqual(typesOf(readWritten(streamOf(source, createWriting()))).join(' '), order.join(' '));
   });
 
-  test('snapshots before the end have no output, no usage and the tier that was asked for', () => {
+  test('snapshots before the end have no output, no usage and the requested tier', () => {
     const [created, progress] = readWritten(streamOf(reply([{ kind: 'text', text: 'a' }]), createWriting({ service_tier: 'flex' })));
     for (const event of [created, progress]) {
       const { status, output, usage, service_tier: tier, model } = event?.data.response ?? {};
@@ -137,10 +137,8 @@ describe('streams', () => {
     }
   });
 
-  test('items begin as the vendor begins them', () => {
-    const added = readWritten(
-      streamOf(samples.find(([name]) => name === 'a search, code and a picture')?.[1] ?? reply([]), createWriting()),
-    )
+  test("items begin as the vendor's items do", () => {
+    const added = readWritten(streamOf(samples.find(([name]) => name === 'a search, code and an image')?.[1] ?? reply([]), createWriting()))
       .filter(({ data }) => data.type === 'response.output_item.added')
       .map(({ data: { item } }) => {
         const { id: _id, container_id: _container, ...rest } = item;
@@ -156,18 +154,18 @@ describe('streams', () => {
   });
 });
 
-describe('the AI SDK, which checks every event, reads both', () => {
-  for (const [name, said, request] of samples.filter(([, { stopReason }]) => stopReason !== 'failed')) {
+describe('the AI SDK, which checks every event, reads', () => {
+  for (const [name, source, request] of samples.filter(([, { stopReason }]) => stopReason !== 'failed')) {
     test(name, async () => {
       const model = (body: string, type: string) => createOpenAI({ apiKey: 'k', fetch: answer(body, type) }).responses('m');
-      const expected = said.parts.flatMap((part) => (part.kind === 'text' || part.kind === 'refusal' ? [part.text] : [])).join('');
-      const whole = await generateText({
-        model: model(JSON.stringify(encodeReply(said, createWriting(request))), 'application/json'),
+      const expected = source.parts.flatMap((part) => (part.kind === 'text' || part.kind === 'refusal' ? [part.text] : [])).join('');
+      const wholeReply = await generateText({
+        model: model(JSON.stringify(encodeReply(source, createWriting(request))), 'application/json'),
         prompt: 'Hi',
       });
-      assert.equal(whole.text, expected);
+      assert.equal(wholeReply.text, expected);
       const stream = streamText({
-        model: model(streamOf(said, createWriting(request)), 'text/event-stream'),
+        model: model(streamOf(source, createWriting(request)), 'text/event-stream'),
         prompt: 'Hi',
         onError: ({ error }) => assert.fail(String(error)),
       });

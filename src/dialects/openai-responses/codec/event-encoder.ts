@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting, StreamEventEncoder, StreamPosition } from '../../chat-codec.ts';
 import { encodeAnnotations } from './citations.ts';
 import { ownReasoningPrefix, showItem } from '../show-item.ts';
-import { LikelyTokens } from './logprobs.ts';
+import { PendingLogprobs } from './logprobs.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
 import { encodeEnding, type ResponseEnding } from './stop-reasons.ts';
 import type { OpenBlock, OpenCall, OpenItem, OpenMessage, OpenReasoning, OpenTool } from './open-item.ts';
@@ -19,45 +19,45 @@ const emptyText = '"part":{"type":"output_text","text":"","annotations":[],"logp
 const emptyRefusal = '"part":{"type":"refusal","refusal":""}';
 const emptySummary = '"part":{"type":"summary_text","text":""}';
 
-/** Writes the events of one response and keeps the response that they add up to. */
+/** Writes the events of one response and collects the response that they add up to. */
 export class ResponseWriter {
   readonly #writing: ReplyWriting;
-  readonly #words: items.ItemWords;
+  readonly #options: items.ItemOptions;
   readonly #echo: JsonObject;
   readonly #echoText: string;
   readonly #id: string;
   readonly #output: JsonObject[] = [];
-  /** The output with everything in it, also what the client did not ask to see. */
-  readonly #kept: JsonObject[] = [];
+  /** The complete output, including data that the client did not request. */
+  readonly #stored: JsonObject[] = [];
   #model: string;
   #started = false;
   #sequenceNumber = 0;
-  /** What was said since it was last taken. */
-  #said: StreamEvent[] = [];
+  /** Events that `write` has not returned yet. */
+  #pending: StreamEvent[] = [];
   #item: OpenItem | undefined;
   #block: OpenBlock | undefined;
   #hasRefusal = false;
-  readonly #likely: LikelyTokens;
+  readonly #logprobs: PendingLogprobs;
   #usageReport: UsageReport | undefined;
   #end: ResponseEnding | undefined;
   #completedAtMs: number | undefined;
 
   constructor(writing: ReplyWriting) {
     this.#writing = writing;
-    this.#words = items.readItemWords(writing);
-    this.#likely = new LikelyTokens(this.#words.shown);
+    this.#options = items.readItemOptions(writing);
+    this.#logprobs = new PendingLogprobs(this.#options.shown);
     this.#echo = echoRequest(writing);
     this.#echoText = JSON.stringify(this.#echo).slice(1);
     this.#id = writing.replyId ?? siblingId(writing.requestId, 'resp') ?? writing.newId('resp');
     this.#model = writing.requestedModel;
   }
 
-  /** The events that are said of a neutral one. */
+  /** The events for a neutral event. */
   write(event: InferenceEvent): readonly StreamEvent[] {
     this.#read(event);
-    const said = this.#said;
-    if (said.length > 0) this.#said = [];
-    return said;
+    const events = this.#pending;
+    if (events.length > 0) this.#pending = [];
+    return events;
   }
 
   #read(event: InferenceEvent): void {
@@ -82,7 +82,7 @@ export class ResponseWriter {
       case 'tool-outcome':
         return this.#block?.item?.kind === 'tool' ? this.#endTool(this.#block.item, event.part) : this.#writeTool(event.part);
       case 'logprobs':
-        return this.#likely.read(event.tokens);
+        return this.#logprobs.read(event.tokens);
       case 'usage':
         this.#usageReport = event.usageReport;
         return;
@@ -96,14 +96,14 @@ export class ResponseWriter {
     return { framesSent: sent, ...(this.#started ? { lastSequenceNumber: sent - 1, partialResponse: this.response() } : {}) };
   }
 
-  /** The response as far as it has come. */
+  /** The response so far. */
   response(): JsonObject {
     return { ...this.#progress(), ...this.#echo };
   }
 
-  /** The response as it is to be kept: with what the client did not ask to see. */
+  /** The response as it is stored, including data that the client did not request. */
   kept(): JsonObject {
-    return { ...this.#progress(), ...this.#echo, output: this.#kept };
+    return { ...this.#progress(), ...this.#echo, output: this.#stored };
   }
 
   #progress(): JsonObject {
@@ -112,13 +112,13 @@ export class ResponseWriter {
     return describeProgress({ ...running, ...end, usageReport: this.#usageReport, completedAtMs: this.#completedAtMs });
   }
 
-  /** Says one event. `members` is JSON text without braces that follows the number. */
+  /** Adds an event. `members` is JSON text without braces that follows the number. */
   #send(type: string, members: string): void {
-    this.#said.push(new StreamEvent(type, `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${members}}`));
+    this.#pending.push(new StreamEvent(type, `{"type":"${type}","sequence_number":${this.#sequenceNumber++},${members}}`));
   }
 
   #sendResponse(type: string): void {
-    // What is repeated of the request, tools above all, is by far the most of it, and is turned into text only once.
+    // The repeated request, above all its tools, is by far the largest part. It is serialized once.
     this.#send(type, `"response":${JSON.stringify(this.#progress()).slice(0, -1)},${this.#echoText}`);
   }
 
@@ -126,7 +126,7 @@ export class ResponseWriter {
     this.#send(`response.output_item.${step}`, `"output_index":${this.#output.length},"item":${JSON.stringify(item)}`);
   }
 
-  /** An event of the open item, which stands behind all that are done. */
+  /** An event of the open item, which follows all completed items. */
   #sendAt(type: string, itemId: string, members: string): void {
     this.#send(type, `"item_id":${JSON.stringify(itemId)},"output_index":${this.#output.length}${members}`);
   }
@@ -144,22 +144,22 @@ export class ResponseWriter {
     if (start.kind === 'server-tool') return this.#startTool(block, start);
     if (start.kind !== 'tool-call') return;
     this.#closeItem('completed');
-    const call = items.beginCall(start, this.#words);
+    const call = items.openToolCall(start, this.#options);
     block.item = this.#item = { kind: 'call', call, text: '', proof: undefined };
-    // What is done to the screen is told at once, when it is known.
+    // A screen action is written at once, when it is complete.
     if (call.kind !== 'screen') this.#sendItem('added', items.writeCallItem(call, 'in_progress', ''));
   }
 
   #startTool(block: OpenBlock, start: Extract<BlockStart, { kind: 'server-tool' }>): void {
     this.#closeItem('completed');
-    const tool = serverTools.beginTool(start, this.#words);
+    const tool = serverTools.openServerTool(start, this.#options);
     if (tool === undefined) return;
     block.item = this.#item = { kind: 'tool', tool };
-    this.#sendBegun(tool);
+    this.#sendOpened(tool);
   }
 
-  #sendBegun(tool: serverTools.BegunTool): void {
-    this.#sendItem('added', serverTools.writeBegunTool(tool));
+  #sendOpened(tool: serverTools.OpenServerTool): void {
+    this.#sendItem('added', serverTools.writeOpenTool(tool));
     this.#sendSteps(tool.id, serverTools.startSteps(tool));
   }
 
@@ -176,20 +176,20 @@ export class ResponseWriter {
       case 'message': {
         const at = `,"content_index":${item.content.length}${delta}`;
         if (block.kind === 'refusal') return this.#sendAt('response.refusal.delta', item.id, at);
-        return this.#sendAt('response.output_text.delta', item.id, `${at},"logprobs":${this.#likely.take()}`);
+        return this.#sendAt('response.output_text.delta', item.id, `${at},"logprobs":${this.#logprobs.take()}`);
       }
       case 'reasoning':
         return this.#sendAt('response.reasoning_summary_text.delta', item.id, `,"summary_index":${item.paragraphs.length}${delta}`);
       case 'call':
-        // Half a JSON object cannot be unpacked: the input of a custom tool comes at once.
+        // Half a JSON object cannot be parsed, so the input of a custom tool is sent at once.
         return item.call.kind === 'function' ? this.#sendAt('response.function_call_arguments.delta', item.call.id, delta) : undefined;
       case 'tool':
-        return this.#sendSteps(item.tool.id, serverTools.sayCode(item.tool, text));
+        return this.#sendSteps(item.tool.id, serverTools.writeCode(item.tool, text));
       case undefined:
     }
   }
 
-  /** Tells of the part or paragraph whose first text has come, and before it of its item if that is new. */
+  /** Opens the part or paragraph that receives its first text, and its item if that is new. */
   #openPart(block: OpenBlock): void {
     block.partOpen = true;
     if (block.kind === 'reasoning') {
@@ -201,24 +201,24 @@ export class ResponseWriter {
     this.#sendAt('response.content_part.added', id, `,"content_index":${content.length},${part}`);
   }
 
-  /** Text after text goes into the same message, part by part. */
+  /** Consecutive texts are parts of the same message. */
   #openMessage(block: OpenBlock): OpenMessage {
     if (this.#item?.kind === 'message') {
       block.item = this.#item;
       return this.#item;
     }
     this.#closeItem('completed');
-    const item: OpenMessage = { kind: 'message', id: this.#words.newId('msg'), content: [] };
+    const item: OpenMessage = { kind: 'message', id: this.#options.newId('msg'), content: [] };
     block.item = this.#item = item;
     this.#sendItem('added', items.writeMessageItem(item, 'in_progress'));
     return item;
   }
 
-  /** Reasoning after reasoning is an item of its own, because a proof belongs to one of them. */
+  /** Each reasoning block is an item of its own, because a proof belongs to one of them. */
   #openReasoning(block: OpenBlock): OpenReasoning {
     if (block.item?.kind === 'reasoning') return block.item;
     this.#closeItem('completed');
-    const item: OpenReasoning = { kind: 'reasoning', id: this.#words.newId(ownReasoningPrefix), paragraphs: [], proof: undefined };
+    const item: OpenReasoning = { kind: 'reasoning', id: this.#options.newId(ownReasoningPrefix), paragraphs: [], proof: undefined };
     block.item = this.#item = item;
     this.#sendItem('added', items.writeReasoningItem(item.id, [], undefined));
     return item;
@@ -230,7 +230,7 @@ export class ResponseWriter {
     if (block === undefined) return;
     if (block.kind === 'reasoning') return this.#endReasoning(block);
     if (block.item?.kind === 'call') return this.#endCall(block, block.item);
-    // Nothing came of it: it was interrupted.
+    // The tool was interrupted and has no outcome.
     if (block.item?.kind === 'tool') return this.#item === block.item ? this.#closeItem('incomplete') : undefined;
     if (block.item?.kind === 'message') this.#endMessagePart(block, block.item);
   }
@@ -249,8 +249,8 @@ export class ResponseWriter {
   #endReasoning(block: OpenBlock): void {
     if (block.item?.kind === 'reasoning') this.#endParagraph(block, block.item);
     if (block.proof === undefined) return;
-    if (block.item?.kind !== 'reasoning' && !this.#words.shown.has('reasoning.encrypted_content')) {
-      this.#kept.push(items.writeReasoningItem(this.#words.newId(ownReasoningPrefix), [], block.proof));
+    if (block.item?.kind !== 'reasoning' && !this.#options.shown.has('reasoning.encrypted_content')) {
+      this.#stored.push(items.writeReasoningItem(this.#options.newId(ownReasoningPrefix), [], block.proof));
       return;
     }
     this.#openReasoning(block).proof = block.proof;
@@ -283,7 +283,7 @@ export class ResponseWriter {
       return;
     }
     const annotations = encodeAnnotations(block, this.#writing.notes);
-    const part = { type: 'output_text', text: block.text, annotations, logprobs: this.#likely.end() };
+    const part = { type: 'output_text', text: block.text, annotations, logprobs: this.#logprobs.end() };
     for (const [index, annotation] of annotations.entries()) {
       const members = `${at},"annotation_index":${index},"annotation":${JSON.stringify(annotation)}`;
       this.#sendAt('response.output_text.annotation.added', item.id, members);
@@ -293,7 +293,7 @@ export class ResponseWriter {
     item.content.push(part);
   }
 
-  /** Ends the open item, and says behind a call what proves it. */
+  /** Ends the open item. The proof of a call follows the call. */
   #closeItem(status: 'completed' | 'incomplete'): void {
     const item = this.#item;
     this.#item = undefined;
@@ -307,8 +307,8 @@ export class ResponseWriter {
       case 'call': {
         this.#addOutput(items.writeCallItem(item.call, status, item.text));
         if (item.proof === undefined) return;
-        const proof = items.writeCallProofItem(item.proof, item.call.callId, this.#words);
-        if (!this.#words.shown.has('reasoning.encrypted_content')) return void this.#kept.push(proof);
+        const proof = items.writeCallProofItem(item.proof, item.call.callId, this.#options);
+        if (!this.#options.shown.has('reasoning.encrypted_content')) return void this.#stored.push(proof);
         this.#sendItem('added', proof);
         return this.#addOutput(proof);
       }
@@ -321,13 +321,13 @@ export class ResponseWriter {
   }
 
   #addOutput(item: JsonObject): void {
-    const shown = showItem(item, this.#words.shown);
+    const shown = showItem(item, this.#options.shown);
     this.#sendItem('done', shown);
     this.#output.push(shown);
-    this.#kept.push(item);
+    this.#stored.push(item);
   }
 
-  /** A tool has done its work: its item is whole. */
+  /** Writes the outcome of a tool and completes its item. */
   #endTool(open: OpenTool, outcome: ServerToolPart): void {
     if (this.#item !== open) return;
     this.#item = undefined;
@@ -338,16 +338,16 @@ export class ResponseWriter {
     for (const part of others) this.#writeTool(part);
   }
 
-  /** What a tool did, told at once. */
+  /** Writes a tool run at once. */
   #writeTool(part: ServerToolPart): void {
     const native = serverTools.nativeItems(part);
     if (native !== undefined) return native.forEach((item) => this.#writeWhole(item));
     this.#closeItem('completed');
     const wasWritten = serverTools.splitPages(part).map((piece) => {
       const start = { kind: 'server-tool', tool: piece.tool, id: piece.id, input: piece.input } as const;
-      const tool = start.tool === 'other' ? undefined : serverTools.beginTool({ ...start, tool: start.tool }, this.#words);
+      const tool = start.tool === 'other' ? undefined : serverTools.openServerTool({ ...start, tool: start.tool }, this.#options);
       if (tool === undefined) return false;
-      this.#sendBegun(tool);
+      this.#sendOpened(tool);
       const { steps, item } = serverTools.endTool(tool, piece);
       this.#sendSteps(tool.id, steps);
       this.#addOutput(item);
@@ -357,7 +357,7 @@ export class ResponseWriter {
   }
 
   #writeMedia(part: MediaPart): void {
-    const item = items.writeImageItem(part, this.#words);
+    const item = items.writeImageItem(part, this.#options);
     if (item !== undefined) return this.#writeWhole(item);
     this.#noteMissing(part.kind);
     this.#closeItem('completed');
@@ -383,7 +383,7 @@ export class ResponseWriter {
   }
 }
 
-/** Writes the client's stream, from `response.created` to `response.completed` or what stands for it. */
+/** Writes the client's stream, from `response.created` to its final event. */
 export function createStreamEventEncoder(writing: ReplyWriting): StreamEventEncoder {
   const writer = new ResponseWriter(writing);
   return { write: (event) => writer.write(event), position: () => writer.position(), kept: () => writer.kept() };

@@ -14,7 +14,7 @@ function readValue(value: JsonValue | undefined): Scalar | readonly Scalar[] | u
   return Array.isArray(value) ? value.filter(isScalar) : undefined;
 }
 
-/** Reads a filter over attributes: a comparison, or filters joined by and/or. Undefined for what is neither. */
+/** Reads a filter over attributes: a comparison, or filters joined by and/or. Undefined for other objects. */
 function decodeFilter(filter: JsonObject): FileFilter | undefined {
   const { type } = filter;
   if (type === 'and' || type === 'or') {
@@ -26,7 +26,7 @@ function decodeFilter(filter: JsonObject): FileFilter | undefined {
   return operator === undefined || key === undefined || value === undefined ? undefined : { kind: 'compare', key, operator, value };
 }
 
-/** Reads the tool that searches files. Bounds have been checked. */
+/** Reads the file search tool. Bounds have been checked. */
 export function decodeFileSearch(tool: JsonObject, path: string): FileSearchTool {
   const filter = isJsonObject(tool.filters) ? decodeFilter(tool.filters) : undefined;
   const ranking = membersOf(tool.ranking_options);
@@ -49,7 +49,7 @@ function encodeFilter(filter: FileFilter): JsonObject {
   return { type: filter.operator, key: filter.key, value: filter.value };
 }
 
-/** Writes the tool for a vendor that keeps the stores itself. */
+/** Writes the tool for a vendor that has the stores itself. */
 export function encodeFileSearch({ storeIds, filter, resultsMax, ranker, scoreThreshold }: FileSearchTool): JsonObject {
   const ranking = {
     ...(ranker === undefined ? {} : { ranker }),

@@ -4,12 +4,12 @@ import { findLogprobsObstacle, fitLogprobs } from '../../../inference/token-logp
 import { numberOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
-import { encodeLikelyTokens } from '../../openai-logprobs.ts';
+import { encodeTokenLogprobs } from '../../openai-logprobs.ts';
 
-/** What a client writes into `include` to be told. */
+/** The `include` value with which a client requests log probabilities. */
 export const logprobsInclude = 'message.output_text.logprobs';
 
-/** Probabilities of tokens that a client asks for. Without the include `top_logprobs` asks for nothing. */
+/** The request for log probabilities. Without the include, `top_logprobs` has no effect. */
 export function decodeLogprobsRequest({ include, top_logprobs: top }: JsonObject): TokenLogprobsRequest | undefined {
   if (!textsOf(include).includes(logprobsInclude)) return undefined;
   const alternatives = numberOf(top);
@@ -19,43 +19,43 @@ export function decodeLogprobsRequest({ include, top_logprobs: top }: JsonObject
 type EncodedLogprobs = { readonly fields: JsonObject; readonly include: readonly string[] };
 
 /**
- * Asks for probabilities of tokens.
- * @param isRewritten whether the client gets another text than the one that the upstream writes
+ * Requests log probabilities.
+ * @param isRewritten whether the client receives another text than the upstream writes
  */
 export function encodeLogprobs(request: InferenceRequest, { traits, notes }: RequestFit, isRewritten: boolean): EncodedLogprobs {
-  const asked = fitLogprobs(request, notes, findLogprobsObstacle(traits, isRewritten));
-  if (asked === undefined) return { fields: {}, include: [] };
-  return { fields: asked.alternatives === undefined ? {} : { top_logprobs: asked.alternatives }, include: [logprobsInclude] };
+  const requested = fitLogprobs(request, notes, findLogprobsObstacle(traits, isRewritten));
+  if (requested === undefined) return { fields: {}, include: [] };
+  return { fields: requested.alternatives === undefined ? {} : { top_logprobs: requested.alternatives }, include: [logprobsInclude] };
 }
 
-/** Tokens that wait for the text that they are of. A client that did not ask for them gets none. */
-export class LikelyTokens {
-  readonly #isAsked: boolean;
+/** Log probabilities that wait for their text. A client that did not request them receives none. */
+export class PendingLogprobs {
+  readonly #isRequested: boolean;
   #waiting: JsonObject[] = [];
-  #told: JsonObject[] = [];
+  #sent: JsonObject[] = [];
 
   constructor(shown: ReadonlySet<string>) {
-    this.#isAsked = shown.has(logprobsInclude);
+    this.#isRequested = shown.has(logprobsInclude);
   }
 
   read(tokens: readonly TokenLogprob[]): void {
-    if (this.#isAsked) for (const token of encodeLikelyTokens(tokens)) this.#waiting.push(token);
+    if (this.#isRequested) for (const token of encodeTokenLogprobs(tokens)) this.#waiting.push(token);
   }
 
   /** Those of the text that is written now, as JSON text. */
   take(): string {
     if (this.#waiting.length === 0) return '[]';
-    const taken = this.#waiting;
+    const tokens = this.#waiting;
     this.#waiting = [];
-    for (const token of taken) this.#told.push(token);
-    return JSON.stringify(taken);
+    for (const token of tokens) this.#sent.push(token);
+    return JSON.stringify(tokens);
   }
 
   /** All of a text that has ended. */
   end(): readonly JsonObject[] {
     this.take();
-    const told = this.#told;
-    this.#told = [];
-    return told;
+    const tokens = this.#sent;
+    this.#sent = [];
+    return tokens;
   }
 }

@@ -6,14 +6,14 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { encodeRequest } from './encode-request.ts';
 import { createFit, decode } from './testing/test-kit.ts';
 
-/** The body that goes to an upstream of this dialect for a client of this dialect, and what was noted. */
+/** The body and the notes for an upstream of this dialect and a client of this dialect. */
 function pass(fields: JsonObject, traits = {}): { readonly body: JsonObject; readonly notes: readonly string[] } {
   const fit = createFit({ fileSearch: true, ...traits });
   const { body } = encodeRequest(decode(fields), fit);
   return { body, notes: fit.notes.list().map(({ kind, field }) => `${kind} ${field}`) };
 }
 
-describe('from this dialect into this dialect', () => {
+describe('a client and an upstream of this dialect', () => {
   const fields: JsonObject = {
     metadata: { a: 'b' },
     prompt_cache_key: 'k',
@@ -37,7 +37,7 @@ describe('from this dialect into this dialect', () => {
   };
   const { body, notes } = pass(fields);
 
-  test('nothing is noted as lost', () => assert.deepEqual(notes, []));
+  test('lose no field of a request', () => assert.deepEqual(notes, []));
 
   for (const name of [
     'metadata',
@@ -49,16 +49,16 @@ describe('from this dialect into this dialect', () => {
     'tool_choice',
     'tools',
   ])
-    test(`${name} goes back as it was`, () => assert.deepEqual(body[name], fields[name]));
+    test(`keep ${name} unchanged`, () => assert.deepEqual(body[name], fields[name]));
 
-  test('what is included stands beside what the gateway wants to know', () => {
+  test("keep the client's include values beside those of the gateway", () => {
     assert.deepEqual(body.reasoning, { effort: 'low', context: 'all_turns' });
     const include = Array.isArray(body.include) ? body.include : [];
     for (const value of ['message.output_text.logprobs', 'file_search_call.results', 'reasoning.encrypted_content'])
       assert.ok(include.includes(value));
   });
 
-  test('items that only this dialect has go back, without ids that the vendor never stored', () => {
+  test('keep items that only this dialect has, without ids that the vendor never stored', () => {
     const custom = { type: 'custom_tool_call', call_id: 'c1', name: 'apply', input: 'x' };
     const items: readonly JsonObject[] = [
       { type: 'message', role: 'user', content: [{ type: 'input_file', file_id: 'file_1' }] },
@@ -79,7 +79,7 @@ describe('from this dialect into this dialect', () => {
     assert.deepEqual([written[0], written[3], written[4], written[5], written[6]], [items[0], items[3], items[4], items[5], items[6]]);
   });
 
-  test('what tools of the gateway did does not go to a vendor that never ran them', () => {
+  test('send no tool runs of the gateway to a vendor that did not run them', () => {
     const item = { type: 'web_search_call', id: 'ws_gw_1', status: 'completed', action: { type: 'search', query: 'q' } };
     const { body: sent, notes: noted } = pass({ input: [item, { role: 'user', content: 'Hi' }] });
     assert.equal(objectsOf(sent.input).length, 1);
@@ -113,7 +113,7 @@ describe('screens', () => {
   };
   const input = [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Buy it.' }] }, call, output];
 
-  test('items and safety checks go back as they were to a model that has the tool', () => {
+  test('items and safety checks are unchanged for a model that has the tool', () => {
     const { body, notes } = pass(
       { tools: [tool], input, tool_choice: { type: 'computer_use_preview' } },
       { screenTool: 'computer_use_preview' },
@@ -122,18 +122,18 @@ describe('screens', () => {
     assert.deepEqual(notes, []);
   });
 
-  test('a model without the tool is offered a function, and its history is one of that function', () => {
+  test('a model without the tool receives a function, and its history uses that function', () => {
     const { body } = pass({ tools: [tool], input });
     assert.deepEqual(
       objectsOf(body.tools).map(({ type, name }) => [type, name]),
       [['function', 'computer']],
     );
-    const [, made, came] = objectsOf(body.input);
-    assert.deepEqual(JSON.parse(String(made?.arguments as string)), {
+    const [, callItem, resultItem] = objectsOf(body.input);
+    assert.deepEqual(JSON.parse(String(callItem?.arguments as string)), {
       action: 'left_click_drag',
       start_coordinate: [1, 2],
       coordinate: [5, 6],
     });
-    assert.deepEqual([made?.type, came?.type], ['function_call', 'function_call_output']);
+    assert.deepEqual([callItem?.type, resultItem?.type], ['function_call', 'function_call_output']);
   });
 });

@@ -1,2 +1,2 @@
-/** By this name a request says that it was read from this dialect. */
+/** The dialect name of requests that were read from this dialect. */
 export const ownDialect = 'openai-responses';

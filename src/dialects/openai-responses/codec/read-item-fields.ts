@@ -4,11 +4,11 @@ import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts
 import { listUnread } from '../../list-unread.ts';
 import { decodeAnnotation } from './citations.ts';
 
-/** What is a record of the reply that an item came from, and says nothing to a model. */
+/** Members that record facts about the reply of an item and mean nothing to a model. */
 const records = ['id', 'status', 'phase'];
 const hints = new Set(['prompt_cache_breakpoint', 'caller']);
 
-/** What is read of each kind of item. Items of other kinds are carried, refused or left out as a whole. */
+/** The members that are read of each kind of item. Items of other kinds are kept, refused or dropped whole. */
 const itemMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   message: new Set(['type', 'role', 'content', ...records]),
   function_call: new Set(['type', 'call_id', 'name', 'arguments', 'namespace', ...records]),
@@ -30,7 +30,7 @@ const partMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   input_audio: new Set(['type', 'input_audio']),
 };
 
-/** The members of items and their parts that nobody reads. */
+/** The members of items and their parts that are not read. */
 export function readItemFields(input: JsonValue | undefined): readonly VendorField[] {
   return objectsOf(input).flatMap((item, at) => {
     const path = `input[${at}]`;
@@ -47,7 +47,7 @@ export function readItemFields(input: JsonValue | undefined): readonly VendorFie
 function readPartFields(part: JsonObject, path: string): readonly VendorField[] {
   const read = meaningOf(part.type, partMembers);
   if (read === undefined) return [];
-  // How sure a model was of its words is a record of them.
+  // Log probabilities only record facts about the text.
   const unread = listUnread(part, path, new Set([...read, 'logprobs']), hints);
   const annotations = objectsOf(part.annotations).flatMap((annotation, at): readonly VendorField[] =>
     decodeAnnotation(annotation) === undefined ? [{ field: `${path}.annotations[${at}]`, value: annotation, weight: 'matters' }] : [],

@@ -11,7 +11,7 @@ import { createWriting } from './testing/test-kit.ts';
 const message = { role: 'user', content: 'Hi' };
 const reasoning = (more: JsonObject): JsonObject => ({ type: 'reasoning', summary: [], ...more });
 
-test('reasoning of other vendors goes, with wrapped, damaged and missing proofs', () => {
+test('reasoning of other vendors is removed, with wrapped, damaged and missing proofs', () => {
   const foreign = [
     reasoning({ id: 'rs_gw_1', encrypted_content: wrapProof(anthropicProof) }),
     reasoning({ encrypted_content: writeCallProof(anthropicProof, 'call_1') }),
@@ -33,13 +33,13 @@ test("the vendor's own reasoning stays, and the body is the same object", () => 
   }
 });
 
-test('of a reply that was written here nothing is left that the vendor would look for', () => {
-  const said = replyOf([
+test('a reply written by the gateway leaves no item that the vendor would look for', () => {
+  const source = replyOf([
     { kind: 'reasoning', text: ['a'], proof: anthropicProof },
     { kind: 'tool-call', id: 'c', name: 'f', arguments: '{}', proof: { origin: 'gemini', blob: 'AbC=' } },
   ]);
   for (const store of [true, false]) {
-    const { output } = encodeReply(said, createWriting({ store }));
+    const { output } = encodeReply(source, createWriting({ store }));
     const { input } = removeForeignProofs({ input: output });
     assert.deepEqual(
       (input as JsonObject[]).map(({ type }) => type),

@@ -4,8 +4,8 @@ import { ownReasoningPrefix } from '../show-item.ts';
 import { isOwnToolItem } from './write-server-tools.ts';
 
 /**
- * Whether an item is reasoning of another vendor: its proof is wrapped, or it was written here without one. This vendor would refuse it,
- * since it can neither read the one nor find the other.
+ * Whether an item is reasoning of another vendor: its proof is wrapped, or it was written here without one. This vendor
+ * would refuse it, because it cannot read the proof or find the item.
  */
 function isForeignReasoning(item: JsonValue): boolean {
   if (!isJsonObject(item) || item.type !== 'reasoning') return false;
@@ -14,11 +14,14 @@ function isForeignReasoning(item: JsonValue): boolean {
   return typeof id === 'string' && id.startsWith(ownReasoningPrefix);
 }
 
-/** Takes the reasoning of other vendors out of the input, and what tools did that this one did not run. Returns the same body when there is none. */
+/**
+ * Removes reasoning of other vendors, and tool runs that this vendor did not make, from the input. Returns the same
+ * body if there are none.
+ */
 export function removeForeignProofs(body: JsonObject): JsonObject {
   const { input } = body;
   if (!Array.isArray(input)) return body;
   const items = input as readonly JsonValue[];
-  const kept = items.filter((item) => !isForeignReasoning(item) && !(isJsonObject(item) && isOwnToolItem(item)));
-  return kept.length === items.length ? body : { ...body, input: kept };
+  const own = items.filter((item) => !isForeignReasoning(item) && !(isJsonObject(item) && isOwnToolItem(item)));
+  return own.length === items.length ? body : { ...body, input: own };
 }

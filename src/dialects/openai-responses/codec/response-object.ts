@@ -6,7 +6,7 @@ import type { ReplyWriting } from '../../chat-codec.ts';
 import { encodeUsage } from './encode-usage.ts';
 import type { ResponseEnding } from './stop-reasons.ts';
 
-/** The vendor answers with its defaults filled in. */
+/** The vendor returns tools with its defaults. */
 function echoTool(tool: JsonObject): JsonObject {
   if (tool.type === 'function') {
     return { ...tool, description: tool.description ?? null, parameters: tool.parameters ?? null, strict: tool.strict ?? true };
@@ -28,7 +28,7 @@ function echoConversation(value: JsonValue | undefined): JsonObject {
   return id === undefined ? {} : { conversation: { id } };
 }
 
-/** What a response repeats of its request, the vendor's defaults where the client said nothing. The same in every snapshot. */
+/** The request's fields in a response, with the vendor's defaults for absent ones. Equal in every snapshot. */
 export function echoRequest({ request }: Pick<ReplyWriting, 'request'>): JsonObject {
   const text = membersOf(request.text);
   const reasoning = membersOf(request.reasoning);
@@ -62,11 +62,11 @@ const tierWords = ['default', 'flex', 'priority', 'scale'];
 
 const wordByTier = { standard: 'default', flex: 'flex', priority: 'priority', scale: 'scale', batch: 'default' } as const;
 
-/** The tier in the vendor's words: what the upstream says it used, and what was asked for where it says nothing. */
-function wordTier(asked: JsonValue | undefined, report: UsageReport | undefined): string {
+/** The vendor's name of the service tier: the tier that the upstream reports, otherwise the requested one. */
+function wordTier(requested: JsonValue | undefined, report: UsageReport | undefined): string {
   const used = readUsedTier(report?.serviceTier);
   if (used !== undefined) return wordByTier[used];
-  const tier = textOf(asked);
+  const tier = textOf(requested);
   return tier !== undefined && tierWords.includes(tier) ? tier : 'default';
 }
 
@@ -78,13 +78,13 @@ export type Snapshot = {
   /** Absent while the response runs. */
   readonly end?: ResponseEnding;
   readonly usageReport?: UsageReport | undefined;
-  /** When it was completed; absent where it is not, or was cut. */
+  /** The time of completion. Absent if it is not complete, or was cut. */
   readonly completedAtMs?: number | undefined;
 };
 
 /** The members of a response that change while it runs. */
 export function describeProgress({ id, model, writing, output, end, usageReport, completedAtMs }: Snapshot): JsonObject {
-  const asked = writing.request.service_tier;
+  const requested = writing.request.service_tier;
   return {
     id,
     object: 'response',
@@ -95,7 +95,7 @@ export function describeProgress({ id, model, writing, output, end, usageReport,
     incomplete_details: end?.incompleteReason === undefined ? null : { reason: end.incompleteReason },
     model,
     output,
-    service_tier: end === undefined ? (asked ?? 'auto') : wordTier(asked, usageReport),
+    service_tier: end === undefined ? (requested ?? 'auto') : wordTier(requested, usageReport),
     usage: end === undefined || usageReport === undefined ? null : encodeUsage(usageReport.usage),
   };
 }

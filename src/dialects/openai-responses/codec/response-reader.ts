@@ -3,7 +3,7 @@ import { filledText, objectsOf, textOf } from '../../../platform/json/json-reade
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyReading } from '../../chat-codec.ts';
 import { outputItems, readUsage } from '../read-reply.ts';
-import { decodeLikelyTokens } from '../../openai-logprobs.ts';
+import { decodeTokenLogprobs } from '../../openai-logprobs.ts';
 import { ToolUses } from '../tool-uses.ts';
 import { decodeAnnotation } from './citations.ts';
 import { joinNamespace, wrapCustomInput } from './client-tools.ts';
@@ -11,29 +11,34 @@ import { decodeScreenCall } from './screen-tool.ts';
 import { decodeEnding } from './stop-reasons.ts';
 import { decodeGeneratedImage, decodeServerTool } from './decode-server-tool.ts';
 
-/** A block of the neutral stream, and how much of it has been said: servers repeat the whole at its end, and some say it only there. */
+/**
+ * A block of the neutral stream, with how much of it has been emitted. Servers repeat the fullText text at the end, and
+ * some send it only there.
+ */
 type Block = {
   index: number;
   readonly start: BlockStart;
-  begun: boolean;
-  said: number;
+  started: boolean;
+  emitted: number;
   citations: number;
-  /** How many entries of the list of likely tokens have been read. */
-  likely: number;
+  /** The number of log probabilities read so far. */
+  logprobsRead: number;
   ended: boolean;
 };
 
-/** What has been said of one output item. */
+/** The state of one output item. */
 type Item = {
   readonly type: string;
   readonly id: string | undefined;
-  /** Blocks by the index of their content; a call and reasoning have one, at 0. */
+  /** Blocks by content index. A call and reasoning have one, at 0. */
   readonly blocks: Map<number, Block>;
-  /** Of reasoning: how much of each paragraph has been said, the paragraph that is being said, and which of its two texts is read. */
+  /**
+   * For reasoning: the emitted characters of each paragraph, the open paragraph, and which of the two texts is read.
+   */
   readonly paragraphs: Map<number, number>;
   paragraph: number | undefined;
   reasoningFrom: 'summary' | 'content' | undefined;
-  /** Arguments that came before the name of their function. */
+  /** Arguments that arrived before the name of their function. */
   heldArguments: string;
   done: boolean;
 };
@@ -49,22 +54,22 @@ const createItem = (type: string, id: string | undefined): Item => ({
   done: false,
 });
 
-/** Where an event belongs: ids are no help, since some servers give every event another one. */
-const placeOf = (event: JsonObject): number | string =>
+/** The position of an event's item. Ids are unreliable, because some servers send a different one in every event. */
+const positionOf = (event: JsonObject): number | string =>
   typeof event.output_index === 'number' ? event.output_index : (textOf(event.item_id) ?? 'only');
 
 const isCall = (type: string): boolean => type === 'function_call' || type === 'custom_tool_call';
 
 /**
- * Reads a response as it grows, whatever a server leaves out. What is told again at the end of a part, of an item and of the response is
- * compared with what has been said by its length, and only the rest is new.
+ * Reads a response while it grows, even if a server omits events. Text that is repeated at the end of a part, an item
+ * or the response is compared by length with the emitted text, and only the rest is new.
  */
 export class ResponseReader {
   readonly #reading: ReplyReading;
-  readonly #places = new Map<number | string, Item>();
+  readonly #byPosition = new Map<number | string, Item>();
   readonly #items: Item[] = [];
   readonly #toolUses = new ToolUses();
-  #wholeItems = 0;
+  #otherItems = 0;
   readonly #openTexts = new Set<Block>();
   #events: InferenceEvent[] = [];
   #nextIndex = 0;
@@ -76,7 +81,7 @@ export class ResponseReader {
     this.#reading = reading;
   }
 
-  /** The events since they were last taken. */
+  /** Returns the events since the last call. */
   take(): readonly InferenceEvent[] {
     const events = this.#events;
     this.#events = [];
@@ -96,29 +101,29 @@ export class ResponseReader {
     });
   }
 
-  /** An item begins. Of a call its name is known now; everything else begins with its first text. */
+  /** An item begins. A call has its name now; everything else begins with its first text. */
   addItem(event: JsonObject): void {
     if (!isJsonObject(event.item)) return;
     const item = createItem(textOf(event.item.type) ?? '', textOf(event.item.id));
-    const place = placeOf(event);
-    const known = this.#places.get(place);
-    // Told twice, or told of after its first delta.
-    if (known !== undefined && !known.done && known.type === item.type) return this.#beginCall(known, event.item);
-    this.#places.set(place, item);
+    const position = positionOf(event);
+    const existing = this.#byPosition.get(position);
+    // Announced twice, or after its first delta.
+    if (existing !== undefined && !existing.done && existing.type === item.type) return this.#openToolCall(existing, event.item);
+    this.#byPosition.set(position, item);
     this.#items.push(item);
-    this.#beginCall(item, event.item);
+    this.#openToolCall(item, event.item);
   }
 
   addText(event: JsonObject, kind: 'text' | 'refusal', text: string): void {
     const block = this.#textBlock(this.#itemAt(event, 'message'), indexOf(event.content_index), kind);
-    this.#weigh(block, objectsOf(event.logprobs));
-    this.#say(block, text);
+    this.#emitLogprobs(block, objectsOf(event.logprobs));
+    this.#emit(block, text);
   }
 
-  /** The whole text of a part, of which some may have been said. */
+  /** Receives the full text of a part, of which a beginning may have been emitted. */
   completeText(event: JsonObject, kind: 'text' | 'refusal', text: string): void {
     const block = this.#textBlock(this.#itemAt(event, 'message'), indexOf(event.content_index), kind);
-    this.#weigh(block, objectsOf(event.logprobs).slice(block.likely));
+    this.#emitLogprobs(block, objectsOf(event.logprobs).slice(block.logprobsRead));
     this.#complete(block, text);
   }
 
@@ -136,18 +141,18 @@ export class ResponseReader {
     const item = this.#itemAt(event, 'function_call');
     const block = item.blocks.get(0);
     if (block === undefined) item.heldArguments += text;
-    else this.#say(block, text);
+    else this.#emit(block, text);
   }
 
   completeArguments(event: JsonObject): void {
     const block = this.#itemAt(event, 'function_call').blocks.get(0);
-    // Without its name the call waits for the end of its item, where the arguments are told once more.
+    // Without its name the call waits for the end of its item, which repeats the arguments.
     if (block !== undefined) this.#complete(block, textOf(event.arguments) ?? '');
   }
 
   addReasoning(event: JsonObject, from: 'summary' | 'content', text: string): void {
     const paragraph = indexOf(from === 'summary' ? event.summary_index : event.content_index);
-    this.#think(this.#itemAt(event, 'reasoning'), from, paragraph, text);
+    this.#emitReasoning(this.#itemAt(event, 'reasoning'), from, paragraph, text);
   }
 
   completeReasoning(event: JsonObject, from: 'summary' | 'content', text: string): void {
@@ -161,18 +166,18 @@ export class ResponseReader {
     this.#completeItem(this.#itemAt(event, type), event.item);
   }
 
-  /** Usage as a response tells it, with the searches that were seen. */
+  /** Reads the usage of a response and adds the tool uses of the stream. */
   readUsage(response: unknown): void {
     const usageReport = isJsonObject(response) ? readUsage(response, this.#toolUses) : undefined;
     if (usageReport !== undefined) this.#events.push({ type: 'usage', usageReport });
   }
 
-  /** The response is complete: what only its end tells is new, and every block ends. */
+  /** The response is complete. Content that only its last event has is emitted, and every block ends. */
   finish(response: JsonObject): void {
     this.start(response);
-    const left = new ToldItems(this.#items);
+    const unmatched = new UnmatchedItems(this.#items);
     for (const [index, item] of outputItems(response).entries()) {
-      if (isJsonObject(item)) this.#completeItem(left.take(item, this.#places.get(index)) ?? createItemOf(item), item);
+      if (isJsonObject(item)) this.#completeItem(unmatched.take(item, this.#byPosition.get(index)) ?? createItemOf(item), item);
     }
     for (const item of this.#items) this.#endItem(item);
     this.readUsage(response);
@@ -180,21 +185,21 @@ export class ResponseReader {
   }
 
   #itemAt(event: JsonObject, type: string): Item {
-    const place = placeOf(event);
-    const known = this.#places.get(place);
-    if (known !== undefined && (known.type === type || (isCall(known.type) && isCall(type)))) return known;
+    const position = positionOf(event);
+    const existing = this.#byPosition.get(position);
+    if (existing !== undefined && (existing.type === type || (isCall(existing.type) && isCall(type)))) return existing;
     const item = createItem(type, textOf(event.item_id));
-    this.#places.set(place, item);
+    this.#byPosition.set(position, item);
     this.#items.push(item);
     return item;
   }
 
   #begin(block: Block): void {
-    if (block.begun) return;
+    if (block.started) return;
     this.start(undefined);
-    // Where a server does not say that a text has ended, something else that begins says so.
+    // If a server does not end a text, the next block ends it.
     for (const text of this.#openTexts) this.#end(text);
-    block.begun = true;
+    block.started = true;
     block.index = this.#nextIndex++;
     this.#events.push({ type: 'block-started', index: block.index, block: block.start });
     if (block.start.kind === 'text' || block.start.kind === 'refusal') this.#openTexts.add(block);
@@ -204,44 +209,44 @@ export class ResponseReader {
 
   #end(block: Block): void {
     this.#openTexts.delete(block);
-    if (!block.begun || block.ended) return;
+    if (!block.started || block.ended) return;
     block.ended = true;
     this.#events.push({ type: 'block-ended', index: block.index });
   }
 
-  #say(block: Block, text: string): void {
+  #emit(block: Block, text: string): void {
     if (text === '' || block.ended) return;
     this.#begin(block);
-    block.said += text.length;
+    block.emitted += text.length;
     this.#events.push({ type: 'delta', index: block.index, text });
   }
 
-  #complete(block: Block, whole: string): void {
-    if (!block.ended && whole.length > block.said) this.#say(block, whole.slice(block.said));
+  #complete(block: Block, fullText: string): void {
+    if (!block.ended && fullText.length > block.emitted) this.#emit(block, fullText.slice(block.emitted));
   }
 
-  /** Tells how likely the tokens of the text were that comes next. */
-  #weigh(block: Block, entries: readonly JsonObject[]): void {
+  /** Emits the log probabilities of the text that follows. */
+  #emitLogprobs(block: Block, entries: readonly JsonObject[]): void {
     if (block.ended) return;
-    block.likely += entries.length;
-    const tokens = decodeLikelyTokens(entries);
+    block.logprobsRead += entries.length;
+    const tokens = decodeTokenLogprobs(entries);
     if (tokens.length === 0) return;
     this.start(undefined);
     this.#events.push({ type: 'logprobs', tokens });
   }
 
-  #newBlock(item: Item, at: number, start: BlockStart, before: Pick<Block, 'said' | 'citations' | 'likely'> = fresh): Block {
-    const { said, citations, likely } = before;
-    const block: Block = { index: 0, start, begun: false, said, citations, likely, ended: false };
+  #newBlock(item: Item, at: number, start: BlockStart, before: Pick<Block, 'emitted' | 'citations' | 'logprobsRead'> = fresh): Block {
+    const { emitted, citations, logprobsRead } = before;
+    const block: Block = { index: 0, start, started: false, emitted, citations, logprobsRead, ended: false };
     item.blocks.set(at, block);
     return block;
   }
 
-  /** The block of a part. Text that goes on after another block has begun is a new one. */
+  /** The block of a part. Text that continues after another block has started is a new block. */
   #textBlock(item: Item, at: number, kind: 'text' | 'refusal'): Block {
-    const known = item.blocks.get(at);
-    if (known === undefined) return this.#newBlock(item, at, { kind });
-    return known.ended && !item.done ? this.#newBlock(item, at, { kind }, known) : known;
+    const existing = item.blocks.get(at);
+    if (existing === undefined) return this.#newBlock(item, at, { kind });
+    return existing.ended && !item.done ? this.#newBlock(item, at, { kind }, existing) : existing;
   }
 
   #cite(block: Block, annotation: JsonObject): void {
@@ -257,22 +262,22 @@ export class ResponseReader {
     if (part.type !== 'output_text' && part.type !== 'refusal') return;
     const isRefusal = part.type === 'refusal';
     const block = this.#textBlock(item, at, isRefusal ? 'refusal' : 'text');
-    this.#weigh(block, objectsOf(part.logprobs).slice(block.likely));
+    this.#emitLogprobs(block, objectsOf(part.logprobs).slice(block.logprobsRead));
     this.#complete(block, textOf(isRefusal ? part.refusal : part.text) ?? '');
     for (const annotation of objectsOf(part.annotations).slice(block.citations)) this.#cite(block, annotation);
     this.#end(block);
   }
 
-  #beginCall(item: Item, wire: JsonObject): void {
+  #openToolCall(item: Item, wire: JsonObject): void {
     const name = filledText(wire.name);
     if (!isCall(item.type) || name === undefined || item.blocks.has(0)) return;
     const id = filledText(wire.call_id) ?? filledText(wire.id) ?? this.#reading.newId('call');
     const block = this.#newBlock(item, 0, { kind: 'tool-call', id, name: joinNamespace(textOf(wire.namespace), name) });
     this.#begin(block);
-    this.#say(block, item.heldArguments);
+    this.#emit(block, item.heldArguments);
   }
 
-  #think(item: Item, from: 'summary' | 'content', paragraph: number, text: string): void {
+  #emitReasoning(item: Item, from: 'summary' | 'content', paragraph: number, text: string): void {
     item.reasoningFrom ??= from;
     if (text === '' || item.reasoningFrom !== from || item.done) return;
     const block = item.blocks.get(0) ?? this.#newBlock(item, 0, reasoningStart(item.id));
@@ -280,12 +285,12 @@ export class ResponseReader {
     if (item.paragraph !== undefined && item.paragraph !== paragraph) this.#events.push({ type: 'paragraph', index: block.index });
     item.paragraph = paragraph;
     item.paragraphs.set(paragraph, (item.paragraphs.get(paragraph) ?? 0) + text.length);
-    this.#say(block, text);
+    this.#emit(block, text);
   }
 
-  #completeParagraph(item: Item, from: 'summary' | 'content', paragraph: number, whole: string): void {
-    const said = item.reasoningFrom === from ? (item.paragraphs.get(paragraph) ?? 0) : 0;
-    if (whole.length > said) this.#think(item, from, paragraph, whole.slice(said));
+  #completeParagraph(item: Item, from: 'summary' | 'content', paragraph: number, fullText: string): void {
+    const emitted = item.reasoningFrom === from ? (item.paragraphs.get(paragraph) ?? 0) : 0;
+    if (fullText.length > emitted) this.#emitReasoning(item, from, paragraph, fullText.slice(emitted));
   }
 
   #completeItem(item: Item, wire: JsonObject): void {
@@ -295,7 +300,7 @@ export class ResponseReader {
     } else if (item.type === 'reasoning') this.#completeThoughts(item, wire);
     else if (isCall(item.type)) this.#completeCall(item, wire);
     else if (item.type === 'computer_call') this.#completeScreenCall(item, wire);
-    else this.#addWhole(wire);
+    else this.#addOtherItem(wire);
     this.#endItem(item);
   }
 
@@ -316,24 +321,24 @@ export class ResponseReader {
   }
 
   #completeCall(item: Item, wire: JsonObject): void {
-    this.#beginCall(item, wire);
+    this.#openToolCall(item, wire);
     const block = item.blocks.get(0);
     if (block === undefined) return;
     this.#complete(block, typeof wire.input === 'string' ? wrapCustomInput(wire.input) : (textOf(wire.arguments) ?? ''));
   }
 
-  /** A use of the screen says everything at once. */
+  /** A screen call is complete in one item. */
   #completeScreenCall(item: Item, wire: JsonObject): void {
     const { arguments: args, ...call } = decodeScreenCall(wire);
     const block = this.#newBlock(item, 0, { kind: 'tool-call', ...call });
     this.#begin(block);
-    this.#say(block, args);
+    this.#emit(block, args);
   }
 
-  /** What a tool of the vendor did, or a picture that it made. Items of unknown kinds say nothing. */
-  #addWhole(wire: JsonObject): void {
-    this.#toolUses.add(wire, String(this.#wholeItems));
-    this.#wholeItems += 1;
+  /** A tool run of the vendor, or an image that it generated. Items of unknown kinds have no content. */
+  #addOtherItem(wire: JsonObject): void {
+    this.#toolUses.add(wire, String(this.#otherItems));
+    this.#otherItems += 1;
     const part = decodeServerTool(wire) ?? decodeGeneratedImage(wire);
     if (part === undefined) return;
     this.start(undefined);
@@ -344,37 +349,39 @@ export class ResponseReader {
 
 const createItemOf = (wire: JsonObject): Item => createItem(textOf(wire.type) ?? '', textOf(wire.id));
 
-/** The items that the stream told of, for the finished response to be compared with. */
-class ToldItems {
-  readonly #left = new Map<string, Set<Item>>();
+/** The items of the stream, which are matched with those of the finished response. */
+class UnmatchedItems {
+  readonly #unmatched = new Map<string, Set<Item>>();
   readonly #byId = new Map<string, Item>();
 
   constructor(items: readonly Item[]) {
     for (const item of items) {
-      const alike = this.#left.get(item.type);
-      if (alike === undefined) this.#left.set(item.type, new Set([item]));
+      const alike = this.#unmatched.get(item.type);
+      if (alike === undefined) this.#unmatched.set(item.type, new Set([item]));
       else alike.add(item);
       const key = keyOf(item.type, item.id);
       if (!this.#byId.has(key)) this.#byId.set(key, item);
     }
   }
 
-  /** The item that a finished one was told as: by its place, its id, or its kind in order. It is taken once. */
+  /**
+   * The stream's item for a finished one, by its index, its id, or the order within its type. Each is returned once.
+   */
   take(wire: JsonObject, placed: Item | undefined): Item | undefined {
     const type = textOf(wire.type) ?? '';
-    const alike = this.#left.get(type);
+    const alike = this.#unmatched.get(type);
     if (alike === undefined) return undefined;
     const named = this.#byId.get(keyOf(type, textOf(wire.id)));
-    const found = [placed, named].find((item) => item !== undefined && alike.has(item)) ?? alike.values().next().value;
-    if (found !== undefined) alike.delete(found);
-    return found;
+    const match = [placed, named].find((item) => item !== undefined && alike.has(item)) ?? alike.values().next().value;
+    if (match !== undefined) alike.delete(match);
+    return match;
   }
 }
 
 const keyOf = (type: string, id: string | undefined): string => `${type} ${id ?? ''}`;
 
-/** Nothing has been said before. */
-const fresh = { said: 0, citations: 0, likely: 0 };
+/** Nothing has been emitted before. */
+const fresh = { emitted: 0, citations: 0, logprobsRead: 0 };
 
 const indexOf = (value: unknown): number => (typeof value === 'number' ? value : 0);
 

@@ -21,12 +21,12 @@ const did = ({ tool, input }: Tool, more: Partial<ServerToolPart> = {}): ServerT
   ...more,
 });
 
-/** The events of a reply whose tool said these things, and the encoder after them. */
+/** The events of a reply with these events of a tool, and the stored output. */
 function run(inner: readonly InferenceEvent[], request: JsonObject = {}) {
   const encoder = codec.createEventEncoder(createWriting(request), 'sse');
   const all: readonly InferenceEvent[] = [{ type: 'started' }, ...inner, { type: 'finished', stopReason: 'end' }];
   const events = readFrameEvents(all.map((event) => encoder.write(event)).join(''));
-  return { events: events.slice(2), kept: objectsOf(encoder.kept?.().output) };
+  return { events: events.slice(2), stored: objectsOf(encoder.kept?.().output) };
 }
 
 const names = (events: readonly JsonObject[]): readonly string[] => events.map(({ type }) => (textOf(type) ?? '').replace('response.', ''));
@@ -38,13 +38,13 @@ const block = (tool: Tool, inner: readonly InferenceEvent[]): readonly Inference
 ];
 const outcome = (part: ServerToolPart): InferenceEvent => ({ type: 'tool-outcome', index: 0, part });
 
-describe('a tool at work', () => {
+describe('a running tool', () => {
   const search: Tool = { tool: 'web-search', input: ['weirs', 'dams'] };
   const page = { url: 'https://example.org', title: 'Weirs', text: 'A weir is low.' };
 
-  test('a web search is told when it begins, and ends with what it found', () => {
+  test('opens its item at the start of a web search, and ends it with the findings', () => {
     const part = did(search, { results: [page] });
-    const { events, kept } = run(block(search, [outcome(part)]), { include: ['web_search_call.action.sources'] });
+    const { events, stored } = run(block(search, [outcome(part)]), { include: ['web_search_call.action.sources'] });
     assert.deepEqual(names(events), [
       'output_item.added',
       'web_search_call.in_progress',
@@ -59,12 +59,12 @@ describe('a tool at work', () => {
     const action = { type: 'search', query: 'weirs', queries: ['weirs', 'dams'], sources };
     assert.deepEqual(done?.item, { id: 'ws_gw_2', type: 'web_search_call', status: 'completed', action });
     assert.ok(events.slice(1, 4).every((event) => event.item_id === 'ws_gw_2' && event.output_index === 0));
-    // The copy that is kept has it all, and gives it back.
-    const [item = {}] = kept;
+    // The stored copy has everything, and is read back.
+    const [item = {}] = stored;
     assert.deepEqual(decodeServerTool(item), { ...part, id: 'ws_gw_2', wire: [item] });
   });
 
-  test('its beginning is sent before its end is known', () => {
+  test('sends its beginning before its end is known', () => {
     const encoder = codec.createEventEncoder(createWriting(), 'sse');
     encoder.write({ type: 'started' });
     assert.deepEqual(names(readFrameEvents(encoder.write({ type: 'block-started', index: 0, block: began(search) }))), [
@@ -74,9 +74,9 @@ describe('a tool at work', () => {
     ]);
   });
 
-  test('a search of files shows its results only where they were asked for, and keeps them', () => {
+  test('shows results of a file search only on request, and stores them', () => {
     const files: Tool = { tool: 'file-search', input: ['plan'] };
-    const found = { fileId: 'file_1', storeId: 'vs_1', title: 'a.md', text: 'The plan.', score: 0.5, attributes: { year: 2025 } };
+    const finding = { fileId: 'file_1', storeId: 'vs_1', title: 'a.md', text: 'The plan.', score: 0.5, attributes: { year: 2025 } };
     const wire = {
       file_id: 'file_1',
       vector_store_id: 'vs_1',
@@ -85,20 +85,20 @@ describe('a tool at work', () => {
       score: 0.5,
       attributes: { year: 2025 },
     };
-    const inner = block(files, [outcome(did(files, { results: [found] }))]);
+    const inner = block(files, [outcome(did(files, { results: [finding] }))]);
     const silent = run(inner);
     const last = silent.events.at(-2)?.item as JsonObject;
     assert.deepEqual([last.queries, last.results, last.status], [['plan'], null, 'completed']);
-    assert.deepEqual(silent.kept[0]?.results, [wire]);
+    assert.deepEqual(silent.stored[0]?.results, [wire]);
     assert.deepEqual(membersOf(run(inner, { include: ['file_search_call.results'] }).events.at(-2)?.item).results, [wire]);
-    assert.deepEqual(decodeServerTool(silent.kept[0] ?? {})?.results, [found]);
+    assert.deepEqual(decodeServerTool(silent.stored[0] ?? {})?.results, [finding]);
   });
 
-  test('code comes in pieces and is run when it is whole', () => {
+  test('sends code in deltas and runs it when it is complete', () => {
     const code: Tool = { tool: 'code-execution', input: [] };
     const part = did({ ...code, input: ['print(1)'] }, { results: [{ text: '1' }] });
     const pieces = ['print', '(1)'].map((text): InferenceEvent => ({ type: 'delta', index: 0, text }));
-    const { events, kept } = run(block(code, [...pieces, outcome(part)]));
+    const { events, stored } = run(block(code, [...pieces, outcome(part)]));
     assert.deepEqual(names(events), [
       'output_item.added',
       'code_interpreter_call.in_progress',
@@ -111,10 +111,10 @@ describe('a tool at work', () => {
       'completed',
     ]);
     assert.equal(events[4]?.code, 'print(1)');
-    assert.deepEqual([kept[0]?.code, kept[0]?.outputs], ['print(1)', [{ type: 'logs', logs: '1' }]]);
+    assert.deepEqual([stored[0]?.code, stored[0]?.outputs], ['print(1)', [{ type: 'logs', logs: '1' }]]);
   });
 
-  test('code that is known from the start is run at once', () => {
+  test('runs code at once if it is known from the start', () => {
     const code: Tool = { tool: 'code-execution', input: ['print(1)'] };
     const { events } = run(block(code, [outcome(did(code))]));
     assert.deepEqual(names(events).slice(2, 6), [
@@ -125,15 +125,15 @@ describe('a tool at work', () => {
     ]);
   });
 
-  test('pages are opened one by one, each with an item of its own', () => {
+  test('has an item for each opened page', () => {
     const pages: Tool = { tool: 'url-context', input: ['https://a.org', 'https://b.org'] };
     const results = [
       { url: 'https://a.org', text: 'A' },
       { url: 'https://b.org', unreadable: true },
     ];
-    const { kept } = run(block(pages, [outcome(did(pages, { results }))]));
+    const { stored } = run(block(pages, [outcome(did(pages, { results }))]));
     assert.deepEqual(
-      kept.map(({ action, status }) => [action, status]),
+      stored.map(({ action, status }) => [action, status]),
       [
         [{ type: 'open_page', url: 'https://a.org' }, 'completed'],
         [{ type: 'open_page', url: 'https://b.org' }, 'failed'],
@@ -146,17 +146,17 @@ describe('a tool at work', () => {
     ['file-search', 'incomplete'],
     ['code-execution', 'incomplete'],
   ] as const) {
-    test(`${tool} that was interrupted is ${status}, and one that failed is failed`, () => {
-      const asked: Tool = { tool, input: ['x'] };
-      const interrupted = run(block(asked, []));
+    test(`marks an interrupted ${tool} as ${status}, and a failed one as failed`, () => {
+      const start: Tool = { tool, input: ['x'] };
+      const interrupted = run(block(start, []));
       assert.equal(membersOf(interrupted.events.at(-2)?.item).status, status);
       assert.ok(!names(interrupted.events).some((name) => name.endsWith('call.completed')));
-      const failed = run(block(asked, [outcome(did(asked, { failed: true }))]));
+      const failed = run(block(start, [outcome(did(start, { failed: true }))]));
       assert.equal(membersOf(failed.events.at(-2)?.item).status, 'failed');
     });
   }
 
-  test('every event of an item names it by the same id and place, and the numbers count up', () => {
+  test('names an item by the same id and index in every event, and numbers the events', () => {
     const { events } = run([
       { type: 'block-started', index: 0, block: { kind: 'text' } },
       { type: 'delta', index: 0, text: 'I look.' },
@@ -184,15 +184,15 @@ describe('a tool at work', () => {
   });
 });
 
-test('a reply has the id that the gateway chose', () => {
+test('the reply has the id that the gateway chose', () => {
   const encoder = codec.createEventEncoder({ ...createWriting(), replyId: 'resp_chosen' }, 'sse');
   const [created] = readFrameEvents(encoder.write({ type: 'started', replyId: 'up_1' }));
   assert.equal(membersOf(created?.response).id, 'resp_chosen');
 });
 
-test('proofs that were not asked for are kept, with the item or without one', () => {
+test('proofs that were not requested are stored, with or without an item', () => {
   const proof = { origin: 'openai', blob: 'sealed' };
-  const { events, kept } = run([
+  const { events, stored } = run([
     { type: 'block-started', index: 0, block: { kind: 'reasoning' } },
     { type: 'proof', index: 0, proof },
     { type: 'block-ended', index: 0 },
@@ -203,7 +203,7 @@ test('proofs that were not asked for are kept, with the item or without one', ()
   ]);
   assert.ok(!JSON.stringify(events).includes('sealed'));
   assert.deepEqual(
-    kept.map((item) => item.encrypted_content),
+    stored.map((item) => item.encrypted_content),
     ['sealed', 'sealed'],
   );
 });

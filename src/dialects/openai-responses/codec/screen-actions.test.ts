@@ -11,7 +11,7 @@ import { createReading, createWriting, decodeStream, encodeStream, responseOf } 
 import { replayReply } from '../../../inference/replay-reply.ts';
 import { replyOf } from './testing/sample-replies.ts';
 
-/** Actions of this dialect, and the arguments by which they are carried. Both directions. */
+/** Actions of this dialect with the neutral arguments. Translated in both directions. */
 const both: readonly (readonly [JsonObject, JsonObject])[] = [
   [
     { type: 'click', button: 'left', x: 1, y: 2 },
@@ -63,14 +63,14 @@ const both: readonly (readonly [JsonObject, JsonObject])[] = [
 ];
 
 for (const [action, args] of both) {
-  test(`${JSON.stringify(action)} and back`, () => {
+  test(`${JSON.stringify(action)} is translated in both directions`, () => {
     assert.deepEqual(decodeAction(action), args);
     // Zero has no sign on the wire.
     assert.deepEqual(JSON.parse(JSON.stringify(encodeAction(args))), action);
   });
 }
 
-test('what has no word on the other side gets the nearest, and what is unknown none', () => {
+test('an action without an equivalent becomes the nearest, and an unknown action has none', () => {
   assert.deepEqual(decodeAction({ type: 'click', button: 'back', x: 0, y: 0 }), { action: 'key', text: 'alt+Left' });
   assert.deepEqual(decodeAction({ type: 'wait' }), { action: 'wait', duration: 1 });
   assert.deepEqual(encodeAction({ action: 'wait', duration: 5 }), { type: 'wait' });
@@ -82,7 +82,7 @@ test('what has no word on the other side gets the nearest, and what is unknown n
 const tools = [{ type: 'computer_use_preview', display_width: 10, display_height: 10, environment: 'browser' }];
 const args = '{"action":"left_click","coordinate":[1,2]}';
 
-test('a use of the screen by a model of another vendor is a computer_call, told when it is known', () => {
+test("a screen action of another vendor's model is a computer_call, sent when it is complete", () => {
   const reply = replyOf([{ kind: 'tool-call', id: 'toolu_1', name: 'computer', arguments: args }], { stopReason: 'tool-calls' });
   const [item] = objectsOf(encodeReply(reply, createWriting({ tools })).output);
   const action = { type: 'click', button: 'left', x: 1, y: 2 };

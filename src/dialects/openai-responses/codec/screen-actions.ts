@@ -1,17 +1,17 @@
 import { filledText, itemsOf, meaningOf, numberOf, objectsOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 
-// What a model does with a screen: this dialect's actions to and from the arguments that the neutral form has for them, which are those of
-// the Messages interface.
+// Screen actions of this dialect, to and from the arguments of the neutral form, which are those of the Messages
+// interface.
 
-/** Pixels that one click of a wheel scrolls. */
+/** Pixels for one click of a scroll wheel. */
 const pixelsPerClick = 100;
 
 const pointOf = ({ x, y }: JsonObject): readonly number[] => [Math.round(numberOf(x) ?? 0), Math.round(numberOf(y) ?? 0)];
 
 const clickByButton: Readonly<Record<string, string>> = { left: 'left_click', right: 'right_click', wheel: 'middle_click' };
 
-/** Mice with buttons for it say back and forward; keyboards say it so. */
+/** Mice have buttons for back and forward; the neutral form uses these keys. */
 const keysByButton: Readonly<Record<string, string>> = { back: 'alt+Left', forward: 'alt+Right' };
 
 function decodeClick(action: JsonObject): JsonObject {
@@ -32,7 +32,7 @@ function decodeScroll(action: JsonObject): JsonObject {
   return { action: 'scroll', coordinate: pointOf(action), scroll_direction: direction, scroll_amount: clicks };
 }
 
-/** Reads an action of this dialect. One that is not known is named as it is. */
+/** Reads an action of this dialect. An unknown one keeps its name. */
 export function decodeAction(action: JsonObject): JsonObject {
   const type = textOf(action.type) ?? 'screenshot';
   switch (type) {
@@ -75,7 +75,7 @@ function encodeScroll(args: JsonObject): JsonObject {
   return { type: 'scroll', ...readPoint(args.coordinate), scroll_x: across * pixels, scroll_y: down * pixels };
 }
 
-/** Writes arguments as an action of this dialect; undefined for what it has no action for. */
+/** Writes arguments as an action of this dialect. Undefined if there is no equivalent. */
 export function encodeAction(args: JsonObject): JsonObject | undefined {
   const action = textOf(args.action) ?? '';
   const at = readPoint(args.coordinate);
@@ -101,7 +101,7 @@ export function encodeAction(args: JsonObject): JsonObject | undefined {
     case 'wait':
       return { type: 'wait' };
     case 'screenshot':
-    // The pointer and the details are on the picture.
+    // A screenshot shows the pointer and the details.
     case 'cursor_position':
     case 'zoom':
       return { type: 'screenshot' };

@@ -5,10 +5,10 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { readMediaUrl } from '../../openai-media.ts';
 import { decodeAction } from './screen-actions.ts';
 
-/** Whether a tool of this type steers a screen. */
+/** Whether a tool of this type controls a screen. */
 export const isScreenType = (type: string): boolean => type === 'computer_use_preview' || type === 'computer_use' || type === 'computer';
 
-/** The vendor's newer tool does not say how large the screen is. */
+/** The vendor's newer tool does not state the size of the screen. */
 const usualScreen = { width: 1024, height: 768 };
 
 function readScreen(tool: JsonObject): Screen {
@@ -20,7 +20,10 @@ function readScreen(tool: JsonObject): Screen {
   };
 }
 
-/** Reads the tool that steers a screen: where a vendor has none of its own, the model is offered a function that does the same. */
+/**
+ * Reads the tool that controls a screen. A model of a vendor without such a tool receives a function with the same
+ * effect.
+ */
 export function decodeScreenTool(tool: JsonObject, path: string): FunctionTool {
   const screen = readScreen(tool);
   const where = screen.environment === undefined ? '' : ` of a computer (${screen.environment})`;
@@ -37,13 +40,13 @@ export function decodeScreenTool(tool: JsonObject, path: string): FunctionTool {
 
 const environments = ['windows', 'mac', 'linux', 'ubuntu', 'browser'];
 
-/** Writes the tool as the vendor has it. */
+/** Writes the vendor's own tool. */
 export function encodeScreenTool({ width, height, environment = 'browser' }: Screen): JsonObject {
-  const known = environments.includes(environment) ? environment : 'browser';
-  return { type: 'computer_use_preview', display_width: width, display_height: height, environment: known };
+  const supported = environments.includes(environment) ? environment : 'browser';
+  return { type: 'computer_use_preview', display_width: width, display_height: height, environment: supported };
 }
 
-/** Reads a use of the screen. */
+/** Reads a screen action. */
 export function decodeScreenCall(item: JsonObject): Pick<ToolCallPart, 'id' | 'name' | 'arguments' | 'wire'> {
   return {
     id: textOf(item.call_id) ?? textOf(item.id) ?? '',
@@ -53,7 +56,7 @@ export function decodeScreenCall(item: JsonObject): Pick<ToolCallPart, 'id' | 'n
   };
 }
 
-/** Reads the screenshot that a use of the screen returned. */
+/** Reads the screenshot that a screen action returned. */
 export function decodeScreenResult(item: JsonObject, path: string): ToolResultPart {
   const { image_url: address, file_id: fileId } = membersOf(item.output);
   const url = filledText(address);

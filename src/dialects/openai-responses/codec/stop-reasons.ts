@@ -12,7 +12,7 @@ const incompleteReasons: Readonly<Record<string, StopReason>> = {
   content_filter: 'refusal',
 };
 
-/** Why a response ended: its status, and where that is `completed` what is in it. */
+/** Why a response ended: from its status, and for `completed` from its content. */
 export function decodeEnding(
   response: JsonObject,
   { hasCalls, hasRefusal }: { readonly hasCalls: boolean; readonly hasRefusal: boolean },
@@ -26,21 +26,21 @@ export function decodeEnding(
   }
   if (status === 'incomplete') {
     const reason = textOf(membersOf(response.incomplete_details).reason);
-    const known = meaningOf(reason, incompleteReasons);
-    return { stopReason: known ?? 'output-limit', ...(reason === undefined ? {} : { stopDetail: reason }) };
+    const stopReason = meaningOf(reason, incompleteReasons);
+    return { stopReason: stopReason ?? 'output-limit', ...(reason === undefined ? {} : { stopDetail: reason }) };
   }
   if (hasCalls) return { stopReason: 'tool-calls' };
   return { stopReason: hasRefusal ? 'refusal' : 'end' };
 }
 
-/** How a response ended, in the vendor's words. */
+/** The vendor's members for the end of a response. */
 export type ResponseEnding = {
   readonly status: 'completed' | 'incomplete' | 'failed';
   readonly incompleteReason?: 'max_output_tokens' | 'content_filter';
   readonly error?: JsonObject;
 };
 
-/** Says why a reply ended. A refusal that was spoken is an answer; one that was not is an answer that is missing. */
+/** Writes why a reply ended. A refusal with text is an answer; a refusal without text is a missing answer. */
 export function encodeEnding({ stopReason, stopDetail }: Ending, hasRefusal: boolean): ResponseEnding {
   switch (stopReason) {
     case 'end':

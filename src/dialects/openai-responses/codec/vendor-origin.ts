@@ -1,2 +1,2 @@
-/** Whose proofs this dialect's own fields hold when nothing else is known. */
+/** The owner of proofs in this dialect's own fields, unless another is known. */
 export const vendorOrigin = 'openai';

@@ -11,8 +11,8 @@ import { type ClientTool, readClientTools, unwrapCustomInput } from './client-to
 import { encodeAction } from './screen-actions.ts';
 import { vendorOrigin } from './vendor-origin.ts';
 
-type ItemWords = {
-  /** The client's tools by the names under which the neutral form carries them. */
+type ItemOptions = {
+  /** The client's tools by the names that the neutral form has for them. */
   readonly clientTools: ReadonlyMap<string, ClientTool>;
   readonly shown: Include;
   readonly newId: (prefix: string) => string;
@@ -20,8 +20,8 @@ type ItemWords = {
   readonly containerId: () => string;
 };
 
-/** What the client's request says of how output items shall look. */
-export function readItemWords({ request, newId }: ReplyWriting): ItemWords {
+/** Reads from the client's request how output items are written. */
+export function readItemOptions({ request, newId }: ReplyWriting): ItemOptions {
   let container: string | undefined;
   return {
     clientTools: readClientTools(request.tools),
@@ -31,9 +31,9 @@ export function readItemWords({ request, newId }: ReplyWriting): ItemWords {
   };
 }
 
-export type { ItemWords };
+export type { ItemOptions };
 
-/** A message, as far as it has come. */
+/** A message with its content so far. */
 export function writeMessageItem(
   { id, content }: { readonly id: string; readonly content: readonly JsonObject[] },
   status: 'in_progress' | 'completed' | 'incomplete',
@@ -47,31 +47,31 @@ export function writeReasoningItem(id: string, paragraphs: readonly string[], pr
   return { id, type: 'reasoning', summary, ...(proof === undefined ? {} : { encrypted_content: writeProof(proof, vendorOrigin) }) };
 }
 
-/** The item that carries the proof of a call. */
-export function writeCallProofItem(proof: Proof, callId: string, words: ItemWords): JsonObject {
-  return { id: words.newId(ownReasoningPrefix), type: 'reasoning', summary: [], encrypted_content: writeCallProof(proof, callId) };
+/** A call has no field for a proof, so a reasoning item behind the call has it. */
+export function writeCallProofItem(proof: Proof, callId: string, options: ItemOptions): JsonObject {
+  return { id: options.newId(ownReasoningPrefix), type: 'reasoning', summary: [], encrypted_content: writeCallProof(proof, callId) };
 }
 
 type CallStart = Extract<BlockStart, { kind: 'tool-call' }>;
 
-/** A call that has begun, as the client knows its tool. */
-export type BegunCall = {
+/** An open call, with the client's names. */
+export type OpenToolCall = {
   readonly id: string;
   readonly callId: string;
   readonly name: string;
   readonly kind: ClientTool['kind'];
   readonly namespace?: string;
-  /** The vendor's own item of it, where it has one. */
+  /** The vendor's own item for it, if there is one. */
   readonly wire?: JsonObject;
 };
 
 const callPrefixes = { function: 'fc', custom: 'ctc', screen: 'cu' } as const;
 
-export function beginCall({ id: callId, name, wire }: CallStart, words: ItemWords): BegunCall {
-  const tool = words.clientTools.get(name);
+export function openToolCall({ id: callId, name, wire }: CallStart, options: ItemOptions): OpenToolCall {
+  const tool = options.clientTools.get(name);
   const kind = tool?.kind ?? 'function';
   return {
-    id: words.newId(callPrefixes[kind]),
+    id: options.newId(callPrefixes[kind]),
     callId,
     name: tool?.name ?? name,
     kind,
@@ -81,7 +81,7 @@ export function beginCall({ id: callId, name, wire }: CallStart, words: ItemWord
 }
 
 /** The item of a call with its arguments so far: JSON text, or the bare input of a custom tool. */
-export function writeCallItem(call: BegunCall, status: 'in_progress' | 'completed' | 'incomplete', text: string): JsonObject {
+export function writeCallItem(call: OpenToolCall, status: 'in_progress' | 'completed' | 'incomplete', text: string): JsonObject {
   const { id, callId, name, kind, namespace, wire } = call;
   if (kind === 'screen') return { id, type: 'computer_call', status, call_id: callId, ...writeScreenUse(text, wire) };
   return {
@@ -96,25 +96,25 @@ export function writeCallItem(call: BegunCall, status: 'in_progress' | 'complete
 }
 
 /**
- * What is done to the screen. While nothing is known of it, and where this dialect has no word for it, the model is shown the screen: that
- * does nothing, and it sees what has become of it.
+ * A screen action. While it is unknown, and if this dialect has no equivalent, it is a screenshot: that changes
+ * nothing, and shows the model the current state.
  */
 function writeScreenUse(text: string, wire: JsonObject | undefined): JsonObject {
   const action = isJsonObject(wire?.action) ? wire.action : encodeAction(parseJsonObject(text) ?? {});
   return { action: action ?? { type: 'screenshot' }, pending_safety_checks: objectsOf(wire?.pending_safety_checks) };
 }
 
-/** A call's arguments as its item says them. No arguments are an empty object. */
-export function wordArguments(call: BegunCall, text: string): string {
+/** A call's arguments in its item. Absent arguments are an empty object. */
+export function wordArguments(call: OpenToolCall, text: string): string {
   if (call.kind === 'custom') return unwrapCustomInput(text);
   return text.trim() === '' ? '{}' : text;
 }
 
-/** The item of a picture that the model drew; undefined for other media, for which the interface has none. */
-export function writeImageItem({ media, source }: MediaPart, words: ItemWords): JsonObject | undefined {
+/** The item of an image that the model generated. Undefined for other media, for which the interface has no item. */
+export function writeImageItem({ media, source }: MediaPart, options: ItemOptions): JsonObject | undefined {
   if (media !== 'image' || source.kind !== 'inline') return undefined;
   return {
-    id: words.newId('ig'),
+    id: options.newId('ig'),
     type: 'image_generation_call',
     status: 'completed',
     output_format: source.mediaType.replace(/^image\//, ''),
@@ -122,25 +122,25 @@ export function writeImageItem({ media, source }: MediaPart, words: ItemWords): 
   };
 }
 
-/** An item that came whole as it stands when it begins: what is found out later is not there yet. */
+/** The opening form of an item that is already complete: its result is not in it yet. */
 export function beginWholeItem({ id, type, code, container_id: containerId }: JsonObject): JsonObject {
-  const begun = { id, type, status: 'in_progress' };
-  if (type === 'image_generation_call') return { ...begun, result: null };
-  return code === undefined ? begun : { ...begun, code: '', container_id: containerId ?? null, outputs: null };
+  const head = { id, type, status: 'in_progress' };
+  if (type === 'image_generation_call') return { ...head, result: null };
+  return code === undefined ? head : { ...head, code: '', container_id: containerId ?? null, outputs: null };
 }
 
-const workingWords: Readonly<Record<string, string>> = {
+const workingSteps: Readonly<Record<string, string>> = {
   web_search_call: 'searching',
   file_search_call: 'searching',
   image_generation_call: 'generating',
 };
 
-/** The events between the beginning and the end of a whole item: their names and their further members as JSON text. */
+/** The events between the beginning and the end of a complete item: their names and their members as JSON text. */
 export function wordSteps(item: JsonObject): readonly (readonly [step: string, members: string])[] {
   const kind = textOf(item.type) ?? '';
   const ended: readonly (readonly [string, string])[] =
     item.status === 'failed' || item.status === 'incomplete' ? [] : [[`${kind}.completed`, '']];
-  const working = workingWords[kind];
+  const working = workingSteps[kind];
   if (working !== undefined) return [[`${kind}.in_progress`, ''], [`${kind}.${working}`, ''], ...ended];
   if (kind !== 'code_interpreter_call') return [[`${kind}.in_progress`, ''], ...ended];
   const code = JSON.stringify(item.code ?? '');

@@ -3,14 +3,14 @@ import type { ServerToolPart, ToolFinding } from '../../../inference/inference-r
 import { meaningOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Where the ids of items come from. All code of a reply runs in one container. */
+/** The source of ids. All code of a reply runs in one container. */
 type ToolIds = { readonly newId: (prefix: string) => string; readonly containerId: () => string };
 
 type ItemType = 'web_search_call' | 'file_search_call' | 'code_interpreter_call';
 
 /**
- * How the ids of items begin that were made here. The vendor never stored them, so `removeForeignProofs` and the encoder of requests must
- * know them.
+ * Prefixes of ids of items that were created here. The vendor never stored them, so `removeForeignProofs` and the
+ * request encoder must recognise them.
  */
 const idPrefixes: Readonly<Record<ItemType, string>> = {
   web_search_call: 'ws_gw',
@@ -18,16 +18,16 @@ const idPrefixes: Readonly<Record<ItemType, string>> = {
   code_interpreter_call: 'ci_gw',
 };
 
-/** Whether an item is of a tool that no vendor of this dialect ran. */
+/** Whether an item is a tool run that no vendor of this dialect made. */
 export function isOwnToolItem({ type, id }: JsonObject): boolean {
   const prefix = meaningOf(type, idPrefixes);
   return prefix !== undefined && typeof id === 'string' && id.startsWith(prefix);
 }
 
-/** Items in which this dialect says what tools of a service did. */
+/** Item types for tool runs of a service. */
 const itemTypes = /^(?:web_search|file_search|code_interpreter|image_generation|mcp)_call$|^mcp_list_tools$/;
 
-/** The items of a tool as a vendor of this dialect wrote them; undefined for those of other dialects. */
+/** The items of a tool run as a vendor of this dialect wrote them. Undefined for those of other dialects. */
 export function nativeItems({ wire }: ServerToolPart): readonly JsonObject[] | undefined {
   return wire.length > 0 && wire.every(({ type }) => itemTypes.test(textOf(type) ?? '')) ? wire : undefined;
 }
@@ -52,7 +52,7 @@ function writeWebSearch({ input, results = [] }: ServerToolPart): JsonObject {
 }
 
 function writeFileSearch({ input, results = [] }: ServerToolPart): JsonObject {
-  const found = results.map(({ fileId, title, score, text, attributes, storeId }) => ({
+  const findings = results.map(({ fileId, title, score, text, attributes, storeId }) => ({
     file_id: fileId ?? '',
     filename: title ?? '',
     score: score ?? 0,
@@ -60,7 +60,7 @@ function writeFileSearch({ input, results = [] }: ServerToolPart): JsonObject {
     attributes: attributes ?? {},
     ...(storeId === undefined ? {} : { vector_store_id: storeId }),
   }));
-  return { queries: input, results: found };
+  return { queries: input, results: findings };
 }
 
 function writeCodeRun({ input, results = [] }: ServerToolPart, containerId: string): JsonObject {
@@ -71,43 +71,42 @@ function writeCodeRun({ input, results = [] }: ServerToolPart, containerId: stri
   return { code: input.join('\n'), container_id: containerId, outputs };
 }
 
-/** A tool at work, whose item has been told of. */
-export type BegunTool = {
+/** A running tool whose item has been opened. */
+export type OpenServerTool = {
   readonly id: string;
   readonly type: ItemType;
   readonly containerId: string | undefined;
   readonly start: Extract<BlockStart, { kind: 'server-tool' }>;
-  /** Code as far as it has been said. */
+  /** The code so far. */
   code: string;
-  /** Whether all of the code is known, so that it is being run. */
+  /** Whether the code is complete, so that it runs. */
   runs: boolean;
 };
 
-export function beginTool(start: BegunTool['start'], { newId, containerId }: ToolIds): BegunTool | undefined {
+export function openServerTool(start: OpenServerTool['start'], { newId, containerId }: ToolIds): OpenServerTool | undefined {
   const type = typeOf(start.tool);
   if (type === undefined) return undefined;
   const id = newId(idPrefixes[type]);
   return { id, type, containerId: type === 'code_interpreter_call' ? containerId() : undefined, start, code: '', runs: false };
 }
 
-/** The item as it stands when its tool begins: what is found out later is not there yet. */
-export function writeBegunTool({ id, type, containerId, start }: BegunTool): JsonObject {
-  const begun = { id, type, status: 'in_progress' };
-  if (type === 'code_interpreter_call') return { ...begun, code: '', container_id: containerId, outputs: null };
-  return type === 'file_search_call' ? { ...begun, queries: start.input, results: null } : begun;
+/** The opening form of a tool's item: its result is not in it yet. */
+export function writeOpenTool({ id, type, containerId, start }: OpenServerTool): JsonObject {
+  const head = { id, type, status: 'in_progress' };
+  if (type === 'code_interpreter_call') return { ...head, code: '', container_id: containerId, outputs: null };
+  return type === 'file_search_call' ? { ...head, queries: start.input, results: null } : head;
 }
 
-/** An event of an item: its name and its further members as JSON text. */
+/** An event of an item: its name and its members as JSON text. */
 type Step = readonly [name: string, members: string];
 
-/** More code. */
-export function sayCode(tool: BegunTool, text: string): readonly Step[] {
+export function writeCode(tool: OpenServerTool, text: string): readonly Step[] {
   if (tool.type !== 'code_interpreter_call' || tool.runs || text === '') return [];
   tool.code += text;
   return [[`${tool.type}_code.delta`, `,"delta":${JSON.stringify(text)}`]];
 }
 
-function runCode(tool: BegunTool): readonly Step[] {
+function runCode(tool: OpenServerTool): readonly Step[] {
   if (tool.runs) return [];
   tool.runs = true;
   return [
@@ -116,17 +115,17 @@ function runCode(tool: BegunTool): readonly Step[] {
   ];
 }
 
-/** The events with which a tool begins. Code that is known from the start is run at once. */
-export function startSteps(tool: BegunTool): readonly Step[] {
-  const begun: Step = [`${tool.type}.in_progress`, ''];
-  if (tool.type !== 'code_interpreter_call') return [begun, [`${tool.type}.searching`, '']];
+/** The events at the start of a tool. Code that is known from the start runs at once. */
+export function startSteps(tool: OpenServerTool): readonly Step[] {
+  const opened: Step = [`${tool.type}.in_progress`, ''];
+  if (tool.type !== 'code_interpreter_call') return [opened, [`${tool.type}.searching`, '']];
   const code = tool.start.input.join('\n');
-  return code === '' ? [begun] : [begun, ...sayCode(tool, code), ...runCode(tool)];
+  return code === '' ? [opened] : [opened, ...writeCode(tool, code), ...runCode(tool)];
 }
 
-/** The events with which a tool ends, and its finished item. */
+/** The events at the end of a tool, and its finished item. */
 export function endTool(
-  tool: BegunTool,
+  tool: OpenServerTool,
   outcome: ServerToolPart | undefined,
 ): { readonly steps: readonly Step[]; readonly item: JsonObject } {
   const part = outcome ?? interrupt(tool);
@@ -134,7 +133,7 @@ export function endTool(
   const isCode = tool.type === 'code_interpreter_call';
   const steps: Step[] = [];
   if (isCode) {
-    if (!tool.runs && code.startsWith(tool.code)) steps.push(...sayCode(tool, code.slice(tool.code.length)));
+    if (!tool.runs && code.startsWith(tool.code)) steps.push(...writeCode(tool, code.slice(tool.code.length)));
     steps.push(...runCode(tool));
   }
   const failed = part.failed === true;
@@ -143,12 +142,12 @@ export function endTool(
   return { steps, item: writeToolItem(tool, part, status) };
 }
 
-/** What is left of a tool that was interrupted. */
-function interrupt({ start, code }: BegunTool): ServerToolPart {
+/** The outcome of an interrupted tool. */
+function interrupt({ start, code }: OpenServerTool): ServerToolPart {
   return { kind: 'server-tool', tool: start.tool, id: start.id, input: code === '' ? start.input : [code], failed: true, wire: [] };
 }
 
-function writeToolItem({ id, type, containerId = '' }: BegunTool, part: ServerToolPart, status: string): JsonObject {
+function writeToolItem({ id, type, containerId = '' }: OpenServerTool, part: ServerToolPart, status: string): JsonObject {
   const head = { id, type, status };
   if (type === 'file_search_call') return { ...head, ...writeFileSearch(part) };
   if (type === 'code_interpreter_call') return { ...head, ...writeCodeRun(part, containerId) };
@@ -157,7 +156,7 @@ function writeToolItem({ id, type, containerId = '' }: BegunTool, part: ServerTo
   return { ...head, action: { type: 'open_page', url }, results: (part.results ?? []).map(pageOf) };
 }
 
-/** A reading of several pages as readings of one page each: this dialect has an item for every page. */
+/** Splits a reading of several pages, because this dialect has an item for every page. */
 export function splitPages(part: ServerToolPart): readonly ServerToolPart[] {
   if (part.tool !== 'url-context' || part.input.length < 2) return [part];
   return part.input.map((url) => {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 
 import { invalidField, missingField } from '../../../dialects/openai-audio/audio-errors.ts';
-import { type AudioContainer, checkUploadedSound, sniffedBytes } from '../../../dialects/openai-audio/sniff-audio.ts';
+import { type AudioContainer, checkUploadedAudio, sniffedBytes } from '../../../dialects/openai-audio/sniff-audio.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { type ExpectedForm, type FormField, type ReceivedUpload, receiveUploads } from '../shared/receive-uploads.ts';
@@ -60,6 +60,6 @@ async function describeFile({ place, filename, declaredType, upload }: ReceivedU
       },
     );
   const head = await upload.readAt(0, sniffedBytes);
-  const container = checkUploadedSound({ filename, declaredType, head, bytes: upload.bytes });
+  const container = checkUploadedAudio({ filename, declaredType, head, bytes: upload.bytes });
   return { place, filename, declaredType, container, upload };
 }

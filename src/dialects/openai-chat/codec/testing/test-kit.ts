@@ -8,10 +8,10 @@ import { encodeRequest } from '../encode-request.ts';
 import { createEventDecoder } from '../event-decoder.ts';
 import { fieldNames } from '../field-names.ts';
 
-/** Whose the upstream of these tests is. */
+/** The proof origin of the upstream in these tests. */
 export const origin = 'local';
 
-/** A server that takes what most take. */
+/** A server that supports what most servers support. */
 export const { createFit, createReading, createWriting } = createFakeTranslation({
   fieldNames,
   upstreamModel: 'm-1',
@@ -21,7 +21,7 @@ export const { createFit, createReading, createWriting } = createFakeTranslation
   writing: { createdAtMs: 1_790_000_000_500, newId: (prefix) => `${prefix}_new` },
 });
 
-/** The body that a request becomes. */
+/** The body that a request is encoded as. */
 export function encode(
   members: Partial<InferenceRequest>,
   differences: TraitDifferences = {},
@@ -34,6 +34,6 @@ export function encode(
 
 export const frameOf = (data: string, event?: string): Frame => new Frame(Buffer.from(data), event, data);
 
-/** What a stream of these chunks, with `[DONE]` behind them, says. */
+/** The events of a stream of these chunks and `[DONE]`. */
 export const decodeChunks = (chunks: readonly unknown[]): readonly InferenceEvent[] =>
   decodeFrames(createEventDecoder(createReading()), [...chunks.map((chunk) => frameOf(JSON.stringify(chunk))), frameOf('[DONE]')]);

@@ -19,9 +19,9 @@ export const proofsWanted = { include: ['reasoning.encrypted_content'] };
 export const citedPage = { title: 'T', source: { kind: 'url', url: 'https://example.org' } } as const;
 const png = { kind: 'inline', mediaType: 'image/png', data: 'iVBO' } as const;
 
-/** Replies with everything that can be in one, and the requests that they answer. */
+/** Replies with all kinds of content, and the requests that they answer. */
 export const samples: readonly (readonly [name: string, reply: InferenceReply, request?: JsonObject])[] = [
-  ['nothing at all', replyOf([])],
+  ['an empty reply', replyOf([])],
   ['text', replyOf([{ kind: 'text', text: 'Hi 🌊 "there"\n\u2028' }])],
   [
     'text in parts',
@@ -88,7 +88,7 @@ export const samples: readonly (readonly [name: string, reply: InferenceReply, r
     },
   ],
   [
-    'a search, code and a picture',
+    'a search, code and an image',
     replyOf([
       {
         kind: 'server-tool',

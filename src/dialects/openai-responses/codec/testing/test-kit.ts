@@ -21,7 +21,7 @@ import {
 import { validateRequest } from '../../validate-request.ts';
 import { codec } from '../codec.ts';
 
-/** Names of fields as another dialect might spell them, so that notes show whose names are used. */
+/** Field names of another dialect, so that tests see whose names the notes use. */
 const clientNames: FieldNames = { ...codec.fieldNames, stopSequences: 'stop', topK: 'top_k', seed: 'seed', turns: 'messages' };
 
 const translation = createFakeTranslation({
@@ -38,11 +38,11 @@ export const { createFit, createReading } = translation;
 export const createWriting = (request: JsonObject = {}): ReplyWriting =>
   translation.createWriting({ model: 'asked-model', input: 'Hi', ...request });
 
-/** A request that says nothing but what is given. */
+/** A request with only these members. */
 export const createRequest = (members: Partial<InferenceRequest> = {}): InferenceRequest =>
   createFakeRequest({ model: 'asked-model', ...members });
 
-/** Encodes a request, which must become one that the vendor takes. */
+/** Encodes a request and checks that the vendor would accept it. */
 export function encode(members: Partial<InferenceRequest> = {}, differences: TraitDifferences = {}): NotedRequest {
   const fit = createFit(differences);
   const encoded = codec.encodeRequest(createRequest(members), fit);
@@ -50,14 +50,14 @@ export function encode(members: Partial<InferenceRequest> = {}, differences: Tra
   return { ...encoded, notes: listNotes(fit) };
 }
 
-/** Decodes a request that the vendor takes. */
+/** Decodes a request after checking that the vendor would accept it. */
 export function decode(fields: JsonObject): InferenceRequest {
   const request = { operation: 'generate' as const, body: { model: 'm', input: 'Hi', ...fields }, headers: {} };
   validateRequest(request, 'compatible');
   return codec.decodeRequest(request);
 }
 
-/** Decodes a stream that comes in chunks of so many bytes. */
+/** Decodes a stream in chunks of this size. */
 export const decodeStream = (body: Buffer, chunkBytes?: number): readonly InferenceEvent[] =>
   decodeFrames(codec.createEventDecoder(createReading(), 'sse'), readFrames(body, 'sse', chunkBytes));
 
@@ -72,11 +72,11 @@ const fixtures = join(import.meta.dirname, '../../fixtures');
 export const readFixture = (name: string): Buffer => readFileSync(join(fixtures, name));
 export const readJsonFixture = (name: string): JsonObject => JSON.parse(readFixture(name).toString()) as JsonObject;
 
-/** The same without paths, which are tested by themselves. */
+/** The same without paths, which have tests of their own. */
 export const withoutPaths = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, member: unknown) => (key === 'path' ? undefined : member)));
 
-/** The refusal that an action ends with. */
+/** The refusal that an action throws. */
 export function refusalOf(action: () => unknown): GatewayError {
   try {
     action();
@@ -87,7 +87,7 @@ export function refusalOf(action: () => unknown): GatewayError {
   throw new Error('nothing was refused');
 }
 
-/** Wire forms of replies. */
+/** Replies in wire form. */
 export const responseOf = (output: readonly JsonObject[], more: JsonObject = {}): JsonObject => ({
   id: 'resp_1',
   object: 'response',
@@ -117,7 +117,7 @@ export const callItem = (id: string, args: string): JsonObject => ({
   arguments: args,
 });
 
-/** Pieces of conversations, and of the input that they become. */
+/** Builders for parts of conversations, and for input items. */
 export const call = (id: string, more: Partial<Extract<Part, { kind: 'tool-call' }>> = {}): Part => ({
   kind: 'tool-call',
   id,
@@ -131,7 +131,7 @@ export const media = (
   more: object = {},
 ): Part => ({ kind: 'media', media: kind, source, ...more });
 export const says = (role: string, ...content: JsonObject[]): JsonObject => ({ type: 'message', role, content });
-export const input = (words: string): JsonObject => ({ type: 'input_text', text: words });
+export const input = (value: string): JsonObject => ({ type: 'input_text', text: value });
 export const png = { kind: 'inline', mediaType: 'image/png', data: 'iVBO' } as const;
 
 /** The events of a written stream. */

@@ -7,7 +7,7 @@ import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import type { Logger } from '../../../../platform/log.ts';
 import { EventReply, type WholeAnswer } from '../../../replies/event-reply.ts';
 import { EventLog } from './event-log.ts';
-import { OutputSoFar } from '../../../../dialects/openai-responses/output-so-far.ts';
+import { PartialOutput } from '../../../../dialects/openai-responses/partial-output.ts';
 import { endEvent, isTerminal, writeEvent } from './response-events.ts';
 
 /** The record of a background response before it is generated. */
@@ -49,7 +49,7 @@ export class BackgroundRun {
   /** The call writes its reply here. */
   readonly reply: EventReply;
   readonly #options: RunOptions;
-  readonly #output = new OutputSoFar();
+  readonly #output = new PartialOutput();
   readonly #over = Promise.withResolvers<void>();
   #response: JsonObject;
   #hasBegun = false;

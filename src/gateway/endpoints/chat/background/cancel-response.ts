@@ -3,7 +3,7 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import type { BackgroundRuns, BackgroundStore } from './background-runs.ts';
-import { OutputSoFar } from '../../../../dialects/openai-responses/output-so-far.ts';
+import { PartialOutput } from '../../../../dialects/openai-responses/partial-output.ts';
 import { isRunning, typeOfEvent } from './response-events.ts';
 
 /** Events are read in pages of this size, and this many pages at most. Other limits bound a response much earlier. */
@@ -50,7 +50,7 @@ async function cancelElsewhere(conversations: BackgroundStore, userName: string,
 }
 
 async function readOutput(conversations: BackgroundStore, userName: string, id: string): Promise<readonly JsonObject[]> {
-  const output = new OutputSoFar();
+  const output = new PartialOutput();
   let after = -1;
   for (let page = 0; page < pagesMax; page += 1) {
     const events = await conversations.readEvents(userName, id, after, pageEvents);

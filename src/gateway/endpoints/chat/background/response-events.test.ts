@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { membersOf, textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
-import { OutputSoFar } from '../../../../dialects/openai-responses/output-so-far.ts';
+import { PartialOutput } from '../../../../dialects/openai-responses/partial-output.ts';
 import { eventsOfResponse, isTerminal, typeOfEvent, writeEvent } from './response-events.ts';
 
 const annotation = { type: 'url_citation', start_index: 0, end_index: 2, url: 'https://a.example', title: 'A' };
@@ -90,11 +90,11 @@ test('the events of a response that was not streamed follow the order of the gra
 
 test('the output can be reconstructed from the events, at any point of them', () => {
   const events = eventsOfResponse(response);
-  const whole = new OutputSoFar();
+  const whole = new PartialOutput();
   for (const event of events) whole.read(typeOfEvent(event), parseJsonObject(event) ?? {});
   assert.deepEqual(whole.items(), output);
   for (let cut = 0; cut < events.length; cut += 1) {
-    const part = new OutputSoFar();
+    const part = new PartialOutput();
     for (const event of events.slice(0, cut)) part.read(typeOfEvent(event), parseJsonObject(event) ?? {});
     const items = part.items();
     assert.deepEqual(

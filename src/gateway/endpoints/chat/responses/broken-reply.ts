@@ -1,5 +1,5 @@
 import { describeStreamError } from '../../../../dialects/openai-responses/encode-stream-error.ts';
-import { OutputSoFar } from '../../../../dialects/openai-responses/output-so-far.ts';
+import { PartialOutput } from '../../../../dialects/openai-responses/partial-output.ts';
 import type { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { StreamEvent } from '../../../../platform/frames.ts';
 import { objectOf, objectsOf, textOf } from '../../../../platform/json/json-readers.ts';
@@ -12,7 +12,7 @@ const unparsedMax = 65_536;
 
 /** The output that a stream has delivered to its client. It is needed only if the stream breaks. */
 export class DeliveredOutput {
-  readonly #output = new OutputSoFar();
+  readonly #output = new PartialOutput();
   #unparsed: StreamEvent[] = [];
   #characters = 0;
 

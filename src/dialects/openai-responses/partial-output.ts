@@ -2,10 +2,11 @@ import { countOf, membersOf, objectOf, objectsOf, textOf } from '../../platform/
 import type { JsonObject } from '../../platform/json/json-value.ts';
 
 /**
- * What the events of a response have said of its output so far: for a response that ends before its end. Items that are done are taken as they are; of the
- * one that is being written, text, refusal, arguments and code are put together from their pieces, and it is marked as incomplete.
+ * Collects the output of a response from its events, for a response that ends early. Completed items are stored as
+ * received. The text, refusal, arguments and code of the open item are assembled from deltas, and the item is marked as
+ * incomplete.
  */
-export class OutputSoFar {
+export class PartialOutput {
   readonly #done = new Map<number, JsonObject>();
   #open:
     | { readonly index: number; readonly item: JsonObject; readonly parts: Map<number, { readonly part: JsonObject; text: string }> }
@@ -26,25 +27,25 @@ export class OutputSoFar {
 
   #readPiece(type: string, event: JsonObject): void {
     const parts = this.#open?.parts;
-    const place = countOf(event.content_index) ?? countOf(event.summary_index);
-    if (type.endsWith('_part.added') && place !== undefined) {
+    const partIndex = countOf(event.content_index) ?? countOf(event.summary_index);
+    if (type.endsWith('_part.added') && partIndex !== undefined) {
       const part = objectOf(event.part);
-      if (part !== undefined) parts?.set(place, { part, text: '' });
+      if (part !== undefined) parts?.set(partIndex, { part, text: '' });
       return;
     }
     const delta = type.endsWith('.delta') ? textOf(event.delta) : undefined;
     if (delta === undefined) return;
-    const open = place === undefined ? undefined : parts?.get(place);
+    const open = partIndex === undefined ? undefined : parts?.get(partIndex);
     if (open !== undefined) open.text += delta;
     else this.#argument += delta;
   }
 
-  /** The place of the item that is being written; undefined where none is. */
+  /** The output index of the open item. Undefined if there is none. */
   get openIndex(): number | undefined {
     return this.#open?.index;
   }
 
-  /** The items, the unfinished one last. */
+  /** The items, the open one last. */
   items(): readonly JsonObject[] {
     const items = [...this.#done].toSorted(([a], [b]) => a - b).map(([, item]) => item);
     const open = this.#closeOpen();
