@@ -37,7 +37,7 @@ describe('forms with images', () => {
     const image = await padded(33 * mebibyte);
     await assert.rejects(running.client().images.edit({ model: 'gemini-2.5-flash-image', prompt: 'x', image }), (error) => {
       assert.ok(error instanceof APIError && error.status === 400 && error.param === 'image', String(error));
-      assert.match(error.message, /takes at most 33554432/);
+      assert.match(error.message, /accepts at most 33554432/);
       return true;
     });
     const small = await padded(2 * mebibyte);
