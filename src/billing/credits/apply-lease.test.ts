@@ -11,13 +11,13 @@ const row: LeaseRow = { generation: 'g', version: 3, granted: 100n, shipped: 40n
 const asks: LeaseRequest = { pot, version: 3, generation: 'g', keep: 100n, need: 0n, recentSpend: 0n, close: false };
 const alone = { limit: 1000n, spent: 100n, leasedElsewhere: 0n, stranded: 0n, nodes: 1 };
 
-test('what a lease takes away from the others is what was granted and is not in the books', () => {
+test('a lease withholds from other nodes the amount that was granted and is not booked', () => {
   assert.equal(leasedOf({ granted: 7n, shipped: 3n }), 4n);
   assert.equal(leasedOf({ granted: 3n, shipped: 3n }), 0n);
   assert.equal(leasedOf({ granted: 3n, shipped: 7n }), 0n);
 });
 
-test('a lease that was closed is over once all of it is in the books', () => {
+test('a closed lease ends when all of it is booked', () => {
   const closed = { ...row, closing: true };
   assert.equal(unlessOver({ ...closed, shipped: 99n })?.granted, 100n);
   assert.equal(unlessOver({ ...closed, shipped: 100n }), undefined);
@@ -25,9 +25,9 @@ test('a lease that was closed is over once all of it is in the books', () => {
   assert.equal(unlessOver({ ...row, shipped: 100n })?.granted, 100n);
 });
 
-test('a first request begins a lease of what is needed many times over, and says what is left', () => {
+test('a first request begins a lease of a multiple of the need, and reports the remaining amount', () => {
   const { row: next, state, recall } = applyLease(undefined, { ...asks, version: 0, keep: 0n, need: 10n }, alone);
-  // Sixteen times what is needed, as the fourth of what is free is more.
+  // Sixteen times the need, because a fourth of the free amount is more.
   assert.deepEqual(next, { generation: 'g', version: 1, granted: 160n, shipped: 0n, closing: false });
   assert.deepEqual(state, {
     potId: 'balance:ann',
@@ -43,39 +43,39 @@ test('a first request begins a lease of what is needed many times over, and says
   assert.equal(recall, false);
 });
 
-test('what is given back is free at once, and what is needed comes out of what nobody has', () => {
+test('a returned amount is free at once, and a need is granted from the free amount', () => {
   const { row: next, state } = applyLease(row, { ...asks, keep: 60n, need: 0n }, alone);
   assert.deepEqual([next?.granted, next?.version, next?.shipped, state.remaining], [60n, 4, 40n, 880n]);
 });
 
-test('a node that does not know the lease as it is changes nothing and is told how it is', () => {
+test('a request with an old version changes nothing and gets the state of the lease', () => {
   for (const unknown of [{ version: 2 }, { generation: 'h' }]) {
     const { row: next, state } = applyLease(row, { ...asks, ...unknown, keep: 0n, need: 50n, close: true }, alone);
     assert.deepEqual(next, row);
     assert.deepEqual([state.version, state.generation, state.granted, state.remaining], [3, 'g', 100n, 840n]);
     const crowded = { ...alone, leasedElsewhere: 900n, nodes: 2 };
-    const told = applyLease(row, { ...asks, ...unknown, need: 50n }, crowded);
-    assert.deepEqual([told.recall, told.state.remaining], [false, -60n]);
+    const outcome = applyLease(row, { ...asks, ...unknown, need: 50n }, crowded);
+    assert.deepEqual([outcome.recall, outcome.state.remaining], [false, -60n]);
   }
   const { row: none, state } = applyLease(undefined, { ...asks, need: 50n }, alone);
   assert.equal(none, undefined);
   assert.deepEqual([state.version, state.granted, state.remaining], [0, 0n, 900n]);
 });
 
-test('a debt that a node acknowledges takes nothing from anybody, as it is spent already', () => {
-  // 130 were charged of 100 granted: the node keeps 130, needs 20 more, and 30 of what is spent are what it covers.
+test('an acknowledged debt takes nothing from other nodes, because it is spent already', () => {
+  // 130 were charged of 100 granted: the node keeps 130 and needs 20 more, and the 30 are part of the spent amount.
   const { row: next, state } = applyLease({ ...row, shipped: 130n }, { ...asks, keep: 100n, need: 900n }, { ...alone, spent: 130n });
   assert.equal(next?.granted, 1000n);
   assert.equal(state.remaining, 0n);
 });
 
-test('where nothing limits any more nothing is granted and nothing remains', () => {
+test('without a limit nothing is granted and nothing remains', () => {
   const unlimited = { ...alone, limit: undefined, leasedElsewhere: 5n };
   const { row: next, state, recall } = applyLease(row, { ...asks, need: 50n }, unlimited);
   assert.deepEqual([next?.granted, state.limit, state.remaining, recall], [100n, undefined, 0n, false]);
 });
 
-test('a closed lease whose charges are not in the books stays until they are', () => {
+test('a closed lease stays until its charges are booked', () => {
   const open = applyLease(row, { ...asks, keep: 90n, close: true }, alone);
   assert.deepEqual([open.row?.closing, open.row?.granted, open.state.version], [true, 90n, 4]);
   const over = applyLease(row, { ...asks, keep: 40n, close: true }, alone);
@@ -87,11 +87,11 @@ for (const [what, need, leasedElsewhere, recall] of [
   ['others have what is lacking', 2000n, 500n, true],
   ['nobody has it', 2000n, 0n, false],
 ] as const)
-  test(`others are asked to give back where more was needed and they have some: ${what}`, () => {
+  test(`other nodes are recalled if more was needed and they have some: ${what}`, () => {
     assert.equal(applyLease(row, { ...asks, need }, { ...alone, leasedElsewhere, nodes: 2 }).recall, recall);
   });
 
-for (const [what, question, size, scarce] of [
+for (const [what, demand, size, scarce] of [
   ['nothing is needed', { remaining: 100n, need: 0n }, 0n, false],
   ['nothing is left', { remaining: 0n, need: 10n }, 0n, true],
   ['less is left than nothing', { remaining: -5n, need: 10n }, 0n, true],
@@ -108,7 +108,7 @@ for (const [what, question, size, scarce] of [
   ['nobody was counted', { remaining: 100_000n, need: 10n, nodes: 0, recentSpend: 50_000n }, 25_000n, false],
 ] as const)
   test(`a lease when ${what}: ${size}${scarce ? ', scarce' : ''}`, () => {
-    const asked = { recentSpend: 0n, nodes: 2, ...question };
-    assert.equal(sizeLease(asked), size);
-    assert.equal(isScarce(asked), scarce);
+    const fullDemand = { recentSpend: 0n, nodes: 2, ...demand };
+    assert.equal(sizeLease(fullDemand), size);
+    assert.equal(isScarce(fullDemand), scarce);
   });

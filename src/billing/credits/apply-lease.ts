@@ -5,67 +5,69 @@ import { isScarce, sizeLease } from './size-lease.ts';
 export type LeaseRow = {
   readonly generation: string;
   readonly version: number;
-  /** All that was ever granted, less what was given back. */
+  /** The sum of all grants, less what was returned. */
   readonly granted: bigint;
-  /** What rows in the books have taken out of it. Beyond what was granted, where calls cost more than was held for them. */
+  /** The charges of booked rows of the node. More than `granted` if calls cost more than their holds. */
   readonly shipped: bigint;
   readonly closing: boolean;
 };
 
-/** How a pot stands without the lease that is to be changed. */
+/** Limit and use of a pot without the lease that will change. */
 export type PotState = {
-  /** What may be spent; undefined where nothing limits it any more. */
+  /** The limit; undefined if there is none any more. */
   readonly limit: bigint | undefined;
-  /** What is in the books, and what open videos hold. */
+  /** The booked spend, and the holds of unfinished videos. */
   readonly spent: bigint;
   readonly leasedElsewhere: bigint;
-  /** What of `leasedElsewhere` is stranded. */
+  /** The stranded part of `leasedElsewhere`. */
   readonly stranded: bigint;
   readonly nodes: number;
 };
 
-/** What a lease takes away from the others: what was granted and is not in the books yet. */
+/** The part of a lease that other nodes cannot have: granted and not booked. */
 export function leasedOf({ granted, shipped }: Pick<LeaseRow, 'granted' | 'shipped'>): bigint {
   return granted > shipped ? granted - shipped : 0n;
 }
 
-/** A node that was asked to give back and was not heard of for so long has died, or is cut off from the store. */
+/** A recalled node that was not seen for this time has died or cannot reach the store. */
 const silentMs = 2 * recalledSeenEveryMs;
 
 /**
- * Whether nobody can give back a lease at the moment: the life of its node that began it is over and was not settled yet, or its node was asked for it and says nothing. Clocks of several
- * machines differ; a node that is wrongly thought to be silent makes a refusal one that may be tried again, and no more than that.
- * @param life the present life of the lease's node
+ * Whether nobody can return a lease at the moment: it belongs to an earlier incarnation of its node that is not settled
+ * yet, or its node was recalled and is silent. Clocks of several machines differ; if a node is wrongly taken for
+ * silent, a refusal only becomes one that can be retried.
+ * @param life the current incarnation of the lease's node
  */
 export function isStranded(
   lease: Pick<LeaseRow, 'generation'> & { readonly recalled: boolean },
-  life: { readonly sessionId: string; readonly seenAtMs: number } | undefined,
+  incarnation: { readonly sessionId: string; readonly seenAtMs: number } | undefined,
   nowMs: number,
 ): boolean {
-  if (life === undefined || !isOfIncarnation(lease.generation, life.sessionId)) return true;
-  return lease.recalled && nowMs - life.seenAtMs > silentMs;
+  if (incarnation === undefined || !isOfIncarnation(lease.generation, incarnation.sessionId)) return true;
+  return lease.recalled && nowMs - incarnation.seenAtMs > silentMs;
 }
 
 /**
- * What a request makes of a lease: the row to be kept (undefined: none), and what the node is told. A node that does not know the lease as it is changes nothing, and is
- * told how it is. `recall`: less was granted than was needed, and other nodes may have it.
+ * Applies a request to a lease. Returns the new row (undefined: none) and the state for the node. A request that does
+ * not match the current version changes nothing and only gets the state. `recall`: less was granted than needed, and
+ * other nodes may have it.
  */
 export function applyLease(
   row: LeaseRow | undefined,
   request: LeaseRequest,
-  standing: PotState,
+  state: PotState,
 ): { readonly row: LeaseRow | undefined; readonly state: LeaseState; readonly recall: boolean } {
-  const { limit, spent, leasedElsewhere, stranded, nodes } = standing;
-  const known = row ?? { generation: request.generation, version: 0, granted: 0n, shipped: 0n, closing: false };
-  const isCurrent = request.version === known.version && request.generation === known.generation;
-  const kept = { shipped: known.shipped, granted: isCurrent ? request.keep : known.granted };
+  const { limit, spent, leasedElsewhere, stranded, nodes } = state;
+  const current = row ?? { generation: request.generation, version: 0, granted: 0n, shipped: 0n, closing: false };
+  const isCurrent = request.version === current.version && request.generation === current.generation;
+  const retained = { shipped: current.shipped, granted: isCurrent ? request.keep : current.granted };
   const free = limit === undefined ? 0n : limit - spent - leasedElsewhere;
-  // What was charged beyond the lease is among what is spent: covering it takes nothing from anybody.
-  const debt = kept.shipped > kept.granted ? kept.shipped - kept.granted : 0n;
+  // The charge above the lease is part of the spent amount: covering it takes nothing from other nodes.
+  const debt = retained.shipped > retained.granted ? retained.shipped - retained.granted : 0n;
   const need = isCurrent && limit !== undefined ? request.need : 0n;
-  const question = { remaining: free - leasedOf(kept) + debt, need, recentSpend: request.recentSpend, nodes };
-  const grant = sizeLease(question);
-  const changed = { ...known, version: known.version + 1, granted: kept.granted + grant, closing: request.close };
+  const demand = { remaining: free - leasedOf(retained) + debt, need, recentSpend: request.recentSpend, nodes };
+  const grant = sizeLease(demand);
+  const changed = { ...current, version: current.version + 1, granted: retained.granted + grant, closing: request.close };
   const next = isCurrent ? unlessOver(changed) : row;
   return {
     row: next,
@@ -73,18 +75,18 @@ export function applyLease(
     state: {
       potId: request.pot.id,
       version: next?.version ?? 0,
-      generation: known.generation,
+      generation: current.generation,
       granted: next?.granted ?? 0n,
       limit,
       remaining: limit === undefined ? 0n : free - (next === undefined ? 0n : leasedOf(next)),
       leasedElsewhere,
       stranded,
-      scarce: isScarce(question),
+      scarce: isScarce(demand),
     },
   };
 }
 
-/** The row, or undefined when the node is done with it and all of it is in the books. */
+/** The row, or undefined if the node has closed the lease and all of it is booked. */
 export function unlessOver(row: LeaseRow): LeaseRow | undefined {
   return row.closing && row.granted <= row.shipped ? undefined : row;
 }

@@ -4,15 +4,15 @@ import { test } from 'node:test';
 import { createBookVerifier } from './book-verifier.ts';
 import type { BookProblem, VerifyCursor } from './credit-books.ts';
 
-/** Books of two parts, of which each look verifies one. */
+/** Books of two parts; each step verifies one. */
 function createBooks() {
   let frozen: ReadonlySet<string> = new Set();
-  const books = { problems: [[], []] as BookProblem[][], down: false, asked: [] as VerifyCursor['part'][], log: [] as string[] };
+  const books = { problems: [[], []] as BookProblem[][], down: false, verified: [] as VerifyCursor['part'][], log: [] as string[] };
   const verifier = createBookVerifier({
     store: {
       verifyBooks: async ({ cursor }) => {
         if (books.down) throw new Error('down');
-        books.asked.push(cursor.part);
+        books.verified.push(cursor.part);
         const isFirst = cursor.part === 'transactions';
         return {
           checked: 1,
@@ -32,20 +32,20 @@ function createBooks() {
   return { books, verifier, frozen: () => [...frozen].toSorted() };
 }
 
-test('M4: a user whose books do not add up is refused at once, and served again after all was gone through and found right', async () => {
+test('M4: a user whose books do not add up is refused at once, and served again after a full pass without a problem', async () => {
   const { books, verifier, frozen } = createBooks();
   books.problems[0] = [{ userName: 'ann', what: 'wrong' }, { what: 'of nobody' }];
-  await verifier.look();
+  await verifier.verifyNext();
   assert.deepEqual(frozen(), ['ann']);
   books.problems[0] = [];
-  await verifier.look();
-  await verifier.look();
-  assert.deepEqual(frozen(), ['ann'], 'half of the books is not all of them');
-  await verifier.look();
+  await verifier.verifyNext();
+  await verifier.verifyNext();
+  assert.deepEqual(frozen(), ['ann'], 'half of the books is not a full pass');
+  await verifier.verifyNext();
   assert.deepEqual(frozen(), []);
-  assert.deepEqual(books.asked, ['transactions', 'leases', 'transactions', 'leases']);
-  await verifier.look();
-  await verifier.look();
+  assert.deepEqual(books.verified, ['transactions', 'leases', 'transactions', 'leases']);
+  await verifier.verifyNext();
+  await verifier.verifyNext();
   assert.deepEqual(books.log, [
     'ann: wrong: credit books found inconsistent',
     'undefined: of nobody: credit books found inconsistent',
@@ -53,17 +53,17 @@ test('M4: a user whose books do not add up is refused at once, and served again 
   ]);
 });
 
-test('a store that is down is asked again, and frees nobody', async () => {
+test('a store that is down is queried again, and nobody is released', async () => {
   const { books, verifier, frozen } = createBooks();
   books.problems[1] = [{ userName: 'bob', what: 'wrong' }];
-  await verifier.look();
-  await verifier.look();
+  await verifier.verifyNext();
+  await verifier.verifyNext();
   books.down = true;
-  await verifier.look();
+  await verifier.verifyNext();
   assert.deepEqual(frozen(), ['bob']);
   assert.equal(books.log.at(-1), 'down: credit book verification failed');
   books.down = false;
-  await verifier.look();
-  await verifier.look();
+  await verifier.verifyNext();
+  await verifier.verifyNext();
   assert.ok(!books.log.includes('credit books found consistent again'));
 });

@@ -1,16 +1,17 @@
 import type { Logger } from '../../platform/log.ts';
 import { type CreditBooks, type VerifyCursor, verifyStart } from './credit-books.ts';
 
-/** Verifies the books again and again, a bounded part at a time. */
+/** Verifies the books in an endless cycle, a bounded slice at a time. */
 export type BookVerifier = {
-  /** Verifies the next part. Never rejects: a store that does not answer is asked again next time. */
-  readonly look: () => Promise<void>;
+  /** Verifies the next slice. Never rejects: if the store fails, the slice is repeated next time. */
+  readonly verifyNext: () => Promise<void>;
 };
 
 /**
- * Makes a verifier. A user in whose books something does not add up gets no further calls until all of the books were gone through and nothing was wrong any more.
+ * Creates a verifier. A user with a problem in the books gets no further calls until a full pass over the books finds
+ * none.
  * @param options.freeze see RunningCreditDesk.freeze
- * @param options.rows how many rows one look verifies at most
+ * @param options.rows the most rows that one step verifies
  */
 export function createBookVerifier(options: {
   readonly store: Pick<CreditBooks, 'verifyBooks'>;
@@ -39,7 +40,7 @@ export function createBookVerifier(options: {
   }
 
   return {
-    look: async () => {
+    verifyNext: async () => {
       try {
         await verifyNext();
       } catch (error) {

@@ -13,7 +13,7 @@ const unavailable = { admitted: false, reason: 'unavailable' };
 const ann = payerOf('ann', 'k', undefined, { prepaid: true });
 type Change = LeaseStore['changeLeases'];
 
-/** An open desk over a store in memory whose answers about leases the test may replace, and what was logged. */
+/** An open desk over an in-memory store whose lease replies the test can replace, and the log. */
 async function openDesk() {
   const memory = new MemoryCreditStore();
   for (const userName of ['ann', 'bob']) {
@@ -23,19 +23,19 @@ async function openDesk() {
   const world = {
     monotonicMs: 0,
     nowMs: Date.UTC(2026, 10, 22),
-    asked: 0,
+    requestCount: 0,
     log: [] as string[],
     change: memory.changeLeases.bind(memory),
   };
   const note = (facts: { err?: unknown }, text: string): void =>
     void world.log.push(facts.err instanceof Error ? `${text} ${facts.err.message}` : text);
   const store: LeaseStore = {
-    openCreditNode: async (life) => await memory.openCreditNode(life),
-    releaseCreditNode: async (life) => await memory.releaseCreditNode(life),
-    readCreditSignals: async (life) => await memory.readCreditSignals(life),
-    changeLeases: (life, requests) => {
-      world.asked += 1;
-      return world.change(life, requests);
+    openCreditNode: async (node) => await memory.openCreditNode(node),
+    releaseCreditNode: async (node) => await memory.releaseCreditNode(node),
+    readCreditSignals: async (node) => await memory.readCreditSignals(node),
+    changeLeases: (node, requests) => {
+      world.requestCount += 1;
+      return world.change(node, requests);
     },
   };
   const desk = createCreditDesk({
@@ -50,10 +50,10 @@ async function openDesk() {
   const hold = async (nanoUsd: bigint, payer = ann): Promise<CreditHold | CreditRefusal | undefined> =>
     await desk.hold(payer, nanoUsd, world.nowMs);
   const good = world.change;
-  /** Has the answers that the store in memory gives changed on their way. */
+  /** Changes the replies of the in-memory store before the desk receives them. */
   const garble = (change: (leases: readonly LeaseState[]) => unknown): void => {
-    world.change = async (life, requests) => {
-      const reply = await good(life, requests);
+    world.change = async (node, requests) => {
+      const reply = await good(node, requests);
       assert.ok(reply.status === 'leased');
       return change(reply.leases) as LeaseReply;
     };
@@ -82,7 +82,7 @@ const nonsense: readonly (readonly [string, (leases: readonly LeaseState[]) => u
 ];
 
 for (const [what, change] of nonsense)
-  test(`a store that answers nonsense leaves nobody waiting, and serves again when it is well: ${what}`, async () => {
+  test(`after an invalid reply of the store nobody waits, and correct replies are used again: ${what}`, async () => {
     const { world, desk, hold, good, garble } = await openDesk();
     garble(change);
     const answers = await Promise.all(Array.from({ length: 100 }, () => hold(5n)));
@@ -93,7 +93,7 @@ for (const [what, change] of nonsense)
     assert.equal((await hold(5n))?.admitted, true);
   });
 
-test('a store that throws before it promises anything leaves nobody waiting', async () => {
+test('a store that throws before it returns a promise leaves nobody waiting', async () => {
   const { world, hold, good } = await openDesk();
   world.change = () => {
     throw new Error('no connection');
@@ -104,22 +104,22 @@ test('a store that throws before it promises anything leaves nobody waiting', as
   assert.equal((await hold(5n))?.admitted, true);
 });
 
-test('a store that says it has the money and grants none is asked a few times per tick, and nobody waits for longer than is said', async () => {
+test('a store that has money but grants none is called a few times per tick, and nobody waits beyond the limit', async () => {
   const { world, desk, hold, garble } = await openDesk();
   garble((leases) => ({ status: 'leased', leases: leases.map((each) => ({ ...each, granted: 0n, remaining: 1000n })) }));
   const answer = hold(50n);
   await settle();
-  assert.equal(world.asked, 8);
+  assert.equal(world.requestCount, 8);
   world.monotonicMs = 4999;
   await desk.tick();
   await settle();
-  assert.deepEqual([world.asked, desk.figures().waiting], [16, 1]);
+  assert.deepEqual([world.requestCount, desk.figures().waiting], [16, 1]);
   world.monotonicMs = 5000;
   void desk.tick();
   assert.deepEqual(await answer, unavailable);
 });
 
-test('who waits is answered in time while the store keeps the desk waiting for somebody else', async () => {
+test('a waiting call is answered in time while the store does not answer for another user', async () => {
   const { world, desk, hold, good, garble } = await openDesk();
   garble((leases) => ({
     status: 'leased',
@@ -128,20 +128,20 @@ test('who waits is answered in time while the store keeps the desk waiting for s
   const contending = hold(50n);
   await settle();
   const { promise: never } = Promise.withResolvers<LeaseReply>();
-  world.change = async (life, requests) => (life.userName === 'bob' ? await never : await good(life, requests));
+  world.change = async (node, requests) => (node.userName === 'bob' ? await never : await good(node, requests));
   const stuck = hold(5n, payerOf('bob', 'b', undefined, { prepaid: true }));
   await settle();
-  // The sweep over all users waits for the store's word about bob.
+  // The sweep over all users waits for the store's reply about bob.
   world.monotonicMs = 10_000;
   const sweep = desk.tick();
   assert.deepEqual(await contending, unavailable);
-  assert.equal(desk.figures().waiting, 0, 'bob is told in time too');
+  assert.equal(desk.figures().waiting, 0, 'bob is answered in time too');
   assert.deepEqual(await stuck, unavailable);
-  // The store is given up after its own limit.
+  // The call to the store ends after its own time limit.
   await sweep;
 });
 
-test('who waits when the desk closes is told at once, whatever the store is being asked', async () => {
+test('a call that waits when the desk closes is answered at once, even during a call to the store', async () => {
   const { world, desk, hold } = await openDesk();
   world.change = () => Promise.withResolvers<LeaseReply>().promise;
   const waiting = hold(5n);
@@ -151,31 +151,31 @@ test('who waits when the desk closes is told at once, whatever the store is bein
   await closing;
 });
 
-test('941 waiters: an amount that cannot be reckoned with costs those who wait with it an answer, and not for good', async () => {
+test('941 waiters: an invalid amount refuses the calls that wait with it, and later calls are served', async () => {
   const { world, desk, hold } = await openDesk();
   const odd = hold(0.5 as unknown as bigint);
   const others = Array.from({ length: 940 }, () => hold(1n));
   assert.deepEqual(await odd, unavailable);
   assert.ok((await Promise.all(others)).every((each) => each?.admitted === false && each.reason === 'unavailable'));
-  assert.equal(world.log.length, 1, 'told once');
+  assert.equal(world.log.length, 1, 'logged once');
   assert.deepEqual([desk.figures().waiting, desk.figures().held], [0, 0n]);
   assert.equal((await hold(5n))?.admitted, true);
 });
 
-/** An account that is granted what it needs, or waits for a store that never answers, and the defects that it told of. */
+/** An account that is granted what it needs, or whose store never answers, and the bugs that it reported. */
 function createAccount(isAnswering = true) {
-  const told: unknown[] = [];
-  const world = { monotonicMs: 0, told, isLogBroken: false };
+  const reported: unknown[] = [];
+  const world = { monotonicMs: 0, reported, isLogBroken: false };
   const changeLeases: Change = async (_, requests) => {
     if (!isAnswering) await Promise.withResolvers<void>().promise;
-    const standing = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, stranded: 0n, scarce: false };
+    const limits = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, stranded: 0n, scarce: false };
     const leases = requests.map(({ pot, version, generation, keep, need }) => {
-      return { potId: pot.id, version: version + 1, generation, granted: keep + need, ...standing };
+      return { potId: pot.id, version: version + 1, generation, granted: keep + need, ...limits };
     });
     return { status: 'leased', leases };
   };
   const fail = (error: unknown): void => {
-    told.push(error);
+    reported.push(error);
     if (world.isLogBroken) throw new Error('the disk of the log is full');
   };
   const account = new PayerAccount('ann', {
@@ -190,7 +190,7 @@ function createAccount(isAnswering = true) {
     waitersMax: 1000,
     onFenced: () => {},
     onStoreFailure: fail,
-    onDefect: fail,
+    onBug: fail,
   });
   return { world, account, pots: [account.potFor(balancePot('ann'))] };
 }
@@ -198,7 +198,7 @@ function createAccount(isAnswering = true) {
 const thrown = new Error('a callback throws');
 
 for (const isLogBroken of [false, true])
-  test(`a waiter whose callback throws is refused, and all others are served${isLogBroken ? ', also where it cannot be logged' : ''}`, async () => {
+  test(`a waiter whose callback throws is refused, and all others are served${isLogBroken ? ', even if the log fails' : ''}`, async () => {
     const { world, account, pots } = createAccount();
     world.isLogBroken = isLogBroken;
     const answers: (readonly [number, CreditRefusal | undefined])[] = [];
@@ -211,7 +211,7 @@ for (const isLogBroken of [false, true])
     await account.flush();
     const refused = (at: number) => [at, unavailable];
     assert.deepEqual(answers, [[0, undefined], [1, undefined], refused(1), [2, undefined], [3, undefined], refused(3), [4, undefined]]);
-    assert.deepEqual(world.told, [thrown, thrown, thrown]);
+    assert.deepEqual(world.reported, [thrown, thrown, thrown]);
     assert.equal(account.waiting, 0);
   });
 
@@ -219,20 +219,20 @@ for (const [what, end] of [
   ['all are refused', (account: PayerAccount) => account.refuseAll()],
   ['their time is over', (account: PayerAccount) => account.tick(60_000)],
 ] as const)
-  test(`a callback that throws keeps nobody else from being told: ${what}`, () => {
+  test(`a callback that throws does not keep others from an answer: ${what}`, () => {
     const { world, account, pots } = createAccount(false);
-    const told: number[] = [];
+    const reported: number[] = [];
     for (let at = 0; at < 3; at += 1)
       account.wait(pots, 10n, () => {
-        told.push(at);
+        reported.push(at);
         throw thrown;
       });
     world.monotonicMs = 5000;
     end(account);
-    assert.deepEqual([told, account.waiting], [[0, 1, 2], 0]);
+    assert.deepEqual([reported, account.waiting], [[0, 1, 2], 0]);
   });
 
-test('a lease that throws when it is asked leaves nobody waiting, and the account goes on', async () => {
+test('a lease that throws leaves nobody waiting, and the account continues', async () => {
   const { world, account, pots } = createAccount();
   const [pot] = pots;
   assert.ok(pot !== undefined);
@@ -243,7 +243,7 @@ test('a lease that throws when it is asked leaves nobody waiting, and the accoun
   };
   account.wait(pots, 10n, resolve);
   assert.deepEqual(await promise, unavailable);
-  assert.deepEqual(world.told, [thrown]);
+  assert.deepEqual(world.reported, [thrown]);
   pot.apply = apply;
   const next = Promise.withResolvers<CreditRefusal | undefined>();
   account.wait(pots, 10n, next.resolve);

@@ -1,15 +1,15 @@
 import type { LeaseReply, LeaseRequest, LeaseState } from './credit-store.ts';
 
 /**
- * A store's answer to requests, as it was given. What is applied to a lease is counted with afterwards: half of an answer, or one about something else, is as good as
- * none, and changes nothing.
- * @throws TypeError when it does not answer each request, in their order, with amounts
+ * Checks the reply of a store to lease requests. The desk computes with an applied reply, so an incomplete reply or one
+ * about other leases is rejected as a whole and changes nothing.
+ * @throws TypeError unless it answers each request, in order, with amounts
  */
 export function checkLeaseReply(requests: readonly LeaseRequest[], reply: LeaseReply): LeaseReply {
   if (reply.status === 'fenced') return reply;
   const isComplete = reply.status === 'leased' && reply.leases.length === requests.length;
   if (!isComplete || !reply.leases.every((state, at) => isStateOf(state, requests[at])))
-    throw new TypeError('The store does not answer what it was asked about leases.');
+    throw new TypeError('The reply of the store does not match the lease requests.');
   return reply;
 }
 

@@ -13,50 +13,55 @@ export type CreditDeskOptions = {
   readonly node: CreditNode;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn' | 'error'>;
-  /** Puts all that is charged into the books, or rejects. It runs at the start, for what an earlier life left in its journal, and at the end. */
+  /** Books all charges, or rejects. Runs at the start, for the journal of an earlier run, and at the end. */
   readonly ship: () => Promise<void>;
-  /** How long one answer of the store is waited for. */
+  /** How long to wait for one reply of the store. */
   readonly storeTimeoutMs?: number;
-  /** How long a call waits for money that is there. */
+  /** How long a call waits for money that is available. */
   readonly waitMs?: number;
-  /** How long a call waits for other nodes to give back what they do not use. */
+  /** How long a call waits for other nodes to return what they do not use. */
   readonly contendMs?: number;
-  /** After how long without calls a lease is given back. */
+  /** A lease without calls for this time is released. */
   readonly idleMs?: number;
-  /** Calls of one user that may wait; one more is told `unavailable`. */
+  /** The most waiting calls of one user; a further one is refused as `unavailable`. */
   readonly waitersMax?: number;
 };
 
-/** How much money this process has to do with, in nano-USD. */
+/** The amounts of this process, in nano-USD. */
 type CreditFigures = {
   readonly free: bigint;
   readonly held: bigint;
   readonly waiting: number;
   readonly pots: number;
-  /** Charges beyond what was held for them and leased, and their sum. */
+  /** Charges beyond both hold and lease, and their sum. */
   readonly overdrafts: number;
   readonly overdraftNanoUsd: bigint;
 };
 
-/** A credit desk of a process, and what keeps it going. */
+/** The credit desk of a process, and its maintenance. */
 export type RunningCreditDesk = CreditDesk & {
-  /** Looks after waiters, recalls, changes and idle leases. To be called a few times a second; it runs once at a time and never rejects. */
+  /**
+   * Handles waiters, recalls, changes and idle leases. Call it a few times a second; it runs once at a time and never
+   * rejects.
+   */
   readonly tick: () => Promise<void>;
-  /** Refuses these users' new calls, because their books do not add up; users that are not named are served again. */
+  /**
+   * Refuses new calls of these users, because their books do not add up; users that are not listed are served again.
+   */
   readonly freeze: (userNames: ReadonlySet<string>) => void;
   readonly figures: () => CreditFigures;
-  /** Gives back all that is not used. Calls that come afterwards are refused as `unavailable`. */
+  /** Releases everything that is not used. Later calls are refused as `unavailable`. */
   readonly close: () => Promise<void>;
 };
 
 const defaults = { storeTimeoutMs: 2000, waitMs: 5000, contendMs: 1500, idleMs: 60_000, waitersMax: 5000 };
 const signalsEveryMs = 1000;
 const sweepEveryMs = 10_000;
-const defectEveryMs = 60_000;
-/** After so long over what an earlier life left, the money that it had stays where it is, and new money is leased. */
+const bugEveryMs = 60_000;
+/** After this time of attempts to book the calls of an earlier run, its leases stay as they are and new ones begin. */
 const recoveryMsMax = 60_000;
 
-/** The lease of a payer's pots on one day. */
+/** The leases of a payer's pots on one day. */
 type Cached = { readonly day: number; readonly account: PayerAccount; readonly pots: readonly LeasedPot[] };
 
 class Desk {
@@ -72,7 +77,7 @@ class Desk {
   #startedMs: number | undefined;
   #nextSignalsMs = -Infinity;
   #nextSweepMs = -Infinity;
-  #nextDefectMs = -Infinity;
+  #nextBugMs = -Infinity;
   #isStoreDown = false;
   #overdrafts = 0;
   #overdraftNanoUsd = 0n;
@@ -89,7 +94,7 @@ class Desk {
       newGeneration: () => leaseGeneration(node.sessionId, (this.#generations += 1)),
       onFenced: () => this.#fence(),
       onStoreFailure: (error) => this.#noteFailure(error),
-      onDefect: (error) => this.noteDefect(error),
+      onBug: (error) => this.noteBug(error),
     };
     this.#holdContext = {
       monotonicMs: clock.monotonicMs,
@@ -113,7 +118,7 @@ class Desk {
     return promise;
   }
 
-  /** What nothing limits any more is not reserved: no lease is there for it to come out of. */
+  /** A pot without a limit is skipped: there is no lease to reserve from. */
   #admit(account: PayerAccount, pots: readonly LeasedPot[], nanoUsd: bigint): CreditHold {
     const limited = pots.every((pot) => pot.limited) ? pots : pots.filter((pot) => pot.limited);
     return new PotHold(account, limited, nanoUsd, this.#holdContext);
@@ -135,20 +140,20 @@ class Desk {
     }
     const account = this.#accounts.getOrInsertComputed(payer.userName, (userName) => new PayerAccount(userName, this.#context));
     const leased = pots.map((pot) => account.potFor(pot));
-    // The limits that were read now are newer than the word that there are none.
+    // These limits are newer than the last reply, which said that there are none.
     for (const pot of leased) if (!pot.limited) pot.relimit();
     const cached = { day, account, pots: leased };
     this.#cache.set(payer, cached);
     return cached;
   }
 
-  /** Looks after those who wait. It asks nothing of a store that it would have to wait for itself. */
+  /** Answers waiters whose time is over. Does not wait for the store. */
   attendWaiters(): void {
     if (this.#state !== 'open') return;
     try {
       for (const account of this.#accounts.values()) if (account.waiting > 0) account.tick(this.#options.idleMs);
     } catch (error) {
-      this.noteDefect(error);
+      this.noteBug(error);
     }
   }
 
@@ -171,7 +176,7 @@ class Desk {
     }
   }
 
-  /** Begins this life of the node once all that the one before charged is in the books. */
+  /** Begins this incarnation of the node after all charges of the one before are booked. */
   async #start(nowMs: number): Promise<void> {
     const { store, node, clock, ship, storeTimeoutMs, logger } = this.#options;
     try {
@@ -207,13 +212,13 @@ class Desk {
   }
 
   async #attend(account: PayerAccount, recalled: ReadonlySet<string>, isChanged: boolean): Promise<void> {
-    let isWanted = false;
+    let needsFlush = false;
     for (const pot of account.pots()) {
       if (recalled.has(pot.pot.id)) pot.recalled = true;
       if (isChanged && pot.open) pot.stale = true;
-      if (pot.recalled || pot.stale) isWanted = true;
+      if (pot.recalled || pot.stale) needsFlush = true;
     }
-    if (isWanted && this.#state === 'open') await account.flush();
+    if (needsFlush && this.#state === 'open') await account.flush();
   }
 
   freeze(userNames: ReadonlySet<string>): void {
@@ -248,15 +253,15 @@ class Desk {
     this.#isStoreDown = true;
   }
 
-  /** Something threw that never should. Told once a minute at most: it may well happen to each call. */
-  noteDefect(error: unknown): void {
+  /** Logs an unexpected error, at most once a minute because it may happen in each call. */
+  noteBug(error: unknown): void {
     const nowMs = this.#options.clock.monotonicMs();
-    if (nowMs < this.#nextDefectMs) return;
-    this.#nextDefectMs = nowMs + defectEveryMs;
+    if (nowMs < this.#nextBugMs) return;
+    this.#nextBugMs = nowMs + bugEveryMs;
     this.#options.logger.error({ err: error }, 'credit desk failed (bug)');
   }
 
-  /** Gives out nothing more. Returns whether there may be something to give back. */
+  /** Grants nothing more. Returns whether leases may have to be released. */
   stop(): boolean {
     const wasOpen = this.#state === 'open';
     this.#state = 'closed';
@@ -264,30 +269,31 @@ class Desk {
     return wasOpen;
   }
 
-  async giveBack(): Promise<void> {
+  async releaseLeases(): Promise<void> {
     const { store, node, ship, storeTimeoutMs } = this.#options;
     try {
       await ship();
       if (this.figures().held === 0n) await waitFor(store.releaseCreditNode(node), storeTimeoutMs);
     } catch (error) {
-      // What is not given back stays leased until the next start.
+      // Leases that are not released stay until the next start.
       this.#noteFailure(error);
     }
   }
 }
 
-/** Makes the desk of a process. It refuses as `unavailable` until a tick has reached the store. */
+/** Creates the desk of a process. It refuses as `unavailable` until a tick has reached the store. */
 export function createCreditDesk(options: CreditDeskOptions): RunningCreditDesk {
   const desk = new Desk(options);
   let running: Promise<void> | undefined;
   return {
     hold: (payer, nanoUsd, nowMs) => desk.hold(payer, nanoUsd, nowMs),
     tick: () => {
-      // Before what may take long: the store is asked for one user after the other, and who waits has its limit all the same.
+      // First, because the rest may take long: the store is called for one user after the other, and waiters must be
+      // answered in time.
       desk.attendWaiters();
       running ??= desk
         .tick()
-        .catch((error: unknown) => desk.noteDefect(error))
+        .catch((error: unknown) => desk.noteBug(error))
         .finally(() => {
           running = undefined;
         });
@@ -296,10 +302,10 @@ export function createCreditDesk(options: CreditDeskOptions): RunningCreditDesk 
     freeze: (userNames) => desk.freeze(userNames),
     figures: () => desk.figures(),
     close: async () => {
-      // Who waits is told at once, and does not wait for what is asked of the store at the moment.
+      // Waiters are answered at once, without waiting for the current call to the store.
       const wasOpen = desk.stop();
       await running;
-      if (wasOpen) await desk.giveBack();
+      if (wasOpen) await desk.releaseLeases();
     },
   };
 }

@@ -1,12 +1,15 @@
 import type { ApiKey } from '../../accounts/api-key.ts';
 
-/** Whose money a call spends: its key, the key's owner, and the limits of both. */
+/** The payer of a call: its key, the key's owner, and the limits of both. */
 export type Payer = Pick<ApiKey, 'id' | 'userName' | 'limits' | 'userLimits'>;
 
-/** A period over which spending is limited. Days and months are of the calendar in UTC. */
+/** A period of a spend limit. Days and months are those of the calendar in UTC. */
 export type SpendPeriod = 'day' | 'month' | 'total';
 
-/** Why money is not to be had. `unavailable`: what was leased is used up and the store does not answer, or processes that are gone have leased what is needed. */
+/**
+ * Why a hold was refused. `unavailable`: the lease is used up and the store does not answer, or processes that died
+ * have leased the needed amount.
+ */
 export type CreditRefusal =
   | { readonly admitted: false; readonly reason: 'balance'; readonly availableNanoUsd: bigint }
   | {
@@ -20,26 +23,29 @@ export type CreditRefusal =
     }
   | { readonly admitted: false; readonly reason: 'unavailable' };
 
-/** What is reserved for one call, with all its rounds and parts, until it ends. */
+/** The reserve of one call, with all its rounds and parts, until it ends. */
 export type CreditHold = {
   readonly admitted: true;
-  /** Which pots the reserve came out of, as every ledger row of the call says it: see CallOpening.heldPots. */
+  /** The pots of the reserve, as every ledger row of the call records them: see CallOpening.heldPots. */
   readonly pots: number;
-  /** What is reserved or charged for the call so far, in nano-USD. */
+  /** The amount reserved or charged for the call so far, in nano-USD. */
   readonly heldNanoUsd: () => bigint;
-  /** Reserves more. Undefined when it was reserved; at once where the lease has it. */
+  /** Reserves more. Undefined if it was reserved; synchronous if the lease has enough. */
   readonly extend: (nanoUsd: bigint) => undefined | CreditRefusal | Promise<CreditRefusal | undefined>;
-  /** A ledger row of the call has this charge. It comes out of what is reserved, once for each row. */
+  /** Charges a ledger row of the call to the reserve. Called once for each row. */
   readonly charge: (nanoUsd: bigint) => void;
-  /** The call is over: gives back what is reserved and not charged. Further calls do nothing. */
+  /** Ends the call: releases the reserve that was not charged. Further calls do nothing. */
   readonly end: () => void;
 };
 
-/** Where calls get money from. It answers at once from what this process has leased, and asks the store only when that is used up. */
+/**
+ * Reserves money for calls. It answers at once from the leases of this process, and calls the store only when they are
+ * used up.
+ */
 export type CreditDesk = {
   /**
-   * Reserves what a call may cost at most. Undefined when nothing limits what its payer may spend.
-   * @param nanoUsd at least 0
+   * Reserves the highest cost of a call. Undefined if nothing limits its payer.
+   * @param nanoUsd 0 or more
    */
   readonly hold: (
     payer: Payer,

@@ -51,7 +51,7 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
   { minLength: 10, maxLength: 80, size: 'max' },
 );
 
-/** A simulated world with two keys of a user, and what may be spent of each pot at most. */
+/** A simulated world with two keys of a user, and the most that may be spent of each pot. */
 class Trial {
   readonly world = new SimulatedNodes();
   readonly #ceilings = new Map<string, bigint>();
@@ -77,7 +77,7 @@ class Trial {
     return this.#payers[at % this.#payers.length] ?? assert.fail();
   }
 
-  /** All pots that are limited now. */
+  /** All pots with a limit at the moment. */
   pots(atMs = this.world.nowMs) {
     return this.#payers.flatMap((payer) => potsOf(payer, atMs).map((pot) => ({ pot, payer })));
   }
@@ -87,7 +87,7 @@ class Trial {
     return spendLimitOf(pot, pot.keyId === undefined ? payer.userLimits : payer.limits) ?? assert.fail();
   }
 
-  /** Spending never goes beyond a limit; after it was lowered, not beyond what was leased or spent at that time. */
+  /** Spend never exceeds a limit; after a limit was lowered, it may reach what was leased or spent at that time. */
   check(): void {
     for (const each of this.pots()) {
       const { id } = each.pot;
@@ -113,7 +113,7 @@ class Trial {
   }
 
   lower(of: number, nanoUsd: number): void {
-    // The clock may be set back, or on, to days on which calls were made.
+    // The clock may jump back or forward to days with calls.
     const { nowMs } = this.world;
     for (const { pot } of [nowMs - dayMs, nowMs, nowMs + dayMs].flatMap((atMs) => this.pots(atMs))) {
       const ceiling = this.#ceilings.get(pot.id) ?? 0n;
@@ -153,7 +153,7 @@ async function run(trial: Trial, step: Step): Promise<void> {
       try {
         world.ship(nodeAt(step.at), 3);
       } catch {
-        // The store is down: what is journalled waits.
+        // The store is down: journalled charges wait.
       }
       break;
     case 'tick':
@@ -168,7 +168,8 @@ async function run(trial: Trial, step: Step): Promise<void> {
       break;
     case 'crash':
       world.crash(nodeAt(step.at), BigInt(step.share));
-      // What a dead process asked for is done before its successor asks, as a database ends the connections of the dead.
+      // Requests of a dead process take effect before those of its successor, as a database ends the connections of
+      // dead clients.
       await world.arrive();
       await world.restart(nodeAt(step.at));
       break;
@@ -188,12 +189,15 @@ async function run(trial: Trial, step: Step): Promise<void> {
   }
 }
 
-/** Everything ends and everybody is well again: nothing is held, nothing is leased, and what is left is there to the last nano-USD. */
+/**
+ * Ends everything and repairs every fault: then nothing is held or leased, and the rest is available to the last
+ * nano-USD.
+ */
 async function comeToRest(trial: Trial): Promise<void> {
   const { world } = trial;
   await world.arrive();
   for (const node of world.nodes) node.fault = 'none';
-  // Those who waited are admitted late, and end as well.
+  // Waiting calls are admitted late, and end as well.
   for (let turn = 0; turn < 30; turn += 1) {
     world.monotonicMs += 500;
     for (const node of world.nodes) await node.desk.tick();
@@ -215,10 +219,10 @@ async function comeToRest(trial: Trial): Promise<void> {
   const left = lefts.reduce((least, each) => (each < least ? each : least));
   const fresh = await world.start('fresh');
   await world.open(fresh, payer, (left < 0n ? 0n : left) + 1n);
-  assert.equal(world.calls.length, 0, 'one more than there is is refused');
+  assert.equal(world.calls.length, 0, 'one nano-USD more than available is refused');
   if (left < 0n) return;
   await world.open(fresh, payer, left);
-  assert.equal(world.calls.length, 1, `all that is left (${left}) can be had`);
+  assert.equal(world.calls.length, 1, `all that is left (${left}) can be reserved`);
 }
 
 for (const nodes of [1, 3])

@@ -11,10 +11,10 @@ import { payerOf } from './testing/simulated-nodes.ts';
 const payer = payerOf('ann', 'k', undefined, { prepaid: true });
 const unavailable = { admitted: false, reason: 'unavailable' };
 const down = new Error('down');
-/** Lets everything run that waits for no time. */
+/** Runs everything that does not wait for a timer. */
 const turn = async (): Promise<void> => await new Promise((resolve) => setImmediate(resolve));
 
-/** A desk over a store in memory that can fail, or never answer for some users, what the store was asked for and what was logged. */
+/** A desk over an in-memory store that can fail, or not answer for some users; the calls to the store, and the log. */
 function createWorld(more: Partial<CreditDeskOptions> = {}) {
   const memory = new MemoryCreditStore();
   memory.setLimits('user:ann', { prepaid: true });
@@ -22,22 +22,22 @@ function createWorld(more: Partial<CreditDeskOptions> = {}) {
   const world = {
     nowMs: Date.UTC(2026, 10, 22),
     monotonicMs: 0,
-    asked: [] as string[],
+    calls: [] as string[],
     log: [] as string[],
     failing: new Set<string>(),
     unanswered: new Set<string>(),
   };
   const through = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
-    world.asked.push(name);
+    world.calls.push(name);
     if (world.failing.has(name)) throw down;
     return await work();
   };
   const store: LeaseStore = {
-    openCreditNode: (life) => through('open', () => memory.openCreditNode(life)),
-    releaseCreditNode: (life) => through('release', () => memory.releaseCreditNode(life)),
-    changeLeases: (life, requests) =>
-      through('lease', () => (world.unanswered.has(life.userName) ? new Promise(() => {}) : memory.changeLeases(life, requests))),
-    readCreditSignals: (life) => through('signals', () => memory.readCreditSignals(life)),
+    openCreditNode: (node) => through('open', () => memory.openCreditNode(node)),
+    releaseCreditNode: (node) => through('release', () => memory.releaseCreditNode(node)),
+    changeLeases: (node, requests) =>
+      through('lease', () => (world.unanswered.has(node.userName) ? new Promise(() => {}) : memory.changeLeases(node, requests))),
+    readCreditSignals: (node) => through('signals', () => memory.readCreditSignals(node)),
   };
   const note =
     (level: string) =>
@@ -51,18 +51,18 @@ function createWorld(more: Partial<CreditDeskOptions> = {}) {
     ship: () => through('ship', async () => {}),
     ...more,
   });
-  /** Lets time pass, looks after everything, and returns what the store was asked for meanwhile. */
+  /** Advances the time, ticks, and returns the calls to the store. */
   const tickAfter = async (ms: number): Promise<readonly string[]> => {
     world.monotonicMs += ms;
     await desk.tick();
-    return world.asked.splice(0);
+    return world.calls.splice(0);
   };
   const hold = async (nanoUsd: bigint): Promise<CreditHold | CreditRefusal | undefined> => await desk.hold(payer, nanoUsd, world.nowMs);
   const admitted = async (nanoUsd: bigint): Promise<CreditHold> => {
     const answer = await hold(nanoUsd);
     return answer?.admitted === true ? answer : assert.fail();
   };
-  /** Another user, who has used a lease and needs it no more. */
+  /** Another user with an idle lease. */
   const leaveIdle = async (userName: string): Promise<void> => {
     memory.setLimits(`user:${userName}`, { prepaid: true });
     memory.pay(userName, 1000n);
@@ -73,7 +73,7 @@ function createWorld(more: Partial<CreditDeskOptions> = {}) {
   return { world, memory, desk, tickAfter, hold, admitted, leaveIdle };
 }
 
-test('a desk refuses until what its last life charged is booked and its leases are released', async () => {
+test('a desk refuses until the charges of its last run are booked and its leases are released', async () => {
   const { world, desk, tickAfter, hold } = createWorld();
   assert.deepEqual(desk.hold(payer, 1n, world.nowMs), unavailable);
   world.failing.add('open');
@@ -90,7 +90,7 @@ test('a desk refuses until what its last life charged is booked and its leases a
   assert.deepEqual(world.log, ['warn down credit store request failed', 'info credit store recovered']);
 });
 
-test('after a minute over what cannot be booked a desk begins without it, and releases nothing', async () => {
+test('after a minute of failed booking a desk begins without it, and releases nothing', async () => {
   const { world, tickAfter, hold } = createWorld();
   world.failing.add('ship');
   world.monotonicMs = 5000;
@@ -102,7 +102,7 @@ test('after a minute over what cannot be booked a desk begins without it, and re
   assert.deepEqual(world.log, ['error n credit leases of the last run kept']);
 });
 
-test('the store is asked each second what has changed, and only then', async () => {
+test('the store is queried for changes each second, and only then', async () => {
   const { memory, tickAfter, hold } = createWorld();
   await tickAfter(0);
   await hold(1n);
@@ -114,7 +114,7 @@ test('the store is asked each second what has changed, and only then', async () 
   assert.deepEqual(await tickAfter(1000), ['signals']);
 });
 
-test('what another process wants is given back within a second, and no other', async () => {
+test('a recalled pot is released within a second, and no other', async () => {
   const { memory, world, desk, tickAfter, admitted } = createWorld();
   await tickAfter(0);
   (await admitted(100n)).end();
@@ -129,7 +129,7 @@ test('what another process wants is given back within a second, and no other', a
   assert.equal(desk.figures().free, 0n);
 });
 
-test('who waits for money of another process is told in time while the store answers nothing about somebody else', async () => {
+test('a call that waits for another process is answered in time while the store does not answer for another user', async () => {
   const { world, memory, desk, tickAfter, hold, leaveIdle } = createWorld({ idleMs: 5000, storeTimeoutMs: 50 });
   await tickAfter(0);
   await leaveIdle('bea');
@@ -150,44 +150,44 @@ test('who waits for money of another process is told in time while the store ans
   await sweep;
 });
 
-test('a desk that closes waits for one answer of a store that is away, not for one about each user', async (context) => {
-  // The store is given up when the test says so, and not before the desk is closed.
+test('a desk that closes waits for one reply of a store that is down, not for one per user', async (context) => {
+  // The call to the store times out when the test advances the time, after the desk is closed.
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const { world, desk, tickAfter, leaveIdle } = createWorld({ idleMs: 5000, storeTimeoutMs: 50 });
   await tickAfter(0);
   await leaveIdle('bea');
   await leaveIdle('cid');
-  world.asked.length = 0;
+  world.calls.length = 0;
   world.monotonicMs = 10_000;
   const sweep = desk.tick();
   await turn();
-  assert.deepEqual(world.asked, ['signals', 'lease']);
+  assert.deepEqual(world.calls, ['signals', 'lease']);
   const closing = desk.close();
   context.mock.timers.tick(50);
   await closing;
   await sweep;
-  assert.deepEqual(world.asked, ['signals', 'lease', 'ship', 'release']);
+  assert.deepEqual(world.calls, ['signals', 'lease', 'ship', 'release']);
 });
 
-test('F9: what is given back to a store that is away is told again when it is back', async () => {
+test('F9: a release that the store missed is sent again when it is up', async () => {
   const { world, memory, desk, tickAfter, admitted } = createWorld();
   await tickAfter(0);
   (await admitted(10n)).end();
   const [pot] = potsOf(payer, world.nowMs);
   const other = { nodeId: 'o', sessionId: 't', nowMs: world.nowMs, userName: 'ann' };
   await memory.openCreditNode(other);
-  const wish = { pot: pot ?? assert.fail(), version: 0, generation: 't:1', keep: 0n, need: 1000n, recentSpend: 0n, close: false };
-  await memory.changeLeases(other, [wish]);
+  const request = { pot: pot ?? assert.fail(), version: 0, generation: 't:1', keep: 0n, need: 1000n, recentSpend: 0n, close: false };
+  await memory.changeLeases(other, [request]);
   world.failing.add('lease');
   await tickAfter(1000);
   assert.equal(desk.figures().free, 0n);
-  assert.ok(memory.leasedBy('n') > 0n, 'the store has not heard of it');
+  assert.ok(memory.leasedBy('n') > 0n, 'the store did not receive it');
   world.failing.clear();
   await tickAfter(10_000);
   assert.equal(memory.leasedBy('n'), desk.figures().free);
 });
 
-test('a life that another has ended refuses everything, says so once and asks for nothing more', async () => {
+test('a fenced desk refuses everything, logs it once and makes no further requests', async () => {
   const { memory, world, tickAfter, hold } = createWorld();
   await tickAfter(0);
   await memory.openCreditNode({ nodeId: 'n', sessionId: 'thief', nowMs: world.nowMs });
@@ -200,7 +200,7 @@ test('a life that another has ended refuses everything, says so once and asks fo
   assert.match(world.log[0] ?? '', /^error n credit node fenced/);
 });
 
-test('a lease that nobody uses is closed at the next sweep, and its user forgotten at the one after it', async () => {
+test('an idle lease is closed at the next sweep, and its user removed at the one after it', async () => {
   const { desk, tickAfter, admitted } = createWorld({ idleMs: 15_000 });
   await tickAfter(0);
   (await admitted(10n)).end();
@@ -227,10 +227,10 @@ test('figures add up what is free, held, waiting and overdrawn', async () => {
   assert.match(world.log[0] ?? '', /^warn balance:ann 300 call charged beyond its credit limit/);
 });
 
-test('who waits is counted, and refused when the desk closes', async () => {
+test('waiting calls are counted, and refused when the desk closes', async () => {
   const { world, desk, tickAfter, hold } = createWorld({ contendMs: 60_000 });
   await tickAfter(0);
-  world.asked.length = 0;
+  world.calls.length = 0;
   const waiting = [hold(1n), hold(2n)];
   assert.equal(desk.figures().waiting, 2);
   await desk.close();
@@ -238,8 +238,8 @@ test('who waits is counted, and refused when the desk closes', async () => {
   assert.deepEqual(await hold(1n), unavailable);
 });
 
-test('a desk that closes books what is charged, and releases its leases where no call holds any', async () => {
-  for (const [isHeld, asked] of [
+test('a desk that closes books all charges, and releases its leases if no call has a hold', async () => {
+  for (const [isHeld, calls] of [
     [false, ['ship', 'release']],
     [true, ['ship']],
   ] as const) {
@@ -247,18 +247,18 @@ test('a desk that closes books what is charged, and releases its leases where no
     await tickAfter(0);
     const call = await admitted(5n);
     if (!isHeld) call.end();
-    world.asked.length = 0;
+    world.calls.length = 0;
     await desk.close();
-    assert.deepEqual(world.asked.splice(0), asked);
+    assert.deepEqual(world.calls.splice(0), calls);
     assert.deepEqual(call.extend(5n), isHeld ? unavailable : undefined);
     assert.deepEqual(await tickAfter(60_000), []);
   }
 });
 
-test('a desk that never began releases nothing, and one that cannot book at its end says so', async () => {
+test('a desk that never began releases nothing, and one that cannot book at its end logs it', async () => {
   const fresh = createWorld();
   await fresh.desk.close();
-  assert.deepEqual(fresh.world.asked, []);
+  assert.deepEqual(fresh.world.calls, []);
   const { world, desk, tickAfter } = createWorld();
   await tickAfter(0);
   world.failing.add('ship');

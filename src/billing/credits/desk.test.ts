@@ -24,27 +24,27 @@ const holdOn = async (world: SimulatedNodes, node: SimulatedNode, nanoUsd: bigin
   await node.desk.hold(payer, nanoUsd, world.nowMs);
 
 describe('the credit desk', () => {
-  test('what nothing limits is not held', async () => {
+  test('a payer without limits needs no hold', async () => {
     const { world, node } = await begin(0n);
     assert.equal(node.desk.hold(payerOf('ann', 'k', undefined, undefined), 5n, world.nowMs), undefined);
     assert.equal(node.desk.hold(payerOf('ann', 'k', { requestsPerMinute: 5 }, {}), 5n, world.nowMs), undefined);
   });
 
-  test('the first call asks the store and the ones that follow do not', async () => {
+  test('the first call queries the store and later ones do not', async () => {
     const { world, node } = await begin(1_000_000n);
     assert.ok(node.desk.hold(prepaid, 100n, world.nowMs) instanceof Promise);
     await settle();
     for (let count = 0; count < 10; count += 1) assert.ok(!(node.desk.hold(prepaid, 100n, world.nowMs) instanceof Promise));
   });
 
-  test('F1 F2 F4: a thousand calls at once get what there is and not more', async () => {
+  test('F1 F2 F4: a thousand calls at once spend what is available and not more', async () => {
     const { world, node } = await begin(5000n);
     const answers = await Promise.all(Array.from({ length: 1000 }, () => holdOn(world, node, 100n)));
     assert.equal(answers.filter((answer) => answer?.admitted === true).length, 50);
     assert.ok(answers.every((answer) => answer?.admitted === true || answer?.reason === 'balance'));
   });
 
-  test('F5: however much there is, every call is held, and the last of it is not exceeded', async () => {
+  test('F5: every call is held, however much is available, and the limit is never exceeded', async () => {
     const { world, node } = await begin(1_000_000_000_000n);
     for (let count = 0; count < 100; count += 1) {
       admitted(await holdOn(world, node, 10_000_000_000n));
@@ -73,7 +73,7 @@ describe('the credit desk', () => {
     admitted(await holdOn(world, node, 100n, payerOf('ann', 'other', undefined, userLimits)));
   });
 
-  test('F6: three processes and a thousand calls get what there is and not more', async () => {
+  test('F6: three processes and a thousand calls spend what is available and not more', async () => {
     const { world } = await begin(5000n, 3);
     const answers = await Promise.all(
       Array.from({ length: 999 }, (_, at) => holdOn(world, world.nodes[at % 3] ?? assert.fail(), 100n)).map(settleIn(world)),
@@ -82,7 +82,7 @@ describe('the credit desk', () => {
     assert.equal(world.store.leasedOf('balance:ann'), 5000n);
   });
 
-  test('F8 F13 M7: calls that end without a charge leave nothing behind, and neither do those that were refused', async () => {
+  test('F8 F13 M7: calls without a charge, and refused calls, leave nothing reserved', async () => {
     const { world, node } = await begin(1000n);
     for (let count = 0; count < 10_000; count += 1) {
       const answer = await holdOn(world, node, count % 3 === 0 ? 2000n : 700n);
@@ -92,7 +92,7 @@ describe('the credit desk', () => {
     admitted(await holdOn(world, node, 1000n));
   });
 
-  test('F11 M5: a hold that is ended twice gives back once, and a charge comes out of what is held', async () => {
+  test('F11 M5: a hold that is ended twice is released once, and a charge reduces the hold', async () => {
     const { world, node } = await begin(1000n);
     const hold = admitted(await holdOn(world, node, 600n));
     hold.charge(200n);
@@ -104,7 +104,7 @@ describe('the credit desk', () => {
     admitted(await holdOn(world, node, 800n));
   });
 
-  test('F14: a charge beyond its hold is booked in full, told of, and nothing further is admitted until it is covered', async () => {
+  test('F14: a charge beyond its hold is booked in full and logged, and no further call is admitted until it is covered', async () => {
     const { world, node } = await begin(1000n);
     const hold = admitted(await holdOn(world, node, 900n));
     hold.charge(1300n);
@@ -123,7 +123,7 @@ describe('the credit desk', () => {
     admitted(await holdOn(world, node, 100n));
   });
 
-  test('a call that needs more gets it from all its pots or from none', async () => {
+  test('a call that extends its hold gets it from all its pots or from none', async () => {
     const { world, node } = await begin(10_000n);
     const key = payerOf('ann', 'k', { spendPerDay: '0.000000500' }, { prepaid: true });
     world.store.setLimits('key:k', { spendPerDay: '0.000000500' });
@@ -142,7 +142,7 @@ describe('the credit desk', () => {
     });
   });
 
-  test('a day that ends begins a new limit, and what was accepted before counts for the old one', async () => {
+  test('a new day begins a new limit, and calls accepted before count for the old one', async () => {
     const { world, node } = await begin(10_000n);
     const key = payerOf('ann', 'k', { spendPerDay: '0.000000500' }, undefined);
     world.store.setLimits('key:k', { spendPerDay: '0.000000500' });
@@ -154,7 +154,7 @@ describe('the credit desk', () => {
     admitted(await holdOn(world, node, 500n, key));
   });
 
-  test('F12, R1: while the store is down calls go on from the lease, and then they are told that it is the gateway', async () => {
+  test('F12, R1: while the store is down calls use the lease, and are then refused as unavailable', async () => {
     const { world, node } = await begin(100_000n);
     admitted(await holdOn(world, node, 1000n)).end();
     node.fault = 'down';
@@ -172,7 +172,7 @@ describe('the credit desk', () => {
     admitted(await holdOn(world, node, 1000n));
   });
 
-  test('what was paid in is there at once for who was refused, and a limit that was lowered within about a second', async () => {
+  test('a payment counts at once for a refused caller, and a lowered limit within about a second', async () => {
     const { world, node } = await begin(100n);
     assert.equal((await holdOn(world, node, 200n))?.admitted, false);
     world.store.pay('ann', 100_000n);
@@ -184,7 +184,7 @@ describe('the credit desk', () => {
     assert.equal(world.store.leasedOf('balance:ann'), 100n);
   });
 
-  test('a user whose books do not add up is refused, and no other', async () => {
+  test('a user whose books do not add up is refused, and no other user', async () => {
     const { world, node } = await begin(1000n);
     node.desk.freeze(new Set(['ann']));
     assert.deepEqual(await holdOn(world, node, 1n), { admitted: false, reason: 'unavailable' });
@@ -195,7 +195,7 @@ describe('the credit desk', () => {
     admitted(await holdOn(world, node, 1n));
   });
 
-  test('a process whose name another has taken refuses calls with a limit', async () => {
+  test('a process whose node id was taken over refuses calls with a limit', async () => {
     const { world, node } = await begin(1000n);
     admitted(await holdOn(world, node, 1n));
     await world.store.openCreditNode({ nodeId: 'node-0', sessionId: 'thief', nowMs: world.nowMs });
@@ -204,7 +204,7 @@ describe('the credit desk', () => {
     assert.deepEqual(await holdOn(world, node, 1n), { admitted: false, reason: 'unavailable' });
   });
 
-  test('what another process has leased and does not use comes back to who needs it', async () => {
+  test('an unused lease of another process is moved to the one that needs it', async () => {
     const { world, node } = await begin(100_000n, 2);
     const other = world.nodes[1] ?? assert.fail();
     admitted(await holdOn(world, other, 1000n)).end();
@@ -216,7 +216,7 @@ describe('the credit desk', () => {
     admitted(await answer);
   });
 
-  test('a lease that nobody uses goes back after a minute', async () => {
+  test('an idle lease is released after a minute', async () => {
     const { world, node } = await begin(1000n);
     admitted(await holdOn(world, node, 100n)).end();
     assert.ok(world.store.leasedOf('balance:ann') > 0n);
@@ -226,7 +226,7 @@ describe('the credit desk', () => {
   });
 });
 
-/** Lets other processes give back what they do not use while calls wait. */
+/** Lets other processes release what they do not use while calls wait. */
 function settleIn(world: SimulatedNodes) {
   let ticking: Promise<void> | undefined;
   const tick = async (): Promise<void> => {

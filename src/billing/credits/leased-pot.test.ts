@@ -7,7 +7,7 @@ import { balancePot } from './pots.ts';
 
 const pot = balancePot('ann');
 const minute = 60_000;
-const asks = { need: 0n, giveBack: 0n, close: false, nowMs: 0 };
+const asks = { need: 0n, release: 0n, close: false, nowMs: 0 };
 const state: LeaseState = {
   potId: pot.id,
   version: 1,
@@ -22,13 +22,13 @@ const state: LeaseState = {
 
 /** A pot of which 100 nano-USD are leased. */
 function leased(): LeasedPot {
-  const made = new LeasedPot(pot, 'g', 0);
-  made.request(asks);
-  made.apply(state, false);
-  return made;
+  const leasedPot = new LeasedPot(pot, 'g', 0);
+  leasedPot.request(asks);
+  leasedPot.apply(state, false);
+  return leasedPot;
 }
 
-test('a pot without a lease has room for nothing, not even for nothing, and one that nothing limits for all', () => {
+test('a pot without a lease admits nothing, not even an amount of 0, and one without a limit admits everything', () => {
   const fresh = new LeasedPot(pot, 'g', 5);
   assert.deepEqual([fresh.fits(0n), fresh.lastUsedMs], [false, 5]);
   assert.deepEqual([fresh.scarce, fresh.recalled, fresh.stale, fresh.closing, fresh.removed], [false, false, false, false, false]);
@@ -40,7 +40,7 @@ test('a pot without a lease has room for nothing, not even for nothing, and one 
   assert.equal(own.fits(0n), false);
 });
 
-test('what the store says is taken over', () => {
+test('the state of the store is applied', () => {
   const own = leased();
   own.stale = true;
   own.apply({ ...state, version: 2 }, false);
@@ -51,7 +51,7 @@ test('what the store says is taken over', () => {
   );
 });
 
-test('what is held is not free, and comes back when it is released', () => {
+test('a held amount is not free until it is released', () => {
   const own = leased();
   own.hold(60n);
   assert.deepEqual([own.free, own.held], [40n, 60n]);
@@ -59,7 +59,7 @@ test('what is held is not free, and comes back when it is released', () => {
   assert.deepEqual([own.free, own.held], [65n, 35n]);
 });
 
-test('a charge takes what was reserved, and tells only by how much it overdraws anew', () => {
+test('a charge uses its reserve, and returns only the additional overdraft', () => {
   const own = leased();
   own.hold(60n);
   assert.equal(own.charge(60n, 60n, 0), 0n);
@@ -72,7 +72,7 @@ test('a charge takes what was reserved, and tells only by how much it overdraws 
   assert.equal(own.charge(3n, 0n, 0), 0n);
 });
 
-test('what was spent of late is that of five to ten minutes', () => {
+test('the recent spend covers five to ten minutes', () => {
   const own = leased();
   own.charge(1n, 0n, 0);
   own.charge(2n, 0n, 5 * minute - 1);
@@ -87,15 +87,15 @@ test('what was spent of late is that of five to ten minutes', () => {
   assert.equal(own.recentSpend(35 * minute), 0n);
 });
 
-test('a request gives back out of what is free, at once, and asks for what is needed', () => {
+test('a request returns free amounts at once, and asks for the need', () => {
   const own = leased();
   own.charge(10n, 0n, 0);
-  const request = own.request({ need: 5n, giveBack: 30n, close: true, nowMs: 0 });
+  const request = own.request({ need: 5n, release: 30n, close: true, nowMs: 0 });
   assert.deepEqual(request, { pot, version: 1, generation: 'g', keep: 70n, need: 5n, recentSpend: 10n, close: true });
   assert.deepEqual([own.free, own.granted], [60n, 70n]);
 });
 
-test('a request acknowledges what was charged beyond the lease', () => {
+test('a request acknowledges charges beyond the lease', () => {
   const own = leased();
   own.charge(130n, 0n, 0);
   assert.equal(own.request(asks).keep, 130n);
@@ -104,7 +104,7 @@ test('a request acknowledges what was charged beyond the lease', () => {
   assert.equal(own.free, 20n);
 });
 
-test('a lease of another life is not ours to spend, and what ours lacked is lacking again', () => {
+test('a lease of another incarnation cannot be spent, and our overdraft is counted again', () => {
   const own = leased();
   own.charge(130n, 0n, 0);
   own.request(asks);
@@ -112,7 +112,7 @@ test('a lease of another life is not ours to spend, and what ours lacked is lack
   assert.deepEqual([own.free, own.generation, own.granted, own.version], [-30n, 'h', 500n, 9]);
 });
 
-test('a lease that the store does not have any more is not open, and what it lacked is lacking', () => {
+test('a lease that the store no longer has is not open, and its overdraft remains', () => {
   const own = leased();
   own.charge(130n, 0n, 0);
   own.request(asks);
@@ -123,9 +123,9 @@ test('a lease that the store does not have any more is not open, and what it lac
   assert.deepEqual([own.free, own.open], [0n, false]);
 });
 
-test('a lease that is over leaves nothing behind; one that was closed is not open until it is asked for again', () => {
+test('an ended lease leaves nothing; a closed one is not open until it is requested again', () => {
   const own = leased();
-  own.request({ ...asks, giveBack: 100n, close: true });
+  own.request({ ...asks, release: 100n, close: true });
   own.apply({ ...state, version: 0, granted: 0n }, true);
   assert.deepEqual([own.free, own.granted, own.version, own.open], [0n, 0n, 0, false]);
   const charged = leased();

@@ -4,8 +4,8 @@ import type { Pot } from './pots.ts';
 const windowMs = 300_000;
 
 /**
- * A node's part of a pot, in memory. `granted` is what the store has let it have, ever; what of that is neither held nor charged is `free`. It falls below 0 when calls
- * cost more than was held for them.
+ * A node's lease of a pot, in memory. `granted` is the sum of its grants; `free` is the part that is neither held nor
+ * charged. It becomes negative if calls cost more than their holds.
  */
 export class LeasedPot {
   readonly pot: Pot;
@@ -13,35 +13,35 @@ export class LeasedPot {
   version = 0;
   granted = 0n;
   free = 0n;
-  /** What calls under way have reserved and not been charged. */
+  /** The sum of the holds of running calls that is not charged. */
   held = 0n;
   openHolds = 0;
-  /** Whether the store has a lease of ours that is not closed. */
+  /** Whether the store has an open lease of ours. */
   open = false;
-  /** Not to be used any more: another stands for it, or will. */
+  /** Must not be used any more: another object replaces it, or will. */
   removed = false;
-  /** False after the store said that nothing limits this any more. */
+  /** False after the store reported that nothing limits the pot any more. */
   limited = true;
   limit = 0n;
-  /** What the store had for anybody when it was asked last. */
+  /** The amount available to all nodes at the last reply of the store. */
   remaining = 0n;
   leasedElsewhere = 0n;
   stranded = 0n;
-  /** Give back at once what is not needed. */
+  /** Unneeded amounts must be released at once. */
   scarce = false;
-  /** Another node asked for it: whatever is free goes back with the next request. */
+  /** Another node needs it: every free amount is released with the next request. */
   recalled = false;
-  /** The store is to be asked how it stands, though nothing is needed. */
+  /** The state must be read from the store, even if nothing is needed. */
   stale = false;
-  /** The lease is to end as soon as no call has a hold of it. */
+  /** The lease ends as soon as no call has a hold of it. */
   closing = false;
   lastUsedMs: number;
-  /** Until when nodes that had something to give back were asked in vain. */
+  /** Until then, other nodes are known to have nothing to release. */
   fruitlessUntilMs = -Infinity;
   #spent = 0n;
   #spentBefore = 0n;
   #windowStartMs: number;
-  /** What the last request told the store of charges beyond the lease. */
+  /** The charges beyond the lease that the last request acknowledged. */
   #raised = 0n;
 
   constructor(pot: Pot, generation: string, nowMs: number) {
@@ -52,29 +52,29 @@ export class LeasedPot {
   }
 
   fits(nanoUsd: bigint): boolean {
-    // Without a lease in the store nothing is reserved, not even nothing: what is charged later has to come out of one.
+    // Without a lease in the store nothing is reserved, not even 0: a later charge must be taken from a lease.
     return !this.limited || (this.open && this.free >= nanoUsd);
   }
 
-  /** There is a limit again: the store is to be asked before anything is reserved. */
+  /** There is a limit again: the store must be called before anything is reserved. */
   relimit(): void {
     this.limited = true;
     this.open = false;
   }
 
-  /** Takes an amount for a call. */
+  /** Reserves an amount for a call. */
   hold(nanoUsd: bigint): void {
     this.free -= nanoUsd;
     this.held += nanoUsd;
   }
 
-  /** Gives back what was reserved for a call. */
+  /** Releases the reserve of a call. */
   release(nanoUsd: bigint): void {
     this.held -= nanoUsd;
     this.free += nanoUsd;
   }
 
-  /** Charges an amount, of which so much was reserved. Returns by how much the pot is overdrawn because of it. */
+  /** Charges an amount, of which `reserved` was reserved. Returns the additional overdraft of the pot. */
   charge(nanoUsd: bigint, reserved: bigint, nowMs: number): bigint {
     const before = this.free < 0n ? this.free : 0n;
     this.held -= reserved;
@@ -84,7 +84,7 @@ export class LeasedPot {
     return this.limited && this.free < before ? before - this.free : 0n;
   }
 
-  /** What was charged in the last five to ten minutes. */
+  /** The charges of the last five to ten minutes. */
   recentSpend(nowMs: number): bigint {
     this.#shiftWindow(nowMs);
     return this.#spent + this.#spentBefore;
@@ -98,19 +98,20 @@ export class LeasedPot {
     this.#windowStartMs = nowMs;
   }
 
-  /** Takes what is given back out of reach, and words the request that gives it back and asks for what is needed. */
-  request(options: { readonly need: bigint; readonly giveBack: bigint; readonly close: boolean; readonly nowMs: number }): LeaseRequest {
-    const { need, giveBack, close, nowMs } = options;
+  /** Makes the returned amount unavailable, and creates the request that returns it and asks for the need. */
+  request(options: { readonly need: bigint; readonly release: bigint; readonly close: boolean; readonly nowMs: number }): LeaseRequest {
+    const { need, release, close, nowMs } = options;
     this.#raised = this.free < 0n ? -this.free : 0n;
-    // What is given back is not to be used any more from now on, whatever becomes of the request. What was charged beyond the lease is acknowledged.
-    const change = this.#raised - giveBack;
+    // A returned amount cannot be used from now on, whether or not the request succeeds. Charges beyond the lease are
+    // acknowledged.
+    const change = this.#raised - release;
     this.granted += change;
     this.free += change;
     const { pot, version, generation, granted } = this;
     return { pot, version, generation, keep: granted, need, recentSpend: this.recentSpend(nowMs), close };
   }
 
-  /** Takes over how the lease stands. @param closed whether the request was to end it */
+  /** Applies the state of the lease. @param closed whether the request closed it */
   apply(state: LeaseState, closed: boolean): void {
     this.stale = false;
     this.limited = state.limit !== undefined;
@@ -120,7 +121,7 @@ export class LeasedPot {
     this.stranded = state.stranded;
     this.scarce = state.scarce;
     const isOurs = state.version > 0 && state.generation === this.generation;
-    // What a lease of another life has is not ours to spend.
+    // The grant of another incarnation's lease cannot be spent here.
     if (isOurs) this.free += state.granted - this.granted;
     else if (!closed) this.free -= this.#raised;
     this.generation = state.generation;

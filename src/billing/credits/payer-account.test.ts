@@ -13,25 +13,25 @@ const unavailable = { admitted: false, reason: 'unavailable' };
 
 type Answer = (request: LeaseRequest) => Partial<LeaseState>;
 
-/** An account whose store grants what is needed, unless the test has it answer otherwise, and what it was asked for. */
+/** An account whose store grants every need unless the test changes the answer, and the requests to it. */
 function createWorld(more: Partial<AccountContext> = {}) {
   const world = {
     monotonicMs: 0,
     nowMs,
-    asked: [] as (readonly LeaseRequest[])[],
+    requests: [] as (readonly LeaseRequest[])[],
     answer: (() => ({})) as Answer,
     failure: undefined as Error | undefined,
     isFenced: false,
-    told: [] as unknown[],
+    reported: [] as unknown[],
   };
   const changeLeases = async (_: unknown, requests: readonly LeaseRequest[]): Promise<LeaseReply> => {
-    world.asked.push(requests);
+    world.requests.push(requests);
     if (world.failure !== undefined) throw world.failure;
     if (world.isFenced) return { status: 'fenced' };
     const stateOf = (request: LeaseRequest): LeaseState => {
       const { pot, version, generation, keep, need } = request;
-      const standing = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, stranded: 0n, scarce: false };
-      return { potId: pot.id, version: version + 1, generation, granted: keep + need, ...standing, ...world.answer(request) };
+      const limits = { limit: 1000n, remaining: 0n, leasedElsewhere: 0n, stranded: 0n, scarce: false };
+      return { potId: pot.id, version: version + 1, generation, granted: keep + need, ...limits, ...world.answer(request) };
     };
     return { status: 'leased', leases: requests.map(stateOf) };
   };
@@ -46,13 +46,13 @@ function createWorld(more: Partial<AccountContext> = {}) {
     waitMs: 5000,
     contendMs: 1500,
     waitersMax: 3,
-    onFenced: () => void world.told.push('fenced'),
-    onStoreFailure: (error) => void world.told.push(error),
-    onDefect: (error) => void world.told.push(error),
+    onFenced: () => void world.reported.push('fenced'),
+    onStoreFailure: (error) => void world.reported.push(error),
+    onBug: (error) => void world.reported.push(error),
     ...more,
   });
   const pot = account.potFor(balance ?? assert.fail());
-  /** Waits for an amount; an admitted waiter takes it. */
+  /** Waits for an amount; an admitted waiter reserves it. */
   const ask = (nanoUsd: bigint, pots: readonly LeasedPot[] = [pot]): Promise<CreditRefusal | undefined> =>
     new Promise((resolve) => {
       account.wait(pots, nanoUsd, (refusal) => {
@@ -66,32 +66,32 @@ function createWorld(more: Partial<AccountContext> = {}) {
 const wants = (requests: readonly (readonly LeaseRequest[])[]) =>
   requests.map((each) => each.map(({ keep, need, close }) => [keep, need, close]));
 
-test('whoever asks within the same turn is asked for together, and gets it in the order in which they came', async () => {
+test('calls of the same turn share one request, and are served in order', async () => {
   const { world, account, pot, ask } = createWorld();
   assert.deepEqual(await Promise.all([ask(30n), ask(20n)]), [undefined, undefined]);
-  assert.deepEqual(wants(world.asked), [[[0n, 50n, false]]]);
+  assert.deepEqual(wants(world.requests), [[[0n, 50n, false]]]);
   assert.deepEqual([pot.held, pot.free, account.waiting, account.size], [50n, 0n, 0, 1]);
   assert.equal(account.potFor(pot.pot), pot);
   assert.deepEqual([...account.pots()], [pot]);
 });
 
-test('what is free is not asked for again', async () => {
+test('a free amount is not requested again', async () => {
   const { world, ask, pot } = createWorld();
   await ask(50n);
   pot.release(30n);
   await ask(40n);
-  assert.deepEqual(wants(world.asked.slice(1)), [[[50n, 10n, false]]]);
+  assert.deepEqual(wants(world.requests.slice(1)), [[[50n, 10n, false]]]);
 });
 
-test('whoever is answered may ask for more at once, whatever the answer was', async () => {
+test('a call may ask again within its answer, whatever the answer was', async () => {
   const { world, ask } = createWorld();
   for (let count = 0; count < 3; count += 1) assert.equal(await ask(10n), undefined);
   world.failure = new Error('down');
   for (let count = 0; count < 3; count += 1) assert.deepEqual(await ask(10n), unavailable);
-  assert.equal(world.asked.length, 6);
+  assert.equal(world.requests.length, 6);
 });
 
-test('one more than may wait is told at once', async () => {
+test('a call beyond the limit of waiters is refused at once', async () => {
   const { account, ask } = createWorld();
   const waiting = [ask(1n), ask(1n), ask(1n)];
   assert.equal(account.waiting, 3);
@@ -99,7 +99,7 @@ test('one more than may wait is told at once', async () => {
   assert.deepEqual(await Promise.all(waiting), [undefined, undefined, undefined]);
 });
 
-test('what is nowhere to be had is refused, with what there is or when there is more', async () => {
+test('an unavailable amount is refused, with the remaining amount or the time of the reset', async () => {
   const { world, account, ask } = createWorld();
   world.answer = ({ keep }) => ({ granted: keep + 10n, remaining: 5n });
   assert.deepEqual(await ask(16n), { admitted: false, reason: 'balance', availableNanoUsd: 15n });
@@ -114,7 +114,7 @@ test('what is nowhere to be had is refused, with what there is or when there is 
   assert.deepEqual(await ask(1n, [total]), { ...limit, period: 'total' });
 });
 
-test('what others have leased is waited for a while, and then for five seconds by nobody', async () => {
+test('calls wait a while for leases of other nodes, and then not at all for five seconds', async () => {
   const { world, account, ask } = createWorld();
   world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 100n });
   const first = ask(50n);
@@ -138,22 +138,22 @@ test('what others have leased is waited for a while, and then for five seconds b
   assert.equal(await later, undefined);
 });
 
-test('more than there is with what a process that is gone has leased is refused', async () => {
+test('an amount above the rest and the leases of dead processes is refused', async () => {
   const { world, ask } = createWorld();
   world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 30n, stranded: 30n, remaining: 5n });
   const refused = ask(36n);
   assert.deepEqual(await refused, { admitted: false, reason: 'balance', availableNanoUsd: 5n });
 });
 
-test('more than there is with all others is refused at once', async () => {
+test('an amount above the rest and the leases of all other nodes is refused at once', async () => {
   const { world, ask } = createWorld();
   world.answer = ({ keep }) => ({ granted: keep, leasedElsewhere: 100n, remaining: 5n });
   assert.deepEqual(await ask(106n), { admitted: false, reason: 'balance', availableNanoUsd: 5n });
 });
 
-test('nobody waits for longer than is said', async () => {
+test('no call waits beyond its limit', async () => {
   const { world, account, ask } = createWorld();
-  // The store has it and does not grant it: it is asked again while somebody waits.
+  // The store has the amount and does not grant it: it is called again while a call waits.
   const { promise, resolve } = Promise.withResolvers<void>();
   world.answer = ({ keep }) => {
     world.monotonicMs = 5000;
@@ -166,7 +166,7 @@ test('nobody waits for longer than is said', async () => {
   await account.flush();
 });
 
-test('a store that does not answer leaves what is leased to whoever it is enough for', async () => {
+test('without the store, the lease serves the calls that it is sufficient for', async () => {
   const { world, pot, ask } = createWorld();
   await ask(50n);
   world.failure = new Error('down');
@@ -174,17 +174,17 @@ test('a store that does not answer leaves what is leased to whoever it is enough
   pot.release(50n);
   const small = ask(20n);
   assert.deepEqual(await Promise.all([large, small]), [unavailable, undefined]);
-  assert.deepEqual(world.told, [world.failure]);
+  assert.deepEqual(world.reported, [world.failure]);
 });
 
-test('a life that has ended gets nothing', async () => {
+test('a fenced incarnation gets nothing', async () => {
   const { world, ask } = createWorld();
   world.isFenced = true;
   assert.deepEqual(await ask(5n), unavailable);
-  assert.deepEqual(world.told, ['fenced']);
+  assert.deepEqual(world.reported, ['fenced']);
 });
 
-test('all who wait can be refused', async () => {
+test('all waiting calls can be refused', async () => {
   const { account, ask } = createWorld();
   const waiting = [ask(1n), ask(2n)];
   account.refuseAll();
@@ -200,77 +200,77 @@ for (const [what, change, kept] of [
   ['much more is leased than there is', { remaining: -500n }, [30n]],
   ['there is enough', {}, []],
 ] as const)
-  test(`what is free is given back at once, or not: ${what}`, async () => {
+  test(`a free amount is released at once, or not: ${what}`, async () => {
     const { world, account, pot, ask } = createWorld();
     await ask(100n);
     pot.release(70n);
-    world.asked.length = 0;
+    world.requests.length = 0;
     Object.assign(pot, change);
     await account.flush();
     assert.deepEqual(
-      world.asked.flat().map(({ keep, need }) => [keep, need]),
+      world.requests.flat().map(({ keep, need }) => [keep, need]),
       kept.map((keep) => [keep, 0n]),
     );
     assert.equal(pot.recalled, false);
   });
 
-test('while somebody waits for a pot what is free of it stays', async () => {
+test('a free amount is not released while a call waits for its pot', async () => {
   const { world, pot, ask } = createWorld();
   await ask(100n);
   pot.release(70n);
   pot.scarce = true;
-  world.asked.length = 0;
+  world.requests.length = 0;
   assert.equal(await ask(80n), undefined);
-  assert.deepEqual(wants(world.asked)[0], [[100n, 10n, false]]);
+  assert.deepEqual(wants(world.requests)[0], [[100n, 10n, false]]);
 });
 
-test('a pot that nobody uses is closed after a while and forgotten; one with a call is not', async () => {
+test('an idle pot is closed after a while and removed; one with a call is not', async () => {
   const { world, account, pot, ask } = createWorld();
   await ask(100n);
   pot.openHolds = 1;
   world.monotonicMs = 60_000;
-  world.asked.length = 0;
+  world.requests.length = 0;
   account.tick(60_000);
   await account.flush();
-  assert.deepEqual(world.asked, []);
+  assert.deepEqual(world.requests, []);
   pot.openHolds = 0;
   pot.release(100n);
   world.monotonicMs = 59_999;
   account.tick(60_000);
   await account.flush();
-  assert.deepEqual(world.asked, []);
+  assert.deepEqual(world.requests, []);
   world.monotonicMs = 60_000;
   world.answer = () => ({ version: 0 });
   account.tick(60_000);
   await account.flush();
-  assert.deepEqual(wants(world.asked), [[[0n, 0n, true]]]);
+  assert.deepEqual(wants(world.requests), [[[0n, 0n, true]]]);
   assert.deepEqual([pot.open, pot.removed, account.size], [false, false, 1]);
   account.tick(60_000);
   assert.deepEqual([pot.removed, account.size], [true, 0]);
 });
 
-test('the pot of a day that is over is closed as soon as no call has a hold of it', async () => {
+test('the pot of a past day is closed as soon as no call has a hold of it', async () => {
   const { world, account, ask } = createWorld();
   const day = account.potFor(keyDay ?? assert.fail());
   await ask(10n, [day]);
   day.release(10n);
-  world.asked.length = 0;
+  world.requests.length = 0;
   world.nowMs = Date.UTC(2026, 10, 23) - 1;
   account.tick(60_000);
   await account.flush();
-  assert.deepEqual(world.asked, []);
+  assert.deepEqual(world.requests, []);
   world.nowMs += 1;
   account.tick(60_000);
   await account.flush();
-  assert.deepEqual(wants(world.asked), [[[0n, 0n, true]]]);
+  assert.deepEqual(wants(world.requests), [[[0n, 0n, true]]]);
 });
 
-test('the store is asked for 64 pots at a time', async () => {
+test('one request has at most 64 pots', async () => {
   const { world, account } = createWorld();
   for (let count = 0; count < 65; count += 1) account.potFor(balancePot(`user-${count}`)).stale = true;
   await account.flush();
   assert.deepEqual(
-    world.asked.map((requests) => requests.length),
+    world.requests.map((requests) => requests.length),
     [64, 1],
   );
 });

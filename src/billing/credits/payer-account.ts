@@ -5,21 +5,21 @@ import type { CreditNode, LeaseReply, LeaseRequest, LeaseStore } from './credit-
 import { LeasedPot } from './leased-pot.ts';
 import { type Pot, spanEndMs } from './pots.ts';
 
-/** Someone who waits for an amount from several pots. */
+/** A call that waits for an amount from several pots. */
 type Waiter = {
   readonly pots: readonly LeasedPot[];
   readonly nanoUsd: bigint;
   readonly deadlineMs: number;
-  /** Until when other nodes are given time to give back; undefined before it was found that they may have it. */
+  /** Until when other nodes have time to release; undefined before it is known that they may have the amount. */
   contendUntilMs?: number;
   /**
-   * Without a refusal it reserves the amount there and then, which is to be had at that moment. Called once; again, with a refusal, only where it threw: whoever waits
-   * for it is answered in any case.
+   * Without a refusal it reserves the amount at once, which is available at that moment. Called once; if it throws, it
+   * is called again with a refusal, so that the call is always answered.
    */
   readonly settle: (refusal: CreditRefusal | undefined) => void;
 };
 
-/** What all accounts of a desk share. */
+/** Shared by all accounts of a desk. */
 export type AccountContext = {
   readonly store: Pick<LeaseStore, 'changeLeases'>;
   readonly node: CreditNode;
@@ -32,18 +32,18 @@ export type AccountContext = {
   readonly waitersMax: number;
   readonly onFenced: () => void;
   readonly onStoreFailure: (error: unknown) => void;
-  /** Something threw that never should. Whom it concerned was refused. */
-  readonly onDefect: (error: unknown) => void;
+  /** An unexpected error. The affected call was refused. */
+  readonly onBug: (error: unknown) => void;
 };
 
-/** Pots in one request: more wait for the next. */
+/** The most pots in one request; the others wait for the next. */
 const requestPotsMax = 64;
-/** How long nobody waits for other nodes again after they had nothing to give back. */
+/** For how long no call waits for other nodes after they had nothing to release. */
 const fruitlessMs = 5000;
-/** So often in a row the store is asked although nobody gets an answer of it; those who wait are looked after again with the next tick. */
-const vainRoundsMax = 8;
+/** The most consecutive requests that answer no waiter; the remaining ones wait for the next tick. */
+const fruitlessRoundsMax = 8;
 
-/** The leases of one user's pots. Everything that is asked of the store about them goes one request after the other, each for all who wait. */
+/** The leases of one user's pots. Requests to the store about them run one after the other, each for all waiters. */
 export class PayerAccount {
   readonly userName: string;
   readonly #context: AccountContext;
@@ -68,7 +68,7 @@ export class PayerAccount {
     return this.#pots.values();
   }
 
-  /** The lease of a pot, begun without asking the store. */
+  /** The lease of a pot, created without a call to the store. */
   potFor(pot: Pot): LeasedPot {
     const begin = (): LeasedPot => new LeasedPot(pot, this.#context.newGeneration(), this.#context.monotonicMs());
     return this.#pots.getOrInsertComputed(pot.id, begin);
@@ -81,18 +81,18 @@ export class PayerAccount {
     this.wake();
   }
 
-  /** Something may be asked of the store, or given back to it. */
+  /** Starts a request if there is something to ask for or to release. */
   wake(): void {
     void this.flush();
   }
 
-  /** Resolves when nothing is to be asked or given back at the moment. Never rejects. */
+  /** Resolves when there is nothing to ask for or to release. Never rejects. */
   flush(): Promise<void> {
     this.#running ??= this.#run();
     return this.#running;
   }
 
-  /** Looks after what time has changed: waiters whose time is over, also while the store is being asked, or that nobody answered; pots that nobody uses. */
+  /** Handles what time has changed: waiters that time out, also during a request to the store; pots that are idle. */
   tick(idleMs: number): void {
     this.#settleQueue(new Set());
     const nowMs = this.#context.monotonicMs();
@@ -107,7 +107,7 @@ export class PayerAccount {
     this.wake();
   }
 
-  /** Refuses all who wait. */
+  /** Refuses all waiters. */
   refuseAll(): void {
     const queue = this.#queue;
     this.#queue = [];
@@ -120,36 +120,38 @@ export class PayerAccount {
   }
 
   async #run(): Promise<void> {
-    // What is asked for within the same turn goes together.
+    // Calls of the same turn of the event loop share a request.
     await Promise.resolve();
     try {
-      for (let vainRounds = 0; vainRounds < vainRoundsMax;) {
+      for (let vainRounds = 0; vainRounds < fruitlessRoundsMax;) {
         this.#settleQueue(new Set());
-        const asked = this.#choosePots();
-        if (asked.length === 0) return;
-        const closing = new Set(asked.filter(({ closing: isClosing, openHolds }) => isClosing && openHolds === 0));
-        const requests = asked.map((pot) => this.#wordRequest(pot, closing.has(pot)));
+        const requested = this.#choosePots();
+        if (requested.length === 0) return;
+        const closing = new Set(requested.filter(({ closing: isClosing, openHolds }) => isClosing && openHolds === 0));
+        const requests = requested.map((pot) => this.#createRequest(pot, closing.has(pot)));
         const reply = await this.#ask(requests);
         if (reply === undefined || reply.status === 'fenced') {
           if (reply !== undefined) this.#context.onFenced();
-          // What was given back is out of reach here, and whether the store has it is not known: it is told again at the next look, or nobody could use it until then.
-          else for (const pot of asked) pot.stale = true;
+          // Returned amounts cannot be used here, and the store may not have received them: the next request reports
+          // the state again.
+          else for (const pot of requested) pot.stale = true;
           this.#fail();
           return;
         }
         for (const [index, state] of reply.leases.entries()) {
-          const pot = asked[index];
+          const pot = requested[index];
           pot?.apply(state, closing.has(pot));
         }
-        const isVain = this.#queue.length > 0 && !this.#settleQueue(new Set(asked));
-        vainRounds = isVain ? vainRounds + 1 : 0;
+        const isFruitless = this.#queue.length > 0 && !this.#settleQueue(new Set(requested));
+        vainRounds = isFruitless ? vainRounds + 1 : 0;
       }
     } catch (error) {
-      // Whatever it was: those who wait did not do it, and would wait for good.
+      // Whatever the error is, the waiters did not cause it and would wait forever.
       this.#report(error);
       this.#fail();
     } finally {
-      // At once, and not a turn later: who was answered last may ask for more before that, and nobody would ask the store for it.
+      // At once and not a turn later: a call that was just answered may ask again before that, and no request would
+      // start for it.
       this.#running = undefined;
     }
   }
@@ -165,7 +167,7 @@ export class PayerAccount {
     }
   }
 
-  /** Pots that somebody waits for, or that have something to give back. */
+  /** Pots with waiters, or with something to release. */
   #choosePots(): readonly LeasedPot[] {
     const lacking = new Set<LeasedPot>();
     for (const { pots, nanoUsd, contendUntilMs } of this.#queue)
@@ -178,33 +180,36 @@ export class PayerAccount {
     return pot.closing && pot.open && pot.openHolds === 0;
   }
 
-  /** What of a pot is to be given back now. */
+  /** The amount of a pot that should be released now. */
   #surplus(pot: LeasedPot): bigint {
     if (pot.free <= 0n || !pot.open) return 0n;
     if (pot.recalled || this.#isClosable(pot) || !pot.limited) return pot.free;
-    // More is leased than there is: the limit was lowered, or something was charged elsewhere.
+    // More is leased than available: the limit was lowered, or there were charges elsewhere.
     if (pot.remaining < 0n) return pot.free < -pot.remaining ? pot.free : -pot.remaining;
     return pot.scarce && this.#needOf(pot) === 0n ? pot.free : 0n;
   }
 
-  /** What those who wait for a pot need of it together. */
+  /** The total need of the waiters for a pot. */
   #needOf(pot: LeasedPot): bigint {
     let sum = 0n;
     for (const { pots, nanoUsd } of this.#queue) if (pots.includes(pot)) sum += nanoUsd;
     return sum;
   }
 
-  #wordRequest(pot: LeasedPot, close: boolean): LeaseRequest {
+  #createRequest(pot: LeasedPot, close: boolean): LeaseRequest {
     const sum = this.#needOf(pot);
     const usable = pot.free > 0n ? pot.free : 0n;
-    const giveBack = sum > 0n && pot.remaining >= 0n ? 0n : this.#surplus(pot);
+    const release = sum > 0n && pot.remaining >= 0n ? 0n : this.#surplus(pot);
     const need = close || sum <= usable ? 0n : sum - usable;
     pot.closing = false;
     pot.recalled = false;
-    return pot.request({ need, giveBack, close, nowMs: this.#context.monotonicMs() });
+    return pot.request({ need, release, close, nowMs: this.#context.monotonicMs() });
   }
 
-  /** Admits who can be, in the order in which they came, and refuses whose money the store has just said is not there. Returns whether anybody was answered. */
+  /**
+   * Admits waiters in order, and refuses those whose money is not available after the last reply. Returns whether any
+   * was answered.
+   */
   #settleQueue(answered: ReadonlySet<LeasedPot>): boolean {
     const nowMs = this.#context.monotonicMs();
     const queue = this.#queue;
@@ -223,18 +228,18 @@ export class PayerAccount {
     return left.length < queue.length;
   }
 
-  /** Why one who lacks something is to be told so now; undefined: it goes on waiting. Never throws. */
+  /** The refusal of a waiter; undefined if it waits on. Never throws. */
   #refusalOf(waiter: Waiter, answered: ReadonlySet<LeasedPot>, nowMs: number): CreditRefusal | undefined {
     if (nowMs >= waiter.deadlineMs) return unavailable;
     try {
-      return this.#judge(waiter, answered, nowMs);
+      return this.#findRefusal(waiter, answered, nowMs);
     } catch (error) {
       this.#report(error);
       return unavailable;
     }
   }
 
-  /** Never throws: one who cannot be answered keeps nobody else from it. */
+  /** Never throws: one waiter that cannot be answered must not affect the others. */
   #answer(waiter: Waiter, refusal: CreditRefusal | undefined): void {
     try {
       waiter.settle(refusal);
@@ -244,17 +249,17 @@ export class PayerAccount {
     }
   }
 
-  /** Never throws: a log that cannot be written has to cost nobody an answer. */
+  /** Never throws: a log that cannot be written must not affect an answer. */
   #report(error: unknown): void {
     try {
-      this.#context.onDefect(error);
+      this.#context.onBug(error);
     } catch {
-      // There is nowhere left to tell it.
+      // There is no other place to report it.
     }
   }
 
-  /** Whether what a waiter lacks is nowhere to be had. */
-  #judge(waiter: Waiter, answered: ReadonlySet<LeasedPot>, nowMs: number): CreditRefusal | undefined {
+  /** The refusal if the missing amount is not available anywhere. */
+  #findRefusal(waiter: Waiter, answered: ReadonlySet<LeasedPot>, nowMs: number): CreditRefusal | undefined {
     const { nanoUsd } = waiter;
     for (const pot of waiter.pots) {
       if (!answered.has(pot) || pot.fits(nanoUsd) || !pot.open) continue;
@@ -270,7 +275,7 @@ export class PayerAccount {
     return undefined;
   }
 
-  /** The store does not answer: who can be admitted from what is leased is, and the others are told. */
+  /** The store does not answer: admits the waiters for whom the lease is sufficient, and refuses the others. */
   #fail(): void {
     const queue = this.#queue;
     this.#queue = [];
@@ -282,9 +287,9 @@ const fits = ({ pots, nanoUsd }: Waiter): boolean => pots.every((pot) => pot.fit
 
 export const unavailable: CreditRefusal = { admitted: false, reason: 'unavailable' };
 
-/** @param missing how much more than the pot's lease is needed: beyond what remains for anybody */
+/** @param missing the amount needed above the pot's lease; it exceeds what remains */
 function describeRefusal({ pot, limit, free, remaining, stranded }: LeasedPot, missing: bigint): CreditRefusal {
-  // A process that is gone may have spent what it had leased, or not: until that is known, the limit is not known to be reached.
+  // A dead process may or may not have spent its lease: until that is known, the limit may not be reached.
   if (missing <= remaining + stranded) return unavailable;
   if (pot.kind === 'balance') {
     const available = free + (remaining > 0n ? remaining : 0n);

@@ -9,7 +9,7 @@ import { everyPot } from './pots.ts';
 const [balance, day] = everyPot({ userName: 'ann', keyId: 'k', acceptedAtMs: 0 });
 const refusal: CreditRefusal = { admitted: false, reason: 'unavailable' };
 
-/** Two pots of which 100 nano-USD each are leased, a hold of 60 in both, and what it did. */
+/** Two pots with a lease of 100 nano-USD each, a hold of 60 in both, and its effects. */
 function createWorld() {
   const world = { nowMs: 0, isClosed: false, waiting: 0, woken: 0, overdrafts: [] as bigint[] };
   const pots = [balance ?? assert.fail(), day ?? assert.fail()].map((pot) => {
@@ -41,7 +41,7 @@ test('a hold takes its amount from each pot, names them, and is counted there', 
   for (const pot of [first, second]) assert.deepEqual([pot.free, pot.held, pot.openHolds], [40n, 60n, 1]);
 });
 
-test('more is reserved at once where each pot has it, and nothing for nothing', () => {
+test('an extension is reserved at once if each pot has it, and 0 reserves nothing', () => {
   const { world, first, hold } = createWorld();
   world.nowMs = 7;
   assert.equal(hold.extend(40n), undefined);
@@ -51,7 +51,7 @@ test('more is reserved at once where each pot has it, and nothing for nothing', 
   assert.deepEqual([hold.heldNanoUsd(), first.free, first.lastUsedMs], [100n, 0n, 7]);
 });
 
-test('what is not there is waited for: it is reserved when it comes, and not when it was refused', async () => {
+test('an extension that is not available waits: it is reserved when granted, and not when refused', async () => {
   const { first, waiters, hold } = createWorld();
   const [granted, refused] = [hold.extend(41n), hold.extend(50n)];
   assert.deepEqual(
@@ -64,7 +64,7 @@ test('what is not there is waited for: it is reserved when it comes, and not whe
   assert.deepEqual([hold.heldNanoUsd(), first.held], [101n, 101n]);
 });
 
-test('a call that is over gets nothing more, even what it waited for', async () => {
+test('an ended call gets nothing more, not even an amount that it waited for', async () => {
   const { first, waiters, hold } = createWorld();
   const late = hold.extend(41n);
   hold.end();
@@ -74,14 +74,14 @@ test('a call that is over gets nothing more, even what it waited for', async () 
   assert.deepEqual([hold.heldNanoUsd(), first.free, first.held], [0n, 100n, 0n]);
 });
 
-test('a desk that is closed gives nothing more', () => {
+test('a closed desk grants nothing more', () => {
   const { world, hold } = createWorld();
   world.isClosed = true;
   assert.deepEqual(hold.extend(5n), refusal);
   assert.equal(hold.heldNanoUsd(), 60n);
 });
 
-test('a charge comes out of what is held, once, and only what nothing was leased for is told', () => {
+test('a charge reduces the hold once, and only an amount beyond the lease is reported', () => {
   const { world, first, second, hold } = createWorld();
   for (const nothing of [0n, -5n]) hold.charge(nothing);
   hold.charge(50n);
@@ -94,7 +94,7 @@ test('a charge comes out of what is held, once, and only what nothing was leased
   assert.deepEqual([first.free, second.free, world.overdrafts], [-5n, 20n, [5n]]);
 });
 
-test('an end gives back what is held and not charged, once', () => {
+test('an end releases the uncharged part of the hold, once', () => {
   const { world, first, hold } = createWorld();
   hold.charge(10n);
   world.nowMs = 9;
@@ -111,14 +111,14 @@ for (const [what, change] of [
   ['nothing limits it any more', { limited: false }],
   ['more is leased than there is', { remaining: -1n }],
 ] as const)
-  test(`an end is told of when ${what}`, () => {
+  test(`an end wakes the account when ${what}`, () => {
     const { world, second, hold } = createWorld();
     Object.assign(second, change);
     hold.end();
     assert.equal(world.woken, 1);
   });
 
-test('an end is told of when somebody waits', () => {
+test('an end wakes the account when a call waits', () => {
   const { world, hold } = createWorld();
   world.waiting = 1;
   hold.end();

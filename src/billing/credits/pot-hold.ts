@@ -2,25 +2,25 @@ import type { CreditHold, CreditRefusal } from './credit-desk.ts';
 import type { LeasedPot } from './leased-pot.ts';
 import type { PayerAccount } from './payer-account.ts';
 
-/** What a hold tells of: a charge beyond what was reserved, that nothing was leased for. */
+/** The context of a hold; `onOverdraft` reports a charge beyond hold and lease. */
 export type HoldContext = {
   readonly monotonicMs: () => number;
   readonly onOverdraft: (pot: LeasedPot, nanoUsd: bigint) => void;
-  /** Whether nothing more is given out. */
+  /** Whether the desk grants nothing more. */
   readonly isClosed: () => boolean;
 };
 
-/** Where a hold waits for money, and tells that some may be given back. */
+/** The account on which a hold waits for money, and which it wakes after a release. */
 type HoldAccount = Pick<PayerAccount, 'wait' | 'wake' | 'waiting'>;
 
-/** A reserve of one call in all pots of its payer. It is made when its amount is to be had from each. */
+/** The reserve of one call in all pots of its payer. It is created when each pot has its amount. */
 export class PotHold implements CreditHold {
   readonly admitted = true;
   readonly pots: number;
   readonly #account: HoldAccount;
   readonly #leased: readonly LeasedPot[];
   readonly #context: HoldContext;
-  /** What is reserved and not charged. */
+  /** The reserve that is not charged. */
   #reserved = 0n;
   #charged = 0n;
   #ended = false;
@@ -44,7 +44,7 @@ export class PotHold implements CreditHold {
     if (fitsAll(this.#leased, nanoUsd)) return this.#reserve(nanoUsd);
     const { promise, resolve } = Promise.withResolvers<CreditRefusal | undefined>();
     this.#account.wait(this.#leased, nanoUsd, (refusal) => {
-      // The call may be over by now: then nobody wants it any more.
+      // The call may have ended in the meantime.
       if (refusal === undefined && !this.#ended) this.#reserve(nanoUsd);
       resolve(refusal);
     });
@@ -58,7 +58,7 @@ export class PotHold implements CreditHold {
     this.#reserved -= reserved;
     this.#charged += nanoUsd;
     for (const pot of this.#leased) {
-      // A lease that has ended since then is no longer counted: the row comes out of the pot itself.
+      // A lease that has ended is not counted any more: the row reduces the pot itself.
       if (pot.removed) continue;
       const overdraft = pot.charge(nanoUsd, reserved, nowMs);
       if (overdraft > 0n) this.#context.onOverdraft(pot, overdraft);

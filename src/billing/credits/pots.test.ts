@@ -7,7 +7,7 @@ import { parseUsd } from './parse-usd.ts';
 import { allPotBits, dayNumber, everyPot, limitNanoUsd, periodsOf, periodStartMs, potsOf, spanEndMs, spendLimitOf } from './pots.ts';
 import { isScarce, sizeLease } from './size-lease.ts';
 
-test('a period holds its instants and ends where the next begins', () => {
+test('a period contains its instants and ends where the next begins', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: Date.UTC(2200, 0) }), (atMs) => {
       const { day, month, total } = periodsOf(atMs);
@@ -41,14 +41,14 @@ test('each kind of pot has a bit of its own, and a payer has the pots of its lim
   );
 });
 
-test('a limit that its owner does not have any more is none', () => {
+test('a limit that its owner no longer has does not limit the pot', () => {
   const [, day] = everyPot({ userName: 'a', keyId: 'k', acceptedAtMs: 0 });
   assert.ok(day?.kind === 'spend');
   assert.equal(spendLimitOf(day, { spendPerDay: '2', spendTotal: '5' }), 2_000_000_000n);
   for (const limits of [undefined, {}, { spendTotal: '5' }]) assert.equal(spendLimitOf(day, limits), undefined);
 });
 
-test('amounts in USD are read to the nano-USD, and what is none is none', () => {
+test('amounts in USD are parsed to the nano-USD, and other texts are not amounts', () => {
   for (const [text, nanoUsd] of [
     ['0', 0n],
     ['25', 25_000_000_000n],
@@ -64,17 +64,17 @@ test('amounts in USD are read to the nano-USD, and what is none is none', () => 
     assert.equal(parseUsd(text), undefined, text);
 });
 
-test('a lease is at most what remains, at least what is needed where there is that much, and leaves the others their part', () => {
+test('a lease is at most the rest, at least the need if available, and leaves a share for other nodes', () => {
   const amount = fc.bigInt({ min: -(10n ** 15n), max: 10n ** 15n });
   const positive = fc.bigInt({ min: 0n, max: 10n ** 12n });
   fc.assert(
     fc.property(amount, positive, positive, fc.integer({ min: 1, max: 20 }), (remaining, need, recentSpend, nodes) => {
-      const question = { remaining, need, recentSpend, nodes };
-      const size = sizeLease(question);
+      const demand = { remaining, need, recentSpend, nodes };
+      const size = sizeLease(demand);
       assert.ok(size >= 0n && (size <= remaining || size === 0n));
       if (need === 0n) assert.equal(size, 0n);
       else if (remaining >= need) assert.ok(size >= need);
-      if (isScarce(question) && remaining > need) assert.equal(size, need);
+      if (isScarce(demand) && remaining > need) assert.equal(size, need);
       if (nodes > 1 && need > 0n && size > need) assert.ok(size <= remaining / (4n * BigInt(nodes)));
     }),
   );

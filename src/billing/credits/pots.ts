@@ -1,41 +1,44 @@
 import type { AccessLimits } from '../../accounts/access-limits.ts';
 import type { Payer, SpendPeriod } from './credit-desk.ts';
 
-/** A prepaid user's balance: what was paid in and not yet charged. */
+/** A prepaid user's balance: payments less charges. */
 type BalancePot = { readonly kind: 'balance'; readonly id: string; readonly bit: number; readonly userName: string };
 
-/** What a key, or all keys of a user together, may still spend in one period. */
+/** The spend limit of a key, or of all keys of a user together, in one period. */
 type SpendPot = {
   readonly kind: 'spend';
   readonly id: string;
   readonly bit: number;
   readonly userName: string;
   readonly scope: 'key' | 'user';
-  /** Whose limit it is; undefined for the scope `user`. */
+  /** The key of the limit; undefined for the scope `user`. */
   readonly keyId: string | undefined;
   readonly period: SpendPeriod;
-  /** Which day, which month, or `total`: see periodsOf. */
+  /** The day, the month, or `total`: see periodsOf. */
   readonly span: string;
 };
 
-/** Something that a call's money comes out of. A call needs its amount from all pots of its payer. */
+/** A source of money for calls. A call needs its amount from all pots of its payer. */
 export type Pot = BalancePot | SpendPot;
 
 const nanoUsdPerUsd = 1_000_000_000n;
 const dayMs = 86_400_000;
 
-/** The periods of the calendar in UTC that an instant lies in: `2026-11-22`, `2026-11`, `total`. @throws RangeError for what is no time */
+/**
+ * The periods of the calendar in UTC that contain an instant: `2026-11-22`, `2026-11`, `total`.
+ * @throws RangeError for an invalid time
+ */
 export function periodsOf(atMs: number): Readonly<Record<SpendPeriod, string>> {
   const day = new Date(atMs).toISOString().slice(0, 10);
   return { day, month: day.slice(0, 7), total: 'total' };
 }
 
-/** Which day since 1970 it is in UTC. */
+/** The number of the day in UTC since 1970. */
 export function dayNumber(atMs: number): number {
   return Math.floor(atMs / dayMs);
 }
 
-/** When a period that began as `span` ends, in Unix milliseconds; undefined for `total`. */
+/** The end of the period `span`, in Unix milliseconds; undefined for `total`. */
 export function spanEndMs(span: string): number | undefined {
   if (span === 'total') return undefined;
   if (span.length === 10) return Date.parse(span) + dayMs;
@@ -43,7 +46,7 @@ export function spanEndMs(span: string): number | undefined {
   return Date.UTC(year ?? 0, month ?? 0, 1);
 }
 
-/** When a period that is called `span` begins, in Unix milliseconds; 0 for `total`. */
+/** The beginning of the period `span`, in Unix milliseconds; 0 for `total`. */
 export function periodStartMs(span: string): number {
   return span === 'total' ? 0 : Date.parse(span);
 }
@@ -54,14 +57,14 @@ export function limitNanoUsd(text: string): bigint {
   return BigInt(whole) * nanoUsdPerUsd + BigInt(decimals.padEnd(9, '0'));
 }
 
-/** Which member of the limits holds the limit of a period. */
+/** The member of the limits for each period. */
 const limitNames = { day: 'spendPerDay', month: 'spendPerMonth', total: 'spendTotal' } as const satisfies Record<
   SpendPeriod,
   keyof AccessLimits
 >;
 const periods: readonly SpendPeriod[] = ['day', 'month', 'total'];
 
-/** Each kind of pot has a bit, so that a ledger row can say in one small number which pots its reserve came from. */
+/** Each kind of pot has a bit, so that a ledger row can record the pots of its hold in one small number. */
 const balanceBit = 1;
 const spendBits = { key: { day: 2, month: 4, total: 8 }, user: { day: 16, month: 32, total: 64 } } as const;
 export const allPotBits = 127;
@@ -78,7 +81,7 @@ function spendPot(owner: { readonly userName: string; readonly keyId?: string },
   return { kind: 'spend', id, bit: spendBits[scope][period], userName, scope, keyId, period, span };
 }
 
-/** All pots there could be of a call, whatever is limited. */
+/** All pots that a call could have, with or without a limit. */
 export function everyPot(call: { readonly userName: string; readonly keyId: string; readonly acceptedAtMs: number }): readonly Pot[] {
   const spans = periodsOf(call.acceptedAtMs);
   const { userName } = call;
@@ -89,7 +92,7 @@ export function everyPot(call: { readonly userName: string; readonly keyId: stri
   ];
 }
 
-/** The pots that limit what a payer may spend now; empty where nothing does. */
+/** The pots that limit a payer now; empty if nothing does. */
 export function potsOf({ id, userName, limits, userLimits }: Payer, nowMs: number): readonly Pot[] {
   const isLimited = (bounds: AccessLimits | undefined, period: SpendPeriod): boolean => bounds?.[limitNames[period]] !== undefined;
   const keyPeriods = periods.filter((period) => isLimited(limits, period));
@@ -104,7 +107,10 @@ export function potsOf({ id, userName, limits, userLimits }: Payer, nowMs: numbe
   ];
 }
 
-/** The limit of a spend pot in nano-USD; undefined where its owner has none any more. @param limits those of the pot's owner */
+/**
+ * The limit of a spend pot in nano-USD; undefined if its owner has none any more.
+ * @param limits the limits of the pot's owner
+ */
 export function spendLimitOf(pot: SpendPot, limits: AccessLimits | undefined): bigint | undefined {
   const written = limits?.[limitNames[pot.period]];
   return written === undefined ? undefined : limitNanoUsd(written);

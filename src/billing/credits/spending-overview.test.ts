@@ -7,43 +7,43 @@ import { createSpendingReader } from './spending-overview.ts';
 const nowMs = Date.UTC(2026, 10, 22, 12);
 
 function reader(limitOf: (pot: Pot) => bigint | undefined) {
-  const asked: string[] = [];
+  const queried: string[] = [];
   const store = {
     readPots: async (pots: readonly Pot[]) =>
       pots.map((pot) => {
-        asked.push(pot.id);
+        queried.push(pot.id);
         return { pot, limitNanoUsd: limitOf(pot), spentNanoUsd: 3n, leasedNanoUsd: 1n, videosNanoUsd: 4n };
       }),
   };
-  return { asked, ...createSpendingReader({ store }) };
+  return { queried, ...createSpendingReader({ store }) };
 }
 
 const payer = { id: 'key_1', userName: 'ann' };
 
-test('who has no limits is asked nothing about', async () => {
-  const { read, asked } = reader(() => 10n);
+test('a payer without limits causes no query', async () => {
+  const { read, queried } = reader(() => 10n);
   assert.deepEqual(await read(payer, nowMs), { limits: [] });
-  assert.deepEqual(asked, []);
+  assert.deepEqual(queried, []);
 });
 
-test('a balance and the limits of key and user, each with what is reserved and when it ends', async () => {
+test('a balance and the limits of key and user, each with its reserve and its end', async () => {
   const { read } = reader(() => 10n);
   const overview = await read(
     { ...payer, limits: { spendPerDay: '1', spendTotal: '9' }, userLimits: { prepaid: true, spendPerMonth: '5' } },
     nowMs,
   );
-  const known = { limitNanoUsd: 10n, spentNanoUsd: 3n, reservedNanoUsd: 5n };
+  const amounts = { limitNanoUsd: 10n, spentNanoUsd: 3n, reservedNanoUsd: 5n };
   assert.deepEqual(overview, {
     balance: { balanceNanoUsd: 10n, reservedNanoUsd: 5n },
     limits: [
-      { scope: 'key', period: 'day', ...known, resetsAtMs: Date.UTC(2026, 10, 23) },
-      { scope: 'key', period: 'total', ...known },
-      { scope: 'user', period: 'month', ...known, resetsAtMs: Date.UTC(2026, 11, 1) },
+      { scope: 'key', period: 'day', ...amounts, resetsAtMs: Date.UTC(2026, 10, 23) },
+      { scope: 'key', period: 'total', ...amounts },
+      { scope: 'user', period: 'month', ...amounts, resetsAtMs: Date.UTC(2026, 11, 1) },
     ],
   });
 });
 
-test('a limit that was lifted meanwhile is not shown', async () => {
+test('a limit that was removed meanwhile is not shown', async () => {
   const { read } = reader(() => undefined);
   assert.deepEqual(await read({ ...payer, limits: { spendPerDay: '1' } }, nowMs), { limits: [] });
 });

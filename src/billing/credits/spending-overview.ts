@@ -2,7 +2,10 @@ import type { CreditBooks } from './credit-books.ts';
 import type { Payer, SpendPeriod } from './credit-desk.ts';
 import { potsOf, spanEndMs } from './pots.ts';
 
-/** How one limit stands, in nano-USD. What is reserved is leased by processes, for calls under way and the next ones, or held for videos in the making. */
+/**
+ * One limit, in nano-USD. The reserve is leased by processes, for running and future calls, or held for unfinished
+ * videos.
+ */
 type LimitOverview = {
   readonly scope: 'key' | 'user';
   readonly period: SpendPeriod;
@@ -13,14 +16,14 @@ type LimitOverview = {
   readonly resetsAtMs?: number;
 };
 
-/** What a payer has and may spend. */
+/** The balance and the limits of a payer. */
 export type SpendingOverview = {
-  /** Of a prepaid user: what was paid in and not charged yet, and what of it is reserved. */
+  /** Only of a prepaid user: payments less charges, and the reserved part. */
   readonly balance?: { readonly balanceNanoUsd: bigint; readonly reservedNanoUsd: bigint };
   readonly limits: readonly LimitOverview[];
 };
 
-/** Tells payers how their balance and their limits stand. Rejects with the store's error. */
+/** Reads balance and limits of payers. Rejects with the store's error. */
 export type SpendingReader = { readonly read: (payer: Payer, nowMs: number) => Promise<SpendingOverview> };
 
 export function createSpendingReader({ store }: { readonly store: Pick<CreditBooks, 'readPots'> }): SpendingReader {
@@ -31,7 +34,7 @@ export function createSpendingReader({ store }: { readonly store: Pick<CreditBoo
       const limits: LimitOverview[] = [];
       let balance: SpendingOverview['balance'];
       for (const { pot, limitNanoUsd, spentNanoUsd, leasedNanoUsd, videosNanoUsd } of await store.readPots(pots)) {
-        // A limit that was lifted while it was asked for is none.
+        // The limit was removed since it was read.
         if (limitNanoUsd === undefined) continue;
         const reservedNanoUsd = leasedNanoUsd + videosNanoUsd;
         if (pot.kind === 'balance') {

@@ -20,7 +20,7 @@ beforeEach(async () => {
   other = await world.start('node-1');
 });
 
-/** Time passes for all processes that live. */
+/** Advances the time of all running processes. */
 async function pass(ms: number, living: readonly SimulatedNode[]): Promise<void> {
   for (let passed = 0; passed < ms; passed += 250) {
     world.monotonicMs += 250;
@@ -30,13 +30,13 @@ async function pass(ms: number, living: readonly SimulatedNode[]): Promise<void>
   }
 }
 
-/** The other process dies, and says nothing from then on. */
+/** Kills the other process, which is silent from then on. */
 async function die(share: bigint): Promise<void> {
   world.crash(other, share);
   await pass(1000, [node]);
 }
 
-/** What a process says of a call, after as long as it takes. */
+/** The answer of a process to a call, after the time that it needs. */
 async function ask(nanoUsd: bigint, living: readonly SimulatedNode[]): Promise<CreditHold | CreditRefusal> {
   const answer = Promise.resolve(node.desk.hold(payer, nanoUsd, world.nowMs));
   await pass(3000, living);
@@ -51,22 +51,22 @@ async function lend(): Promise<void> {
   assert.equal(world.store.leasedOf(pot), 900n);
 }
 
-describe('a limit of which a process that is gone has leased a part', () => {
-  test('is not said to be reached while nobody knows: those who ask are told to try again', async () => {
+describe('a limit of which a dead process has leased a part', () => {
+  test('is not reported as reached while that is unknown: calls get a refusal that they can retry', async () => {
     await lend();
     await die(50n);
     assert.equal(reasonOf(await ask(500n, [node])), 'unavailable');
-    assert.equal(reasonOf(await ask(1000n, [node])), 'unavailable', 'it may have spent nothing');
-    assert.equal(reasonOf(await ask(100n, [node])), 'admitted', 'what is there is there');
+    assert.equal(reasonOf(await ask(1000n, [node])), 'unavailable', 'the dead process may have spent nothing');
+    assert.equal(reasonOf(await ask(100n, [node])), 'admitted', 'the rest is available');
   });
 
-  test('is said to be reached for what is beyond it, whatever comes back', async () => {
+  test('is reported as reached for an amount beyond it, whatever is released', async () => {
     await lend();
     await die(0n);
     assert.equal(reasonOf(await ask(1001n, [node])), 'spend-limit');
   });
 
-  test('is unknown also while the next life of that process has not booked what the last one spent', async () => {
+  test('is unknown until the next run of that process has booked the spend of the last one', async () => {
     await lend();
     world.crash(other, 50n);
     other.shipping = false;
@@ -78,13 +78,13 @@ describe('a limit of which a process that is gone has leased a part', () => {
     assert.equal(reasonOf(await ask(500n, [node, other])), 'spend-limit');
   });
 
-  test('is said to be reached when processes that live hold the rest', async () => {
+  test('is reported as reached if running processes hold the rest', async () => {
     await lend();
     assert.equal(reasonOf(await ask(500n, [node, other])), 'spend-limit');
-    assert.equal(reasonOf(await ask(500n, [node, other])), 'spend-limit', 'also to who asks next');
+    assert.equal(reasonOf(await ask(500n, [node, other])), 'spend-limit', 'also for the next call');
   });
 
-  test('is said to be reached when what a dead process has would not do', async () => {
+  test('is reported as reached if the lease of the dead process would not be sufficient', async () => {
     const third = await world.start('node-2');
     await world.open(other, payer, 300n);
     await world.open(third, payer, 600n);
@@ -93,7 +93,7 @@ describe('a limit of which a process that is gone has leased a part', () => {
     assert.equal(reasonOf(await ask(400n, [node, third])), 'unavailable');
   });
 
-  test('a balance is the same', async () => {
+  test('a balance behaves the same', async () => {
     const prepaid = payerOf('ann', 'k', undefined, { prepaid: true });
     world.store.setLimits('user:ann', { prepaid: true });
     world.store.pay('ann', 1000n);

@@ -1,22 +1,25 @@
 import type { IdempotencyStore } from './idempotency-store.ts';
 import { type RecorderParts, type ReplyHead, ReplyRecorder } from './reply-recorder.ts';
 
-/** A request that was let through: nobody else makes the same while it is held. It ends with exactly one of `keep`, `spend` and `release`. */
+/**
+ * An admitted request. No other request with its key runs while the claim is held. It ends with exactly one of `keep`,
+ * `spend` and `release`.
+ */
 export type IdempotencyClaim = {
-  /** Adds to the body of the answer. False when the store does not keep up: `whenRoom` tells when to go on. */
+  /** Adds to the body of the answer. False if the store is too slow: wait for `whenRoom` before the next piece. */
   readonly add: (bytes: Uint8Array) => boolean;
   readonly whenRoom: () => Promise<void>;
-  /** The answer is whole: it is given to whoever repeats the request. */
+  /** The answer is complete: repeated requests get it. */
   readonly keep: (head: ReplyHead) => Promise<void>;
-  /** Something was done and there is no answer that could be given again. */
+  /** The request had effects, and there is no answer that could be repeated. */
   readonly spend: () => Promise<void>;
-  /** Nothing was done: the same key may be used again. */
+  /** The request had no effect: the key may be used again. */
   readonly release: () => Promise<void>;
 };
 
 type ClaimParts = Omit<RecorderParts, 'store'> & {
   readonly store: Pick<IdempotencyStore, 'addReplyChunks' | 'closeIdempotencyKey' | 'releaseIdempotencyKey'>;
-  /** Tells that the key is not held by this process any more, or, with what has still to be written, that the store does not take it. */
+  /** Called when this process no longer holds the key; with `unwritten` if the store did not accept the last write. */
   readonly onEnded: (unwritten?: () => Promise<unknown>) => void;
 };
 

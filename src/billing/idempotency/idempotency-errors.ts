@@ -1,6 +1,6 @@
 import { GatewayError } from '../../inference/gateway-error.ts';
 
-/** Clients that obey do not try again what can only come to the same. */
+/** Clients that honour this header do not retry a request that would get the same refusal. */
 const final = { 'x-should-retry': 'false' } as const;
 const retryAfterSeconds = 2;
 
@@ -23,9 +23,9 @@ export function inProgress(): GatewayError {
   );
 }
 
-/** @param requestId of the call that was made */
+/** @param requestId the id of the first call with this key */
 export function spent(requestId: string): GatewayError {
-  const message = `Idempotency-Key: the request with this key was ${requestId}, and its answer is not here to be given again: it was too long or there was no room left to keep it, it broke off, or the gateway was interrupted. Look at its receipt before you send the request with another key: it may have been charged.`;
+  const message = `Idempotency-Key: the request with this key was ${requestId}. Its answer cannot be repeated: it was too long, the storage for answers was full, it was interrupted, or the gateway stopped. Check its receipt before you send the request with another key: it may have been charged.`;
   return new GatewayError('idempotency_spent', message, { param: 'Idempotency-Key', headers: final });
 }
 

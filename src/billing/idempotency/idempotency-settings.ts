@@ -1,13 +1,13 @@
-/** Bounds of what is kept under idempotency keys. */
+/** Limits of stored answers. */
 export type IdempotencySettings = {
-  /** For how long an answer is given again, in hours. */
+  /** How long an answer is repeated, in hours. */
   readonly retentionHours: number;
-  /** The most bytes of one answer that are kept. */
+  /** The most bytes of one stored answer. */
   readonly replyBytesMax: number;
-  /** The most bytes of answers that are kept of all API keys together, and of each. */
+  /** The most bytes of stored answers for all API keys together, and for each. */
   readonly totalBytesMax: number;
   readonly apiKeyBytesMax: number;
-  /** For how long a repetition waits for the request that is under way, in milliseconds; 0: not at all. */
+  /** How long a repeated request waits for the running one, in milliseconds; 0: not at all. */
   readonly waitMs: number;
 };
 

@@ -1,11 +1,11 @@
 import type { StoredReplyBytes } from './reply-budget.ts';
 
-/** What a request is known by: the API key that sent it, and what stands for the name that its client gave it. */
+/** Identifies a request: its API key, and a keyed hash of the client's idempotency key. */
 export type KeyName = { readonly keyId: string; readonly key: string };
 
 /** A request that is about to be served. */
 export type KeyClaim = KeyName & {
-  /** What tells requests apart that differ in anything that matters. */
+  /** A keyed hash of everything that distinguishes requests. */
   readonly bodyHash: string;
   /** The id of the call, by which its receipt is found. */
   readonly requestId: string;
@@ -13,13 +13,13 @@ export type KeyClaim = KeyName & {
   readonly owner: string;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
-  /** Until when others take it that its process lives. */
+  /** Until when other processes assume that this one is running. */
   readonly leaseUntilMs: number;
 };
 
 /**
- * Who has a key. `open`: the request is under way, or its process has died. `kept`: it was answered, and the answer is there. `spent`: it was served, and there is no answer
- * that could be given again.
+ * The holder of a key. `open`: the request is running, or its process has died. `kept`: its answer is stored. `spent`:
+ * it was served, and has no answer that could be repeated.
  */
 export type KeyHolder = {
   readonly bodyHash: string;
@@ -31,35 +31,41 @@ export type KeyHolder = {
   | { readonly state: 'spent' }
 );
 
-/** A part of an answer's body, sealed. They are numbered from 0. */
+/** A sealed part of the body of an answer. Parts are numbered from 0. */
 export type ReplyChunk = { readonly sequence: number; readonly sealed: Uint8Array<ArrayBuffer> };
 
 type Holder = KeyName & { readonly requestId: string };
 
-/** How a request ended: with the sealed head of an answer that can be given again, and the number of its chunks; or without one. */
+/** The end of a request: with the sealed head of a stored answer and the number of its chunks, or without an answer. */
 type KeyEnding = Holder & {
   readonly kept: { readonly head: Uint8Array<ArrayBuffer>; readonly chunks: number } | undefined;
-  /** The last of its chunks: they become visible together with the end. */
+  /** The last chunks: they become visible together with the end. */
   readonly last: readonly ReplyChunk[];
 };
 
-/** The answers that are kept under idempotency keys, for all processes of a gateway. Every method rejects when the database cannot be asked. */
+/**
+ * Stores answers by idempotency key, for all processes of a gateway. Every method rejects if the database does not
+ * answer.
+ */
 export type IdempotencyStore = {
-  /** Takes a key, durably, for whoever comes first. Undefined: it is taken now; else who has it. What has expired has no key any more. */
+  /**
+   * Claims a key durably for the first process. Undefined: this process has it now; otherwise its holder. An expired
+   * key has no holder.
+   */
   readonly claimIdempotencyKey: (claim: KeyClaim) => Promise<KeyHolder | undefined>;
-  /** Adds parts of the answer to come. Nothing is added for who does not hold the key. */
+  /** Adds parts of a running answer. Does nothing unless the process holds the key. */
   readonly addReplyChunks: (holder: Holder, chunks: readonly ReplyChunk[]) => Promise<void>;
-  /** False when somebody else has the key, or nobody. */
+  /** False if the process does not hold the key. */
   readonly closeIdempotencyKey: (ending: KeyEnding) => Promise<boolean>;
-  /** Gives a key back under which nothing was done. */
+  /** Releases a key whose request had no effect. */
   readonly releaseIdempotencyKey: (holder: Holder) => Promise<void>;
-  /** Says that a process lives: for all keys that it holds. */
+  /** Extends the leases of all keys that a process holds. */
   readonly renewIdempotencyKeys: (lease: { readonly owner: string; readonly untilMs: number }) => Promise<void>;
   readonly readReplyChunk: (holder: Holder, sequence: number) => Promise<Uint8Array | undefined>;
-  /** Says that processes have died: all whose name begins so, but for this one. What they held is not waited for any more. */
+  /** Ends the leases of dead processes: all whose name has the prefix, except one. Other processes no longer wait for them. */
   readonly endIdempotencyLeases: (dead: { readonly ownerPrefix: string; readonly except: string }) => Promise<void>;
-  /** The bytes of answers that are kept, by API key; none of those that have none. */
+  /** The bytes of stored answers by API key; keys without answers are omitted. */
   readonly measureReplies: () => Promise<readonly StoredReplyBytes[]>;
-  /** Deletes keys that have expired, and returns how many. */
+  /** Deletes expired keys, and returns their number. */
   readonly sweepIdempotencyKeys: (pass: { readonly nowMs: number; readonly rowsMax: number }) => Promise<number>;
 };

@@ -7,19 +7,19 @@ import { ReplyBudget } from './reply-budget.ts';
 
 const turn = (): Promise<unknown> => new Promise((resolve) => setImmediate(resolve));
 
-/** An upkeep with a lease of 30 seconds, which is looked after every five, and what the store was asked for. */
+/** Maintenance with a lease of 30 seconds, which runs every five, and the calls to the store. */
 function createWorld(context: TestContext, swept: (pass: number) => number = () => 0) {
   context.mock.timers.enable({ apis: ['setInterval'] });
-  const world = { monotonicMs: 0, asked: [] as unknown[], warnings: 0, work: undefined as Promise<void> | undefined };
+  const world = { monotonicMs: 0, calls: [] as unknown[], warnings: 0, work: undefined as Promise<void> | undefined };
   const upkeep = startKeyUpkeep({
     store: {
       renewIdempotencyKeys: async (lease) => {
-        world.asked.push(lease);
+        world.calls.push(lease);
         await world.work;
       },
       sweepIdempotencyKeys: async (pass) => {
-        world.asked.push(pass);
-        return swept(world.asked.length);
+        world.calls.push(pass);
+        return swept(world.calls.length);
       },
       endIdempotencyLeases: () => Promise.resolve(),
       measureReplies: () => Promise.resolve([]),
@@ -32,16 +32,16 @@ function createWorld(context: TestContext, swept: (pass: number) => number = () 
     leaseMs: 30_000,
   });
   context.after(() => upkeep.close());
-  /** Lets time pass in steps of five seconds, and returns what was asked meanwhile. */
+  /** Advances the time in steps of five seconds, and returns the calls to the store. */
   const pass = async (seconds: number): Promise<readonly unknown[]> => {
-    // What is done at the start is over first.
+    // The work of the start finishes first.
     await turn();
     for (let each = 0; each < seconds; each += 5) {
       world.monotonicMs += 5000;
       context.mock.timers.tick(5000);
       await turn();
     }
-    return world.asked.splice(0);
+    return world.calls.splice(0);
   };
   return { world, upkeep, pass };
 }
@@ -49,7 +49,7 @@ function createWorld(context: TestContext, swept: (pass: number) => number = () 
 const sweepAt = (second: number) => ({ nowMs: 1_000_000 + second * 1000, rowsMax: 200 });
 const renewalAt = (second: number) => ({ owner: 'me', untilMs: 1_030_000 + second * 1000 });
 
-test('what is over is deleted after half a minute and every minute from then on', async (context) => {
+test('expired keys are deleted after half a minute and every minute from then on', async (context) => {
   const { pass } = createWorld(context);
   assert.deepEqual(await pass(25), []);
   assert.deepEqual(await pass(5), [sweepAt(30)]);
@@ -57,7 +57,7 @@ test('what is over is deleted after half a minute and every minute from then on'
   assert.deepEqual(await pass(5), [sweepAt(90)]);
 });
 
-test('there is pass after pass until one comes back with less, and fifty at most', async (context) => {
+test('passes repeat until one deletes fewer rows, at most fifty times', async (context) => {
   const short = createWorld(context, (pass) => (pass < 3 ? 200 : 199));
   assert.equal((await short.pass(30)).length, 3);
   context.mock.timers.reset();
@@ -65,21 +65,21 @@ test('there is pass after pass until one comes back with less, and fifty at most
   assert.equal((await endless.pass(30)).length, 50);
 });
 
-test('a process says that it lives every sixth of a lease, as long as it holds a key', async (context) => {
+test('a process renews its lease every sixth of its duration, as long as it holds a key', async (context) => {
   const { upkeep, pass } = createWorld(context);
-  upkeep.took();
-  upkeep.took();
-  upkeep.gaveBack();
+  upkeep.keyClaimed();
+  upkeep.keyClaimed();
+  upkeep.keyReleased();
   assert.deepEqual(await pass(10), [renewalAt(5), renewalAt(10)]);
-  upkeep.gaveBack();
+  upkeep.keyReleased();
   assert.deepEqual(await pass(10), []);
 });
 
-test('it does not say so twice at a time, and ends with what it has begun', async (context) => {
+test('renewals do not overlap, and closing waits for the running one', async (context) => {
   const { world, upkeep, pass } = createWorld(context);
   const { promise, resolve } = Promise.withResolvers<void>();
   world.work = promise;
-  upkeep.took();
+  upkeep.keyClaimed();
   assert.equal((await pass(20)).length, 1);
   let isClosed = false;
   const closing = upkeep.close().then(() => (isClosed = true));
@@ -90,32 +90,32 @@ test('it does not say so twice at a time, and ends with what it has begun', asyn
   assert.deepEqual(await pass(60), []);
 });
 
-test('what the store did not take is told in its order, each until it is taken, and no more than ten thousand', async (context) => {
+test('writes that the store did not accept are repeated in order until it does, at most ten thousand', async (context) => {
   const { world, upkeep, pass } = createWorld(context);
-  const told: number[] = [];
+  const written: number[] = [];
   let refusals = 2;
   for (let number = 0; number < 10_001; number += 1)
-    upkeep.tellLater(async () => {
+    upkeep.retryLater(async () => {
       if (number === 1 && refusals > 0) {
         refusals -= 1;
         throw new Error('not now');
       }
-      told.push(number);
+      written.push(number);
     });
   await pass(5);
-  assert.deepEqual([told, world.warnings], [[0], 1]);
+  assert.deepEqual([written, world.warnings], [[0], 1]);
   await pass(5);
   const others = Array.from({ length: 9998 }, (_, index) => index + 2);
-  assert.deepEqual([told, world.warnings], [[0, ...others], 2]);
+  assert.deepEqual([written, world.warnings], [[0, ...others], 2]);
   await pass(5);
-  assert.deepEqual(told, [0, ...others, 1]);
+  assert.deepEqual(written, [0, ...others, 1]);
 });
 
-test('what the store never takes keeps nothing else from being done', async (context) => {
+test('a write that the store never accepts does not block other work', async (context) => {
   const { world, upkeep, pass } = createWorld(context);
-  let told = 0;
-  upkeep.tellLater(() => Promise.reject(new Error('never')));
-  upkeep.tellLater(() => Promise.resolve((told += 1)));
+  let written = 0;
+  upkeep.retryLater(() => Promise.reject(new Error('never')));
+  upkeep.retryLater(() => Promise.resolve((written += 1)));
   assert.deepEqual(await pass(30), [sweepAt(30)]);
-  assert.deepEqual([told, world.warnings], [1, 6]);
+  assert.deepEqual([written, world.warnings], [1, 6]);
 });

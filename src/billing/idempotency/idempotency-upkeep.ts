@@ -3,13 +3,13 @@ import type { Logger } from '../../platform/log.ts';
 import type { IdempotencyStore } from './idempotency-store.ts';
 import type { ReplyBudget } from './reply-budget.ts';
 
-/** What one pass deletes before other work of the store has its turn again. */
+/** The most rows that one pass deletes before other work of the store can run. */
 const rowsMax = 200;
 const passesMax = 50;
 const sweepEveryMs = 60_000;
-/** Measuring what is kept reads through all of it. */
+/** Measuring the stored answers reads all of their rows. */
 const measureEveryMs = 15 * 60_000;
-/** More of what the store did not take is not kept in mind: those keys stay taken until they expire, which is the safe side. */
+/** More unaccepted writes than this are dropped: their keys then stay held until they expire, which is safe. */
 const unwrittenMax = 10_000;
 
 type UpkeepOptions = {
@@ -17,37 +17,40 @@ type UpkeepOptions = {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly owner: string;
-  /** Processes whose name begins so are dead, but for this one; undefined where nobody knows that of any. */
+  /** Processes whose name has this prefix are dead, except this one; undefined if that is unknown. */
   readonly deadPrefix: string | undefined;
   readonly leaseMs: number;
   readonly budget: ReplyBudget;
 };
 
 export type KeyUpkeep = {
-  /** This process holds one key more. */
-  readonly took: () => void;
-  /** It holds one less. */
-  readonly gaveBack: () => void;
-  /** The store did not take this: it is told again, until it does. */
-  readonly tellLater: (work: () => Promise<unknown>) => void;
+  /** Counts a key that this process holds. */
+  readonly keyClaimed: () => void;
+  /** Counts a key that it no longer holds. */
+  readonly keyReleased: () => void;
+  /** Repeats a write that the store did not accept, until it does. */
+  readonly retryLater: (work: () => Promise<unknown>) => void;
   readonly close: () => Promise<void>;
 };
 
-/** Says from time to time that this process lives while it holds keys, tells the store what it did not take, and deletes what has expired. Outages are logged and waited out. */
+/**
+ * Renews the leases of this process while it holds keys, repeats writes that the store did not accept, and deletes
+ * expired keys. Failures are logged and retried.
+ */
 export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseMs, budget }: UpkeepOptions): KeyUpkeep {
   let held = 0;
   let unwritten: (() => Promise<unknown>)[] = [];
   let sweepAtMs = clock.monotonicMs() + sweepEveryMs / 2;
   let measureAtMs = clock.monotonicMs();
-  let knowsDead = deadPrefix === undefined;
+  let hasEndedDead = deadPrefix === undefined;
   let running: Promise<void> | undefined;
   const renew = (): Promise<unknown> => store.renewIdempotencyKeys({ owner, untilMs: clock.nowMs() + leaseMs });
-  const tellUnwritten = async (): Promise<void> => {
+  const writeUnwritten = async (): Promise<void> => {
     for (let work = unwritten.shift(); work !== undefined; work = unwritten.shift()) {
       try {
         await work();
       } catch (error) {
-        // Behind the others: the store may never take this one.
+        // At the end of the queue, because the store may never accept this write.
         unwritten.push(work);
         throw error;
       }
@@ -55,7 +58,7 @@ export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseM
   };
   const endDead = async (ownerPrefix: string): Promise<void> => {
     await store.endIdempotencyLeases({ ownerPrefix, except: owner });
-    knowsDead = true;
+    hasEndedDead = true;
   };
   const measure = async (): Promise<void> => {
     measureAtMs = clock.monotonicMs() + measureEveryMs;
@@ -63,11 +66,11 @@ export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseM
   };
   const tick = async (): Promise<void> => {
     const failures: unknown[] = [];
-    // Each by itself: what fails for ever keeps none of the others from being done.
+    // Each step runs separately: one that always fails must not block the others.
     const attempt = (step: () => Promise<unknown>): Promise<unknown> => step().catch((error: unknown) => failures.push(error));
     if (held > 0) await attempt(renew);
-    if (unwritten.length > 0) await attempt(tellUnwritten);
-    if (!knowsDead && deadPrefix !== undefined) await attempt(() => endDead(deadPrefix));
+    if (unwritten.length > 0) await attempt(writeUnwritten);
+    if (!hasEndedDead && deadPrefix !== undefined) await attempt(() => endDead(deadPrefix));
     if (clock.monotonicMs() >= sweepAtMs) await attempt(sweep);
     if (clock.monotonicMs() >= measureAtMs) await attempt(measure);
     const [err] = failures;
@@ -84,16 +87,16 @@ export function startKeyUpkeep({ store, clock, logger, owner, deadPrefix, leaseM
     });
   };
   run();
-  // Half a dozen times within a lease, so that a few failures in a row do no harm.
+  // Six times within a lease, so that a few consecutive failures do no harm.
   const timer = setInterval(run, leaseMs / 6).unref();
   return {
-    took: () => {
+    keyClaimed: () => {
       held += 1;
     },
-    gaveBack: () => {
+    keyReleased: () => {
       held -= 1;
     },
-    tellLater: (work) => {
+    retryLater: (work) => {
       if (unwritten.length < unwrittenMax) unwritten.push(work);
     },
     close: async () => {

@@ -14,7 +14,7 @@ let requests = 0;
 
 type Process = Idempotency & { readonly ask: (name: string, more?: Partial<NamedRequest>) => ReturnType<Idempotency['begin']> };
 
-/** Processes that share a store, and a wall clock that the test moves. */
+/** Processes that share a store, and a wall clock that the test controls. */
 function createWorld(context: TestContext, settings: Partial<IdempotencySettings> = {}) {
   const memory = createFakeIdempotencyStore();
   const world = { nowMs: 1_000_000, failure: undefined as Error | undefined, lostAnswer: undefined as Error | undefined };
@@ -23,9 +23,9 @@ function createWorld(context: TestContext, settings: Partial<IdempotencySettings
       name,
       typeof work !== 'function'
         ? work
-        : async (...given: never[]) => {
+        : async (...input: never[]) => {
             if (world.failure !== undefined) throw world.failure;
-            const answer = await (work as (...parameters: never[]) => Promise<unknown>)(...given);
+            const answer = await (work as (...parameters: never[]) => Promise<unknown>)(...input);
             if (world.lostAnswer !== undefined) throw world.lostAnswer;
             return answer;
           },
@@ -52,14 +52,14 @@ function createWorld(context: TestContext, settings: Partial<IdempotencySettings
   return { world, memory, start };
 }
 
-async function claimOf(begun: ReturnType<Idempotency['begin']>) {
-  const { claim } = (await begun) as { claim?: Extract<Awaited<typeof begun>, { claim: unknown }>['claim'] };
-  return claim ?? assert.fail('it was answered before');
+async function claimOf(beginning: ReturnType<Idempotency['begin']>) {
+  const { claim } = (await beginning) as { claim?: Extract<Awaited<typeof beginning>, { claim: unknown }>['claim'] };
+  return claim ?? assert.fail('the request was answered before');
 }
 
-async function replyOf(begun: ReturnType<Idempotency['begin']>) {
-  const found = await begun;
-  if (!('kept' in found)) return assert.fail('it was not answered before');
+async function replyOf(beginning: ReturnType<Idempotency['begin']>) {
+  const found = await beginning;
+  if (!('kept' in found)) return assert.fail('the request was not answered before');
   const { body, ...kept } = found.kept;
   return { ...kept, text: Buffer.concat(await Array.fromAsync(body())).toString() };
 }
@@ -72,7 +72,7 @@ const rejectsAs = (work: Promise<unknown>, code: string) =>
 
 const head = { status: 201, headers: { 'content-type': 'text/plain' } };
 
-test('what was answered is answered again, in every process, until its time is over', async (context) => {
+test('a stored answer is repeated in every process until it expires', async (context) => {
   const { world, memory, start } = createWorld(context);
   const [one, two] = [start('one'), start('two')];
   const claim = await claimOf(one.ask('a', { requestId: 'req_first' }));
@@ -88,7 +88,7 @@ test('what was answered is answered again, in every process, until its time is o
   assert.equal(row, undefined);
 });
 
-test('nothing of a name, a body or an answer is in the store as it was', async (context) => {
+test('the store contains no key, body or answer in plain text', async (context) => {
   const { memory, start } = createWorld(context);
   const claim = await claimOf(start('one').ask('secret-name', { digest: Buffer.from('digest') }));
   claim.add(Buffer.from('secret-answer'));
@@ -99,7 +99,7 @@ test('nothing of a name, a body or an answer is in the store as it was', async (
     assert.ok(!written.includes(text), text);
 });
 
-test('another body under the same name is refused at any time, and another API key has names of its own', async (context) => {
+test('another body with the same key is refused at any time, and idempotency keys belong to their API key', async (context) => {
   const { start } = createWorld(context, { waitMs: 10_000 });
   const [one, two] = [start('one'), start('two')];
   const claim = await claimOf(one.ask('a'));
@@ -110,7 +110,7 @@ test('another body under the same name is refused at any time, and another API k
   await rejectsAs(two.ask('a', { digest: Buffer.from('other') }), 'idempotency_conflict');
 });
 
-test('while it is under way a repetition waits for its answer, and is refused when that takes too long', async (context) => {
+test('a repetition waits for the running request, and is refused if that takes too long', async (context) => {
   const { start } = createWorld(context, { waitMs: 40 });
   const [one, two] = [start('one'), start('two')];
   const claim = await claimOf(one.ask('a'));
@@ -129,36 +129,36 @@ test('while it is under way a repetition waits for its answer, and is refused wh
   await claim.release();
 });
 
-test('whoever waits for a request that came to nothing makes it, one after the other', async (context) => {
+test('repetitions that wait for a request without effect run one after the other', async (context) => {
   const { start } = createWorld(context, { waitMs: 20_000 });
   const one = start('one');
   const first = await claimOf(one.ask('a'));
   const waiting = [one.ask('a'), one.ask('a'), one.ask('a')];
   await first.release();
-  const next = await Promise.race(waiting.map(async (begun) => ({ claim: await claimOf(begun), begun })));
+  const next = await Promise.race(waiting.map(async (beginning) => ({ claim: await claimOf(beginning), beginning })));
   next.claim.add(Buffer.from('x'));
   await next.claim.keep(head);
-  const others = waiting.filter((begun) => begun !== next.begun).map(replyOf);
+  const others = waiting.filter((beginning) => beginning !== next.beginning).map(replyOf);
   assert.deepEqual(
     (await Promise.all(others)).map(({ text }) => text),
     ['x', 'x'],
   );
 });
 
-test('a client that leaves while it waits is not waited for', async (context) => {
+test('a client that disconnects while it waits ends its wait', async (context) => {
   const { start } = createWorld(context, { waitMs: 60_000 });
   const [one, two] = [start('one'), start('two')];
   const claim = await claimOf(one.ask('a'));
   for (const process of [one, two]) {
     const left = new AbortController();
-    const begun = process.ask('a', { signal: left.signal });
+    const beginning = process.ask('a', { signal: left.signal });
     setImmediate(() => left.abort());
-    await assert.rejects(begun);
+    await assert.rejects(beginning);
   }
   await claim.release();
 });
 
-test('a process that dies over a request leaves its outcome unknown: it is named, and never made again', async (context) => {
+test('a request whose process dies has an unknown outcome: it is named, and never repeated', async (context) => {
   const { world, start } = createWorld(context);
   await claimOf(start('dead').ask('a', { requestId: 'req_dead' }));
   const two = start('two');
@@ -174,7 +174,7 @@ test('a process that dies over a request leaves its outcome unknown: it is named
   await (await claimOf(two.ask('a'))).release();
 });
 
-test('an answer that is too long, or was sealed under another key, is not made again', async (context) => {
+test('a request is not repeated if its answer was too long or sealed under another key', async (context) => {
   const { memory, start } = createWorld(context);
   const one = start('one');
   const long = await claimOf(one.ask('long'));
@@ -193,7 +193,7 @@ test('an answer that is too long, or was sealed under another key, is not made a
   assert.equal(memory.rows.size, 3);
 });
 
-test('a long answer goes to the store piece by piece, and whoever writes it waits for the store', async (context) => {
+test('a long answer is stored piece by piece, and its writer waits for the store', async (context) => {
   const { start } = createWorld(context, { replyBytesMax: 8 * 1024 * 1024 });
   const one = start('one');
   const claim = await claimOf(one.ask('a'));
@@ -209,7 +209,7 @@ test('a long answer goes to the store piece by piece, and whoever writes it wait
   assert.ok(pauses > 0);
 });
 
-test('without its store nothing is begun; what the store did not take is told again', async (context) => {
+test('without its store no request begins; writes that the store did not accept are repeated', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const { world, memory, start } = createWorld(context);
   const one = start('one');
@@ -228,7 +228,7 @@ test('without its store nothing is begun; what the store did not take is told ag
   assert.equal(memory.rows.size, 1);
 });
 
-test('a key that was taken without this process hearing of it is given back', async (context) => {
+test('a claim whose answer was lost is released', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const { world, memory, start } = createWorld(context);
   const one = start('one');
@@ -241,7 +241,7 @@ test('a key that was taken without this process hearing of it is given back', as
   assert.equal(memory.rows.size, 0);
 });
 
-test('a claim that is ended twice has ended once: this process goes on saying that it lives for the others that it holds', async (context) => {
+test('ending a claim twice counts once: the process still renews the leases of its other keys', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const { world, memory, start } = createWorld(context);
   const one = start('one');
@@ -257,7 +257,7 @@ test('a claim that is ended twice has ended once: this process goes on saying th
   );
 });
 
-test('a process that lives says so for as long as it holds a key, and sweeps what is over', async (context) => {
+test('a process renews its leases as long as it holds a key, and sweeps expired keys', async (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const { world, memory, start } = createWorld(context);
   const one = start('one');
@@ -277,7 +277,7 @@ test('a process that lives says so for as long as it holds a key, and sweeps wha
   await start('three').settled(0);
 });
 
-test('an answer for which there is no room is not kept: its key is spent, and what others have stays', async (context) => {
+test('an answer beyond the budget is not stored: its key is spent, and other answers stay', async (context) => {
   const { memory, start } = createWorld(context, { totalBytesMax: 25, apiKeyBytesMax: 12 });
   const one = start('one');
   const answerWith = async (name: string, bytes: number, keyId = 'key_1'): Promise<void> => {
@@ -291,7 +291,7 @@ test('an answer for which there is no room is not kept: its key is spent, and wh
   await answerWith('another API key', 12, 'key_2');
   await answerWith('too much of all', 4, 'key_3');
   await rejectsAs(one.ask('too much of all', { keyId: 'key_3' }), 'idempotency_spent');
-  // What was refused, spent and given back takes no room.
+  // Refused, spent and released requests use no budget.
   await (await claimOf(one.ask('given back'))).release();
   const spentClaim = await claimOf(one.ask('spent'));
   spentClaim.add(Buffer.from('xx'));
@@ -302,7 +302,7 @@ test('an answer for which there is no room is not kept: its key is spent, and wh
   assert.equal([...memory.rows.values()].filter(({ state }) => state === 'kept').length, 3);
 });
 
-test('what is in the store when a process starts takes room', async (context) => {
+test('stored answers count against the budget when a process starts', async (context) => {
   const { start } = createWorld(context, { totalBytesMax: 100 });
   const first = await claimOf(start('one').ask('a'));
   first.add(Buffer.alloc(60));
@@ -315,7 +315,7 @@ test('what is in the store when a process starts takes room', async (context) =>
   await rejectsAs(two.ask('b'), 'idempotency_spent');
 });
 
-test('what a process of the same place held is spent as soon as another is there, and not after its lease', async (context) => {
+test('keys of a dead process with the same prefix are spent at once, and not after their lease', async (context) => {
   const { start } = createWorld(context);
   await claimOf(start('node/0 first').ask('a'));
   await claimOf(start('node/01 other').ask('b'));

@@ -11,28 +11,29 @@ import { LocalKeys } from './local-keys.ts';
 import { ReplyBudget } from './reply-budget.ts';
 import { createReplySeal, type ReplySeal } from './reply-seal.ts';
 
-/** A request that its client has given a name. */
+/** A request with an idempotency key. */
 export type NamedRequest = {
   readonly keyId: string;
-  /** What the client calls it. */
+  /** The client's idempotency key. */
   readonly name: string;
-  /** What tells it from other requests. */
+  /** A digest that distinguishes it from other requests. */
   readonly digest: Uint8Array;
-  /** The id of the call that it would be. */
+  /** The id of its call. */
   readonly requestId: string;
-  /** Aborts when its client has left. */
+  /** Aborts when its client disconnects. */
   readonly signal: AbortSignal;
 };
 
-type Begun = { readonly claim: IdempotencyClaim } | { readonly kept: StoredReply };
+type BeginResult = { readonly claim: IdempotencyClaim } | { readonly kept: StoredReply };
 
 export type Idempotency = {
   /**
-   * Lets a request through that nobody has made before, or returns the answer that it was given. Waits for a while when it is just being answered.
-   * @throws GatewayError `idempotency_conflict`, `idempotency_in_progress`, `idempotency_spent` (409) or `idempotency_unavailable` (503)
+   * Admits a request with a new key, or returns its stored answer. Waits for a while if the first request is running.
+   * @throws GatewayError `idempotency_conflict`, `idempotency_in_progress`, `idempotency_spent` (409) or
+   * `idempotency_unavailable` (503)
    */
-  readonly begin: (request: NamedRequest) => Promise<Begun>;
-  /** Resolves when no request is under way, or the time is over. */
+  readonly begin: (request: NamedRequest) => Promise<BeginResult>;
+  /** Resolves when no request is running, or after the time limit. */
   readonly settled: (withinMs: number) => Promise<void>;
   readonly close: () => Promise<void>;
 };
@@ -46,23 +47,26 @@ export type IdempotencyOptions = {
   readonly settings: () => IdempotencySettings;
   /** A name that no other process has. */
   readonly owner: string;
-  /** Processes whose name begins so are dead, but for this one: what they held is answered as spent at once. Undefined where nobody knows that of any. */
+  /**
+   * Processes whose name has this prefix are dead, except this one: their keys are spent at once. Undefined if that is
+   * unknown.
+   */
   readonly deadPrefix?: string;
 };
 
-/** How long others take it that a process lives after it has said so. */
+/** How long other processes assume that this one is running after a renewal. */
 const leaseMs = 30_000;
-/** How often a key that another process holds is looked at. */
-const lookEveryMs = 250;
+/** How often a key of another process is checked. */
+const pollEveryMs = 250;
 const hourMs = 3_600_000;
 
-/** Makes requests safe to repeat: what has the same name, of the same API key, is done once. */
+/** Makes requests safe to repeat: requests of one API key with the same idempotency key are executed once. */
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const keys = new LocalKeys();
   const seal = createReplySeal(options.key);
   const budget = new ReplyBudget(options.settings);
   const upkeep = startKeyUpkeep({ ...options, deadPrefix: options.deadPrefix, leaseMs, budget });
-  const begin = (request: NamedRequest): Promise<Begun> => {
+  const begin = (request: NamedRequest): Promise<BeginResult> => {
     const name = { keyId: request.keyId, key: seal.nameOf(request.keyId, request.name) };
     const bodyHash = seal.hashOf(request.keyId, request.digest);
     const endsMs = options.clock.monotonicMs() + options.settings().waitMs;
@@ -82,53 +86,53 @@ type Parts = IdempotencyOptions & {
   readonly budget: ReplyBudget;
 };
 
-type Asked = NamedRequest & KeyName & { readonly bodyHash: string; readonly endsMs: number };
+type KeyedRequest = NamedRequest & KeyName & { readonly bodyHash: string; readonly endsMs: number };
 
-/** One request on its way to its turn, or to the answer that is there already. */
+/** One request until it is admitted or answered. */
 class KeyedBeginning {
   readonly #parts: Parts;
-  readonly #asked: Asked;
+  readonly #request: KeyedRequest;
 
-  constructor(parts: Parts, asked: Asked) {
+  constructor(parts: Parts, request: KeyedRequest) {
     this.#parts = parts;
-    this.#asked = asked;
+    this.#request = request;
   }
 
-  async run(): Promise<Begun> {
+  async run(): Promise<BeginResult> {
     const { keys } = this.#parts;
-    const { bodyHash, signal } = this.#asked;
+    const { bodyHash, signal } = this.#request;
     for (;;) {
       signal.throwIfAborted();
-      const running = keys.holder(this.#asked);
-      if (running === undefined) return await this.#lookHere();
+      const running = keys.holder(this.#request);
+      if (running === undefined) return await this.#beginLocally();
       if (running.bodyHash !== bodyHash) throw conflict();
       await waitFor(running.ended, this.#leftMs(), signal).catch(() => {});
-      // It may have ended with the time.
-      if (this.#leftMs() <= 0 && keys.holder(this.#asked) !== undefined) throw inProgress();
+      // The key may have been released at the same moment.
+      if (this.#leftMs() <= 0 && keys.holder(this.#request) !== undefined) throw inProgress();
     }
   }
 
-  /** Milliseconds that it may still wait. */
+  /** Milliseconds that the request may still wait. */
   #leftMs(): number {
-    return Math.max(0, this.#asked.endsMs - this.#parts.clock.monotonicMs());
+    return Math.max(0, this.#request.endsMs - this.#parts.clock.monotonicMs());
   }
 
-  /** Asks the store, for all requests of this process that have the same key. */
-  async #lookHere(): Promise<Begun> {
+  /** Queries the store on behalf of all requests of this process with the same key. */
+  async #beginLocally(): Promise<BeginResult> {
     const { keys } = this.#parts;
-    keys.take(this.#asked, this.#asked.bodyHash);
-    let begun: Begun | undefined;
+    keys.take(this.#request, this.#request.bodyHash);
+    let result: BeginResult | undefined;
     try {
-      begun = await this.#look();
-      return begun;
+      result = await this.#beginInStore();
+      return result;
     } finally {
-      // A claim leaves when it ends.
-      if (begun === undefined || 'kept' in begun) keys.leave(this.#asked);
+      // A claim is removed when it ends.
+      if (result === undefined || 'kept' in result) keys.leave(this.#request);
     }
   }
 
-  async #look(): Promise<Begun> {
-    const { signal } = this.#asked;
+  async #beginInStore(): Promise<BeginResult> {
+    const { signal } = this.#request;
     for (;;) {
       const holder = await this.#claim();
       if (holder === undefined) return { claim: this.#hold() };
@@ -136,14 +140,14 @@ class KeyedBeginning {
       if (reply !== undefined) return { kept: reply };
       const leftMs = this.#leftMs();
       if (leftMs <= 0) throw inProgress();
-      await waitFor(new Promise<never>(() => {}), Math.min(lookEveryMs, leftMs), signal).catch(() => {});
+      await waitFor(new Promise<never>(() => {}), Math.min(pollEveryMs, leftMs), signal).catch(() => {});
       signal.throwIfAborted();
     }
   }
 
   async #claim(): Promise<KeyHolder | undefined> {
     const { store, clock, owner, settings } = this.#parts;
-    const { keyId, key, bodyHash, requestId } = this.#asked;
+    const { keyId, key, bodyHash, requestId } = this.#request;
     const nowMs = clock.nowMs();
     const expiresAtMs = nowMs + settings().retentionHours * hourMs;
     try {
@@ -158,28 +162,28 @@ class KeyedBeginning {
         leaseUntilMs: nowMs + leaseMs,
       });
     } catch (error) {
-      // It may have been taken all the same.
-      this.#parts.upkeep.tellLater(() => store.releaseIdempotencyKey({ keyId, key, requestId }));
+      // The store may have recorded the claim although the call failed.
+      this.#parts.upkeep.retryLater(() => store.releaseIdempotencyKey({ keyId, key, requestId }));
       throw unavailable(error);
     }
   }
 
-  /** What is given again; undefined while the answer may still come. @throws GatewayError where there is none, and will be none */
+  /** The stored answer; undefined while it may still come. @throws GatewayError if there will be none */
   #read(holder: KeyHolder): StoredReply | undefined {
     const { clock, store, seal } = this.#parts;
-    const { keyId, key, bodyHash } = this.#asked;
+    const { keyId, key, bodyHash } = this.#request;
     if (holder.bodyHash !== bodyHash) throw conflict();
     if (holder.state === 'spent') throw spent(holder.requestId);
     if (holder.state === 'kept') return openReply({ store, seal, holder: { ...holder, keyId, key } });
     if (holder.leaseUntilMs > clock.nowMs()) return undefined;
-    // Its process has died over it: whether an upstream was asked is not known here.
+    // Its process has died: whether it called an upstream is unknown.
     throw spent(holder.requestId);
   }
 
   #hold(): IdempotencyClaim {
     const { store, seal, settings, upkeep, keys, logger, budget } = this.#parts;
-    const { keyId, key, requestId } = this.#asked;
-    upkeep.took();
+    const { keyId, key, requestId } = this.#request;
+    upkeep.keyClaimed();
     return createClaim({
       store,
       seal,
@@ -189,10 +193,10 @@ class KeyedBeginning {
       onEnded: (unwritten) => {
         if (unwritten !== undefined) {
           logger.warn({ callId: requestId }, 'storing an idempotent result deferred');
-          upkeep.tellLater(unwritten);
+          upkeep.retryLater(unwritten);
         }
-        upkeep.gaveBack();
-        keys.leave(this.#asked);
+        upkeep.keyReleased();
+        keys.leave(this.#request);
       },
     });
   }

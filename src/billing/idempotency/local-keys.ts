@@ -2,15 +2,17 @@ import type { KeyName } from './idempotency-store.ts';
 
 type LocalHolder = {
   readonly bodyHash: string;
-  /** Resolves when it has ended with the key. */
+  /** Resolves when the request has ended. */
   readonly ended: Promise<void>;
 };
 
-/** The keys that this process holds or asks about, so that repetitions of one request wait for each other without asking the store. */
+/**
+ * The keys of running requests of this process, so that repetitions wait for each other without queries to the store.
+ */
 export class LocalKeys {
   readonly #holders = new Map<string, { readonly bodyHash: string } & PromiseWithResolvers<void>>();
 
-  /** Who has the key in this process; undefined when nobody has. */
+  /** The running request with this key in this process; undefined if there is none. */
   holder(name: KeyName): LocalHolder | undefined {
     const holder = this.#holders.get(spell(name));
     return holder === undefined ? undefined : { bodyHash: holder.bodyHash, ended: holder.promise };
@@ -27,7 +29,7 @@ export class LocalKeys {
     holder?.resolve();
   }
 
-  /** Resolves when none is held any more. */
+  /** Resolves when no request is running. */
   async allLeft(): Promise<void> {
     while (this.#holders.size > 0) await Promise.all([...this.#holders.values()].map(({ promise }) => promise));
   }

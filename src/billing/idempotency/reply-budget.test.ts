@@ -5,7 +5,7 @@ import { ReplyBudget } from './reply-budget.ts';
 
 const createBudget = (): ReplyBudget => new ReplyBudget(() => ({ totalBytesMax: 100, apiKeyBytesMax: 60 }));
 
-test('a look into the store forgets nothing of what is being recorded meanwhile', () => {
+test('a refresh still counts the answers that are being recorded', () => {
   const budget = createBudget();
   const share = budget.open('a');
   assert.equal(share.reserve(50), true);
@@ -17,7 +17,7 @@ test('a look into the store forgets nothing of what is being recorded meanwhile'
   assert.equal(budget.open('a').reserve(1), false);
 });
 
-test('what was recorded is counted by the look alone from the next one on', () => {
+test('a finished recording is counted by the refresh only from the next one on', () => {
   const budget = createBudget();
   const share = budget.open('a');
   share.reserve(50);
@@ -27,7 +27,7 @@ test('what was recorded is counted by the look alone from the next one on', () =
   assert.equal(budget.open('a').reserve(40), true);
 });
 
-test('what is stored of a running record already is counted twice until the next look, and given back once', () => {
+test('the stored part of a running recording is counted twice until the next refresh, and released once', () => {
   const budget = createBudget();
   const share = budget.open('a');
   share.reserve(25);

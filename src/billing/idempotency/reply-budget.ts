@@ -1,24 +1,26 @@
 import type { IdempotencySettings } from './idempotency-settings.ts';
 
-/** How many bytes of answers are kept for an API key. */
+/** The bytes of stored answers of an API key. */
 export type StoredReplyBytes = { readonly keyId: string; readonly bytes: number };
 
-/** What one answer that is being recorded takes. */
+/** The budget of one answer that is being recorded. */
 export type BudgetShare = {
-  /** How much that is. */
+  /** The reserved bytes. */
   readonly bytes: number;
-  /** Takes room for a part of the answer. False where there is none: then nothing is taken. */
+  /** Reserves budget for a part of the answer. False, without a change, if there is not enough. */
   readonly reserve: (bytes: number) => boolean;
-  /** Gives all of it back: the answer is not kept after all. */
+  /** Releases everything: the answer is not stored. */
   readonly release: () => void;
-  /** The recording is over: what is kept of it is in the store, and counted when that is looked at. */
+  /** Ends the recording: its stored parts are counted by the next refresh. */
   readonly close: () => void;
 };
 
 /**
- * How much may still be kept of answers, by all API keys and by each. It counts what this process keeps, on top of what was in the store when it was looked at last: what other processes keep in
- * between, and what expires, is seen at the next look. What is still being recorded when a look ends is counted whole, with those of its parts that were in the store already twice until the next:
- * rather too little is kept than too much. Of a recording that ends during a look the last part may be missed until the next.
+ * The bytes that may still be stored for all API keys and for each. It counts the bytes of the last refresh and those
+ * that this process has stored since then. Bytes of other processes, and expired answers, are seen at the next refresh.
+ * A recording that runs during a refresh is counted in full, so its stored parts count twice until the next one: the
+ * budget errs on the low side. The last part of a recording that ends during a refresh may be missing until the next
+ * one.
  */
 export class ReplyBudget {
   readonly #settings: () => Pick<IdempotencySettings, 'totalBytesMax' | 'apiKeyBytesMax'>;
@@ -56,11 +58,11 @@ export class ReplyBudget {
     };
   }
 
-  /** Learns what there is in the store. */
-  refresh(kept: readonly StoredReplyBytes[]): void {
+  /** Replaces the counts by those of the store. */
+  refresh(stored: readonly StoredReplyBytes[]): void {
     this.#byKey.clear();
     this.#total = 0;
-    for (const { keyId, bytes } of kept) this.#add(keyId, bytes);
+    for (const { keyId, bytes } of stored) this.#add(keyId, bytes);
     for (const { keyId, bytes } of this.#recording) this.#add(keyId, bytes);
   }
 

@@ -12,7 +12,7 @@ const holder = { keyId: 'k', key: 'name', requestId: 'r' };
 const head = { status: 200, headers: { a: 'b' } };
 const chunkBytes = 256 * 1024;
 
-/** A recorder, and what its store was given: the number and the bytes of each chunk. */
+/** A recorder, and the numbers and sizes of the chunks that its store received. */
 function createWorld(options: { readonly bytesMax?: number; readonly write?: () => Promise<void> } = {}) {
   const stored: (readonly [number, number])[] = [];
   const sizeOf = (sequence: number, sealed: Uint8Array) => seal.open({ ...holder, part: sequence }, sealed)?.length ?? -1;
@@ -26,7 +26,7 @@ function createWorld(options: { readonly bytesMax?: number; readonly write?: () 
   return { stored, sizeOf, recorder: new ReplyRecorder({ store, seal, holder, budget, bytesMax: options.bytesMax ?? Infinity }) };
 }
 
-test('a body is stored in chunks of 256 KiB, and what is left comes with its end', async () => {
+test('a body is stored in chunks of 256 KiB, and the rest is returned at its end', async () => {
   const { stored, sizeOf, recorder } = createWorld();
   recorder.add(Buffer.alloc(chunkBytes - 1));
   await recorder.whenRoom();
@@ -49,7 +49,7 @@ test('a body is stored in chunks of 256 KiB, and what is left comes with its end
   );
 });
 
-test('whoever writes is asked to pause at four chunks that wait, and may go on when they are taken', async () => {
+test('a writer must pause when four chunks wait, and may continue after they are stored', async () => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { recorder } = createWorld({ write: () => promise });
   assert.deepEqual(
@@ -61,7 +61,7 @@ test('whoever writes is asked to pause at four chunks that wait, and may go on w
   assert.equal(recorder.add(Buffer.alloc(1)), true);
 });
 
-test('of an answer that is too long nothing more is stored, and nothing is given again', async () => {
+test('an answer that is too long is not stored any further, and cannot be repeated', async () => {
   const { stored, recorder } = createWorld({ bytesMax: chunkBytes + 10 });
   recorder.add(Buffer.alloc(chunkBytes - 1));
   assert.equal(recorder.add(Buffer.alloc(12)), true);
@@ -70,14 +70,14 @@ test('of an answer that is too long nothing more is stored, and nothing is given
   assert.deepEqual(stored, []);
 });
 
-test('after a chunk that the store did not take no other is stored, and nothing is given again', async () => {
+test('after a chunk that the store refused no other is stored, and the answer cannot be repeated', async () => {
   const { stored, recorder } = createWorld({ write: () => Promise.reject(new Error('full')) });
   for (let count = 0; count < 3; count += 1) recorder.add(Buffer.alloc(chunkBytes));
   assert.equal(await recorder.finish(head), undefined);
   assert.deepEqual(stored, [[0, chunkBytes]]);
 });
 
-test('what is sealed for one place opens for no other, and a name stands for itself only', () => {
+test('a sealed part opens only at its own position, and different names have different hashes', () => {
   const place = { ...holder, part: 0 };
   const sealed = seal.seal(place, Buffer.from('x'));
   assert.equal(String(seal.open(place, sealed)), 'x');
@@ -89,26 +89,26 @@ test('what is sealed for one place opens for no other, and a name stands for its
   assert.equal(seal.nameOf('k', 'a'), marks[0]);
 });
 
-/** What openReply makes of a head that was sealed like that. */
+/** The result of openReply for a sealed head. */
 function opened(value: unknown, chunks: readonly (Uint8Array | undefined | Error)[] = []) {
   const sealed = seal.seal({ ...holder, part: 'head' }, Buffer.from(JSON.stringify(value)));
-  const known = { bodyHash: 'h', createdAtMs: 0, state: 'kept' as const };
+  const keyState = { bodyHash: 'h', createdAtMs: 0, state: 'kept' as const };
   const readReplyChunk = async (_: unknown, part: number) => {
     const chunk = chunks[part];
     if (chunk instanceof Error) throw chunk;
     return chunk;
   };
-  return openReply({ store: { readReplyChunk }, seal, holder: { ...holder, ...known, head: sealed, chunks: chunks.length } });
+  return openReply({ store: { readReplyChunk }, seal, holder: { ...holder, ...keyState, head: sealed, chunks: chunks.length } });
 }
 
-test('a head that says no status and no headers is no answer; a header that is no text is left out', () => {
+test('a head without status and headers is not an answer; a header that is not a string is omitted', () => {
   for (const value of [null, 5, [], {}, { status: 200 }, { status: '200', headers: {} }, { status: 200, headers: [] }])
     assert.throws(() => opened(value), { code: 'idempotency_spent' }, JSON.stringify(value));
   const { body: _, ...kept } = opened({ status: 201, headers: { a: 'b', c: 5 } });
   assert.deepEqual(kept, { status: 201, headers: { a: 'b' }, requestId: 'r' });
 });
 
-test('a body of which a piece is missing, was made for another place or cannot be read ends with an error', async () => {
+test('a body with a piece that is missing, misplaced or unreadable ends with an error', async () => {
   const piece = (part: number) => seal.seal({ ...holder, part }, Buffer.from(`${part}`));
   const read = async (chunks: readonly (Uint8Array | undefined | Error)[]) =>
     Buffer.concat(await Array.fromAsync(opened(head, chunks).body())).toString();
@@ -118,7 +118,7 @@ test('a body of which a piece is missing, was made for another place or cannot b
   await assert.rejects(read([piece(0), new Error('down')]), { code: 'idempotency_unavailable', internal: 'down' });
 });
 
-test('keys of a process are told apart, and who leaves one lets all who wait go on', async () => {
+test('keys of a process are distinct, and the end of one wakes all its waiters', async () => {
   const keys = new LocalKeys();
   const name = { keyId: 'a', key: 'bc' };
   keys.take(name, 'hash');

@@ -2,25 +2,28 @@ import type { IdempotencyStore, KeyName, ReplyChunk } from './idempotency-store.
 import type { ReplyBudget, BudgetShare } from './reply-budget.ts';
 import type { ReplySeal } from './reply-seal.ts';
 
-/** What is sealed and stored at a time. */
+/** The bytes that are sealed and stored at a time. */
 const chunkBytes = 256 * 1024;
-/** Chunks that may wait for the store before whoever writes is asked to pause. */
+/** The most chunks that wait for the store before the writer must pause. */
 const chunksWaitingMax = 4;
 
-/** The head of an answer, as it is given again. */
+/** Status and headers of an answer. */
 export type ReplyHead = { readonly status: number; readonly headers: Readonly<Record<string, string>> };
 
 export type RecorderParts = {
   readonly store: Pick<IdempotencyStore, 'addReplyChunks'>;
   readonly seal: Pick<ReplySeal, 'seal'>;
   readonly holder: KeyName & { readonly requestId: string };
-  /** The most bytes of a body that are kept. */
+  /** The most bytes of a stored body. */
   readonly bytesMax: number;
-  /** What may be kept altogether. */
+  /** The budget for all answers. */
   readonly budget: Pick<ReplyBudget, 'open'>;
 };
 
-/** Takes in the body of an answer while it is sent, and stores it chunk by chunk, so that a long one never lies in memory whole. */
+/**
+ * Receives the body of an answer while it is sent, and stores it chunk by chunk, so that a long one is never completely
+ * in memory.
+ */
 export class ReplyRecorder {
   readonly #parts: RecorderParts;
   readonly #share: BudgetShare;
@@ -30,7 +33,7 @@ export class ReplyRecorder {
   #waiting = 0;
   #writing: Promise<void> = Promise.resolve();
   #failure: unknown;
-  /** Whether more than the bound has come: then nothing of it is kept. */
+  /** Whether the body exceeds its limit: then it is not stored. */
   #isTooLarge = false;
 
   constructor(parts: RecorderParts) {
@@ -38,7 +41,7 @@ export class ReplyRecorder {
     this.#share = parts.budget.open(parts.holder.keyId);
   }
 
-  /** Adds to the end of the body. False when the store does not keep up: `whenRoom` tells when to go on. */
+  /** Adds to the end of the body. False if the store is too slow: wait for `whenRoom` before the next piece. */
   add(bytes: Uint8Array): boolean {
     if (this.#isTooLarge) return true;
     if (this.#share.bytes + bytes.length > this.#parts.bytesMax || !this.#share.reserve(bytes.length)) {
@@ -51,7 +54,7 @@ export class ReplyRecorder {
     return this.#waiting < chunksWaitingMax;
   }
 
-  /** Nothing of it is kept: its room is free for others. */
+  /** Drops the body and releases its budget. */
   forget(): void {
     this.#share.release();
     this.#isTooLarge = true;
@@ -59,19 +62,19 @@ export class ReplyRecorder {
     this.#heldBytes = 0;
   }
 
-  /** How it ended is with the store, or never will be. */
+  /** The end is stored, or never will be. */
   close(): void {
     this.#share.close();
   }
 
-  /** Resolves when the store has taken what was waiting, or has refused it. */
+  /** Resolves when the store has accepted or refused the waiting chunks. */
   async whenRoom(): Promise<void> {
     await this.#writing;
   }
 
   /**
-   * Waits for what is on its way to the store, and returns what is left, sealed. Undefined when the answer is not whole there: it was too large, or the store did not
-   * reserve a part of it.
+   * Waits for the running writes, and returns the sealed rest. Undefined if the answer is not complete in the store: it
+   * was too large, or the store refused a part of it.
    */
   async finish(
     head: ReplyHead,
@@ -92,19 +95,19 @@ export class ReplyRecorder {
     const bytes = Buffer.concat(this.#held);
     this.#held = [];
     this.#heldBytes = 0;
-    const taken: ReplyChunk[] = [];
+    const sealedChunks: ReplyChunk[] = [];
     for (let at = 0; at < bytes.length; at += chunkBytes) {
       const sequence = this.#sequence++;
-      taken.push({ sequence, sealed: seal.seal({ ...holder, part: sequence }, bytes.subarray(at, at + chunkBytes)) });
+      sealedChunks.push({ sequence, sealed: seal.seal({ ...holder, part: sequence }, bytes.subarray(at, at + chunkBytes)) });
     }
-    return taken;
+    return sealedChunks;
   }
 
   #store(chunks: readonly ReplyChunk[]): void {
     this.#waiting += chunks.length;
     const write = async (): Promise<void> => {
       try {
-        // After a part that is missing nothing else is of use.
+        // After a missing part, further ones are useless.
         if (this.#failure === undefined && !this.#isTooLarge) await this.#parts.store.addReplyChunks(this.#parts.holder, chunks);
       } catch (error) {
         this.#failure = error;

@@ -31,7 +31,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(1, leaseMs, retentionMs) }) },
 );
 
-/** What is known of one name: what a perfect gateway would remember. */
+/** The state of one key in a perfect gateway. */
 type Model = {
   state: 'free' | 'open' | 'kept' | 'spent';
   body: string;
@@ -41,17 +41,20 @@ type Model = {
   takenAtMs: number;
 };
 
-/** What an ask has to come to. */
-function expect(model: Model, asked: { readonly body: string; readonly nowMs: number }): string {
-  if (model.state === 'free' || asked.nowMs >= model.takenAtMs + retentionMs) return 'claim';
-  if (asked.body !== model.body) return 'idempotency_conflict';
+/** The expected outcome of a request. */
+function expect(model: Model, request: { readonly body: string; readonly nowMs: number }): string {
+  if (model.state === 'free' || request.nowMs >= model.takenAtMs + retentionMs) return 'claim';
+  if (request.body !== model.body) return 'idempotency_conflict';
   if (model.state === 'kept') return `kept ${model.requestId}`;
   if (model.state === 'spent') return 'idempotency_spent';
-  // A process that died is known to have when its lease is over; one that lives holds its key by itself.
-  return asked.nowMs >= model.takenAtMs + leaseMs && model.claim === undefined ? 'idempotency_spent' : 'idempotency_in_progress';
+  // A dead process is detected when its lease ends; a running one holds its key in memory.
+  return request.nowMs >= model.takenAtMs + leaseMs && model.claim === undefined ? 'idempotency_spent' : 'idempotency_in_progress';
 }
 
-/** Plays one history and compares every outcome with the model. Time stands still while keys of living processes are held, as leases are renewed then. */
+/**
+ * Runs one history and compares every outcome with the model. Time stops while running processes hold keys, because
+ * they would renew their leases.
+ */
 async function play(history: readonly Step[]): Promise<number> {
   const store = createFakeIdempotencyStore();
   const world = { nowMs: 1_000_000, requests: 0, claims: 0 };
@@ -76,23 +79,23 @@ async function play(history: readonly Step[]): Promise<number> {
     const model = modelOf(step.name);
     const requestId = `req_${(world.requests += 1)}`;
     const request = { keyId: 'k', name: step.name, digest: Buffer.from(step.body), requestId, signal: new AbortController().signal };
-    const wanted = expect(model, { body: step.body, nowMs: world.nowMs });
+    const expected = expect(model, { body: step.body, nowMs: world.nowMs });
     try {
-      const begun = await (running[step.process] ?? assert.fail()).begin(request);
-      assert.equal('kept' in begun ? `kept ${begun.kept.requestId}` : 'claim', wanted);
-      if ('kept' in begun) return;
+      const result = await (running[step.process] ?? assert.fail()).begin(request);
+      assert.equal('kept' in result ? `kept ${result.kept.requestId}` : 'claim', expected);
+      if ('kept' in result) return;
       world.claims += 1;
       Object.assign(model, {
         state: 'open',
         body: step.body,
         requestId,
         process: step.process,
-        claim: begun.claim,
+        claim: result.claim,
         takenAtMs: world.nowMs,
       });
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      assert.equal(error.code, wanted);
+      assert.equal(error.code, expected);
     }
   };
   for (const step of history) {
@@ -112,7 +115,7 @@ async function play(history: readonly Step[]): Promise<number> {
   return world.claims;
 }
 
-test('whatever is asked, ended, killed and waited for: one name is one request, and its answer the only one', async () => {
+test('one key is one request with one answer, whatever is sent, ended, killed and awaited', async () => {
   let histories = 0;
   let claims = 0;
   const history = fc.array(steps, { maxLength: 40 });

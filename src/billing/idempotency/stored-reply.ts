@@ -4,11 +4,11 @@ import type { IdempotencyStore, KeyHolder, KeyName } from './idempotency-store.t
 import type { ReplyHead } from './reply-recorder.ts';
 import type { ReplySeal } from './reply-seal.ts';
 
-/** An answer that was given before. */
+/** An answer of an earlier request with the same key. */
 export type StoredReply = ReplyHead & {
-  /** The id of the call that it was. */
+  /** The id of its call. */
   readonly requestId: string;
-  /** The body, piece by piece. Throws GatewayError where a piece cannot be read. */
+  /** The body, piece by piece. Throws GatewayError if a piece cannot be read. */
   readonly body: () => AsyncGenerator<Buffer>;
 };
 
@@ -18,7 +18,7 @@ type Parts = {
   readonly holder: KeyName & Extract<KeyHolder, { state: 'kept' }>;
 };
 
-/** Opens what was kept. @throws GatewayError `idempotency_spent` where it was sealed under another key */
+/** Opens a stored answer. @throws GatewayError `idempotency_spent` if it was sealed under another key */
 export function openReply({ store, seal, holder }: Parts): StoredReply {
   const { requestId, chunks, head: sealed } = holder;
   const bytes = seal.open({ ...holder, part: 'head' }, sealed);

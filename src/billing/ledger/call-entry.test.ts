@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { type Billing, billingOf, isBilled, statisticsCounts } from './call-entry.ts';
 
-test('what was read from and written to caches is part of the prompt, and so are characters that were read out', () => {
+test('cache reads and writes, and characters of speech, are parts of the prompt', () => {
   const usage = {
     inputTokens: 1,
     inputCharacters: 20,
@@ -24,11 +24,11 @@ test('what was read from and written to caches is part of the prompt, and so are
 
 const rows: readonly (readonly [string, Parameters<typeof billingOf>[0], Billing])[] = [
   ['a call that an upstream answered', { end: 'finished', upstreamStatus: 200 }, 1],
-  ['one that broke off', { end: 'cut', upstreamStatus: 200 }, 1],
-  ['one whose client left', { end: 'client-left', upstreamStatus: 200 }, 1],
+  ['an interrupted call', { end: 'cut', upstreamStatus: 200 }, 1],
+  ['a call whose client disconnected', { end: 'client-left', upstreamStatus: 200 }, 1],
   ['a further round', { end: 'finished', upstreamStatus: 200, parentCallId: 'a' }, 2],
-  ['what tools did', { end: 'finished', toolUsage: {}, parentCallId: 'a' }, 2],
-  ['a call that nobody answered', { end: 'lost' }, 0],
+  ['the use of tools', { end: 'finished', toolUsage: {}, parentCallId: 'a' }, 2],
+  ['a call without an answer', { end: 'lost' }, 0],
   ['a failed call, whatever answered', { end: 'failed', upstreamStatus: 500 }, 0],
   ['a failed part', { end: 'failed', toolUsage: {}, parentCallId: 'a' }, 0],
 ];

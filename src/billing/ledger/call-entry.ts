@@ -3,32 +3,33 @@ import { meterNames, meters, type StatisticsColumn } from '../../inference/meter
 import type { PricingParameters, ToolUsage, Usage } from '../../inference/usage.ts';
 
 /**
- * How a call ended. `finished`: the upstream completed its reply. `client-left`: the client went away and the upstream was stopped.
- * `cut`: the reply broke off after it had begun. `failed`: no reply was delivered; it costs nothing. `lost`: the process died during the call.
+ * How a call ended. `finished`: the upstream completed its reply. `client-left`: the client disconnected and the
+ * upstream was stopped. `cut`: the reply was interrupted after it had begun. `failed`: no reply was delivered; it costs
+ * nothing. `lost`: the process died during the call.
  */
 export type CallEnd = 'finished' | 'client-left' | 'cut' | 'failed' | 'lost';
 
 /**
- * An attempt that came to nothing before anything of its reply was delivered, so that another followed. It costs the client nothing; what the upstream
- * may charge for it is found by this record.
+ * An attempt that failed before any part of its reply was delivered, so that another followed. It costs the client
+ * nothing. With this record, a charge of the upstream for it can be found.
  */
 export type FailedAttempt = {
   readonly upstream: string;
-  /** Which of the upstream's credentials was used. */
+  /** The credential of the upstream. */
   readonly credential: string;
   readonly upstreamModel: string;
-  /** Status that the upstream answered with; absent when it never answered. */
+  /** Status of the upstream's answer; absent without an answer. */
   readonly upstreamStatus?: number;
   readonly upstreamRequestId?: string;
   readonly errorCode: string;
   readonly durationMs: number;
 };
 
-/** What is known of a call when it is admitted: the journal's OPEN record. Each attempt opens the call anew. */
+/** The facts of a call at its admission: the journal's OPEN record. Each attempt opens the call again. */
 export type CallOpening = {
-  /** Also the request id that the client sees, and the primary key of the ledger row. */
+  /** Also the request id that the client receives, and the primary key of the ledger row. */
   readonly callId: string;
-  /** When the request was accepted. It decides the bucket and the prices. */
+  /** When the request was accepted. This decides the bucket and the prices. */
   readonly acceptedAtMs: number;
   readonly userName: string;
   readonly keyId: string;
@@ -42,19 +43,28 @@ export type CallOpening = {
   readonly inputCharacters: number;
   /** Version of the price book that prices this call, pinned at admission. */
   readonly priceVersion: string;
-  /** Set when client and upstream spoke different dialects: the upstream's, and what translating the request did besides carrying everything over. */
+  /**
+   * Set if client and upstream used different dialects: the upstream's dialect, and the notes of the translation of the
+   * request.
+   */
   readonly translation?: { readonly upstreamDialect: string; readonly notes: readonly TranslationNote[] };
-  /** The attempts before this one, first to last. Absent at the first. */
+  /** The attempts before this one, in order. Absent for the first. */
   readonly failedAttempts?: readonly FailedAttempt[];
-  /** Set when this is a part of another call: a further round of its loop, or what its tools did. Calls are counted without their parts. */
+  /**
+   * Set if this is a part of another call: a further round of its loop, or the use of its tools. Parts do not count as
+   * calls.
+   */
   readonly parentCallId?: string;
-  /** Set in a row of tools that the gateway ran: what they did. Such a row has no upstream. */
+  /** Set in a row of tools that the gateway ran: their use. Such a row has no upstream. */
   readonly toolUsage?: ToolUsage;
-  /** What the price depends on besides what is counted. */
+  /** The parameters of the price besides the counts. */
   readonly pricingParameters?: PricingParameters;
-  /** What was reserved for the call when this row was opened, in nano-USD as decimal digits; absent where nothing limits what its payer may spend. */
+  /**
+   * The amount that was held for the call when this row was opened, in nano-USD as decimal digits; absent if nothing
+   * limits its payer.
+   */
   readonly heldNanoUsd?: string;
-  /** Which pots that was reserved in: the sum of their bits, as the call's hold has it. What the row costs comes out of what was leased of these. */
+  /** The pots of that hold: the sum of their bits. The cost of the row reduces the leases of these pots. */
   readonly heldPots?: number;
 };
 
@@ -62,36 +72,40 @@ export type CallOpening = {
 export type ChargeLine = {
   readonly meter: string;
   readonly quantity: number;
-  /** Price in USD per `per` units, as a decimal string out of the price book. */
+  /** Price in USD per `per` units, as a decimal string of the price book. */
   readonly unitPrice: string;
   readonly per: number;
   /** Multipliers that applied, by name: `service_tier:flex` → "0.5". */
   readonly multipliers?: Readonly<Record<string, string>>;
-  /** What the quantity was computed by, where it is no count of the usage: an expression of the price book. Its result was rounded up. */
+  /**
+   * The expression of the price book that computed the quantity, if it is not a count of the usage. Its result was
+   * rounded up.
+   */
   readonly formula?: string;
-  /** Set where the line is taken back: it counts below zero. Only rows that settle a disputed one have such lines. */
+  /** Set if the line is taken back: it counts as negative. Only rows that settle a disputed row have such lines. */
   readonly reversed?: true;
 };
 
 export type Charge = {
   readonly amountNanoUsd: bigint;
   readonly lines: readonly ChargeLine[];
-  /** Which price book entry priced it; absent when nothing that was used has a price, and then the amount is 0. */
+  /** The price book entry that priced it; absent if nothing in the usage has a price, and then the amount is 0. */
   readonly priceId?: string;
 };
 
 /**
- * What a key wants when its client leaves a call. `abort`: the upstream is stopped, and what it has generated by then is charged. `drain`: its reply is read to the end for a
- * while, and what it reports is charged. `deliver`: the upstream is stopped, and only what was delivered is charged.
+ * The reaction to a client that disconnects. `abort`: stops the upstream, and charges what it has generated by then.
+ * `drain`: reads the reply to the end for a limited time, and charges the reported usage. `deliver`: stops the
+ * upstream, and charges only what was delivered.
  */
 export type DisconnectPolicy = 'abort' | 'drain' | 'deliver';
 
-/** What became of a call whose client left. */
+/** The facts about a call whose client disconnected. */
 export type DisconnectEvidence = {
   readonly policy: DisconnectPolicy;
-  /** When the client was seen to have left, in milliseconds from acceptance. */
+  /** When the disconnect was noticed, in milliseconds from acceptance. */
   readonly leftAfterMs: number;
-  /** Characters of content that had been handed to the client's connection by then. */
+  /** Characters of content that had been passed to the client's connection by then. */
   readonly deliveredCharacters: number;
   /** When the upstream was stopped or had ended, in milliseconds from acceptance. */
   readonly upstreamEndedAfterMs: number;
@@ -100,8 +114,10 @@ export type DisconnectEvidence = {
 };
 
 /**
- * A figure of an upstream's report that cannot be true. `malformed`: it is no count at all, and stands in the raw usage. `beyond-bound`: it is more than its call can have come to. `count` is a
- * name of `Usage`, `usage` for a report with something malformed, or `cost` for counts that are dearer together than the whole call could be: then the figures are nano-USD.
+ * An impossible figure in an upstream's report. `malformed`: it is not a count, and is only in the raw usage.
+ * `beyond-bound`: it is more than its call can have used. `count` is a name of `Usage`, `usage` for a report with a
+ * malformed member, or `cost` for counts that together cost more than the whole call could: then the figures are
+ * nano-USD.
  */
 export type DisputedFigure = {
   readonly count: string;
@@ -110,12 +126,14 @@ export type DisputedFigure = {
   readonly most?: number;
 };
 
-/** Why what an upstream reported was not charged: the figures, and all that it reported as far as it could be read. */
+/**
+ * Why the upstream's report was not charged: the impossible figures, and the whole report as far as it could be read.
+ */
 export type Dispute = { readonly figures: readonly DisputedFigure[]; readonly reported: Usage };
 
 /**
- * What an operator decided of a disputed row. It stands in a row of its own, whose counts and charge are the difference between `after` and `before`: added to the row that it settles, they are
- * what was used.
+ * An operator's decision about a disputed row. It is in a row of its own, whose counts and charge are the difference
+ * between `after` and `before`: the sum of both rows is the true usage.
  */
 export type Settlement = {
   /** The row that it settles. */
@@ -128,39 +146,47 @@ export type Settlement = {
   readonly note?: string;
 };
 
-/** A call's row in the ledger. Rows are only ever added. */
+/** A call's row in the ledger. Rows are only added. */
 export type CallEntry = CallOpening & {
   readonly end: CallEnd;
-  /** Status that the upstream answered with; absent when it never answered. */
+  /** Status of the upstream's answer; absent without an answer. */
   readonly upstreamStatus?: number;
   readonly upstreamRequestId?: string;
   readonly servedModel?: string;
-  /** The vendor's id of a reply that the upstream keeps. Only this user may continue it. */
+  /** The vendor's id of a reply that the upstream stores. Only this user may continue it. */
   readonly replyId?: string;
   readonly stopReason?: string;
   readonly serviceTier?: string;
-  /** Words of the reply that the price may depend on; with `pricingParameters` they are all that it was rated by besides the counts. */
+  /**
+   * Values in the reply that the price may depend on; together with the counts and `pricingParameters` they decide the
+   * price.
+   */
   readonly replyParameters?: PricingParameters;
   readonly errorCode?: string;
-  /** What translating the reply left out or changed. */
+  /** The notes of the translation of the reply. */
   readonly replyNotes?: readonly TranslationNote[];
   readonly usage: Usage;
   readonly rawUsage?: unknown;
-  /** True when any count is an estimate rather than the upstream's report. */
+  /** True if any count is an estimate and not the upstream's report. */
   readonly estimated: boolean;
   readonly durationMs: number;
-  /** What was done when the client left before the end; absent when it stayed. */
+  /** The reaction to a client that disconnected before the end; absent if it stayed. */
   readonly disconnect?: DisconnectEvidence;
-  /** Milliseconds from acceptance to the first byte of content; absent when none came. */
+  /** Milliseconds from acceptance to the first byte of content; absent if there was none. */
   readonly firstByteMs?: number;
-  /** Set where figures of the upstream's report cannot be true: then the counts are what its call can have come to. */
+  /**
+   * Set if the upstream's report has impossible figures: then the counts are limited to what the call can have used.
+   */
   readonly disputed?: Dispute;
-  /** Set in the row that settles a disputed one. */
+  /** Set in the row that settles a disputed row. */
   readonly settlement?: Settlement;
   readonly charge: Charge;
 };
 
-/** The meters of the statistics that one entry adds to: the contract's four counters, in which cache counts are parts of the prompt count. */
+/**
+ * The amounts that one entry adds to the statistics: the contract's four counters, in which cache counts are parts of
+ * the prompt count.
+ */
 export type StatisticsCounts = Readonly<Record<StatisticsColumn, number>>;
 
 export function statisticsCounts(usage: Usage): StatisticsCounts {
@@ -178,21 +204,27 @@ const countedMeters = meterNames.flatMap((meter) => {
 });
 
 /**
- * Whether a call counts in the statistics: only calls that an upstream answered and that delivered something do, and what tools did. A failed,
- * refused or never answered call costs nothing and counts nowhere.
+ * Whether a call counts in the statistics: only calls that an upstream answered and that delivered something, and the
+ * use of tools. A failed, refused or unanswered call costs nothing and is not counted.
  */
 export function isBilled(entry: Pick<CallEntry, 'end' | 'upstreamStatus' | 'toolUsage'>): boolean {
   return entry.end !== 'failed' && (entry.upstreamStatus !== undefined || entry.toolUsage !== undefined);
 }
 
-/** Whether something was used that has no price, so that it was charged 0. A price of 0 is a price; what was never used, and what tools did, needs none. */
+/**
+ * Whether the call used something without a price, so that it cost 0. A price of 0 is a price. Unused meters and the
+ * use of tools need none.
+ */
 export function isUnpriced({ end, usage, charge, toolUsage, settlement }: CallEntry): boolean {
   if (charge.amountNanoUsd !== 0n || charge.priceId !== undefined) return false;
   if (end === 'failed' || toolUsage !== undefined || settlement !== undefined) return false;
   return Object.values(usage).some((count) => count > 0);
 }
 
-/** How a row counts in the statistics: 0 nowhere, 1 as a call, 2 as a part of one, which adds to the sums and is no call of its own. */
+/**
+ * How a row counts in the statistics: 0 not at all, 1 as a call, 2 as a part of a call, which adds to the sums but not
+ * to the number of calls.
+ */
 export type Billing = 0 | 1 | 2;
 
 export function billingOf(entry: Pick<CallEntry, 'end' | 'upstreamStatus' | 'toolUsage' | 'parentCallId'>): Billing {

@@ -7,11 +7,11 @@ import type { CallEntry } from './call-entry.ts';
 import { entries } from './testing/entry-arbitrary.ts';
 import { decodeEntry, encodeEntry, encodeOpening } from './entry-json.ts';
 
-/** What the text has to mean: JSON without what is undefined, and the amount as text. */
+/** The meaning of the text: JSON without undefined members, and with the amount as text. */
 const meaning = (entry: CallEntry): unknown =>
   JSON.parse(JSON.stringify({ ...entry, charge: { ...entry.charge, amountNanoUsd: entry.charge.amountNanoUsd.toString() } }));
 
-test('the text says what the entry says, with its opening at hand or not', () => {
+test('the text has the content of the entry, with or without a given text of its opening', () => {
   fc.assert(
     fc.property(entries, (entry) => {
       const encoded = encodeEntry(entry);
@@ -22,7 +22,7 @@ test('the text says what the entry says, with its opening at hand or not', () =>
   );
 });
 
-test('whatever a key changes between two calls for a model, each is written with its own names', () => {
+test('each entry is written with its own names, even if they change between two calls of a key for a model', () => {
   const [first] = fc.sample(entries, 1);
   assert.ok(first);
   const names = {
@@ -41,7 +41,7 @@ test('whatever a key changes between two calls for a model, each is written with
   for (const other of others) for (const entry of [last, other, other]) assert.deepEqual(JSON.parse(encodeEntry(entry)), meaning(entry));
 });
 
-test('a key and a model that read like others end to end are not taken for them', () => {
+test('a key and a model whose joined names equal those of others are not confused', () => {
   const [first] = fc.sample(entries, 1);
   assert.ok(first);
   for (const names of [
@@ -53,18 +53,18 @@ test('a key and a model that read like others end to end are not taken for them'
   }
 });
 
-test('a text with nothing to tell is no entry', () => {
+test('a text without a value is not an entry', () => {
   const charges = [
     {},
     { amountNanoUsd: 5 },
     ...['', '-', '1.5', '5 ', ' 5', '0x5', '9'.repeat(31)].map((amountNanoUsd) => ({ amountNanoUsd })),
   ];
   const nothing = [{}, { callId: 'a' }, { charge: { amountNanoUsd: '5' } }, ...charges.map((charge) => ({ callId: 'a', charge }))];
-  for (const value of nothing) assert.throws(() => decodeEntry(value), /no ledger entry/, JSON.stringify(value));
+  for (const value of nothing) assert.throws(() => decodeEntry(value), /not a ledger entry/, JSON.stringify(value));
   assert.equal(decodeEntry({ callId: 'a', charge: { amountNanoUsd: '-5' } }).charge.amountNanoUsd, -5n);
 });
 
-test('a count that is no number is written as null, which no ledger takes for zero', () => {
+test('a count that is not a number is written as null, which a ledger refuses', () => {
   const [entry] = fc.sample(entries, 1);
   assert.ok(entry);
   const written = JSON.parse(encodeEntry({ ...entry, durationMs: Number.NaN })) as { readonly durationMs: unknown };

@@ -1,6 +1,6 @@
 import type { CallEntry, CallOpening } from './call-entry.ts';
 
-/** What is the same for every call that a key makes for a model, until a configuration changes it. */
+/** The members that are the same for every call of a key for a model, until the configuration changes. */
 type CommonMembers = Omit<
   CallOpening,
   | 'callId'
@@ -15,13 +15,13 @@ type CommonMembers = Omit<
   | 'heldPots'
 >;
 
-/** The common members of a key and model as they were written last. */
-const known = new Map<string, { readonly members: CommonMembers; readonly text: string }>();
-/** Model names come from clients: the bound keeps odd ones from filling memory. */
-const knownMax = 1000;
-const knownCharactersMax = 1000;
+/** The last text of the common members of each key and model. */
+const lastTexts = new Map<string, { readonly members: CommonMembers; readonly text: string }>();
+/** Model names come from clients: the limit keeps them from filling memory. */
+const lastTextsMax = 1000;
+const keyCharactersMax = 1000;
 
-/** An opening as the journal writes it, and as every entry begins. What is undefined leaves no trace in the text. */
+/** An opening as the journal writes it, and as every entry begins. Undefined members are omitted. */
 export function encodeOpening(opening: CallOpening): string {
   const { callId, acceptedAtMs, inputCharacters, translation, failedAttempts, parentCallId, toolUsage, pricingParameters } = opening;
   const own = `{"callId":${JSON.stringify(callId)},"acceptedAtMs":${JSON.stringify(acceptedAtMs)},"inputCharacters":${JSON.stringify(inputCharacters)},`;
@@ -36,10 +36,10 @@ export function encodeOpening(opening: CallOpening): string {
   return `${text}}`;
 }
 
-/** The common members without their braces. They are encoded once as long as none of them changes. */
+/** The common members without their braces. They are encoded again only if one of them changes. */
 function encodeCommon(opening: CommonMembers): string {
   const key = `${opening.keyId}\n${opening.requestedModel}`;
-  const last = known.get(key);
+  const last = lastTexts.get(key);
   if (last !== undefined && isSame(last.members, opening)) return last.text;
   const members = {
     userName: opening.userName,
@@ -54,8 +54,8 @@ function encodeCommon(opening: CommonMembers): string {
     priceVersion: opening.priceVersion,
   } satisfies Record<keyof CommonMembers, unknown>;
   const text = JSON.stringify(members).slice(1, -1);
-  if (known.size >= knownMax) known.clear();
-  if (key.length <= knownCharactersMax) known.set(key, { members, text });
+  if (lastTexts.size >= lastTextsMax) lastTexts.clear();
+  if (key.length <= keyCharactersMax) lastTexts.set(key, { members, text });
   return text;
 }
 
@@ -75,8 +75,8 @@ function isSame(one: CommonMembers, other: CommonMembers): boolean {
 }
 
 /**
- * An entry as the journal writes it: JSON, the amount as a decimal string because JSON numbers are floats.
- * @param opening the entry's opening as encodeOpening wrote it, where that is at hand: it is not encoded a second time
+ * An entry as the journal writes it: JSON, with the amount as a decimal string because JSON numbers are floats.
+ * @param opening the text of encodeOpening, if it exists already: then it is not encoded again
  */
 export function encodeEntry(entry: CallEntry, opening: string = encodeOpening(entry)): string {
   const { charge } = entry;
@@ -100,23 +100,24 @@ export function encodeEntry(entry: CallEntry, opening: string = encodeOpening(en
     settlement: entry.settlement,
     charge: { amountNanoUsd: charge.amountNanoUsd.toString(), lines: charge.lines, priceId: charge.priceId },
   } satisfies Record<Exclude<keyof CallEntry, keyof CallOpening | 'upstreamRequestId'>, unknown>);
-  // A piece of a head's text, as this id is, among them would have V8 write all of them in its slow way: it takes twice as long.
+  // This id is a slice of a header's text. As a part of the object it would make V8 encode all members in its slow
+  // path, in twice the time.
   const requestId = entry.upstreamRequestId === undefined ? '' : `"upstreamRequestId":${JSON.stringify(entry.upstreamRequestId)},`;
   return `${opening.slice(0, -1)},${requestId}${closing.slice(1)}`;
 }
 
-/** An entry as it comes out of a parser. */
+/** An entry as the JSON parser returns it. */
 type WrittenEntry = CallEntry & { readonly charge: { amountNanoUsd: unknown } };
 
 /**
- * Reads an entry back; the parsed value becomes the entry. The record's checksum vouches for its content, so only what the type system cannot carry
- * is checked.
+ * Decodes an entry; the parsed value becomes the entry. The record's checksum guarantees its content, so only what the
+ * type system cannot express is checked.
  */
 export function decodeEntry(value: unknown): CallEntry {
   const written = value as WrittenEntry;
   const amount: unknown = written.charge?.amountNanoUsd;
   if (typeof written.callId !== 'string' || typeof amount !== 'string' || !/^-?[0-9]{1,30}$/.test(amount)) {
-    throw new Error('The text holds no ledger entry.');
+    throw new Error('The text is not a ledger entry.');
   }
   written.charge.amountNanoUsd = BigInt(amount);
   return written;

@@ -8,7 +8,7 @@ import { entries } from './testing/entry-arbitrary.ts';
 import { decodeEntry, encodeEntry } from './entry-json.ts';
 import { decodeForLedger, encodeForLedger, readLedgerText, toLedgerBytes } from './ledger-form.ts';
 
-test('the entry comes out as it went in, whatever its names hold', () => {
+test('the entry is decoded as it was encoded, whatever its names contain', () => {
   fc.assert(
     fc.property(entries, (entry) => {
       const text = encodeEntry(entry);
@@ -19,7 +19,7 @@ test('the entry comes out as it went in, whatever its names hold', () => {
   );
 });
 
-test('the summary says what a store searches for and sums up', () => {
+test('the summary has the members that a store searches for and adds up', () => {
   const [sample] = fc.sample(entries, 1);
   assert.ok(sample);
   const { replyId: _, heldPots: __, parentCallId: ___, toolUsage: ____, disputed: _____, settlement: ______, ...rest } = sample;

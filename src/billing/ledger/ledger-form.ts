@@ -2,8 +2,8 @@ import { type Billing, billingOf, type CallEntry, isUnpriced, statisticsCounts }
 import { decodeEntry } from './entry-json.ts';
 
 /**
- * What a store searches for and sums up of an entry, so that it need not read the entry itself: names as they are, whole numbers that are exact as
- * such, the amount in nano-USD.
+ * The members of an entry that a store searches for and adds up, so that it need not parse the entry: names unchanged,
+ * exact integers as numbers, the amount in nano-USD.
  */
 export type EntrySummary = readonly [
   callId: string,
@@ -19,24 +19,24 @@ export type EntrySummary = readonly [
   cacheCreationTokens: number,
   useTimeMs: number,
   replyId: string | null,
-  /** Absent in what earlier versions wrote. */
+  /** Absent in entries of earlier versions. */
   keyId?: string,
-  /** Bits of the pots that its reserve came from; 0 for a row without one. */
+  /** Bits of the pots of its hold; 0 without one. */
   heldPots?: number,
-  /** Of the price book that priced it. Absent in what earlier versions wrote. */
+  /** The version of the price book that priced it. Absent in entries of earlier versions. */
   priceVersion?: string,
-  /** 1 where figures of its upstream's report cannot be true; absent where this and the next are 0. */
+  /** 1 if the upstream reported impossible figures; absent if this and the next are 0. */
   disputed?: 0 | 1,
-  /** 1 where it was charged 0 because nothing that it used has a price; absent where it is 0. */
+  /** 1 if it cost 0 because nothing in its usage has a price; absent if 0. */
   unpriced?: 1,
 ];
 
-/** An entry as it is handed to the ledger store: a line with its summary, and its text after it. */
+/** An entry in the form for the ledger store: a line with its summary, followed by its text. */
 export type LedgerForm = { readonly head: string; readonly text: string };
 
 /**
- * Puts the summary before an entry, as JSON and with a line end. An odd entry (a count that is no exact number) gets an empty line, and the store
- * looks at the entry itself.
+ * Puts the summary before an entry, as JSON and with a line end. An entry with a count that is not an exact number gets
+ * an empty line, and the store parses the entry itself.
  * @param text the entry as encodeEntry writes it
  */
 export function encodeForLedger(entry: CallEntry, text: string): LedgerForm {
@@ -44,17 +44,17 @@ export function encodeForLedger(entry: CallEntry, text: string): LedgerForm {
   return { head: summary === undefined ? '\n' : `${JSON.stringify(summary)}\n`, text };
 }
 
-/** The bytes of what encodeForLedger made: its two texts end to end. */
+/** The bytes of the result of encodeForLedger: its two texts joined. */
 export function toLedgerBytes({ head, text }: LedgerForm): Buffer {
   return Buffer.from(head + text);
 }
 
-/** The entry's text in such bytes. JSON has no line end of its own. */
+/** The entry's text in such bytes. JSON text contains no line end. */
 export function readLedgerText(bytes: Uint8Array): string {
   return viewOf(bytes).toString('utf8', bytes.indexOf(LF) + 1);
 }
 
-/** Reads the entry out of such bytes. */
+/** Decodes the entry in such bytes. */
 export function decodeForLedger(bytes: Uint8Array): CallEntry {
   return decodeEntry(JSON.parse(readLedgerText(bytes)));
 }

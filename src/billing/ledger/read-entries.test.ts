@@ -18,11 +18,11 @@ for (const [count, pages] of [
   [501, 2],
   [1500, 4],
 ] as const)
-  test(`${count} rows are read once each, in ${pages} pages that each go on after the last`, async () => {
+  test(`${count} rows are read once each, in ${pages} pages that each continue after the last`, async () => {
     const rows = Array.from({ length: count }, (_, index) => ({ ...entry, callId: `c${index}`, acceptedAtMs: 1000 + index }));
-    const asked: unknown[] = [];
+    const queries: unknown[] = [];
     const listEntriesBetween: Parameters<typeof readEntries>[0]['listEntriesBetween'] = ({ startMs, endMs, limit, after }) => {
-      asked.push({ startMs, endMs, ...(after === undefined ? {} : { after }) });
+      queries.push({ startMs, endMs, ...(after === undefined ? {} : { after }) });
       const from = after === undefined ? 0 : rows.findIndex((row) => row.callId === after.callId) + 1;
       return Promise.resolve(rows.slice(from, from + limit));
     };
@@ -30,7 +30,7 @@ for (const [count, pages] of [
     const span = { startMs: 1000, endMs: 9000 };
     const last = (page: number) => ({ after: { acceptedAtMs: 999 + page * 500, callId: `c${page * 500 - 1}` } });
     assert.deepEqual(
-      asked,
+      queries,
       Array.from({ length: pages }, (_, page) => (page === 0 ? span : { ...span, ...last(page) })),
     );
   });

@@ -1,10 +1,13 @@
 import type { CallEntry } from './call-entry.ts';
 import type { LedgerStore } from './ledger-store.ts';
 
-/** Rows read at once: some megabytes at most. */
+/** Rows per query: some megabytes at most. */
 const pageRows = 500;
 
-/** The rows accepted in `[startMs, endMs)`, oldest first, read page by page so that a month of calls needs no more memory than a page. */
+/**
+ * The rows accepted in `[startMs, endMs)`, oldest first, read page by page so that a month of calls needs no more
+ * memory than a page.
+ */
 export async function* readEntries(
   store: Pick<LedgerStore, 'listEntriesBetween'>,
   span: { readonly startMs: number; readonly endMs: number },

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { callRankingsMax, rankingRowId, roundRowId, rowIdsOf, settlementRowId, toolsRowId } from './row-ids.ts';
 
-test('the first round is the call, and every row that a call can have is found by its id', () => {
+test('the first round has the id of the call, and the ids of all rows follow from it', () => {
   assert.deepEqual(
     [roundRowId('a', 1), toolsRowId('a', 1), roundRowId('a', 2), toolsRowId('a', 2)],
     ['a', 'a.1.tools', 'a.2', 'a.2.tools'],

@@ -3,12 +3,13 @@ import { recomputeAmount } from '../rating/recompute-amount.ts';
 import type { CallEntry, Charge, Settlement } from './call-entry.ts';
 import { settlementRowId } from './row-ids.ts';
 
-/** What an operator decides of a disputed row. */
+/** An operator's decision about a disputed row. */
 export type Decision = Pick<Settlement, 'decision' | 'after' | 'by' | 'atMs'> & { readonly note?: string | undefined };
 
 /**
- * The row that settles a disputed one. It has the difference, in counts and in money, so that whatever adds up rows has what was decided, once: a row that settles the same has the same id, and
- * the ledger takes the first. It belongs to the moment and the prices of the call.
+ * The row that settles a disputed row. It has the difference in counts and in money, so that a sum of rows includes the
+ * decision once: another settlement of the same row has the same id, and the ledger accepts the first. It has the time
+ * and the prices of the call.
  * @param rate prices counts as the disputed row was priced
  */
 export function settleDispute(disputed: CallEntry, decision: Decision, rate: (usage: Usage) => Charge): CallEntry {
@@ -39,14 +40,14 @@ export function settleDispute(disputed: CallEntry, decision: Decision, rate: (us
   };
 }
 
-/** What is charged when one charge takes the place of another: its lines, and those of the other taken back. */
+/** The difference of two charges: the lines of the second, and those of the first as reversed lines. */
 export function chargeDifference(before: Charge, after: Charge): Charge {
   const lines = [...after.lines, ...before.lines.map((line) => ({ ...line, reversed: true as const }))];
   const { priceId = before.priceId } = after;
   return { amountNanoUsd: recomputeAmount(lines), lines, ...(priceId === undefined ? {} : { priceId }) };
 }
 
-/** Counts that were not known count as none. */
+/** Unknown counts are treated as 0. */
 function subtractUsage(after: Usage, before: Usage): Usage {
   const names = new Set([...Object.keys(after), ...Object.keys(before)]) as Set<keyof Usage>;
   return Object.fromEntries([...names].map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)]));

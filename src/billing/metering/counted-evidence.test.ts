@@ -13,13 +13,13 @@ function finished(usage: Usage, more: Partial<UsageReport> = {}, outputCharacter
   return meterCall({ end: 'finished', report: { usage, raw: {}, trustworthy: true, ...more }, inputCharacters: 4000, outputCharacters });
 }
 
-test('M17: a report of output alone is exact, and a report of nothing but reads and writes of a cache too', () => {
+test('M17: a report of output only is exact, and so is one of cache reads and writes only', () => {
   assert.deepEqual(finished({ outputTokens: 7 }), { usage: { outputTokens: 7 }, rawUsage: {}, estimated: false });
   for (const usage of [{ cacheReadTokens: 7 }, { cacheWrite5mTokens: 7 }, { cacheWrite1hTokens: 7 }, { inputTokens: 0 }])
     assert.deepEqual(finished(usage, {}, 0), { usage, rawUsage: {}, estimated: false });
 });
 
-test('M17: what is known of a cache is taken off the estimate of the input, each part once and never below nothing', () => {
+test('M17: cache counts are subtracted from the estimate of the input, each once and never below 0', () => {
   const cut = (progressUsage: Usage) => meterCall({ end: 'cut', progressUsage, ...characters }).usage.inputTokens;
   assert.equal(cut({ cacheReadTokens: 100 }), 900);
   assert.equal(cut({ cacheWrite5mTokens: 100 }), 900);
@@ -28,7 +28,7 @@ test('M17: what is known of a cache is taken off the estimate of the input, each
   assert.equal(cut({ cacheReadTokens: 5000 }), 0);
 });
 
-test('M17: what a price may depend on besides counts is kept with them, and only where the reply says it', () => {
+test('M17: parameters of the price are stored with the counts, and only if the reply has them', () => {
   const usage = { inputTokens: 1, outputTokens: 2 };
   const replyParameters = { speed: 'fast' };
   assert.deepEqual(Object.keys(finished(usage)).toSorted(), ['estimated', 'rawUsage', 'usage']);
@@ -36,7 +36,7 @@ test('M17: what a price may depend on besides counts is kept with them, and only
   assert.deepEqual(finished(usage, { replyParameters }), { usage, rawUsage: {}, estimated: false, replyParameters });
 });
 
-test('what tools did is counted by the gateway itself, and no estimate', () => {
+test('the use of tools is counted by the gateway itself, and is not an estimate', () => {
   const opening = {
     callId: 'c.tools',
     acceptedAtMs: 1,

@@ -32,8 +32,8 @@ function judge(model: { readonly vendor: string; readonly model: string }, usage
 
 const gpt = { vendor: 'openai', model: 'gpt-4.1' };
 
-describe('B9: a figure that cannot be true', () => {
-  test('a billion output tokens for a bound of 50 are charged as what was seen, and named', () => {
+describe('B9: an impossible figure', () => {
+  test('a billion output tokens for a bound of 50 are charged by the delivered output, and named', () => {
     const { metered, charge, bound } = judge(gpt, { inputTokens: 10, outputTokens: 1_000_000_000 }, { inputTokens: 400, outputTokens: 50 });
     assert.deepEqual(metered.usage, { inputTokens: 10, outputTokens: 5 });
     assert.deepEqual(metered.disputed, {
@@ -43,20 +43,20 @@ describe('B9: a figure that cannot be true', () => {
     assert.ok(metered.estimated && charge.amountNanoUsd <= bound.nanoUsd);
   });
 
-  test('a count a little beyond its bound is charged as the bound: a broken upstream is no free one', () => {
+  test('a count a little beyond its bound is charged as the bound: a broken upstream is not free', () => {
     const { metered } = judge(gpt, { inputTokens: 10, outputTokens: 51, reasoningTokens: 51 }, { inputTokens: 400, outputTokens: 50 });
     assert.deepEqual(metered.usage, { inputTokens: 10, outputTokens: 50, reasoningTokens: 50 });
     assert.equal(metered.disputed?.figures.length, 1);
   });
 
-  test('words of a server of its own before a short request are no lie, as long as the whole is within what the call can cost', () => {
+  test('the own preamble of a server before a short request is accepted, as long as the total is within the bound of the cost', () => {
     const usage = { inputTokens: 700, cacheReadTokens: 679, outputTokens: 9 };
     const { metered } = judge(gpt, usage, { inputTokens: 320, outputTokens: 4096 });
     assert.equal(metered.disputed, undefined);
     assert.equal(metered.usage, usage);
   });
 
-  test('counts that are dearer together than the call can be are limited, and no discount rests on them', () => {
+  test('counts that together cost more than the call can are limited, and give no discount', () => {
     const { metered, charge, bound } = judge(
       gpt,
       { inputTokens: 0, cacheReadTokens: 5000, outputTokens: 16 },
@@ -70,7 +70,7 @@ describe('B9: a figure that cannot be true', () => {
     assert.ok(charge.amountNanoUsd > 0n && charge.amountNanoUsd <= bound.nanoUsd);
   });
 
-  test('where a vendor runs tools of its own its counts prove nothing, and what it all costs still does', () => {
+  test('if the vendor runs its own tools, counts beyond the bound are accepted, but not a cost beyond it', () => {
     const most = { inputTokens: 100_000, outputTokens: 50, webSearches: 10 };
     const { metered } = judge(gpt, { inputTokens: 200, outputTokens: 80 }, most, { provesCounts: false });
     assert.equal(metered.disputed, undefined);
@@ -97,7 +97,7 @@ const usages: fc.Arbitrary<Usage> = fc.record(
 );
 const bounds = fc.record({ inputTokens: fc.nat(200_000), outputTokens: fc.nat(100_000) });
 
-test('M2, M6: whatever is reported, the charge is within the bound of its call, and exact where the report can be true', () => {
+test('M2, M6: for every report, the charge is within the bound of its call, and exact if the report is possible', () => {
   fc.assert(
     fc.property(fc.constantFrom(...models), usages, bounds, fc.boolean(), (model, usage, most, provesCounts) => {
       const { metered, charge, bound, rate } = judge(model, usage, most, { provesCounts });
@@ -114,7 +114,7 @@ test('M2, M6: whatever is reported, the charge is within the bound of its call, 
   );
 });
 
-test('M2: a settled dispute adds up to what was decided, in counts and in money, and never to more', () => {
+test('M2: a settled dispute adds up to the decision, in counts and in money, and never to more', () => {
   fc.assert(
     fc.property(fc.constantFrom(...models), usages, usages, bounds, (model, reported, after, most) => {
       const { metered, charge, rate } = judge(model, reported, most);

@@ -4,19 +4,19 @@ import type { Usage, UsageReport } from '../../inference/usage.ts';
 import type { Charge, Dispute, DisputedFigure } from '../ledger/call-entry.ts';
 import type { MeteredCall } from './meter-call.ts';
 
-/** The most that one call can come to by its own request. */
+/** The most that one call can use according to its own request. */
 export type CallBound = {
   readonly most: Usage;
-  /** What that costs: what is held for the call, or would be. */
+  /** The cost of that: the hold of the call, or the hold that it would have. */
   readonly nanoUsd: bigint;
-  /** What is believed of counts that are dearer together than that; absent: the bounds themselves. */
+  /** The counts that replace those that together cost more; absent: the bounds themselves. */
   readonly instead?: Usage;
-  /** False where a count beyond `most` is unlikely and proves nothing: the vendor's own tools may have read and written more. */
+  /** False if a count beyond `most` is unlikely but possible: the vendor's own tools may have read and written more. */
   readonly provesCounts: boolean;
 };
 
-/** What is known of a call when its usage is judged. */
-export type JudgedCall = {
+/** The facts about a call whose usage is checked. */
+export type CheckedCall = {
   readonly report: UsageReport | undefined;
   readonly inputCharacters: number;
   readonly outputCharacters: number;
@@ -25,19 +25,23 @@ export type JudgedCall = {
 /** Counts with their price. */
 export type RatedUsage = { readonly metered: MeteredCall; readonly charge: Charge };
 
-/** Words of a server's own that stand before every conversation and are not in its request: models with large ones are served. */
-const ownWordsTokens = 8192;
-/** A count up to so many times its bound comes from an upstream that keeps to it loosely. One far beyond it says nothing at all. */
+/**
+ * Tokens of a server's own preamble before every conversation, which is not in the request: models with large ones
+ * exist.
+ */
+const preambleTokensMax = 8192;
+/** A count up to this multiple of its bound comes from an inexact upstream. A larger one is meaningless. */
 const looseness = 2;
 
 /**
- * Holds what an upstream reported against what its call can have used. A figure that cannot be true is replaced: by its bound where it lies a little beyond, else by the estimate of what was
- * seen. What is charged then is at most what the whole call was bound to cost, and the entry says which figures are disputed. Pure.
- * @param rate prices counts; called only where something has to be replaced
+ * Compares the report of an upstream with what its call can have used. An impossible figure is replaced: by its bound
+ * if it is slightly larger, otherwise by the estimate from the delivered content. The charge is then at most the
+ * highest cost of the whole call, and the entry names the disputed figures. Pure.
+ * @param rate prices counts; called only if a figure must be replaced
  */
 export function disputeUsage(
   { metered, charge }: RatedUsage,
-  call: JudgedCall,
+  call: CheckedCall,
   bound: CallBound,
   rate: (metered: MeteredCall) => Charge,
 ): RatedUsage {
@@ -53,12 +57,12 @@ export function disputeUsage(
   return { metered: { ...rated.metered, estimated, disputed }, charge: rated.charge };
 }
 
-/** A report with a count that is none. The count itself stands in what the vendor wrote. */
+/** A report with a malformed count. The count itself is in the raw usage. */
 function findMalformed(report: UsageReport | undefined): DisputedFigure[] {
   return report === undefined || report.trustworthy ? [] : [{ count: 'usage', reason: 'malformed' }];
 }
 
-function replaceCounts(usage: Usage, call: JudgedCall, most: Usage, figures: DisputedFigure[]): Usage {
+function replaceCounts(usage: Usage, call: CheckedCall, most: Usage, figures: DisputedFigure[]): Usage {
   let believed = usage;
   const { outputTokens = 0 } = usage;
   const outputMost = most.outputTokens ?? 0;
@@ -68,7 +72,7 @@ function replaceCounts(usage: Usage, call: JudgedCall, most: Usage, figures: Dis
   }
   const input = countInput(usage);
   const inputMost = countInput(most);
-  if (input > inputMost + ownWordsTokens) {
+  if (input > inputMost + preambleTokensMax) {
     figures.push({ count: 'inputTokens', reason: 'beyond-bound', reported: input, most: inputMost });
     believed = withInput(believed, replace(input, inputMost, estimateTokens(call.inputCharacters)));
   }
@@ -79,7 +83,7 @@ function replace(reported: number, most: number, estimate: number): number {
   return reported <= looseness * most ? most : Math.min(most, estimate);
 }
 
-/** The same with no count beyond its bound: then its price is within that of the bound. */
+/** Limits every count to its bound: then the price is within that of the bound. */
 function rateWithin(
   { metered, charge }: RatedUsage,
   { most, nanoUsd, instead = most }: CallBound,
@@ -92,7 +96,7 @@ function rateWithin(
   const limited = { ...metered, usage };
   const within = rate(limited);
   if (within.amountNanoUsd <= nanoUsd) return { metered: limited, charge: within };
-  // Counts within their bounds are dearer than these only by what the reply says of its tier and its place.
+  // Counts within their bounds can only cost more because of the tier and the region in the reply.
   const { serviceTier: _tier, replyParameters: _parameters, ...plain } = limited;
   return { metered: plain, charge: rate(plain) };
 }
@@ -104,7 +108,7 @@ type Counts = { -readonly [Name in keyof Usage]: Usage[Name] };
 function limitCounts(usage: Usage, most: Usage): Usage {
   const limited: Counts = countInput(usage) > countInput(most) ? { ...withInput(usage, countInput(most)) } : { ...usage };
   for (const name of Object.keys(limited) as (keyof Usage)[]) {
-    // Characters are counted here and reported by nobody.
+    // Characters are counted by the gateway and not reported.
     if (inputNames.has(name) || name === 'inputCharacters') continue;
     const count = limited[name];
     const bound = boundOf(name, most);
@@ -113,7 +117,7 @@ function limitCounts(usage: Usage, most: Usage): Usage {
   return limited;
 }
 
-/** Counts of input are limited together, and what is a part of one by that one. */
+/** Counts of input are limited together, and a part by its whole. */
 const inputNames: ReadonlySet<keyof Usage> = new Set(tokensOfSide.input);
 const outputParts: ReadonlySet<keyof Usage> = new Set(partsOf('outputTokens'));
 
@@ -121,7 +125,7 @@ function boundOf(name: keyof Usage, most: Usage): number {
   return (outputParts.has(name) ? most.outputTokens : most[name]) ?? 0;
 }
 
-/** So much input, none of it cached: a discount that rests on an impossible figure is none. */
+/** Sets the input with nothing cached: an impossible figure gives no discount. */
 function withInput(usage: Usage, inputTokens: number): Usage {
   const others = Object.entries(usage).filter(([name]) => !inputNames.has(name as keyof Usage));
   return { ...Object.fromEntries(others), inputTokens };

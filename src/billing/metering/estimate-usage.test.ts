@@ -11,19 +11,19 @@ import { estimateUsage } from './estimate-usage.ts';
 const input = { textBytes: 1000, images: 0, files: 0, fileBytes: 0, offersTools: false };
 const plain = { input, inputCharacters: 800, outputTokensDefault: 4096 };
 
-test('without a bound the default is reckoned with, or less where the model writes less', () => {
+test('without a bound the default is assumed, or less if the model writes less', () => {
   assert.equal(estimateUsage(plain).most.outputTokens, 4096);
   assert.equal(estimateUsage({ ...plain, modelOutputTokensMax: 1024 }).most.outputTokens, 1024);
   assert.equal(estimateUsage({ ...plain, modelOutputTokensMax: 128_000 }).most.outputTokens, 4096);
 });
 
-test('the bound that was asked for is the bound, and no reply is expected to be longer', () => {
+test('the requested bound is used, and no reply is expected to be longer', () => {
   const { expected, most } = estimateUsage({ ...plain, outputTokensMax: 16, modelOutputTokensMax: 8 });
   assert.deepEqual([expected.outputTokens, most.outputTokens], [16, 16]);
   assert.equal(estimateUsage({ ...plain, outputTokensMax: 0 }).most.outputTokens, 0);
 });
 
-test('input is expected by its characters, and bounded by its bytes and by what the model reads', () => {
+test('input is estimated by its characters, and bounded by its bytes and by the context of the model', () => {
   const { expected, most } = estimateUsage(plain);
   assert.equal(expected.inputTokens, 200);
   assert.equal(most.inputTokens, 1000 + 256);
@@ -31,7 +31,7 @@ test('input is expected by its characters, and bounded by its bytes and by what 
   assert.equal(estimateUsage({ ...plain, contextTokensMax: 1200 }).most.inputTokens, 1200);
 });
 
-test('pictures, files and searches are reckoned with', () => {
+test('images, files and searches are included', () => {
   const rich = estimateUsage({
     ...plain,
     input: { textBytes: 0, images: 2, files: 1, fileBytes: 50, offersTools: true },
@@ -42,7 +42,7 @@ test('pictures, files and searches are reckoned with', () => {
   assert.deepEqual([rich.expected.webSearches, rich.expected.codeSessions], [1, 1]);
 });
 
-test('F14: what a call is charged is never more than its bound, whatever its tier and its cache (M13)', () => {
+test('F14: the charge of a call is never more than its bound, whatever its tier and its cache (M13)', () => {
   const priceBook = createPriceBook({ book: loadShippedPriceBook() });
   const models = ['anthropic', 'openai', 'gemini', 'xai'].flatMap((vendor) => priceBook.models(vendor));
   fc.assert(

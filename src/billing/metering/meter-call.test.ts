@@ -11,7 +11,7 @@ function report(usage: Usage, more: Partial<UsageReport> = {}): UsageReport {
 const characters = { inputCharacters: 400, outputCharacters: 100 };
 
 describe('a finished call', () => {
-  test('its report is exact and travels with the vendor’s own words', () => {
+  test('its report is exact and is stored with the vendor’s raw usage', () => {
     const usage = { inputTokens: 12, outputTokens: 3, webSearches: 1 };
     assert.deepEqual(meterCall({ end: 'finished', report: report(usage, { serviceTier: 'flex' }), ...characters }), {
       usage,
@@ -21,7 +21,7 @@ describe('a finished call', () => {
     });
   });
 
-  test('explicit-zero stays zero, and a silent field stays unknown, but for output that was delivered: that is counted', () => {
+  test('an explicit zero stays zero, and a missing field stays unknown, except for output that was delivered', () => {
     const metered = meterCall({ end: 'finished', report: report({ inputTokens: 12, outputTokens: 0 }), ...characters });
     assert.deepEqual(metered.usage, { inputTokens: 12, outputTokens: 0 });
     assert.equal(metered.estimated, false);
@@ -31,7 +31,7 @@ describe('a finished call', () => {
     assert.deepEqual([nothing.usage, nothing.estimated], [{ inputTokens: 12 }, false]);
   });
 
-  test('F24: a count of output after which the stream went on is the least that it was', () => {
+  test('F24: a count of output is a lower bound if the stream continued after it', () => {
     const output = (outputTokens: number, inputTokens?: number) =>
       meterCall({
         end: 'finished',
@@ -42,14 +42,14 @@ describe('a finished call', () => {
     assert.deepEqual(output(90).usage, { inputTokens: 100, outputTokens: 90 });
   });
 
-  test('usage-absent, or an object that says nothing: counted', () => {
+  test('a missing or empty usage is replaced by our own counts', () => {
     const counted = { inputTokens: 100, outputTokens: 25 };
     assert.deepEqual(meterCall({ end: 'finished', ...characters }), { usage: counted, estimated: true });
     const empty = meterCall({ end: 'finished', report: report({}), ...characters });
     assert.deepEqual([empty.usage, empty.estimated], [counted, true]);
   });
 
-  test('malformed-count: it is counted instead, the others stand', () => {
+  test('a malformed count is replaced by our own, and the others are kept', () => {
     const output = meterCall({ end: 'finished', report: report({ inputTokens: 12 }, { trustworthy: false }), ...characters });
     assert.deepEqual([output.usage, output.estimated], [{ inputTokens: 12, outputTokens: 25 }, true]);
     const input = meterCall({
@@ -64,7 +64,7 @@ describe('a finished call', () => {
 describe('an interrupted call', () => {
   const ends = ['client-left', 'cut', 'lost'] as const;
 
-  test('usage-not-yet-reported: reported input if known, else estimated; delivered output', () => {
+  test('without reported usage, input is the reported or estimated one, and output is the delivered one', () => {
     for (const end of ends) {
       assert.deepEqual(meterCall({ end, ...characters }), { usage: { inputTokens: 100, outputTokens: 25 }, estimated: true });
       const metered = meterCall({ end, progressUsage: { inputTokens: 9, cacheReadTokens: 5 }, ...characters });
@@ -72,24 +72,24 @@ describe('an interrupted call', () => {
     }
   });
 
-  test('the larger of reported and delivered output counts', () => {
+  test('the larger of reported and delivered output is charged', () => {
     const output = (outputTokens: number) =>
       meterCall({ end: 'cut', progressUsage: { inputTokens: 1, outputTokens }, ...characters }).usage.outputTokens;
     assert.deepEqual([output(1), output(90)], [25, 90]);
   });
 
-  test('usage-before-the-cut: a merged report that is not final is treated like progress', () => {
+  test('a report that is not final is treated like progress', () => {
     const metered = meterCall({ end: 'client-left', complete: false, report: report({ inputTokens: 9, outputTokens: 1 }), ...characters });
     assert.deepEqual([metered.usage, metered.estimated, metered.rawUsage], [{ inputTokens: 9, outputTokens: 25 }, true, { seen: true }]);
   });
 
-  test('usage-arrived-just-before: a final report is exact, whoever left', () => {
+  test('a final report is exact, even if the call was interrupted after it', () => {
     const metered = meterCall({ end: 'client-left', complete: true, report: report({ inputTokens: 9, outputTokens: 2 }), ...characters });
     assert.deepEqual([metered.usage, metered.estimated], [{ inputTokens: 9, outputTokens: 2 }, false]);
   });
 });
 
-test('characters, sound and video are counted in full however the call ends, and never made up to tokens', () => {
+test('characters, audio and video are counted in full however the call ends, and never filled up with tokens', () => {
   for (const usage of [{ inputCharacters: 12 }, { inputAudioMs: 9000 }, { outputVideoMs: 5000, inputImages: 1 }, { outputImages: 2 }]) {
     for (const end of ['finished', 'client-left', 'cut'] as const) {
       const metered = meterCall({ end, complete: end === 'finished', report: report(usage), ...characters });
@@ -108,7 +108,7 @@ test('a failed call used nothing, whatever it reported', () => {
   });
 });
 
-test('counts are whole and never negative, and only a final report of good faith is exact', () => {
+test('counts are integers of 0 or more, and only a plausible final report is exact', () => {
   const count = fc.option(fc.nat(1000), { nil: undefined });
   const usage = fc
     .record({ inputTokens: count, cacheReadTokens: count, cacheWrite5mTokens: count, outputTokens: count })

@@ -41,13 +41,13 @@ test('each use of a tool is charged, and a free one is on the receipt too', () =
   );
 });
 
-test('a process that dies once tools have done their work has charged it', () => {
+test('a process that dies after its tools have run has charged them', () => {
   const lost = createLostCallSettler({ priceBook })(opening, undefined, undefined);
   assert.equal(lost.charge.amountNanoUsd, 37_500_000n);
   assert.equal(lost.end, 'finished');
 });
 
-test('parts of a call add to the sums and are no calls', () => {
+test('parts of a call add to the sums and do not count as calls', () => {
   const entry = settleTools(opening, toolUsage, priceBook, 5);
   assert.equal(billingOf(entry), 2);
   const { parentCallId: _parent, toolUsage: _usage, ...call } = { ...entry, upstreamStatus: 200 };
@@ -56,7 +56,7 @@ test('parts of a call add to the sums and are no calls', () => {
   assert.equal(billingOf({ ...call, parentCallId: 'req_1', end: 'failed' }), 0);
 });
 
-test('another price of a tool is another version of the prices, and one that is no price is refused', () => {
+test('a changed price of a tool changes the version of the prices, and an invalid price is refused', () => {
   const plain = createPriceBook({ book });
   assert.notEqual(priceBook.version, plain.version);
   assert.notEqual(createPriceBook({ book, toolPrices: { webSearch: '1' } }).version, priceBook.version);

@@ -79,7 +79,7 @@ export async function openCredits(
   await desk.tick();
   const verifier = createBookVerifier({ store, logger, freeze: desk.freeze, rows: verifyRows });
   const ticking = setInterval(() => void desk.tick(), tickMs).unref();
-  const verifying = setInterval(() => void verifier.look(), verifyEveryMs).unref();
+  const verifying = setInterval(() => void verifier.verifyNext(), verifyEveryMs).unref();
   opened.defer(async () => {
     clearInterval(ticking);
     clearInterval(verifying);

@@ -3,28 +3,28 @@ import { applyLease, isStranded, leasedOf, type LeaseRow, unlessOver } from '../
 import { type CreditNode, type LeaseReply, type LeaseRequest, type LeaseStore, isSeenDue, nodeAliveMs } from '../credit-store.ts';
 import { allPotBits, everyPot, type Pot, spendLimitOf } from '../pots.ts';
 
-/** What booking needs to know of a ledger row. */
+/** The part of a ledger row that booking needs. */
 export type BookedRow = {
   readonly callId: string;
   readonly userName: string;
   readonly keyId: string;
   readonly acceptedAtMs: number;
   readonly amountNanoUsd: bigint;
-  /** Bits of the pots that its reserve came from; undefined for a row without one. */
+  /** Bits of the pots of its hold; undefined without one. */
   readonly heldPots: number | undefined;
 };
 
-type Life = { sessionId: string; seenAtMs: number };
+type Incarnation = { sessionId: string; seenAtMs: number };
 type Lease = { readonly nodeId: string; readonly potId: string; row: LeaseRow; recalled: boolean };
 
-/** A store of credits in memory, for tests and models. It answers as a database does: all of a method happens at once. */
+/** An in-memory credit store for tests and models. Like a database, it runs each method atomically. */
 export class MemoryCreditStore implements LeaseStore {
   readonly #limits = new Map<string, AccessLimits | undefined>();
   readonly #balances = new Map<string, bigint>();
-  /** What was booked, by pot. */
+  /** The booked spend by pot. */
   readonly #spent = new Map<string, bigint>();
   readonly #rows = new Set<string>();
-  readonly #lives = new Map<string, Life>();
+  readonly #incarnations = new Map<string, Incarnation>();
   readonly #leases = new Map<string, Lease>();
   #version = 0;
 
@@ -34,7 +34,7 @@ export class MemoryCreditStore implements LeaseStore {
     this.#version += 1;
   }
 
-  /** Pays into a user's balance, or takes from it. */
+  /** Adds to a user's balance, or reduces it. */
   pay(userName: string, nanoUsd: bigint): void {
     this.#balances.set(userName, this.balanceOf(userName) + nanoUsd);
     this.#version += 1;
@@ -44,17 +44,17 @@ export class MemoryCreditStore implements LeaseStore {
     return this.#balances.get(userName) ?? 0n;
   }
 
-  /** What is booked of a pot. */
+  /** The booked spend of a pot. */
   spentOf(potId: string): bigint {
     return this.#spent.get(potId) ?? 0n;
   }
 
-  /** What all nodes have leased of a pot. */
+  /** The leases of a pot by all nodes. */
   leasedOf(potId: string): bigint {
     return this.#leasedIf(potId, () => true);
   }
 
-  /** What a node has leased of all pots. */
+  /** The leases of a node from all pots. */
   leasedBy(nodeId: string): bigint {
     let sum = 0n;
     for (const lease of this.#leases.values()) if (lease.nodeId === nodeId) sum += leasedOf(lease.row);
@@ -65,7 +65,7 @@ export class MemoryCreditStore implements LeaseStore {
     return this.#rows.has(callId);
   }
 
-  /** Books rows that a node ships; those that are booked already are left alone. */
+  /** Books rows that a node ships; rows that are booked already are ignored. */
   append(rows: readonly BookedRow[], nodeId?: string): void {
     for (const row of rows) {
       if (this.#rows.has(row.callId)) continue;
@@ -100,26 +100,26 @@ export class MemoryCreditStore implements LeaseStore {
     return spendLimitOf(pot, pot.keyId === undefined ? userLimits : this.#limits.get(`key:${pot.keyId}`));
   }
 
-  /** The node's life, where it is the present one. */
-  #lifeOf({ nodeId, sessionId }: CreditNode): Life | undefined {
-    const life = this.#lives.get(nodeId);
-    return life?.sessionId === sessionId ? life : undefined;
+  /** The incarnation of the node, if it is the current one. */
+  #incarnationOf({ nodeId, sessionId }: CreditNode): Incarnation | undefined {
+    const incarnation = this.#incarnations.get(nodeId);
+    return incarnation?.sessionId === sessionId ? incarnation : undefined;
   }
 
-  /** Nodes that were heard of, the one that asks among them. */
+  /** Nodes that were seen recently, including the caller. */
   #countNodes(nodeId: string, nowMs: number): number {
-    return 1 + [...this.#lives].filter(([other, { seenAtMs }]) => other !== nodeId && seenAtMs > nowMs - nodeAliveMs).length;
+    return 1 + [...this.#incarnations].filter(([other, { seenAtMs }]) => other !== nodeId && seenAtMs > nowMs - nodeAliveMs).length;
   }
 
   async openCreditNode({ nodeId, sessionId, nowMs }: CreditNode & { readonly nowMs: number }): Promise<void> {
-    this.#lives.set(nodeId, { sessionId, seenAtMs: nowMs });
+    this.#incarnations.set(nodeId, { sessionId, seenAtMs: nowMs });
   }
 
   async releaseCreditNode({ nodeId, sessionId }: { readonly nodeId: string; readonly sessionId?: string }): Promise<number> {
-    if (sessionId !== undefined && this.#lives.get(nodeId)?.sessionId !== sessionId) return 0;
+    if (sessionId !== undefined && this.#incarnations.get(nodeId)?.sessionId !== sessionId) return 0;
     const own = [...this.#leases].filter(([, lease]) => lease.nodeId === nodeId);
     for (const [key] of own) this.#leases.delete(key);
-    if (sessionId === undefined) this.#lives.delete(nodeId);
+    if (sessionId === undefined) this.#incarnations.delete(nodeId);
     return own.length;
   }
 
@@ -127,33 +127,33 @@ export class MemoryCreditStore implements LeaseStore {
     node: CreditNode & { readonly nowMs: number; readonly userName: string },
     requests: readonly LeaseRequest[],
   ): Promise<LeaseReply> {
-    if (this.#lifeOf(node) === undefined) return { status: 'fenced' };
+    if (this.#incarnationOf(node) === undefined) return { status: 'fenced' };
     return { status: 'leased', leases: requests.map((request) => this.#change(node, request)) };
   }
 
   #change({ nodeId, nowMs }: CreditNode & { readonly nowMs: number }, request: LeaseRequest) {
     const { pot } = request;
     const isStrandedNow = ({ nodeId: other, row, recalled }: Lease): boolean =>
-      isStranded({ ...row, recalled }, this.#lives.get(other), nowMs);
-    const standing = {
+      isStranded({ ...row, recalled }, this.#incarnations.get(other), nowMs);
+    const potState = {
       limit: this.#limitOf(pot),
       spent: pot.kind === 'balance' ? 0n : this.spentOf(pot.id),
       leasedElsewhere: this.#leasedIf(pot.id, (lease) => lease.nodeId !== nodeId),
       stranded: this.#leasedIf(pot.id, (lease) => lease.nodeId !== nodeId && isStrandedNow(lease)),
       nodes: this.#countNodes(nodeId, nowMs),
     };
-    const { row, state, recall } = applyLease(this.#leases.get(leaseKey(nodeId, pot.id))?.row, request, standing);
+    const { row, state, recall } = applyLease(this.#leases.get(leaseKey(nodeId, pot.id))?.row, request, potState);
     this.#keep(nodeId, pot.id, row);
     if (recall) for (const lease of this.#leases.values()) if (lease.potId === pot.id && lease.nodeId !== nodeId) lease.recalled = true;
     return state;
   }
 
   async readCreditSignals(node: CreditNode & { readonly nowMs: number }): ReturnType<LeaseStore['readCreditSignals']> {
-    const life = this.#lifeOf(node);
-    if (life === undefined) return { status: 'fenced' };
+    const incarnation = this.#incarnationOf(node);
+    if (incarnation === undefined) return { status: 'fenced' };
     const recalled = [...this.#leases.values()].filter((lease) => lease.nodeId === node.nodeId && lease.recalled);
-    const { seenAtMs } = life;
-    if (isSeenDue({ seenAtMs, nowMs: node.nowMs, isRecalled: recalled.length > 0 })) life.seenAtMs = node.nowMs;
+    const { seenAtMs } = incarnation;
+    if (isSeenDue({ seenAtMs, nowMs: node.nowMs, isRecalled: recalled.length > 0 })) incarnation.seenAtMs = node.nowMs;
     return { status: 'current', version: this.#version, recalled: recalled.map(({ potId }) => potId) };
   }
 }

@@ -6,10 +6,13 @@ import type { LeaseStore } from '../credit-store.ts';
 import { type BookedRow, MemoryCreditStore } from './memory-credit-store.ts';
 import { everyPot, potsOf } from '../pots.ts';
 
-/** What becomes of the next word to the store: `lost`: it is done, and the answer is not heard; `late`: it is done after others. */
+/**
+ * The fate of the next call to the store: `lost`: it takes effect and its answer is lost; `late`: it takes effect after
+ * others.
+ */
 export type StoreFault = 'none' | 'down' | 'lost' | 'late';
 
-/** A call under way in a simulated process. */
+/** A running call in a simulated process. */
 export type SimulatedCall = {
   readonly id: string;
   readonly node: SimulatedNode;
@@ -23,18 +26,18 @@ export type SimulatedCall = {
 export type SimulatedNode = {
   readonly nodeId: string;
   desk: RunningCreditDesk;
-  life: number;
+  incarnation: number;
   readonly journal: BookedRow[];
   fault: StoreFault;
   shipping: boolean;
 };
 
-/** Lets everything run that does not wait for time. */
+/** Runs everything that does not wait for time. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Several processes over one store of credits, with a clock and faults of the test's making. */
+/** Several processes over one credit store, with a clock and faults that the test controls. */
 export class SimulatedNodes {
   readonly store = new MemoryCreditStore();
   readonly nodes: SimulatedNode[] = [];
@@ -47,18 +50,18 @@ export class SimulatedNodes {
 
   /** Starts a process. */
   async start(nodeId: string): Promise<SimulatedNode> {
-    const node: SimulatedNode = { nodeId, desk: undefined as never, life: 0, journal: [], fault: 'none', shipping: true };
+    const node: SimulatedNode = { nodeId, desk: undefined as never, incarnation: 0, journal: [], fault: 'none', shipping: true };
     this.nodes.push(node);
     await this.restart(node);
     return node;
   }
 
-  /** Begins the next life of a process. */
+  /** Begins the next incarnation of a process. */
   async restart(node: SimulatedNode): Promise<void> {
-    node.life += 1;
+    node.incarnation += 1;
     node.desk = createCreditDesk({
       store: this.#faulty(node),
-      node: { nodeId: node.nodeId, sessionId: `${node.nodeId}.${node.life}` },
+      node: { nodeId: node.nodeId, sessionId: `${node.nodeId}.${node.incarnation}` },
       clock: { nowMs: () => this.nowMs, monotonicMs: () => this.monotonicMs },
       logger: silentLogger,
       ship: async () => this.ship(node),
@@ -66,7 +69,7 @@ export class SimulatedNodes {
     await node.desk.tick();
   }
 
-  /** The process is killed: its calls are lost, and what they are charged, at most what was held, is found in its journal. */
+  /** Kills the process: its calls are lost, and their charges, at most their holds, are in its journal. */
   crash(node: SimulatedNode, share: bigint): void {
     for (const call of this.calls.filter((each) => each.node === node)) {
       const left = call.hold.heldNanoUsd() - call.chargedNanoUsd;
@@ -89,26 +92,26 @@ export class SimulatedNodes {
     };
     const { store } = this;
     return {
-      openCreditNode: (life) => through(() => store.openCreditNode(life)),
-      releaseCreditNode: (life) => through(() => store.releaseCreditNode(life)),
-      changeLeases: (life, requests) => through(() => store.changeLeases(life, requests)),
-      readCreditSignals: (life) => through(() => store.readCreditSignals(life)),
+      openCreditNode: (incarnation) => through(() => store.openCreditNode(incarnation)),
+      releaseCreditNode: (incarnation) => through(() => store.releaseCreditNode(incarnation)),
+      changeLeases: (incarnation, requests) => through(() => store.changeLeases(incarnation, requests)),
+      readCreditSignals: (incarnation) => through(() => store.readCreditSignals(incarnation)),
     };
   }
 
-  /** What was late arrives. */
+  /** Delivers late calls to the store. */
   async arrive(): Promise<void> {
     const late = this.#late;
     this.#late = [];
     for (const work of late) await work();
   }
 
-  /** Asks for money for a call. It is under way, or its refusal is noted, once everything has settled. */
+  /** Requests a hold for a call. After everything has settled, the call runs or its refusal is recorded. */
   async open(node: SimulatedNode, payer: Payer, nanoUsd: bigint): Promise<void> {
     const acceptedAtMs = this.nowMs;
-    const { life } = node;
+    const { incarnation } = node;
     const answer = await node.desk.hold(payer, nanoUsd, acceptedAtMs);
-    if (answer === undefined || life !== node.life) return;
+    if (answer === undefined || incarnation !== node.incarnation) return;
     if (answer.admitted) this.calls.push({ id: `call-${(this.#ids += 1)}`, node, payer, acceptedAtMs, hold: answer, chargedNanoUsd: 0n });
     else this.refusals.push(answer);
   }
@@ -119,7 +122,7 @@ export class SimulatedNodes {
     call.node.journal.push({ callId: `${call.id}-${(this.#ids += 1)}`, ...row });
   }
 
-  /** A row of the call is journalled. */
+  /** Journals a row of the call. */
   charge(call: SimulatedCall, nanoUsd: bigint): void {
     call.hold.charge(nanoUsd);
     call.chargedNanoUsd += nanoUsd;
@@ -131,16 +134,16 @@ export class SimulatedNodes {
     this.calls.splice(this.calls.indexOf(call), 1);
   }
 
-  /** Puts what the journal has into the store. Throws when it cannot. */
+  /** Books the rows of the journal. Throws if it cannot. */
   ship(node: SimulatedNode, most = Infinity): void {
     if (node.fault === 'down' || !node.shipping) throw new Error('the store is down');
     const rows = node.journal.slice(0, most);
     this.store.append(rows, node.nodeId);
-    // Now and then rows are shipped that were shipped already.
+    // Sometimes rows are shipped again that were shipped already.
     if (node.fault !== 'lost') node.journal.splice(0, rows.length);
   }
 
-  /** What is spent of a pot and what may still be, whatever happens: booked, journalled and reserved. */
+  /** The part of a pot that is spent or may be: booked, journalled and reserved. */
   committed(potId: string): bigint {
     const journalled = new Map(this.nodes.flatMap(({ journal }) => journal.map((row) => [row.callId, row])));
     let sum = this.store.spentOf(potId);
@@ -152,7 +155,7 @@ export class SimulatedNodes {
   }
 }
 
-/** A payer with limits, as the key directory has it. */
+/** A payer with limits, as in the key directory. */
 export function payerOf(userName: string, keyId: string, limits: AccessLimits | undefined, userLimits: AccessLimits | undefined): Payer {
   return { id: keyId, userName, ...(limits === undefined ? {} : { limits }), ...(userLimits === undefined ? {} : { userLimits }) };
 }

@@ -3,7 +3,7 @@ import type { StoredReplyBytes } from '../reply-budget.ts';
 
 type Row = KeyClaim & { readonly state: 'open' | 'kept' | 'spent'; readonly head: Uint8Array; readonly chunks: number };
 
-/** The same rules as the engines have, in memory. */
+/** An in-memory store with the same rules as the engines. */
 export function createFakeIdempotencyStore(): IdempotencyStore & { readonly rows: ReadonlyMap<string, Row> } {
   const rows = new Map<string, Row>();
   const chunks = new Map<string, Uint8Array>();
@@ -23,9 +23,9 @@ export function createFakeIdempotencyStore(): IdempotencyStore & { readonly rows
     forget(row);
   };
   const describe = ({ state, bodyHash, requestId, createdAtMs, leaseUntilMs, head, chunks: count }: Row): KeyHolder => {
-    const known = { bodyHash, requestId, createdAtMs };
-    if (state === 'open') return { ...known, state, leaseUntilMs };
-    return state === 'kept' ? { ...known, state, head, chunks: count } : { ...known, state };
+    const common = { bodyHash, requestId, createdAtMs };
+    if (state === 'open') return { ...common, state, leaseUntilMs };
+    return state === 'kept' ? { ...common, state, head, chunks: count } : { ...common, state };
   };
   return {
     rows,

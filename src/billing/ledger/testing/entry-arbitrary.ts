@@ -10,7 +10,7 @@ const line = fc.record(
   { meter: text, quantity: count, unitPrice: text, per: count, multipliers: fc.dictionary(text, text) },
   { requiredKeys: ['meter', 'quantity', 'unitPrice', 'per'] },
 );
-/** Any entry there can be, for property tests. */
+/** Any valid entry, for property tests. */
 export const entries: fc.Arbitrary<CallEntry> = fc.record(
   {
     callId: text,
