@@ -27,7 +27,7 @@ describe('F97: an event loop that stands still', () => {
       frozen.process.kill('SIGUSR2');
       const [, signal] = (await ended) as [number | null, NodeJS.Signals | null];
       assert.equal(signal, 'SIGKILL');
-      assert.match(frozen.output(), /"stack":\["standStill \(file:.*freeze-loop\.ts:3:\d+\)".*the event loop stood still/);
+      assert.match(frozen.output(), /"stack":\["standStill \(file:.*freeze-loop\.ts:3:\d+\)".*event loop was blocked/);
 
       const next = await startWeir({ ...options, environment: { WEIR_METRICS_PORT: '0' } });
       context.after(() => next.stop());

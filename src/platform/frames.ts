@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from './json/json-value.ts';
 import { parseJson } from './json/parse-json.ts';
 
-/** Not looked at yet. No JSON is this. */
+/** Marks a payload that is not parsed yet. JSON has no such value. */
 const unread = Symbol('unread');
 
-/** What one unit of a stream says: JSON, and in some dialects a name. It is parsed once, however many read it. */
+/** The content of one unit of a stream: JSON, and in some dialects a name. It is parsed once for all readers. */
 export class StreamEvent {
-  /** The `event:` field, where there is one. */
+  /** The `event:` field, if there is one. */
   readonly event: string | undefined;
   /** The payload as text. */
   readonly data: string;
@@ -23,7 +23,7 @@ export class StreamEvent {
     return this.#value;
   }
 
-  /** The payload where it is an object. */
+  /** The payload if it is an object. */
   object(): JsonObject | undefined {
     const value = this.value();
     return isJsonObject(value) ? value : undefined;
@@ -43,7 +43,7 @@ function parseOrNone(text: string): JsonValue | undefined {
  * data are all `data:` lines joined by LF, or the element. They are empty for comments and for array brackets.
  */
 export class Frame extends StreamEvent {
-  /** Exactly what came, the terminator included, so that joining the bytes of all frames gives the body again. */
+  /** The exact bytes received, with the terminator. The bytes of all frames, joined, are the body. */
   readonly bytes: Buffer;
 
   constructor(bytes: Buffer, event: string | undefined, data: string) {
@@ -52,7 +52,9 @@ export class Frame extends StreamEvent {
   }
 }
 
-/** Cuts a byte stream into frames. Pure: no I/O, no timers. Throws FrameTooLargeError when a frame passes the limit. */
+/**
+ * Cuts a byte stream into frames. Pure: no I/O, no timers. Throws FrameTooLargeError when a frame exceeds the limit.
+ */
 export type FrameReader = {
   /** Takes the next chunk and returns the frames that it completes, in order. */
   readonly push: (chunk: Buffer) => readonly Frame[];

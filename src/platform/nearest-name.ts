@@ -23,7 +23,7 @@ export function nearestName(asked: string, known: Iterable<string>): string | un
 
 const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[\s_.-]/g, '');
 
-/** One slip in short names, more in long ones: beyond that another name was meant. */
+/** One typing error in short names, more in long ones. Beyond that another name was meant. */
 const slipsMax = (plain: string): number => Math.min(3, Math.max(1, Math.floor(plain.length / 4)));
 
 /** Damerau-Levenshtein distance, where no part is edited twice. */

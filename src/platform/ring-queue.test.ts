@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { createRingQueue } from './ring-queue.ts';
 
-test('items keep their order, whichever leave', () => {
+test('items keep their order when others are removed', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(30), { nil: undefined }), { maxLength: 200 }), (steps) => {
       const queue = createRingQueue<{ readonly place: number }>();
@@ -31,7 +31,7 @@ test('items keep their order, whichever leave', () => {
   );
 });
 
-test('it grows while the first one stays', () => {
+test('the queue grows while its first item stays', () => {
   const queue = createRingQueue<{ readonly value: number }>();
   const first = queue.add({ value: 0 });
   for (let value = 1; value < 5000; value++) {
@@ -47,7 +47,7 @@ test('it grows while the first one stays', () => {
   assert.equal([...queue.values()][0]?.value, 1);
 });
 
-test('items may leave while they are looked at', () => {
+test('items may be removed during an iteration', () => {
   const queue = createRingQueue<{ readonly place: number }>();
   const places = [0, 1, 2].map((place) => queue.add({ place }));
   const seen: number[] = [];

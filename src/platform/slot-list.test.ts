@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { createSlotList } from './slot-list.ts';
 
-test('it holds what came and has not left, in any order of coming and leaving', () => {
+test('the list contains the items that were added and not removed, in any order of operations', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20)), (steps) => {
       const list = createSlotList<{ readonly id: number }>();

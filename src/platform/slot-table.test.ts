@@ -5,7 +5,7 @@ import fc from 'fast-check';
 
 import { createSlotTable } from './slot-table.ts';
 
-test('it does what a Map does, whatever comes and goes', () => {
+test('the table behaves like a Map under any operations', () => {
   const steps = fc.array(fc.tuple(fc.constantFrom('set', 'take', 'get'), fc.integer({ min: 0, max: 40 })), { maxLength: 400 });
   fc.assert(
     fc.property(steps, (taken) => {
@@ -31,7 +31,7 @@ test('it does what a Map does, whatever comes and goes', () => {
   );
 });
 
-test('it grows, and finds everything again', () => {
+test('the table grows, and still finds every item', () => {
   const table = createSlotTable<{ readonly value: number }>();
   for (let value = 0; value < 5000; value++) table.set(`req_${value}`, { value });
   for (let value = 0; value < 5000; value += 2) assert.equal(table.take(`req_${value}`)?.value, value);

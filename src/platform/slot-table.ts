@@ -10,7 +10,7 @@ export type SlotTable<Item> = {
   /** Takes an item out and returns it. */
   readonly take: (key: string) => Item | undefined;
   readonly size: () => number;
-  /** Calls `visit` for every item, in no order. Items must not come or go meanwhile. */
+  /** Calls `visit` for every item, in no order. Items must not be added or removed meanwhile. */
   readonly forEach: (visit: (item: Item, key: string) => void) => void;
 };
 

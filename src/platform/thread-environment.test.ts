@@ -27,13 +27,13 @@ async function look(environment: Record<string, string>): Promise<unknown> {
   return JSON.parse(stdout);
 }
 
-test('a thread keeps compiled code where its process does, and sees no variable besides', async () => {
+test('a thread stores compiled code where its process does, and sees no other variable', async () => {
   const [seen, inThread, inProcess] = (await look({ NODE_COMPILE_CACHE: directory })) as [object, string, string];
   assert.deepEqual(seen, { NODE_COMPILE_CACHE: directory });
   assert.ok(inThread.startsWith(directory));
   assert.equal(inThread, inProcess);
 });
 
-test('a thread sees no variable at all where its process keeps no compiled code', async () => {
+test('a thread sees no variable if its process stores no compiled code', async () => {
   assert.deepEqual(await look({}), [{}, null, null]);
 });

@@ -6,7 +6,7 @@ import { waitFor } from './wait-for.ts';
 
 const longMs = 60_000;
 
-test('work that is done in time is what comes back, and nothing is left behind', async () => {
+test('the result of work in time is returned, and no timer is left', async () => {
   const { signal } = new AbortController();
   assert.equal(await waitFor(Promise.resolve(3), longMs), 3);
   assert.equal(await waitFor(Promise.resolve(3), longMs, signal), 3);
@@ -14,11 +14,11 @@ test('work that is done in time is what comes back, and nothing is left behind',
   assert.equal(getEventListeners(signal, 'abort').length, 0);
 });
 
-test('work-that-never-ends: the wait does, with an error named TimeoutError', async () => {
+test('work-that-never-ends: the wait ends with an error named TimeoutError', async () => {
   await assert.rejects(waitFor(new Promise(() => {}), 1), { name: 'TimeoutError', message: 'No answer within 1 ms.' });
 });
 
-test('an abort ends the wait, and a later failure of the work is of no account', async () => {
+test('an abort ends the wait, and a later failure of the work is ignored', async () => {
   const work = Promise.withResolvers<void>();
   const controller = new AbortController();
   const wait = waitFor(work.promise, longMs, controller.signal);
@@ -28,7 +28,7 @@ test('an abort ends the wait, and a later failure of the work is of no account',
   await new Promise((resolve) => setImmediate(resolve));
 });
 
-test('a signal that had aborted before wins, even over work that is done or failed', async () => {
+test('a signal that has aborted before wins, even over finished or failed work', async () => {
   const signal = AbortSignal.abort(new Error('too late'));
   await assert.rejects(waitFor(Promise.reject(new Error('broken')), longMs, signal), /too late/);
   await assert.rejects(waitFor(Promise.resolve(3), longMs, signal), /too late/);

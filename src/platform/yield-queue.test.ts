@@ -41,7 +41,7 @@ describe('work on large bodies in one turn of the event loop', () => {
   });
 });
 
-test('of all that wait in a queue one goes on in each turn, in the order in which they came', async () => {
+test('each turn of the event loop resumes one waiting caller, in order', async () => {
   const turns: (() => void)[] = [];
   const queue = createYieldQueue((callback) => turns.push(callback));
   const order: number[] = [];

@@ -1,4 +1,4 @@
-/** Work that is done in slices. Between two slices the event loop runs everything else. */
+/** Queues work that is done in slices. Between two slices the event loop runs all other work. */
 export type YieldQueue = {
   /** Resolves in a later turn of the event loop, after the callers that already wait. */
   readonly nextTurn: () => Promise<void>;
@@ -72,7 +72,7 @@ export function yieldIfLong(): Promise<void> | undefined {
   return nowMs - sharedSinceMs < sharedTurnMs ? undefined : processQueue.nextTurn();
 }
 
-/** One piece of work. It knows when its slice is over. */
+/** Divides one piece of work into slices, and knows when the current slice is over. */
 export class WorkSlices {
   readonly #queue: YieldQueue;
   #startedMs = performance.now();

@@ -21,7 +21,7 @@ test('networks and single addresses are read, anything else is not', () => {
     assert.equal(parseNetwork(bad), undefined, bad);
 });
 
-test('an address is within its networks, in whatever spelling it comes', () => {
+test('an address is recognised as within its network in every spelling', () => {
   const isListed = compileAddressList(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'no network']);
   for (const inside of [
     '10.0.0.0',
@@ -37,6 +37,6 @@ test('an address is within its networks, in whatever spelling it comes', () => {
     assert.equal(isListed(outside), false, outside);
 });
 
-test('a list without networks holds nobody', () => {
+test('a list without networks matches no address', () => {
   assert.equal(compileAddressList([])('127.0.0.1'), false);
 });

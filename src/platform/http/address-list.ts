@@ -1,9 +1,9 @@
 import { BlockList, isIP } from 'node:net';
 
-/** An IP network: an address and how many of its leading bits count. */
+/** An IP network: an address, and the number of its leading bits that count. */
 export type Network = { readonly address: string; readonly prefix: number; readonly family: 'ipv4' | 'ipv6' };
 
-/** Reads a network in CIDR notation, or one address, which is a network of one. Undefined when the text is neither. */
+/** Reads a network in CIDR notation, or a single address. Undefined if the text is neither. */
 export function parseNetwork(text: string): Network | undefined {
   const slash = text.indexOf('/');
   const address = slash === -1 ? text : text.slice(0, slash);
@@ -20,8 +20,9 @@ function readPrefix(digits: string): number | undefined {
 }
 
 /**
- * Compiles networks in CIDR notation into a test of addresses. An IPv4 address in its IPv6 spelling (`::ffff:10.0.0.1`), as sockets that listen
- * on both report it, is the IPv4 address. Texts that are no networks are left out, so they match nothing; check them with `parseNetwork` first.
+ * Compiles networks in CIDR notation into a test of addresses. Sockets that listen on both families report an IPv4
+ * address in its IPv6 spelling (`::ffff:10.0.0.1`); it counts as the IPv4 address. Texts that are not networks match
+ * nothing; check them with `parseNetwork` first.
  */
 export function compileAddressList(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
@@ -36,7 +37,7 @@ export function compileAddressList(networks: readonly string[]): (address: strin
   };
 }
 
-/** An address without its zone, and an IPv4 address in its own spelling. */
+/** The address without its zone. An IPv4 address in IPv6 spelling becomes plain IPv4. */
 function plainAddress(address: string): string {
   const zone = address.indexOf('%');
   const bare = zone === -1 ? address : address.slice(0, zone);

@@ -1,7 +1,7 @@
 import type { UpstreamClient, UpstreamController, UpstreamRequest } from './upstream-client.ts';
 import type { ReplyHeaders } from './reply-head.ts';
 
-/** An upstream's answer, whole. */
+/** The whole answer of an upstream. */
 export type Answer = {
   readonly status: number;
   readonly headers: ReplyHeaders;
@@ -9,7 +9,7 @@ export type Answer = {
   readonly tookMs: number;
 };
 
-/** A request that got no whole answer. `partial` is what came of it before. */
+/** A request that got no whole answer. `partial` is the part that was received. */
 export class AskError extends Error {
   /** The code of the system, of TLS or of the client, or `TIMEOUT`, `TOO_LARGE` or `ABORTED`. */
   readonly code: string;
@@ -24,7 +24,7 @@ export class AskError extends Error {
 
 export type AskLimits = { readonly timeoutMs: number; readonly signal: AbortSignal };
 
-/** Far more than any check's answer has. */
+/** Far more than the answer to any check. */
 const bodyBytesMax = 8 * 1024 * 1024;
 
 function codeOf(error: Error): string {
@@ -32,7 +32,7 @@ function codeOf(error: Error): string {
 }
 
 /**
- * Sends one request with the gateway's own client and takes the answer in as a whole, a stream too.
+ * Sends one request with the gateway's own client, and reads the whole answer, also of a stream.
  * @throws AskError when no whole answer came within the time, or the signal aborted
  */
 export function askUpstream(client: UpstreamClient, request: UpstreamRequest, { timeoutMs, signal }: AskLimits): Promise<Answer> {
@@ -56,8 +56,8 @@ export function askUpstream(client: UpstreamClient, request: UpstreamRequest, { 
     steering?.abort(new Error(message));
     fail(code, message);
   };
-  const onAbort = (): void => giveUp('ABORTED', 'it was cut short');
-  const timer = setTimeout(() => giveUp('TIMEOUT', `no end within ${timeoutMs} ms`), timeoutMs);
+  const onAbort = (): void => giveUp('ABORTED', 'the request was aborted');
+  const timer = setTimeout(() => giveUp('TIMEOUT', `no whole answer within ${timeoutMs} ms`), timeoutMs);
   if (signal.aborted) onAbort();
   else signal.addEventListener('abort', onAbort);
   if (signal.aborted) return promise;
@@ -69,7 +69,7 @@ export function askUpstream(client: UpstreamClient, request: UpstreamRequest, { 
     onResponseData: (_controller, piece) => {
       pieces.push(piece);
       length += piece.length;
-      if (length > bodyBytesMax) giveUp('TOO_LARGE', `its answer is longer than ${bodyBytesMax} bytes`);
+      if (length > bodyBytesMax) giveUp('TOO_LARGE', `the answer is longer than ${bodyBytesMax} bytes`);
     },
     onResponseEnd: () => {
       settle();

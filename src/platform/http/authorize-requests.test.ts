@@ -6,7 +6,7 @@ import type { UpstreamClient, UpstreamController, UpstreamHandler, UpstreamReque
 
 const request: UpstreamRequest = { path: '/v1/x?a=b', method: 'POST', headers: { accept: 'a' }, body: Buffer.from('{"n":1}') };
 
-/** A client that answers each request at once with 200, and keeps what it was given. */
+/** A client that answers each request at once with 200, and records the request. */
 function createEcho(): UpstreamClient & { readonly sent: UpstreamRequest[] } {
   const sent: UpstreamRequest[] = [];
   const controller: UpstreamController = { abort: () => {}, pause: () => {}, resume: () => {} };
@@ -22,7 +22,7 @@ function createEcho(): UpstreamClient & { readonly sent: UpstreamRequest[] } {
   };
 }
 
-/** Sends through the authorizer; `heard` is what the handler was told, in order. */
+/** Sends through the authorizer; `heard` lists the events of the handler, in order. */
 function send(authorize: Authorize, timeoutMs = 60_000) {
   const client = createEcho();
   const heard: string[] = [];
@@ -51,13 +51,13 @@ function send(authorize: Authorize, timeoutMs = 60_000) {
 const sign: Authorize = (one) => ({ ...one, headers: { ...one.headers, signature: `${one.method} ${one.path} ${String(one.body)}` } });
 const signed = 'POST /v1/x?a=b {"n":1}';
 
-test('an authorizer sees method, path, headers and body; one that is synchronous costs no turn', () => {
+test('an authorizer sees method, path, headers and body; a synchronous one delays nothing', () => {
   const { client, heard } = send(sign);
   assert.deepEqual(heard, ['start', '200', 'end'], 'answered before send returned');
   assert.deepEqual(client.sent, [{ ...request, headers: { accept: 'a', signature: signed } }]);
 });
 
-test('one that is asynchronous is waited for, and nothing is sent before', async () => {
+test('the request waits for an asynchronous authorizer, and nothing is sent before', async () => {
   const ready = Promise.withResolvers<void>();
   const { client, heard, done } = send(async (one, signal) => {
     await ready.promise;
@@ -74,7 +74,7 @@ for (const [how, authorize] of [
   ['throws', () => assert.fail('token sk-secret')],
   ['rejects', () => Promise.reject(new Error('token sk-secret'))],
 ] as const) {
-  test(`one that ${how} fails its request by name, nothing is sent, and its words are not passed on`, async () => {
+  test(`an authorizer that ${how} fails its request, nothing is sent, and its message is not passed on`, async () => {
     const { client, heard, done } = send(authorize);
     const error = await done;
     assert.equal((error as { code?: string } | undefined)?.code, 'AUTHORIZATION_FAILED');
@@ -83,7 +83,7 @@ for (const [how, authorize] of [
   });
 }
 
-test('one that hangs is given up at its limit, and is told', async () => {
+test('an authorizer that hangs is aborted at its limit', async () => {
   let told: AbortSignal | undefined;
   const { client, done } = send((_one, signal) => {
     told = signal;
@@ -93,7 +93,7 @@ test('one that hangs is given up at its limit, and is told', async () => {
   assert.deepEqual([client.sent.length, told?.aborted], [0, true]);
 });
 
-test('a caller that leaves meanwhile ends it, hears nothing more, and nothing is sent', async () => {
+test('a caller that aborts meanwhile receives nothing more, and nothing is sent', async () => {
   const ended = Promise.withResolvers<void>();
   const { client, heard, leave } = send((one, signal) => {
     signal.addEventListener('abort', () => ended.resolve());

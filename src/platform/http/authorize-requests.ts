@@ -2,12 +2,13 @@ import { DeferredExchange } from './deferred-exchange.ts';
 import type { UpstreamClient, UpstreamRequest } from './upstream-client.ts';
 
 /**
- * Adds the credential to a request. It is called for every attempt with the request as it is about to be sent: method, path, headers and body, to which nothing is added
- * afterwards but `host` and `content-length`. A streamed body can be read, and is read again when it is sent. The signal is aborted when nobody waits any longer.
+ * Adds the credential to a request. It is called for every attempt with the request as it will be sent: method, path,
+ * headers and body. Only `host` and `content-length` are added afterwards. A streamed body can be read here, and is
+ * read again when it is sent. The signal aborts when no caller waits any longer.
  */
 export type Authorize = (request: UpstreamRequest, signal: AbortSignal) => UpstreamRequest | Promise<UpstreamRequest>;
 
-/** A request could not be given its credential, so that it was not sent. */
+/** The credential could not be added to a request, so the request was not sent. */
 class AuthorizationError extends Error {
   readonly code = 'AUTHORIZATION_FAILED';
   constructor(message: string, cause?: unknown) {
@@ -17,20 +18,21 @@ class AuthorizationError extends Error {
 }
 
 /**
- * A client whose requests are authorized before they are sent. One that is authorized at once is sent at once. What fails, or is not done in time, ends its request
- * with an AuthorizationError; the message of its cause is not passed on, because it may name a credential.
+ * A client whose requests are authorized before they are sent. After a synchronous authorization the request is sent at
+ * once. A failed or late authorization ends the request with an AuthorizationError. The message of its cause is not
+ * passed on, because it may contain a credential.
  */
 export function authorizeRequests(
   client: UpstreamClient,
   authorize: Authorize,
   { timeoutMs }: { readonly timeoutMs: number },
 ): UpstreamClient {
-  /** Requests that wait to be authorized: they are running for whoever closes the client. */
+  /** Requests that wait for authorization. `close` waits for them. */
   const waiting = new Set<Promise<void>>();
   const sendLater = async (authorized: Promise<UpstreamRequest>, exchange: DeferredExchange, end: AbortController): Promise<void> => {
     const { promise, reject } = Promise.withResolvers<never>();
     const timer = setTimeout(() => reject(new AuthorizationError(`no credential within ${timeoutMs} ms`)), timeoutMs);
-    const onLeft = (): void => reject(new AuthorizationError('the request was given up'));
+    const onLeft = (): void => reject(new AuthorizationError('the request was aborted'));
     exchange.signal.addEventListener('abort', onLeft, { once: true });
     if (exchange.isOver) onLeft();
     try {

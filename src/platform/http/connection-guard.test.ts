@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { systemClock } from '../clock.ts';
 import { guardConnections } from './connection-guard.ts';
 
-/** A server whose clients have to send ten bytes in 200 ms, and a body in time. */
+/** A server whose clients must send ten bytes in 200 ms, and the whole body in time. */
 async function start({ connectionsMax = 100, clock = systemClock, totalMs = 60_000, onData = (): void => {} } = {}) {
   const reasons: string[] = [];
   const server = createServer((request, response) => {
@@ -43,13 +43,13 @@ async function start({ connectionsMax = 100, clock = systemClock, totalMs = 60_0
   return { open, reasons, [Symbol.dispose]: close };
 }
 
-/** A server that closes a connection with bytes that it has not read resets it: that is a close like any other. */
+/** A server that closes a connection with unread bytes resets it. This counts as a close too. */
 const closed = (socket: Socket): Promise<void> =>
   new Promise((resolve) => (socket.closed ? resolve() : void socket.resume().once('close', () => resolve())));
 
 const head = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1000\r\n\r\n';
 
-test('a body that drips, or stops, is told of once', async () => {
+test('a body that is too slow, or stops, is reported once', async () => {
   using server = await start();
   for (const drip of ['x', '']) {
     const socket = await server.open();
@@ -62,8 +62,8 @@ test('a body that drips, or stops, is told of once', async () => {
   for (const reason of server.reasons) assert.match(reason, /^of the body came \d bytes in 0\.2 seconds, and at least 10 are expected$/);
 });
 
-test('a body that keeps its pace is given its time, and no more', async () => {
-  // Time goes on by what arrives, so that a busy machine does not look like a slow client.
+test('a body at the lowest rate is accepted until the total time is over', async () => {
+  // The clock advances with each arrival, so that a busy machine does not look like a slow client.
   let nowMs = 0;
   using server = await start({ clock: { nowMs: () => nowMs, monotonicMs: () => nowMs }, totalMs: 1000, onData: () => (nowMs += 100) });
   const socket = await server.open();
@@ -74,7 +74,7 @@ test('a body that keeps its pace is given its time, and no more', async () => {
   assert.deepEqual(server.reasons, ['the body was not whole after 1 seconds']);
 });
 
-test('waiting between requests is no slowness, and each body of a connection is looked at for itself', async () => {
+test('time between requests does not count, and each body of a connection is measured on its own', async () => {
   using server = await start();
   const socket = await server.open();
   for (let request = 0; request < 2; request++) {
@@ -89,7 +89,7 @@ test('waiting between requests is no slowness, and each body of a connection is 
   assert.equal(server.reasons.length, 1);
 });
 
-test('connections beyond the limit are closed, and those that are there stay', async () => {
+test('connections beyond the limit are closed, and existing ones stay open', async () => {
   using server = await start({ connectionsMax: 2 });
   const kept = [await server.open(), await server.open()];
   const third = await server.open();

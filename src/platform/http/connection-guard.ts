@@ -4,29 +4,32 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../clock.ts';
 import { createSlotList } from '../slot-list.ts';
 
-/** How slowly a body may come. */
+/** The lowest rate at which a body may arrive. */
 export type MinimumBodyRate = {
-  /** Each such time has to bring `bytesMin`, as long as the body is not whole; the first begins with the head. */
+  /** In each window at least `bytesMin` must arrive, until the body is whole. The first window begins with the head. */
   readonly windowMs: number;
   readonly bytesMin: number;
-  /** The whole body. */
+  /** The longest time for the whole body. */
   readonly totalMs: number;
 };
 
 export type SlowBody = { readonly request: IncomingMessage; readonly response: ServerResponse; readonly reason: string };
 
 export type ConnectionGuard = {
-  /** Tells which request has begun on its connection. */
+  /** Reports that a request has begun on its connection. */
   readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
   readonly close: () => void;
 };
 
-/** One client connection and the request on it that is watched. */
+/** A client connection and the current request on it. */
 type Connection = {
   readonly socket: Socket;
   request: IncomingMessage | undefined;
   response: ServerResponse | undefined;
-  /** The request that the figures below are of: they are set when it is first looked at, so that a request that ends before costs nothing. */
+  /**
+   * The request to which the figures below belong. They are set at the first check, so that a request that ends before
+   * costs nothing.
+   */
   seen: IncomingMessage | undefined;
   beganMs: number;
   windowMs: number;
@@ -34,8 +37,9 @@ type Connection = {
 };
 
 /**
- * Watches what clients send after the head of a request, which Node limits only as a whole. A client that drips a byte a second would hold its connection, and
- * what was taken in for it, for as long as a large body may take. One timer looks at all connections.
+ * Limits how slowly clients send the body of a request. Node limits only the total time: a client that sends a byte per
+ * second would hold its connection, and the memory for it, as long as a large body may take. One timer checks all
+ * connections.
  * @param options.onSlow answers the request and ends its connection
  */
 export function guardConnections(
@@ -44,7 +48,7 @@ export function guardConnections(
     readonly clock: Clock;
     readonly pace: MinimumBodyRate;
     readonly tickMs: number;
-    /** The most connections at a time, asked for at each tick; more are closed as they come. */
+    /** The most open connections, read at each tick. Further ones are closed at once. */
     readonly connectionsMax: () => number;
     readonly onSlow: (slow: SlowBody) => void;
   },
@@ -84,7 +88,7 @@ function findSlowBody(connection: Connection, nowMs: number, pace: MinimumBodyRa
   const { socket, request, response } = connection;
   if (request === undefined || response === undefined) return undefined;
   if (request.complete) {
-    // Nothing of a request that is whole is kept for the sake of the connection.
+    // A finished request is released, although its connection stays open.
     connection.request = undefined;
     connection.response = undefined;
     connection.seen = undefined;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { createDeadlines, type DeadlineCheck } from './deadlines.ts';
 
-test('all that is watched is checked each tick, with the time of the clock, and no longer than it is watched', (context) => {
+test('each watched item is checked at each tick with the time of the clock, until it is unwatched', (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   let nowMs = 0;
   const deadlines = createDeadlines({ clock: { nowMs: () => -1, monotonicMs: () => nowMs }, tickMs: 100 });
@@ -29,7 +29,7 @@ test('all that is watched is checked each tick, with the time of the clock, and 
   ]);
 });
 
-test('what ends itself or begins another during a check disturbs nobody', (context) => {
+test('items may unwatch themselves, or watch others, during a check', (context) => {
   context.mock.timers.enable({ apis: ['setInterval'] });
   const deadlines = createDeadlines({ clock: { nowMs: () => 0, monotonicMs: () => 0 }, tickMs: 100 });
   const seen: string[] = [];
@@ -49,7 +49,7 @@ test('what ends itself or begins another during a check disturbs nobody', (conte
   deadlines.close();
 });
 
-test('everything under way can be visited, as a shutdown does', () => {
+test('forEach visits every watched item, as a shutdown does', () => {
   const deadlines = createDeadlines({ clock: { nowMs: () => 0, monotonicMs: () => 0 }, tickMs: 1000 });
   const items = ['one', 'two', 'three'].map((name) => ({ name, check: () => {} }));
   const slots = items.map((item) => deadlines.watch(item));

@@ -4,9 +4,10 @@ type Part = { readonly on: (event: 'header', listener: (header: Readonly<Record<
 type PartSource = { readonly prependListener: (event: 'part', listener: (part: Part) => void) => void };
 
 /**
- * Follows which parts of a form declare a type. The parser tells `text/plain` for a part that declares none, as RFC 7578 has it: by that alone a client that says nothing cannot be told from one
- * that calls its file a text. Only the parser's own parser of parts knows; it is not part of its types, so that one without it is refused by a test.
- * @returns the type as it was declared, to be asked when a file begins; undefined where its part declares none
+ * Records which parts of a form declare a type. The parser reports `text/plain` for a part without a type, as RFC 7578
+ * requires. This alone does not distinguish a client that declares no type from one that declares `text/plain`. Only
+ * the parser's internal parser of parts knows, and it is not in the parser's types. A test fails if a version lacks it.
+ * @returns a function to call when a file begins: the declared type, or undefined if the part declares none
  */
 export function followDeclaredTypes(parser: InstanceType<typeof Busboy>): (told: string) => string | undefined {
   let isDeclared = true;

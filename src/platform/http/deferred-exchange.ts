@@ -2,8 +2,9 @@ import type { ReplyHeaders } from './reply-head.ts';
 import type { UpstreamController, UpstreamHandler } from './upstream-connection.ts';
 
 /**
- * A request that is sent later than its handler is told that it has started: something has to be there first. The handler may leave, pause and resume from the beginning;
- * what it has asked for is passed on when there is somebody to ask. After it has left, or the reply has ended, it hears nothing more.
+ * A request that is sent after its handler was notified of its start, because something must be ready first. The
+ * handler may abort, pause and resume from the beginning; this is passed on when the request is sent. After an abort or
+ * the end of the reply, the handler receives nothing more.
  */
 export class DeferredExchange implements UpstreamController, UpstreamHandler {
   readonly #handler: UpstreamHandler;
@@ -17,17 +18,17 @@ export class DeferredExchange implements UpstreamController, UpstreamHandler {
     handler.onRequestStart(this);
   }
 
-  /** Aborted when the handler leaves. */
+  /** Aborts when the handler aborts. */
   get signal(): AbortSignal {
     return this.#leaving.signal;
   }
 
-  /** Whether nothing is to be sent any more. */
+  /** Whether the request has ended, so that nothing may be sent. */
   get isOver(): boolean {
     return this.#isOver;
   }
 
-  /** Ends it with an error, of which the handler is told. */
+  /** Ends the request with an error, which the handler receives. */
   fail(error: Error): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -53,7 +54,7 @@ export class DeferredExchange implements UpstreamController, UpstreamHandler {
 
   onRequestStart(controller: UpstreamController): void {
     this.#controller = controller;
-    if (this.#isOver) controller.abort(new Error('the request was given up before it was sent'));
+    if (this.#isOver) controller.abort(new Error('the request was aborted before it was sent'));
     else if (this.#isPaused) controller.pause();
   }
 

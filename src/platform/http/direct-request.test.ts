@@ -7,7 +7,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirectRequest } from './direct-request.ts';
 import { readBody } from './read-body.ts';
 
-/** Answers each request with its body, or with the name of what is wrong with it; a request to `/late` is read some turns after it came. */
+/**
+ * Answers each request with its body, or with the name of the error. A request to `/late` is read some turns of the
+ * event loop later.
+ */
 function createEcho(): Server {
   return createServer({ IncomingMessage: DirectRequest, keepAliveTimeout: 120_000 }, (request, response) => {
     const echo = async (): Promise<void> => {
@@ -23,7 +26,7 @@ function createEcho(): Server {
   });
 }
 
-describe('bodies that are taken as they come', { timeout: 120_000 }, () => {
+describe('bodies that are received without a stream', { timeout: 120_000 }, () => {
   const server = createEcho();
   const listening = new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   after(() => {
@@ -38,7 +41,7 @@ describe('bodies that are taken as they come', { timeout: 120_000 }, () => {
     return socket;
   }
 
-  /** Sends pieces, each in a turn of its own, and resolves with what has come when `enough` is in it. */
+  /** Sends each piece in its own turn of the event loop. Resolves with the received text when it matches `enough`. */
   async function talk(socket: Socket, pieces: readonly string[], enough: RegExp): Promise<string> {
     let received = '';
     const done = new Promise<void>((resolve) =>
@@ -71,7 +74,7 @@ describe('bodies that are taken as they come', { timeout: 120_000 }, () => {
     });
   }
 
-  test('the rest of a body that is too large is thrown away, and the connection goes on', async () => {
+  test('the rest of a body that is too large is discarded, and the connection stays usable', async () => {
     const socket = await open();
     const chunk = `3e8\r\n${'x'.repeat(1000)}\r\n`;
     const head = 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n';
@@ -83,7 +86,10 @@ describe('bodies that are taken as they come', { timeout: 120_000 }, () => {
 });
 
 describe('bodies whose end is held back', { timeout: 120_000 }, () => {
-  /** Answers with the body and what was seen of it, once it is known what the request is; `/refuse` and `/refuse-late` are told that it cannot be read. */
+  /**
+   * Answers with the body and the bytes that the watch saw. `/refuse` and `/refuse-late` get an error instead of the
+   * body.
+   */
   const server = createServer({ IncomingMessage: DirectRequest, keepAliveTimeout: 120_000 }, (request, response) => {
     if (!(request instanceof DirectRequest)) return;
     let seen = '';
@@ -122,7 +128,7 @@ describe('bodies whose end is held back', { timeout: 120_000 }, () => {
     ['/refuse', '<refused>'],
     ['/refuse-late', '<refused>'],
   ] as const)
-    test(`the connection goes on behind it (${path})`, async () => {
+    test(`the connection stays usable after it (${path})`, async () => {
       await new Promise<void>((resolve) => (server.listening ? resolve() : void server.listen(0, '127.0.0.1', resolve)));
       const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
       for (let again = 0; again < 3; again += 1) {

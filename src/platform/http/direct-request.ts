@@ -1,44 +1,47 @@
 import { IncomingMessage } from 'node:http';
 
-/** Takes the pieces of a body as they come, and null at its end. */
+/** Receives the pieces of a body, and null at its end. */
 export type BodyReceiver = (piece: Buffer | null) => void;
 
-/** Looks at a body before anybody else does. */
+/** Sees a body before its reader does. */
 export type BodyWatch = {
-  /** What of it may go on, of this piece and those before. */
+  /** Returns the bytes to pass on now, from this piece and those before it. */
   readonly piece: (bytes: Buffer) => Buffer | undefined;
-  /** All of it has come. Nobody is told so before `endBody` or `failBody`. */
+  /** The body is whole. Its reader sees no end before `endBody` or `failBody`. */
   readonly whole: () => void;
 };
 
 /**
- * A request whose body can be taken as the parser finds it, without going through a stream's buffer, its states and its turns. For `createServer`.
- * Everything else is as with any other request; a body that ends early is still told by `aborted` and `error`.
+ * A request whose body can be received directly from the parser, without the buffers and delays of a stream. For
+ * `createServer`. Everything else is as in any other request: a body that ends early still causes `aborted` and
+ * `error`.
  */
 export class DirectRequest extends IncomingMessage {
   #receive: BodyReceiver | undefined;
   #watch: BodyWatch | undefined;
 
-  /** Has the body handed to `take`. False, and nothing is handed over, when some of it has come already: then it has to be read as a stream. */
+  /**
+   * Sends the body to `receive`. Returns false if a part of it has arrived already; then it must be read as a stream.
+   */
   takeBody(receive: BodyReceiver): boolean {
     if (this.complete || this.destroyed || this.readableLength > 0 || this.readableFlowing !== null) return false;
     this.#receive = receive;
     return true;
   }
 
-  /** Has the body looked at, and its end held back. To be called before anything of it has come. */
+  /** Shows the body to a watch, which holds back its end. Call it before any of the body has arrived. */
   watchBody(watch: BodyWatch): void {
     this.#watch = watch;
   }
 
-  /** Lets the end of a watched body go on, behind what was still held back of it. */
+  /** Passes on the end of a watched body, after the bytes that were still held back. */
   endBody(rest: Buffer | undefined): void {
     this.#watch = undefined;
     if (rest !== undefined) this.push(rest);
     this.push(null);
   }
 
-  /** Nobody gets the end of a watched body: whoever reads it, or begins to, is told that it cannot be read. */
+  /** Fails a watched body: its present and later readers receive the error, and no end. */
   failBody(error: Error): void {
     this.#watch = undefined;
     this.#receive = undefined;
@@ -58,7 +61,7 @@ export class DirectRequest extends IncomingMessage {
     if (receive === undefined) return super.push(piece, encoding);
     receive(piece);
     if (piece !== null) return true;
-    // The stream has ended too, for whoever waits for that: the server does before it forgets the request.
+    // The stream ends too, because the server waits for that before it forgets the request.
     this.#receive = undefined;
     return super.push(null);
   }

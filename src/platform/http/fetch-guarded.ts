@@ -7,7 +7,7 @@ import { waitFor } from '../wait-for.ts';
 import { FetchMediaError } from './fetch-media-error.ts';
 import { loadUndici } from './load-undici.ts';
 
-/** An address of a host. */
+/** An IP address, with 4 or 6. */
 type HostAddress = { readonly address: string; readonly family: number };
 
 /** Finds the addresses of a host name. */
@@ -15,20 +15,26 @@ export type LookUpHost = (hostname: string) => Promise<readonly HostAddress[]>;
 
 export type GuardedFetchOptions = {
   readonly lookUp: LookUpHost;
-  /** Asked for every address of every host on the way. One that is not allowed refuses the whole host. */
+  /**
+   * Called for every address of every host, also after redirects. One address that is not allowed refuses the whole
+   * host.
+   */
   readonly isAllowed: (address: string) => boolean;
-  /** Also http, and other ports than 443. */
+  /** Also accepts http, and ports other than 443. */
   readonly allowAnyServer: boolean;
-  /** Also http, at its own port. */
+  /** Also accepts http, at port 80. */
   readonly allowHttp?: boolean;
-  /** Also other ports than that of the scheme. */
+  /** Also accepts ports other than the scheme's default. */
   readonly allowAnyPort?: boolean;
-  /** Servers that may stand anywhere and listen at any port, over http too: those that the operator has named. */
+  /** Servers that the operator has named: they may be in any network, use any port, and speak http. */
   readonly isTrusted?: (url: URL) => boolean;
-  /** Asked for every address on the way, the first included. One that it does not take is not fetched. */
+  /** Called for the first URL and for each redirect. A URL for which it returns false is not fetched. */
   readonly isWanted?: (url: URL) => boolean;
   readonly headers: Readonly<Record<string, string>>;
-  /** What is sent in their place once a redirect has led to another origin: there nobody may see a credential. Default: the same. */
+  /**
+   * Headers to send instead after a redirect to another origin, which must not see a credential. Default: the same
+   * headers.
+   */
   readonly headersElsewhere?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -38,7 +44,7 @@ export type GuardedFetchOptions = {
 export type GuardedAnswer = {
   readonly answer: Dispatcher.ResponseData;
   readonly url: URL;
-  /** Ends the connection, whatever is left of the answer. */
+  /** Ends the connection and discards the rest of the answer. */
   readonly close: () => Promise<void>;
 };
 
@@ -48,9 +54,10 @@ const headerBytesMax = 16_384;
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Fetches an address that a stranger chose, and hands the 200 answer and where it came from to `read`; what `read` returns is returned. Every host is looked up once, all its
- * addresses are checked, and the connection goes to a checked address: a name cannot lead elsewhere a moment later. The same for each redirect.
- * Rejects with FetchMediaError, or with what `read` rejects with.
+ * Fetches an untrusted address, passes the 200 answer and its final URL to `read`, and returns the result of `read`.
+ * Each host is looked up once, all its addresses are checked, and the connection goes to a checked address, so that the
+ * name cannot change in between. Redirects are treated the same. Rejects with FetchMediaError, or with the error of
+ * `read`.
  */
 export async function fetchGuarded<Result>(
   address: string,
@@ -61,12 +68,12 @@ export async function fetchGuarded<Result>(
   try {
     return await read(answer, url);
   } finally {
-    // Whatever is left of the answer is of no use.
+    // The rest of the answer is of no use.
     await close();
   }
 }
 
-/** The same, where the 200 answer is not read at once. It has to be closed. Rejects with FetchMediaError. */
+/** The same for a 200 answer that is read later. The caller must close it. Rejects with FetchMediaError. */
 export async function getGuarded(address: string, options: GuardedFetchOptions): Promise<GuardedAnswer> {
   let url = parseUrl(address, undefined, options);
   let { headers } = options;
@@ -86,10 +93,13 @@ export async function getGuarded(address: string, options: GuardedFetchOptions):
   }
 }
 
-/** Posts to an address that a stranger chose, under the same guards, and resolves with the status of the answer, of which nothing else is read. No redirect is followed. Rejects with FetchMediaError. */
+/**
+ * Posts to an untrusted address under the same checks. Resolves with the status; the rest of the answer is not read. No
+ * redirect is followed. Rejects with FetchMediaError.
+ */
 export async function postGuarded(address: string, body: string, options: GuardedFetchOptions): Promise<number> {
   const { answer, close } = await requestGuarded(parseUrl(address, undefined, options), options, { method: 'POST', body });
-  // Its body ends with the connection, which is no failure of anything.
+  // The unread body fails when the connection closes. This error is expected.
   answer.body.on('error', () => undefined);
   await close();
   return answer.statusCode;
@@ -119,7 +129,9 @@ async function requestGuarded(
   }
 }
 
-/** The error of a connection that failed. Why it did is for the log: told to a stranger it would map the network. */
+/**
+ * The error of a connection that failed. The reason is for the log only: to a third party it would reveal the network.
+ */
 export function unreachable(cause: unknown): FetchMediaError {
   return cause instanceof FetchMediaError ? cause : new FetchMediaError('unreachable', "the URL's server cannot be reached", { cause });
 }
@@ -156,7 +168,7 @@ async function lookUpHost(host: string, { lookUp, timeoutMs, signal }: GuardedFe
   try {
     return await waitFor(lookUp(host), timeoutMs, signal);
   } catch (cause) {
-    // In the same words as for a private address: which names exist inside is nobody's business.
+    // The same message as for a private address, so that it does not reveal which internal names exist.
     throw forbidden(cause);
   }
 }
@@ -165,7 +177,7 @@ function forbidden(cause?: unknown): FetchMediaError {
   return new FetchMediaError('forbidden-host', "the URL's host has no public internet address", { cause });
 }
 
-/** Connects to the checked addresses, whatever the name leads to by now. */
+/** Connects to the checked addresses, even if the name resolves to others by now. */
 function createPinnedConnector(
   undici: Pick<Awaited<ReturnType<typeof loadUndici>>, 'buildConnector'>,
   pinned: readonly HostAddress[],
@@ -184,7 +196,7 @@ function createPinnedConnector(
         callback(error, null);
         return;
       }
-      // Asked of the socket itself, in case a host was understood here in another way than where the connection was made.
+      // The address of the socket itself is checked too, in case the connector has understood the host differently.
       if (socket.remoteAddress !== undefined && isAllowed(socket.remoteAddress, url, options)) {
         callback(null, socket);
         return;

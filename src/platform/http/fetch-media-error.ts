@@ -1,7 +1,7 @@
 /**
- * `invalid-url`: the address is not one that is fetched. `forbidden-host`: its host has no address that is allowed. `unreachable`: no connection, or it
- * broke. `refused`: the server did not give the file. `too-large`, `timeout`: a limit was passed. `wrong-type`: it is nothing for a model. `unwanted`: it leads to where the
- * caller does not want to go.
+ * `invalid-url`: this URL is never fetched. `forbidden-host`: its host has no allowed address. `unreachable`: no
+ * connection, or it failed. `refused`: the server did not send the file. `too-large`, `timeout`: a limit was exceeded.
+ * `wrong-type`: the file is not for models. `unwanted`: `isWanted` refused the URL.
  */
 export type FetchMediaProblem =
   | 'invalid-url'
@@ -13,7 +13,7 @@ export type FetchMediaProblem =
   | 'wrong-type'
   | 'unwanted';
 
-/** Why media could not be fetched. The message is meant for the client; it says nothing about the network that the gateway stands in. */
+/** Why media could not be fetched. The message is for the client; it reveals nothing about the gateway's network. */
 export class FetchMediaError extends Error {
   readonly problem: FetchMediaProblem;
 

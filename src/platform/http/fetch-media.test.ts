@@ -27,7 +27,7 @@ const options: FetchMediaOptions = {
 
 const givePng: RequestListener = (_request, response) => void response.writeHead(200, { 'content-type': 'image/png' }).end(png);
 
-test('a file is fetched whole, with its type, and nothing of the gateway goes along', async (context) => {
+test('a file is fetched whole with its type, and the request reveals nothing about the gateway', async (context) => {
   const { at, seen, port } = await serveMedia(context, givePng);
   assert.deepEqual(await fetchMedia(at('/a%20b/c.png?x=%2F#part'), options), { mediaType: 'image/png', bytes: png });
   const { host, ...headers } = seen[0]?.headers ?? {};
@@ -37,7 +37,7 @@ test('a file is fetched whole, with its type, and nothing of the gateway goes al
   assert.equal(headers['accept-encoding'], 'identity');
 });
 
-test('rebinding: a name is looked up once per hop, and the connection goes to what was checked', async (context) => {
+test('rebinding: a name is looked up once per hop, and the connection goes to the checked address', async (context) => {
   const { at } = await serveMedia(context, (request, response) => {
     if (request.url === '/moved') response.writeHead(302, { location: at('/', 'other.example') }).end('see there');
     else givePng(request, response);
@@ -45,14 +45,14 @@ test('rebinding: a name is looked up once per hop, and the connection goes to wh
   const asked: string[] = [];
   const lookup: LookUpHost = async (hostname) => {
     asked.push(hostname);
-    // A second question would be answered with a place where nobody listens.
+    // A second look-up would return an address where no server listens.
     return [{ address: asked.filter((name) => name === hostname).length === 1 ? '127.0.0.1' : '127.0.0.9', family: 4 }];
   };
   await fetchMedia(at('/moved'), { ...options, lookup });
   assert.deepEqual(asked, ['media.example', 'other.example']);
 });
 
-test('a host with any private address is refused without a connection, in the words for one that does not exist', async (context) => {
+test('a host with a private address is refused without a connection, with the message for an unknown host', async (context) => {
   let connections = 0;
   const server = createTcpServer((socket) => {
     connections += 1;
@@ -95,7 +95,7 @@ test('hosts that are addresses are checked in every spelling, without being look
   }
 });
 
-test('addresses that are not fetched are refused before anything is looked up', async () => {
+test('URLs that are never fetched are refused before any look-up', async () => {
   const lookup: LookUpHost = async () => assert.fail('nothing is looked up');
   const cases: readonly (readonly [string, RegExp])[] = [
     ['http://media.example/a.png', /must begin with https/],
@@ -120,7 +120,7 @@ test('addresses that are not fetched are refused before anything is looked up', 
   }
 });
 
-test('redirects: three are followed and no fourth, and each is checked like the first', async (context) => {
+test('redirects: three are followed, the fourth is refused, and each is checked like the first', async (context) => {
   const { at, seen } = await serveMedia(context, (request, response) => {
     const left = Number(request.url?.slice(1));
     const to: Record<string, string> = { '/login': 'http://u:p@media.example/', '/ftp': 'ftp://media.example/', '/bad': 'http://[' };
@@ -136,7 +136,7 @@ test('redirects: three are followed and no fourth, and each is checked like the 
   }
 });
 
-test('redirects to a host that is not allowed end there', async (context) => {
+test('a redirect to a forbidden host is refused', async (context) => {
   const inside = await serveMedia(context, givePng);
   const outside = await serveMedia(
     context,
@@ -157,7 +157,7 @@ test('redirects to a host that is not allowed end there', async (context) => {
   assert.equal(inside.seen.length, 0);
 });
 
-test('too-large: by its declared length or while it comes, and no further', async (context) => {
+test('too-large: a file is refused by its declared length, or as soon as too many bytes arrive', async (context) => {
   let sent = 0;
   const { at } = await serveMedia(context, (request, response) => {
     if (request.url === '/declared') response.writeHead(200, { 'content-type': 'image/png', 'content-length': 100_001 }).write(png);
@@ -182,7 +182,7 @@ test('too-large: by its declared length or while it comes, and no further', asyn
   await assert.rejects(fetchMedia(whole.at(), { ...options, bytesMax: png.length - 1 }), { problem: 'too-large' });
 });
 
-test('answers that are no file for a model are refused with the reason', async (context) => {
+test('answers without a file for a model are refused with the reason', async (context) => {
   const answers: Record<string, { status?: number; headers?: Record<string, string>; body?: Buffer; problem: string; message: RegExp }> = {
     '/404': { status: 404, problem: 'refused', message: /status 404/ },
     '/206': { status: 206, headers: { 'content-type': 'image/png' }, body: png, problem: 'refused', message: /status 206/ },
@@ -217,14 +217,14 @@ test('answers that are no file for a model are refused with the reason', async (
   }
 });
 
-test('a server that lies about its length, breaks off or is not there is unreachable, without details', async (context) => {
+test('a server that lies about the length, disconnects or does not exist is unreachable, without details', async (context) => {
   const { at } = await serveMedia(context, (request, response) => {
     if (request.url === '/cut') {
       response.writeHead(200, { 'content-type': 'image/png', 'content-length': 5000 }).write(png, () => response.destroy());
     } else if (request.url === '/headers') response.writeHead(200, { 'x-wide': 'x'.repeat(20_000) }).end();
     else request.destroy();
   });
-  // Nobody listens at port 1; one that was free a moment ago may be somebody's by now.
+  // No server listens at port 1. A port that was free a moment ago may be in use by now.
   for (const url of [at('/cut'), at('/headers'), at('/reset'), 'http://media.example:1/']) {
     await assert.rejects(fetchMedia(url, options), { problem: 'unreachable', message: "the URL's server cannot be reached" }, url);
   }
@@ -245,7 +245,7 @@ test('the time limit covers names, connections, headers and bodies', async (cont
   await assert.rejects(fetchMedia(at(), { ...hasty, lookup: () => new Promise(() => {}) }), expected);
 });
 
-test('a caller who leaves ends it with their reason', async (context) => {
+test('a caller that aborts ends the fetch with its reason', async (context) => {
   const asked = Promise.withResolvers<void>();
   const { at } = await serveMedia(context, () => asked.resolve());
   const controller = new AbortController();

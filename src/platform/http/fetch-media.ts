@@ -12,18 +12,21 @@ export { FetchMediaError } from './fetch-media-error.ts';
 
 export type FetchMediaOptions = {
   readonly bytesMax: number;
-  /** For everything: names, connections, redirects and the file. */
+  /** The limit for all of it: names, connections, redirects and the file. */
   readonly timeoutMs: number;
-  /** Ends it early; the promise then rejects with the signal's reason. */
+  /** Aborts the fetch, which then rejects with the signal's reason. */
   readonly signal: AbortSignal;
-  /** Lets addresses of private networks, plain http and any port pass. For networks whose clients are trusted with all that the gateway can reach. */
+  /**
+   * Accepts addresses of private networks, http and any port. For networks whose clients may reach all that the gateway
+   * can reach.
+   */
   readonly allowPrivateAddresses: boolean;
-  /** How host names are looked up. Default: as the system does. */
+  /** How host names are looked up. Default: the system's resolver. */
   readonly lookup?: LookUpHost;
 };
 
 export type FetchedMedia = {
-  /** Without parameters, in lower case. Images and PDF by their first bytes, everything else as the server says. */
+  /** Without parameters, in lower case. For images and PDF it comes from the first bytes, otherwise from the server. */
   readonly mediaType: string;
   readonly bytes: Buffer;
 };
@@ -36,8 +39,9 @@ const headers = {
 };
 
 /**
- * Fetches an image, PDF, sound, film or plain text that a client named by its address. Only https to port 443 of hosts whose every address is of the public
- * internet, through at most 3 redirects; nothing that identifies the client or the gateway's credentials goes along. Rejects with FetchMediaError.
+ * Fetches an image, PDF, audio, video or plain text from a URL that a client sent. Only https to port 443 is used, only
+ * hosts whose every address is public, and at most 3 redirects. The request contains nothing that identifies the
+ * client, and no credential. Rejects with FetchMediaError.
  */
 export async function fetchMedia(url: string, options: FetchMediaOptions): Promise<FetchedMedia> {
   const { bytesMax, timeoutMs, allowPrivateAddresses } = options;

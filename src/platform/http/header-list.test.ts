@@ -3,19 +3,19 @@ import { test } from 'node:test';
 
 import { compileHeaderList } from './header-list.ts';
 
-test('exact names and prefixes', () => {
+test('exact names and prefixes match', () => {
   const passes = compileHeaderList(['user-agent', 'x-stainless-*']);
   for (const name of ['user-agent', 'x-stainless-lang', 'x-stainless-']) assert.equal(passes(name), true, name);
   for (const name of ['user-agent-x', 'x-stainless', 'ax-stainless-lang', 'User-Agent', '', 'x-stainless*'])
     assert.equal(passes(name), false, name);
 });
 
-test('an empty list passes nothing, a lone star everything', () => {
+test('an empty list matches nothing, and a single star matches everything', () => {
   assert.equal(compileHeaderList([])('accept'), false);
   assert.equal(compileHeaderList(['*'])('accept'), true);
 });
 
-test('a name is decided the same way every time, also after a flood of others', () => {
+test('a name gets the same answer every time, also after thousands of others', () => {
   const passes = compileHeaderList(['x-a', 'x-b-*']);
   const decide = (): readonly boolean[] => ['x-a', 'x-b-1', 'x-c', 'constructor', '__proto__'].map((name) => passes(name));
   const first = decide();

@@ -1,8 +1,9 @@
-/** Tells whether a lower-case header name is on a list of exact names and of prefixes that end in `*`. */
+/** Compiles exact names, and prefixes that end in `*`, into a test of lower-case header names. */
 export function compileHeaderList(entries: readonly string[]): (name: string) => boolean {
   const names = new Set(entries.filter((entry) => !entry.endsWith('*')));
   const prefixes = entries.filter((entry) => entry.endsWith('*')).map((entry) => entry.slice(0, -1));
-  // Real traffic repeats the same few names, so each name is decided once. The bound keeps hostile names from filling memory.
+  // Real traffic repeats the same few names, so each answer is cached. The bound keeps hostile names from filling
+  // memory.
   const decided = new Map<string, boolean>();
   return (name) => {
     const known = decided.get(name);

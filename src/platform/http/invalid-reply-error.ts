@@ -1,4 +1,4 @@
-/** An upstream sent bytes that are no HTTP/1.1 reply, or one whose end could be read in two ways. */
+/** An upstream sent bytes that are not an HTTP/1.1 reply, or a reply whose end is ambiguous. */
 export class InvalidReplyError extends Error {
   readonly code = 'INVALID_HTTP_REPLY';
   constructor(problem: string) {

@@ -42,11 +42,11 @@ const files: Readonly<Record<string, Buffer>> = {
   'application/pdf': Buffer.from('%PDF-1.7\n'),
 };
 
-test('images and PDF are what their first bytes say, when the header says so or nothing', () => {
+test('the first bytes decide the type of images and PDF, if the header agrees or is absent', () => {
   for (const [type, bytes] of Object.entries(files)) {
     assert.equal(confirmMediaType(type, bytes), type);
     assert.equal(confirmMediaType('unknown', bytes), type);
-    if (type.startsWith('image/')) assert.equal(confirmMediaType('image/jpg', bytes), type, 'an inexact header is put right');
+    if (type.startsWith('image/')) assert.equal(confirmMediaType('image/jpg', bytes), type, 'an inexact header is corrected');
     assert.equal(
       confirmMediaType(type.startsWith('image/') ? 'application/pdf' : 'image/png', bytes),
       undefined,
@@ -57,7 +57,7 @@ test('images and PDF are what their first bytes say, when the header says so or 
   assert.equal(confirmMediaType('application/pdf', Buffer.concat([Buffer.alloc(1024, 32), Buffer.from('%PDF-')])), undefined);
 });
 
-test('a page, a script or an internal answer that is called an image or a PDF is none', () => {
+test('a page, a script or an internal answer that is declared as an image or PDF is refused', () => {
   const texts = [
     '<html>',
     '<svg xmlns="http://www.w3.org/2000/svg">',
@@ -75,11 +75,11 @@ test('a page, a script or an internal answer that is called an image or a PDF is
   }
 });
 
-test('other types are taken as they are said', () => {
+test('other types are accepted as declared', () => {
   for (const said of ['audio/mpeg', 'video/mp4', 'text/plain']) assert.equal(confirmMediaType(said, Buffer.from('anything')), said);
 });
 
-test('any bytes are looked at without an error, and come out of their own kind or not at all', () => {
+test('any bytes are read without an error, and get a type of the declared kind or none', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.constantFrom('image/png', 'application/pdf'), (bytes, said) => {
       const seen = confirmMediaType(said, Buffer.from(bytes));

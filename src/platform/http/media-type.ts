@@ -1,12 +1,12 @@
-/** Types that models are given, and that are fetched for them. */
+/** Media types that are fetched for models. */
 const takenTypes = /^(?:image|audio|video)\/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$|^application\/pdf$|^text\/plain$/;
 
-/** What servers say of a file they know nothing of. */
+/** Types that servers declare for files of unknown type. */
 const unknownTypes = new Set(['application/octet-stream', 'binary/octet-stream']);
 
 /**
- * The type without its parameters that a Content-Type header gives, in lower case: `unknown` where it says nothing, undefined where it says a type that is
- * not for models.
+ * The type of a Content-Type header, without parameters and in lower case: `unknown` if it names none, undefined if the
+ * type is not for models.
  */
 export function readMediaType(header: string | readonly string[] | undefined): string | undefined {
   if (header === undefined) return 'unknown';
@@ -17,8 +17,9 @@ export function readMediaType(header: string | readonly string[] | undefined): s
 }
 
 /**
- * The type that the bytes of a file have, given what its server said (see readMediaType). Images and PDF are known by how they begin, and their beginning
- * wins over a header that is merely inexact (`image/jpg`, a WebP called a JPEG). Undefined when the bytes are not of the kind that was said.
+ * The type of a file by its bytes and its declared type (see readMediaType). Images and PDF are recognised by their
+ * first bytes, which win over an inexact header (`image/jpg`, or a WebP declared as JPEG). Undefined if the bytes are
+ * not of the declared kind.
  */
 export function confirmMediaType(said: string, bytes: Buffer): string | undefined {
   const seen = recogniseMediaType(bytes);
@@ -60,7 +61,7 @@ function recogniseMediaType(bytes: Buffer): string | undefined {
   if (known !== undefined) return known.type;
   const text = (start: number, end: number): string => bytes.toString('latin1', start, end);
   if (text(0, 4) === 'RIFF' && text(8, 12) === 'WEBP') return 'image/webp';
-  // The name of a BMP is short; the four reserved zero bytes tell it from a text.
+  // The name of a BMP is short; the four reserved zero bytes distinguish it from text.
   if (text(0, 2) === 'BM' && text(6, 10) === '\0\0\0\0') return 'image/bmp';
   const brand = text(8, 12);
   if (text(4, 8) === 'ftyp' && Object.hasOwn(imageBrands, brand)) return imageBrands[brand];

@@ -89,11 +89,11 @@ describe('bodies that are read while they are sent', () => {
     return outcomes;
   }
 
-  test('all of it arrives, and the connection or another one serves the next request', async () => {
+  test('the whole body arrives, and the next request is served', async () => {
     assert.deepEqual(await send(streamed(Buffer.alloc(5_000_000, 1))), ['5000000', '5']);
   });
 
-  test('an answer that comes before the body is through is heard', async () => {
+  test('an answer that comes before the end of the body is received', async () => {
     const [first] = await send(streamed(Buffer.alloc(200_000, 1)), true);
     assert.equal(first, 'no');
   });
@@ -102,11 +102,11 @@ describe('bodies that are read while they are sent', () => {
     ['longer', 99_999],
     ['shorter', 100_001],
   ] as const)
-    test(`a body that is ${name} than declared breaks its call and no other`, async () => {
+    test(`a body that is ${name} than declared fails its call and no other`, async () => {
       assert.deepEqual(await send(streamed(Buffer.alloc(100_000), declared)), ['failed: BODY_LENGTH_MISMATCH', '5']);
     });
 
-  test('a body that cannot be read breaks its call and no other', async () => {
+  test('a body that cannot be read fails its call and no other', async () => {
     const broken: StreamedBody = {
       bytes: 100,
       // oxlint-disable-next-line require-yield

@@ -7,24 +7,24 @@ export type MultipartPart =
   | { readonly name: string; readonly value: string }
   | { readonly name: string; readonly filename: string; readonly type: string; readonly content: StreamedBody };
 
-/** A form that is read while it is sent, and the content type that belongs to it. */
+/** A form that is read while it is sent, and its content type. */
 export type MultipartBody = { readonly contentType: string; readonly body: StreamedBody };
 
 const boundaryBytes = 18;
 
-/** Names as browsers write them: what would end the name or the line is percent-encoded, and nothing else. */
+/** Escapes a name as browsers do: only characters that would end the name or the line are percent-encoded. */
 function escapeName(name: string): string {
   return name.replaceAll('\n', '%0A').replaceAll('\r', '%0D').replaceAll('"', '%22');
 }
 
-/** A line end in a media type would be another header. */
+/** A line end in a media type would begin another header. */
 function cleanType(type: string): string {
   return /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+(?:; ?[\w-]+=[\w"./+-]+)*$/.test(type) ? type : 'application/octet-stream';
 }
 
 /**
- * Writes a form as multipart/form-data, its parts in their order. Its length is known before anything of its files is read.
- * Nobody can know the boundary beforehand, so no content can hold it.
+ * Writes a form as multipart/form-data. Its length is known before any file is read. The boundary is random, so that no
+ * content can contain it.
  */
 export function encodeMultipart(parts: readonly MultipartPart[]): MultipartBody {
   const boundary = `weir-${randomBytes(boundaryBytes).toString('hex')}`;

@@ -17,7 +17,7 @@ const options: OpenGuardedOptions = {
   lookUp: async () => [{ address: '127.0.0.1', family: 4 }],
 };
 
-/** A server that answers anything with these bytes, and then does as told. */
+/** A server that answers any request with these bytes, and then calls `then`. */
 async function serveRaw(context: TestContext, bytes: string, then: (socket: Socket) => void) {
   const sockets: Socket[] = [];
   const server = createTcpServer((socket) => {
@@ -39,7 +39,7 @@ async function collect(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-test('a file streams with its type and length, and the credential goes along', async (context) => {
+test('a file streams with its type and length, and the credential is sent', async (context) => {
   const film = Buffer.alloc(3_000_000, 5);
   const { at, seen } = await serveMedia(context, (_request, response) => {
     response.writeHead(200, { 'content-type': 'Video/MP4; codecs="avc1"', 'content-length': film.length }).end(film);
@@ -52,7 +52,7 @@ test('a file streams with its type and length, and the credential goes along', a
   assert.equal(seen[0]?.headers['accept-encoding'], 'identity');
 });
 
-test('a file of unknown length has none', async (context) => {
+test('a file without a declared length has no length', async (context) => {
   const { at } = await serveMedia(context, (_request, response) => {
     response.writeHead(200);
     response.write('abc');
@@ -63,7 +63,7 @@ test('a file of unknown length has none', async (context) => {
   assert.equal((await collect(content)).toString(), 'abcdef');
 });
 
-test('a credential stays with its origin: not after a redirect to another host, not on the way back', async (context) => {
+test('a credential is sent to its origin only: not after a redirect to another host, nor on the way back', async (context) => {
   const { at, seen } = await serveMedia(context, (request, response) => {
     const steps: Record<string, string> = { '/1': at('/2'), '/2': at('/3', 'other.example'), '/3': at('/4') };
     const location = steps[request.url ?? ''];
@@ -88,7 +88,7 @@ const privatePlaces =
     ' ',
   );
 for (const host of privatePlaces) {
-  test(`a server that the operator trusts cannot lead to ${host}`, async (context) => {
+  test(`a server that the operator trusts cannot redirect to ${host}`, async (context) => {
     const { at, seen } = await serveMedia(context, (_request, response) => {
       response.writeHead(302, { location: `https://${host}/latest/meta-data` }).end();
     });
@@ -98,7 +98,7 @@ for (const host of privatePlaces) {
   });
 }
 
-test('http, other ports, credentials and other schemes are refused, first and after a redirect', async (context) => {
+test('http, other ports, credentials and other schemes are refused, in the URL and in redirects', async (context) => {
   const wrong = [
     'http://films.example/',
     'https://films.example:8443/',
@@ -117,7 +117,7 @@ test('http, other ports, credentials and other schemes are refused, first and af
   }
 });
 
-test('a name that is public when it is checked and private a moment later is connected to where it was checked', async () => {
+test('a name that becomes private after the check is still connected to at its checked address', async () => {
   let asked = 0;
   const lookUp = async () => {
     asked += 1;
@@ -153,18 +153,18 @@ for (const [what, bytes, then, problem] of answers) {
     const { url, sockets } = await serveRaw(context, bytes, then);
     const limits = problem === 'timeout' ? { firstByteMs: 300, idleMs: 300 } : {};
     await assert.rejects(async () => collect((await openGuarded(url, { ...options, ...limits })).content), { problem });
-    // A reset is a close too.
+    // A reset counts as a close.
     for (const socket of sockets) if (!socket.closed) await new Promise((resolve) => void socket.once('close', resolve));
   });
 }
 
-test('content beyond the length that was said is not taken', async (context) => {
+test('content beyond the declared length is not read', async (context) => {
   const { url } = await serveRaw(context, 'HTTP/1.1 200 OK\r\ncontent-length: 3\r\n\r\nabcdefgh', () => undefined);
   assert.equal((await collect((await openGuarded(url, options)).content)).toString(), 'abc');
 });
 
 for (const encoding of ['gzip', 'br', 'x-unknown']) {
-  test(`content in ${encoding}, which nobody asked for, is refused`, async (context) => {
+  test(`content in ${encoding}, which was not requested, is refused`, async (context) => {
     const { at } = await serveMedia(context, (_request, response) => {
       response.writeHead(200, { 'content-encoding': encoding }).end(gzipSync(Buffer.alloc(1_000_000)));
     });
@@ -172,7 +172,7 @@ for (const encoding of ['gzip', 'br', 'x-unknown']) {
   });
 }
 
-test('a server that drips is cut off by the limit for all of it', async (context) => {
+test('a slow server is stopped by the limit for the whole file', async (context) => {
   const { url } = await serveRaw(context, 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', (socket) => {
     const drip = setInterval(() => void socket.write('x'), 20);
     socket.once('close', () => clearInterval(drip));
@@ -180,7 +180,7 @@ test('a server that drips is cut off by the limit for all of it', async (context
   await assert.rejects(async () => collect((await openGuarded(url, { ...options, totalMs: 1500 })).content), { problem: 'timeout' });
 });
 
-test('who is slow to take the pieces is not held for a silent server', async (context) => {
+test('a slow reader is not mistaken for a silent server', async (context) => {
   const film = Buffer.alloc(2_000_000, 1);
   const { at } = await serveMedia(context, (_request, response) => void response.end(film));
   context.mock.timers.enable({ apis: ['setTimeout'] });
@@ -193,7 +193,7 @@ test('who is slow to take the pieces is not held for a silent server', async (co
   assert.equal(length, film.length);
 });
 
-test('a file that is left, never begun, or no longer wanted has its connection closed', async (context) => {
+test('the connection of a file that is abandoned, never read, or aborted is closed', async (context) => {
   const closed: Promise<unknown>[] = [];
   const { at } = await serveMedia(context, (_request, response) => {
     closed.push(once(response, 'close', { signal: AbortSignal.timeout(20_000) }));

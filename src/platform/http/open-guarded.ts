@@ -6,42 +6,46 @@ import { FetchMediaError } from './fetch-media-error.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export type OpenGuardedOptions = {
-  /** Sent to the origin of the address alone: from the first redirect to another one on they are left out. */
+  /** Headers for the origin of the URL only. They are left out from the first redirect to another origin on. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Servers that may stand anywhere, listen at any port, and be spoken to over http: those that the operator has named. */
+  /** Servers that the operator has named: they may be in any network, use any port, and speak http. */
   readonly isTrusted?: (url: URL) => boolean;
-  /** Lets all others stand in private networks too. Default: false. */
+  /** Also accepts all other servers in private networks. Default: false. */
   readonly allowPrivateAddresses?: boolean;
-  /** How host names are looked up. Default: as the system does. */
+  /** How host names are looked up. Default: the system's resolver. */
   readonly lookUp?: LookUpHost;
-  /** Until the head of the answer, redirects included. */
+  /** The limit until the head of the answer, with redirects. */
   readonly firstByteMs: number;
-  /** Between two pieces, while one is waited for. */
+  /** The limit for the wait for one piece. */
   readonly idleMs: number;
-  /** For everything, also the time for which whoever takes the pieces keeps them waiting. */
+  /** The limit for the whole file, including the time in which the reader does not read. */
   readonly totalMs: number;
   readonly signal: AbortSignal;
 };
 
 export type OpenedFile = {
-  /** Without parameters, in lower case, as the server says; undefined where it says none. */
+  /** The declared type, without parameters and in lower case. */
   readonly mediaType: string | undefined;
-  /** How long the file is, where the server says it. Then exactly so many come, or the iteration fails. */
+  /** The declared length. The iteration fails if another number of bytes arrives. */
   readonly bytes: number | undefined;
-  /** The file, as fast as it is taken. Fails with FetchMediaError or the signal's reason. The connection is closed when it ends or is left, and when a limit is passed. */
+  /**
+   * The content, at the speed of its reader. Fails with FetchMediaError or the signal's reason. The connection is
+   * closed when the content ends, when its reader stops, and when a limit is exceeded.
+   */
   readonly content: AsyncIterable<Uint8Array>;
 };
 
 const ownHeaders = {
   accept: '*/*',
-  // What is compressed has another length than is said, and a small answer could become a huge one.
+  // Compressed content has another length than declared, and a small answer could become huge.
   'accept-encoding': 'identity',
   'user-agent': 'weir',
 };
 
 /**
- * Opens a file at an address that a stranger chose, under the guards of `fetchGuarded`: https to port 443 of hosts whose every address is of the public internet and which are connected to at the address that was
- * checked, through at most 3 redirects, each of which is checked again. Rejects with FetchMediaError, or with the signal's reason.
+ * Opens a file at an untrusted URL, under the checks of `fetchGuarded`: only https to port 443, only hosts whose every
+ * address is public, connected at the checked address, and at most 3 redirects with the same checks. Rejects with
+ * FetchMediaError, or with the signal's reason.
  */
 export async function openGuarded(address: string, options: OpenGuardedOptions): Promise<OpenedFile> {
   const { firstByteMs, totalMs, signal, allowPrivateAddresses = false } = options;
@@ -70,11 +74,11 @@ export async function openGuarded(address: string, options: OpenGuardedOptions):
 }
 
 type Limits = {
-  /** Aborts with the caller's, and when a time is over. */
+  /** Aborts with the caller's signal, and when a limit is exceeded. */
   readonly signal: AbortSignal;
-  /** Begins to count a time, and returns what ends that. */
+  /** Starts a timer, and returns a function that stops it. */
   readonly after: (timeMs: number) => () => void;
-  /** What an error is due to. */
+  /** The cause of an error. */
   readonly reasonOf: (error: unknown) => unknown;
 };
 
@@ -129,7 +133,7 @@ function readContent(
       closed = true;
       stop();
       limit.signal.removeEventListener('abort', end);
-      // Whoever reads hears of what matters; that the connection ended is what was wanted.
+      // The reader receives the error that matters. The end of the connection was intended.
       answer.body.on('error', () => undefined);
       close().catch(() => undefined);
     }

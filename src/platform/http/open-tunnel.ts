@@ -4,18 +4,20 @@ import { isIP, type Socket } from 'node:net';
 
 import type { ProxyAddress } from './proxy-address.ts';
 
-/** The proxy answered, and did not connect. */
+/** The proxy refused to connect. */
 class ProxyRefusedError extends Error {
   readonly code = 'PROXY_REFUSED';
   readonly status: number;
   constructor(proxy: ProxyAddress, place: string, status: number) {
-    super(`the proxy ${proxy.origin} refuses to connect to ${place} (status ${status}${status === 407 ? ': it wants a credential' : ''})`);
+    super(
+      `the proxy ${proxy.origin} refuses to connect to ${place} (status ${status}${status === 407 ? ': it requires a credential' : ''})`,
+    );
     this.name = 'ProxyRefusedError';
     this.status = status;
   }
 }
 
-/** The proxy itself gave no answer. */
+/** The proxy did not answer. */
 class ProxyUnreachableError extends Error {
   readonly code = 'PROXY_UNREACHABLE';
   constructor(proxy: ProxyAddress, reason: string, cause?: unknown) {
@@ -28,7 +30,7 @@ class ProxyUnreachableError extends Error {
 type TunnelEnd = { readonly host: string; readonly port: number };
 
 /**
- * Asks a proxy for a connection (CONNECT). What is spoken on it is between the caller and the other end.
+ * Requests a connection from a proxy (CONNECT). The caller may speak any protocol on it.
  * @throws ProxyRefusedError, ProxyUnreachableError
  */
 export function openTunnel(proxy: ProxyAddress, { host, port }: TunnelEnd, timeoutMs: number): Promise<Socket> {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 
 import { isPublicAddress } from './public-address.ts';
 
-test('addresses of the public internet are public, up to the edges of what is not', () => {
+test('addresses of the public internet are public, also next to reserved networks', () => {
   const addresses = [
     '1.1.1.1 8.8.8.8 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0',
     '169.253.255.255 169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0',
@@ -14,7 +14,7 @@ test('addresses of the public internet are public, up to the edges of what is no
   for (const address of addresses) assert.equal(isPublicAddress(address), true, address);
 });
 
-test('private, local, shared, special and reserved addresses are not', () => {
+test('private, local, shared, special and reserved addresses are not public', () => {
   const addresses = [
     '0.0.0.0 0.255.255.255 10.0.0.0 10.255.255.255 100.64.0.0 100.100.100.200 100.127.255.255',
     '127.0.0.1 127.255.255.255 168.63.129.16 169.254.0.0 169.254.169.254 169.254.255.255',
@@ -27,7 +27,7 @@ test('private, local, shared, special and reserved addresses are not', () => {
   for (const address of addresses) assert.equal(isPublicAddress(address), false, address);
 });
 
-test('what is no address is not public', () => {
+test('a text that is not an address is not public', () => {
   const texts = [
     '',
     'localhost',
@@ -48,7 +48,7 @@ const octets = fc.tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255));
 const groups = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 });
 const hex = (values: readonly number[]): string => values.map((value) => value.toString(16)).join(':');
 
-test('an IPv4 address within an IPv6 address is never public, whatever the address and the spelling', () => {
+test('an IPv4 address within an IPv6 address is never public, in any spelling', () => {
   fc.assert(
     fc.property(octets, ([a, b, c, d]) => {
       const dotted = [a, b, c, d].join('.');

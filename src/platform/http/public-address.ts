@@ -1,8 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /**
- * IPv4 networks that are not the public internet: https://www.iana.org/assignments/iana-ipv4-special-registry, read 2026-11, multicast, and the address
- * at which one cloud serves its virtual machines their settings.
+ * IPv4 networks that are not the public internet: https://www.iana.org/assignments/iana-ipv4-special-registry (read
+ * 2026-11), multicast, and the address at which one cloud serves settings to its virtual machines.
  */
 const specialIPv4 = [
   '0.0.0.0/8',
@@ -23,16 +23,16 @@ const specialIPv4 = [
   '240.0.0.0/4',
 ];
 
-/** The only IPv6 network that addresses of the public internet are given from, which leaves out loopback, mapped, translated and local ones. */
+/** The only IPv6 network with public addresses. Loopback, mapped, translated and local addresses are outside of it. */
 const globalIPv6 = '2000::/3';
 
-/** Parts of it that are not public or lead elsewhere: protocol assignments with Teredo, documentation, 6to4. */
+/** Its parts that are not public or lead elsewhere: protocol assignments with Teredo, documentation, 6to4. */
 const specialIPv6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 const special = createBlockList(specialIPv4, specialIPv6);
 const global = createBlockList([], [globalIPv6]);
 
-/** Whether an IP address, as text, is one of the public internet. False for anything that is not a plain IPv4 or IPv6 address. */
+/** Whether a text is an IP address of the public internet. False for anything but a plain IPv4 or IPv6 address. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !special.check(address, 'ipv4');
   // A zone ("fe80::1%eth0") names an interface of this machine.
@@ -40,13 +40,16 @@ export function isPublicAddress(address: string): boolean {
   return global.check(address, 'ipv6') && !special.check(address, 'ipv6');
 }
 
-/** Names that resolve only inside a network: RFC 6761, RFC 6762, RFC 8375, and what routers, clouds and clusters use. */
+/**
+ * Names that resolve only inside a network: RFC 6761, RFC 6762, RFC 8375, and what routers, clouds and clusters use.
+ */
 const localName = /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|home\.arpa|svc)\.?$/;
 
 /**
- * Whether an address of the web leads into a private network, as far as its text tells: an IP address that is not public, in any spelling that URL parsers
- * accept, a local name, or a name without a dot. Nothing is looked up, so a public name with a private address is not found.
- * @param url without a scheme, or not parsable: false
+ * Whether a URL leads into a private network, as far as its text shows: a non-public IP address in any spelling that
+ * URL parsers accept, a local name, or a name without a dot. Nothing is looked up, so a public name with a private
+ * address is not found.
+ * @param url false if it has no scheme or cannot be parsed
  */
 export function leadsToPrivateNetwork(url: string): boolean {
   const parsed = URL.parse(url);

@@ -8,7 +8,7 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { DirectRequest } from './direct-request.ts';
 import { contentCodings, decodeBody, readBody } from './read-body.ts';
 
-/** A request whose body comes in these chunks. */
+/** A request whose body arrives in these chunks. */
 function send(chunks: readonly Buffer[], headers: Record<string, string> = {}): IncomingMessage {
   return Object.assign(Readable.from(chunks, { objectMode: false }), { headers }) as unknown as IncomingMessage;
 }
@@ -22,14 +22,14 @@ describe('reading a body', () => {
     assert.equal((await readBody(send([]), 100)).length, 0);
   });
 
-  test('chunks of one byte are joined, byte for byte, however many they are', async () => {
+  test('any number of one-byte chunks is joined, byte for byte', async () => {
     const body = Buffer.from(Array.from({ length: 10_001 }, (_, index) => index % 251));
     const chunks = Array.from(body, (_byte, index) => body.subarray(index, index + 1));
     assert.ok((await readBody(send(chunks), 20_000)).equals(body));
     await assert.rejects(readBody(send(chunks), 9000), { problem: 'too-large' });
   });
 
-  test('too large by its declared length: refused before a byte is read', async () => {
+  test('a body with a declared length beyond the limit is refused before a byte is read', async () => {
     const request = send([Buffer.alloc(10)], { 'content-length': '11' });
     let reads = 0;
     request.on('newListener', (name) => (reads += name === 'data' ? 1 : 0));
@@ -37,19 +37,19 @@ describe('reading a body', () => {
     assert.equal(reads, 0);
   });
 
-  test('too large by count: without a declared length the limit holds all the same', async () => {
+  test('a body without a declared length is refused when it exceeds the limit', async () => {
     await assert.rejects(readBody(send([Buffer.alloc(6), Buffer.alloc(5)]), 10), { problem: 'too-large' });
     assert.equal((await readBody(send([Buffer.alloc(5), Buffer.alloc(5)]), 10)).length, 10, 'the limit itself is allowed');
   });
 
-  test('what a refused client still sends is thrown away, so that it can read the answer', async () => {
+  test('the rest of a refused body is discarded, so that the client can read the answer', async () => {
     const request = send([Buffer.alloc(11), Buffer.alloc(100_000), Buffer.alloc(100_000)]);
     await assert.rejects(readBody(request, 10), { problem: 'too-large' });
     if (!request.readableEnded) await new Promise((resolve) => void request.once('end', resolve));
     assert.equal(request.readableLength, 0);
   });
 
-  /** A request cut off after some bytes, as a server sees it. */
+  /** A request that is truncated after some bytes, as a server sees it. */
   async function cut(
     Request: typeof IncomingMessage,
     bytes: string,
@@ -58,7 +58,7 @@ describe('reading a body', () => {
     const outcome = Promise.withResolvers<unknown>();
     const server = createServer({ IncomingMessage: Request }, (request) => {
       const gone = new Promise((resolve) => void request.once('close', resolve));
-      // A server has a listener for errors of its own.
+      // A real server has its own error listener.
       request.on('error', () => {});
       socket.destroy();
       read(request, gone).then(outcome.reject, outcome.resolve);
@@ -80,12 +80,12 @@ describe('reading a body', () => {
     ['in chunks', 'POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n9\r\n{"model":\r\n'],
   ] as const) {
     for (const Request of [IncomingMessage, DirectRequest]) {
-      test(`a body ${name} that is cut is never taken for a whole one (${Request.name})`, { timeout: 60_000 }, async () => {
+      test(`a body ${name} that is truncated never counts as whole (${Request.name})`, { timeout: 60_000 }, async () => {
         const error = await cut(Request, bytes, (request) => readBody(request, 1000));
         assert.equal((error as { problem?: string }).problem, 'incomplete');
       });
 
-      test(`a body ${name} whose client had gone before it was read is not waited for (${Request.name})`, { timeout: 60_000 }, async () => {
+      test(`a body ${name} whose client disconnected before it was read fails at once (${Request.name})`, { timeout: 60_000 }, async () => {
         const error = await cut(Request, bytes, async (request, gone) => {
           await gone;
           return readBody(request, 1000);
@@ -108,33 +108,33 @@ describe('content encodings', () => {
   };
 
   for (const [coding, bytes] of Object.entries(encoded)) {
-    test(`${coding} is undone, however its name is written`, async () => {
+    test(`${coding} is decoded, in any spelling of its name`, async () => {
       assert.deepEqual(await decodeBody(bytes, coding, 100), text);
       assert.deepEqual(await decodeBody(bytes, ` ${coding.toUpperCase()} `, 100), text);
     });
 
-    test(`${coding} bomb: the limit holds for what comes out`, async () => {
+    test(`${coding} bomb: the limit applies to the decoded body`, async () => {
       const bomb = encoders[coding as keyof typeof encoders](Buffer.alloc(1_000_000));
       assert.ok(bomb.length < 10_000);
       await assert.rejects(decodeBody(bomb, coding, 100_000), { problem: 'too-large', message: /100000 bytes/ });
     });
 
-    test(`${coding} that is broken or cut is no body`, async () => {
+    test(`${coding} that is damaged or truncated is refused`, async () => {
       for (const bad of [text, bytes.subarray(0, -3), Buffer.alloc(0)])
         await assert.rejects(decodeBody(bad, coding, 100), { problem: 'invalid-encoding' }, `${bad.length} bytes`);
     });
   }
 
-  test('what comes out may be exactly as large as the limit', async () => {
+  test('the decoded body may be exactly as large as the limit', async () => {
     assert.deepEqual(await decodeBody(encoded.gzip, 'gzip', text.length), text);
     await assert.rejects(decodeBody(encoded.gzip, 'gzip', text.length - 1), { problem: 'too-large' });
   });
 
-  test('no encoding and identity are the same buffer', async () => {
+  test('no encoding and identity return the same buffer', async () => {
     for (const coding of [undefined, '', ' ', 'identity', 'Identity']) assert.equal(await decodeBody(text, coding, 100), text);
   });
 
-  test('an unknown encoding is named, but not at any length', async () => {
+  test('an unknown encoding is named in the error, abbreviated', async () => {
     for (const coding of ['compress', 'gzip, br', 'constructor', '__proto__', 'x'.repeat(1000)]) {
       await assert.rejects(decodeBody(text, coding, 100), (error: Error & { problem?: string }) => {
         assert.equal(error.problem, 'unsupported-encoding');
@@ -143,7 +143,7 @@ describe('content encodings', () => {
     }
   });
 
-  test('every encoding that messages name is understood', async () => {
+  test('every encoding that error messages name can be decoded', async () => {
     for (const coding of contentCodings) await decodeBody(coding === 'identity' ? text : encoded[coding], coding, 100);
   });
 });

@@ -25,13 +25,16 @@ const decoders = {
   zstd: promisify(zstdDecompress),
 } as const;
 
-/** Content codings that `decodeBody` understands, for messages that say what is right. */
+/** Content codings that `decodeBody` decodes, for error messages. */
 export const contentCodings = ['gzip', 'deflate', 'br', 'zstd', 'identity'] as const;
 
-/** Pieces that are kept apart until they are joined: a body may come in chunks of one byte, and each would take a hundred bytes of memory. */
+/**
+ * Pieces that are kept before they are joined. A body may arrive in one-byte chunks, and each takes a hundred bytes of
+ * memory.
+ */
 const chunksMax = 4096;
 
-/** How much of a body comes between two questions whether there is room for more. */
+/** Bytes of a body between two calls of `mayHold`. */
 export const heldStepBytes = 1024 * 1024;
 
 /** Larger bodies are joined in steps. */
@@ -39,13 +42,13 @@ const largeBytes = 4 * 1024 * 1024;
 
 /**
  * Reads a whole request body into one buffer.
- * @param bytesMax refuses larger bodies with `too-large`, by the declared length before reading where there is one
- * @param mayHold asked as more and more of a large body is there; the body is refused with `no-room` when it answers no
+ * @param bytesMax refuses larger bodies with `too-large`: before reading, if the length is declared
+ * @param mayHold called while a large body arrives; if it returns false, the body is refused with `no-room`
  */
 export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (bytes: number) => boolean = () => true): Promise<Buffer> {
   const declared = Number(request.headers['content-length'] ?? '0');
   if (declared > bytesMax) return Promise.reject(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
-  // A client that went away while its key was looked up: its request tells nobody again.
+  // The client disconnected while its key was looked up, and its request emits no further event.
   if (request.destroyed) return Promise.reject(new BodyError('incomplete', 'the client closed the connection'));
   return new Promise((resolve, reject) => {
     const joined: Buffer[] = [];
@@ -60,7 +63,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (b
       reject(error);
     };
     const onData = (chunk: Buffer): void => {
-      // What follows a body that is refused is thrown away, so that the client can read the answer.
+      // The rest of a refused body is discarded, so that the client can read the answer.
       if (isRefused) return;
       length += chunk.length;
       if (length > bytesMax) return refuse(new BodyError('too-large', `the body is larger than ${bytesMax} bytes`));
@@ -84,7 +87,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (b
       request.on('data', onData);
       request.on('end', onEnd);
     }
-    // A client that leaves while its body is joined has sent all of it: then the outcome is settled.
+    // A client that disconnects while its body is joined has sent all of it, so the body is accepted.
     const onCut = (cause?: unknown): void => reject(new BodyError('incomplete', 'the body ended before its declared length', { cause }));
     request.on('aborted', onCut);
     request.on('error', onCut);
@@ -92,7 +95,8 @@ export function readBody(request: IncomingMessage, bytesMax: number, mayHold: (b
 }
 
 /**
- * Undoes a body's `Content-Encoding`. The result is held to the same limit, so that a small compressed body cannot become a huge one.
+ * Decodes a body by its `Content-Encoding`. The limit also applies to the result, so that a small compressed body
+ * cannot become a huge one.
  */
 export async function decodeBody(body: Buffer, contentEncoding: string | undefined, bytesMax: number): Promise<Buffer> {
   const coding = contentEncoding?.trim().toLowerCase() ?? 'identity';

@@ -1,9 +1,9 @@
 import { InvalidReplyError } from './invalid-reply-error.ts';
 
-/** Header names in lower case; a header that came more than once is a list. */
+/** Header names in lower case. A repeated header is a list. */
 export type ReplyHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
-/** How the end of a body is known (RFC 9112, section 6.3). */
+/** How the end of a body is recognised (RFC 9112, section 6.3). */
 type BodyFraming =
   | { readonly type: 'length'; readonly bytes: number }
   | { readonly type: 'chunked' }
@@ -18,7 +18,7 @@ export type ReplyHead = {
   readonly keepsAlive: boolean;
 };
 
-/** 1 at the characters of a token (RFC 9110, section 5.6.2): what a header name may consist of. */
+/** 1 at the characters of a token (RFC 9110, section 5.6.2), of which header names consist. */
 const tokenCharacters = new Uint8Array(256);
 for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz") {
   tokenCharacters[character.charCodeAt(0)] = 1;
@@ -30,9 +30,9 @@ const SPACE = 0x20;
 const DELETE = 0x7f;
 
 /**
- * Reads the head of a reply: everything before the blank line, one character per byte. Strict where leniency lets two readers disagree on where a
- * reply ends: no folded or bare line ends, no control characters, no second or signed length, no length beside a transfer coding, and no coding
- * but `chunked`.
+ * Reads the head of a reply: everything before the blank line, one character per byte. It is strict where leniency
+ * would let two readers disagree about the end of a reply. It refuses folded lines, bare line ends, control characters,
+ * a second or signed length, a length beside a transfer coding, and codings other than `chunked`.
  * @throws InvalidReplyError
  */
 export function parseReplyHead(text: string): ReplyHead {
@@ -48,7 +48,7 @@ export function parseReplyHead(text: string): ReplyHead {
   return { status, headers, framing: chooseFraming(status, headers), keepsAlive: !isVersion10 && !asksToClose(headers['connection']) };
 }
 
-/** Checks a line of a trailer: a header that nobody reads, and that must not say how long the body before it was. */
+/** Checks a line of a trailer. Trailers are not read, but they must not declare the length of the body before them. */
 export function checkTrailer(line: string): void {
   const colon = endOfName(line, 0, line.length);
   if (/^(?:content-length|transfer-encoding)$/i.test(line.slice(0, colon))) throw new InvalidReplyError('its length comes after it');
@@ -63,7 +63,7 @@ function endOfLine(text: string, start: number): number {
 const plainSuccess = { status: 200, isVersion10: false } as const;
 
 function parseStatusLine(line: string): { readonly status: number; readonly isVersion10: boolean } {
-  // What nearly every reply begins with.
+  // Nearly every reply begins with this line.
   if (line === 'HTTP/1.1 200 OK') return plainSuccess;
   const match = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?$/.exec(line);
   if (match === null) throw new InvalidReplyError('the status line cannot be read');
@@ -79,8 +79,9 @@ function endOfName(text: string, start: number, end: number): number {
 }
 
 /**
- * A header value without the white space around it. Tabs at its end stay: Node's parser takes them for a part of a length or a transfer coding, so that one
- * reader would see chunks where another sees none; here both are then refused.
+ * A header value without the white space around it. Tabs at its end stay, as in Node's parser, which counts them as
+ * part of a length or a transfer coding. Both are then refused here; otherwise one reader would see chunks and another
+ * none.
  */
 function readValue(text: string, start: number, end: number): string {
   let first = start;
@@ -123,7 +124,7 @@ function chooseFraming(status: number, headers: Readonly<Record<string, string |
   const length = headers['content-length'];
   if (coding !== undefined && length !== undefined) throw new InvalidReplyError('it has both a length and a transfer coding');
   if (length !== undefined && (typeof length !== 'string' || !lengthPattern.test(length))) {
-    throw new InvalidReplyError('its length is no single number');
+    throw new InvalidReplyError('its length is not a single number');
   }
   if (coding !== undefined && (typeof coding !== 'string' || coding.toLowerCase() !== 'chunked')) {
     throw new InvalidReplyError('its transfer coding is unknown');

@@ -9,14 +9,14 @@ import fc from 'fast-check';
 import { headerBytesMax, scenarios } from './testing/reply-arbitraries.ts';
 import { createUpstreamClient, type UpstreamClient } from './upstream-client.ts';
 
-/** What a client made of a reply: `ok` when it took it for whole. */
+/** How a client read a reply: `ok` if it read it as whole. */
 type Outcome = { readonly ok: boolean; readonly status: number; readonly body: string; readonly error?: string };
 
 let server: Server;
 let port: number;
 let client: UpstreamClient;
 let script: readonly Buffer[] = [];
-/** Whether the client at hand has made up its mind. */
+/** Whether the current client has decided. */
 let isSettled = false;
 let playing: Promise<void> = Promise.resolve();
 before(async () => {
@@ -43,7 +43,7 @@ const open = (): UpstreamClient => createUpstreamClient({ origin: `http://127.0.
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
 
-/** Sends a reply, and ends the connection when that is not whole by itself. */
+/** Sends a reply, and ends the connection if the reply does not end by itself. */
 async function play(socket: Socket): Promise<void> {
   for (const piece of script) {
     socket.write(piece);
@@ -53,7 +53,7 @@ async function play(socket: Socket): Promise<void> {
   if (!isSettled) socket.end();
 }
 
-/** What a client makes of the reply, when all of it has been sent, also what follows the reply. */
+/** The client's reading of a reply, after all bytes were sent, also those that follow the reply. */
 async function settle(ask: () => Promise<Outcome>): Promise<Outcome> {
   isSettled = false;
   const outcome = await ask();
@@ -112,7 +112,7 @@ function askNode(): Promise<Outcome> {
   return promise;
 }
 
-test('what is taken for a whole reply is one for Node too, with the same body', { timeout: 60_000 }, async () => {
+test('a reply that is read as whole is whole for Node too, with the same body', { timeout: 60_000 }, async () => {
   let whole = 0;
   const numRuns = 1500;
   await fc.assert(
@@ -122,7 +122,7 @@ test('what is taken for a whole reply is one for Node too, with the same body', 
       script = places.slice(1).map((place, index) => bytes.subarray(places[index], place));
       const ours = await settle(askOurs);
       if (mayBreak) {
-        // What follows such a reply may still be on its way to the next request of its connection.
+        // Bytes after such a reply may still arrive for the next request of its connection.
         await client.close();
         client = open();
       }

@@ -9,7 +9,7 @@ const headerBytesMax = 1024;
 
 type Heard = { readonly heads: (readonly [status: number, headers: object])[]; body: string; ended: boolean };
 
-/** Reads bytes cut into pieces, each in memory that is overwritten afterwards, as that of a connection is. */
+/** Reads bytes in pieces. The memory of each piece is overwritten afterwards, as for a connection. */
 function read(pieces: readonly Buffer[], closes = false) {
   const heard: Heard = { heads: [], body: '', ended: false };
   const parser = new ReplyParser(
@@ -59,7 +59,7 @@ describe('a reply that is well formed', () => {
       assert.deepEqual([heard.body, heard.ended, heard.used], [body, true, text.length]);
     });
 
-    test(`${name}: however it is cut`, () => {
+    test(`${name}is read the same in any pieces`, () => {
       const expected = whole(text);
       const bytes = Buffer.from(text, 'latin1');
       fc.assert(
@@ -73,7 +73,7 @@ describe('a reply that is well formed', () => {
     });
   }
 
-  test('a body without a length ends with the connection, and only it does', () => {
+  test('only a body without a length ends with the connection', () => {
     const open = whole('HTTP/1.0 200 OK\r\n\r\nhello', true);
     assert.deepEqual([open.body, open.ended, open.closed], ['hello', true, true]);
     const cut = whole(`${ok}content-length: 9\r\n\r\nhello`, true);
@@ -83,7 +83,7 @@ describe('a reply that is well formed', () => {
     assert.equal(whole(ok, true).closed, false);
   });
 
-  test('bytes after the end are left alone', () => {
+  test('bytes after the end are not consumed', () => {
     const text = `${ok}content-length: 2\r\n\r\nhi`;
     const heard = whole(`${text}HTTP/1.1 200 OK\r\n`);
     assert.deepEqual([heard.body, heard.used], ['hi', text.length]);
@@ -170,7 +170,7 @@ describe('a reply that could be read in two ways, or is none, is refused', () =>
   }
 });
 
-test('after a reset the next reply is read afresh', () => {
+test('after a reset the next reply is read from the start', () => {
   const heard: string[] = [];
   const parser = new ReplyParser(
     {

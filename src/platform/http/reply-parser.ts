@@ -1,11 +1,11 @@
 import { InvalidReplyError } from './invalid-reply-error.ts';
 import { checkTrailer, parseReplyHead, type ReplyHead } from './reply-head.ts';
 
-/** What a parser tells, in the order of the bytes. */
+/** The events of a parser, in the order of the bytes. */
 export type ReplyEvents = {
-  /** A head has come; those below 200 are followed by another. */
+  /** A head was read. Heads below 200 are followed by another. */
   readonly onHead: (head: ReplyHead) => void;
-  /** A piece of the body: a view of what was pushed. */
+  /** A piece of the body: a view of the pushed bytes. */
   readonly onBody: (piece: Buffer) => void;
   readonly onEnd: () => void;
 };
@@ -15,29 +15,30 @@ type State = 'head' | 'counted' | 'until-close' | 'chunk-size' | 'chunk-data' | 
 const CR = 0x0d;
 const LF = 0x0a;
 /**
- * The size of a chunk in hexadecimal digits (exact as a number) and its extensions, which mean nothing to anybody. They are read by their grammar (RFC 9112,
- * section 7.1.1, without its bad white space) all the same: where readers differ about a chunk's line, they differ about where the reply ends.
+ * The size of a chunk in hexadecimal digits (exact as a number), and its extensions, which have no meaning. Extensions
+ * must still match their grammar (RFC 9112, section 7.1.1, without "bad white space"): readers that disagree about the
+ * line of a chunk disagree about the end of the reply.
  */
 const chunkSizePattern =
   /^([0-9a-fA-F]{1,12})(?:;[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?:=(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+|"(?:[\t\x20\x21\x23-\x5b\x5d-\x7e\x80-\xff]|\\[\t\x20-\x7e\x80-\xff])*"))?)*$/;
 const chunkLineBytesMax = 4096;
 const trailersMax = 64;
-/** A server that is still at work may say so several times a minute. */
+/** A server that is still working may send several interim heads a minute. */
 const interimHeadsMax = 256;
-/** What every head begins with. */
+/** Every head begins with this. */
 const headBeginning = Buffer.from('HTTP/1.');
 
 /**
- * Reads the reply to one request out of the bytes of a connection, however they are cut. It holds back nothing of a body, and of a head or a chunk's
- * line no more than its limit. Pure: no I/O.
+ * Reads the reply to one request from the bytes of a connection, in pieces of any size. It buffers no body, and of a
+ * head or a chunk's line at most the limit. Pure: no I/O.
  */
 export class ReplyParser {
   readonly #events: ReplyEvents;
   readonly #headerBytesMax: number;
   #state: State = 'head';
-  /** The beginning of a head or line whose end has not come yet. */
+  /** The beginning of an unfinished head or line. */
   #held: Buffer | undefined;
-  /** Bytes that the body, or the chunk at hand, has left. */
+  /** Bytes that are missing of the body, or of the current chunk. */
   #left = 0;
   #trailers = 0;
   #interimHeads = 0;
@@ -47,7 +48,7 @@ export class ReplyParser {
     this.#headerBytesMax = headerBytesMax;
   }
 
-  /** Makes ready for the reply to the next request. */
+  /** Prepares for the reply to the next request. */
   reset(): void {
     this.#state = 'head';
     this.#held = undefined;
@@ -65,7 +66,7 @@ export class ReplyParser {
     return at;
   }
 
-  /** The connection has ended. True when that is a proper end of the body; then the end has been told. */
+  /** The connection has ended. Returns true if this properly ends the body; then the end was reported. */
   finish(): boolean {
     if (this.#state !== 'until-close') return false;
     this.#end();
@@ -113,14 +114,14 @@ export class ReplyParser {
     return at + length - held;
   }
 
-  /** What is held and what has come. */
+  /** The buffered bytes and the new ones. */
   #join(bytes: Buffer, at: number): Buffer {
     const rest = at === 0 ? bytes : bytes.subarray(at);
     return this.#held === undefined ? rest : Buffer.concat([this.#held, rest]);
   }
 
   #begin(head: ReplyHead): void {
-    if (head.status === 101) throw new InvalidReplyError('it switches to a protocol that nobody asked for');
+    if (head.status === 101) throw new InvalidReplyError('it switches to a protocol that was not requested');
     if (head.status < 200) {
       this.#interimHeads += 1;
       if (this.#interimHeads > interimHeadsMax) throw new InvalidReplyError('it is announced without an end');
@@ -148,7 +149,7 @@ export class ReplyParser {
     return end;
   }
 
-  /** Hands a line on without its end, or holds its beginning until more comes. */
+  /** Passes on a line without its end, or buffers its beginning until more arrives. */
   #readLine(bytes: Buffer, at: number, take: (line: string) => void): number {
     const held = this.#held?.length ?? 0;
     const newLine = bytes.indexOf(LF, at);
@@ -167,7 +168,7 @@ export class ReplyParser {
 
   #beginChunk(line: string): void {
     const digits = chunkSizePattern.exec(line)?.[1];
-    if (digits === undefined) throw new InvalidReplyError('the size of a chunk is no number');
+    if (digits === undefined) throw new InvalidReplyError('the size of a chunk is not a number');
     this.#left = Number.parseInt(digits, 16);
     this.#state = this.#left === 0 ? 'trailer' : 'chunk-data';
   }
@@ -186,8 +187,9 @@ export class ReplyParser {
 }
 
 /**
- * Refuses what can no longer become a head: a server of another protocol, or one that ends lines otherwise, would be waited for until the call's time is over.
- * @param checked how many of the bytes have been looked at before
+ * Refuses bytes that can no longer become a head. Otherwise the call would wait until its deadline for a server of
+ * another protocol.
+ * @param checked number of bytes that were checked before
  */
 function checkPartialHead(bytes: Buffer, checked: number): void {
   const length = Math.min(bytes.length, headBeginning.length);

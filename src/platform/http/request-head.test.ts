@@ -9,13 +9,13 @@ test('a head has its path, the host, the headers in order and the length', () =>
   for (let round = 0; round < 3; round++) assert.equal(encode('POST', '/v1/x?y=1', { accept: '*/*', 'x-a': 'ü' }, 7), expected);
 });
 
-test('a value that changes is never written from memory', () => {
+test('a changed value is never written from the cache', () => {
   const encode = createRequestHeadEncoder('h');
   for (const value of ['one', 'two', 'one', 'x'.repeat(10_000)])
     assert.ok(encode('POST', '/', { authorization: value }, 0).includes(`\r\nauthorization: ${value}\r\n`));
 });
 
-test('what would be another header or another request is refused, every time', () => {
+test('a value that would begin another header or request is refused every time', () => {
   const encode = createRequestHeadEncoder('h');
   for (const headers of [
     { 'x-a': 'b\r\nx-c: d' },

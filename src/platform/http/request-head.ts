@@ -1,6 +1,6 @@
-/** Known lines that are kept: real traffic repeats the same few, and the bound keeps hostile values from filling memory. */
+/** Cached header lines. Real traffic repeats the same few, and the bound keeps hostile values from filling memory. */
 const knownLinesMax = 512;
-/** Longer values are cheap to check in proportion and would cost memory to keep. */
+/** Longer values are not cached: their check is cheap in proportion, and they would cost memory. */
 const knownValueCharactersMax = 512;
 
 const namePattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
@@ -8,7 +8,7 @@ const valuePattern = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** No space and no control character, so that a request line has exactly its three parts. */
 const pathPattern = /^\/[\x21-\x7e]*$/;
 
-/** What the encoder itself says, or what would change how the request is read. */
+/** Headers that the encoder writes itself, or that would change how the request is read. */
 const reserved = new Set(['host', 'content-length', 'transfer-encoding', 'connection', 'expect', 'upgrade']);
 
 /** Writes the heads of requests to one origin. */
@@ -21,11 +21,11 @@ export type RequestHeadEncoder = (
 ) => string;
 
 /**
- * Makes an encoder. `host` is that of a parsed address. What it returns is one character per byte. It throws a TypeError for a path or header that would not stay in its place:
- * a line end in a value would be a second header, or a second request.
+ * Makes an encoder. `host` is from a parsed URL. A head has one character per byte. The encoder throws a TypeError for
+ * a path or header that would change the structure: a line end in a value would begin a second header or request.
  */
 export function createRequestHeadEncoder(host: string): RequestHeadEncoder {
-  /** The line last written for a header name, with the value it was made from. */
+  /** The last line of each header name, with its value. */
   const known = new Map<string, { readonly value: string; readonly line: string }>();
   const encodeLine = (name: string, value: string): string => {
     const last = known.get(name);

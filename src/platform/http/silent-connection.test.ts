@@ -28,24 +28,24 @@ describe('a connection whose time for a head has run out', { timeout: 20_000 }, 
     return { socket, answer };
   }
 
-  test('is closed without a word where nothing was ever sent', async () => {
+  test('is closed without an answer if nothing was ever sent', async () => {
     const { answer } = await open();
     assert.equal(await answer, '');
   });
 
-  test('gets its 408 where half a head was sent', async () => {
+  test('gets a 408 if half a head was sent', async () => {
     const { socket, answer } = await open();
     socket.write('GET / HT');
     assert.match(await answer, /^HTTP\/1\.1 408 /);
   });
 
-  test('gets its 408 where the second request is the half one', async () => {
+  test('gets a 408 if the second request is incomplete', async () => {
     const { socket, answer } = await open();
     socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\nGET / HT');
     assert.match(await answer, /^HTTP\/1\.1 200 [^]*served[^]*HTTP\/1\.1 408 /);
   });
 
-  test('is served where its request was received while the server looked at the clock', async () => {
+  test('is served if its request arrived at the moment of the timeout', async () => {
     const { socket, answer } = await open();
     blockMs = 100;
     server.prependOnceListener('clientError', () => socket.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n'));

@@ -23,20 +23,20 @@ import type { ReplyHeaders } from './reply-head.ts';
 import { BodyLengthError, ConnectionClosedError, type StreamedBody } from './upstream-connection.ts';
 
 type UndiciClientOptions = UpstreamClientOptions & {
-  /** What connections go through: every one is a tunnel, for plain http too. Absent: none. */
+  /** The proxy of all connections. Each is a tunnel, for http too. Absent: no proxy. */
   readonly proxy?: ProxyAddress | undefined;
-  /** Whether HTTP/2 is spoken where the upstream offers it. */
+  /** Whether to use HTTP/2 if the upstream offers it. */
   readonly http2?: boolean | undefined;
 };
 
 /**
- * A client that goes through a proxy or speaks HTTP/2, which the gateway's own does not. It keeps the same contract: nothing is sent twice, redirects are not followed, and
- * errors have the same codes. It costs more CPU for each call.
+ * A client for proxies and HTTP/2, which the gateway's own client does not support. It keeps the same contract: nothing
+ * is sent twice, redirects are not followed, and errors have the same codes. It costs more CPU for each call.
  */
 export function createUndiciClient(options: UndiciClientOptions): UpstreamClient {
   let isClosed = false;
   const opening = loadUndici().then((undici) => openPool(undici, options));
-  // Each request hears of it.
+  // Each request gets the error.
   opening.catch(() => {});
   const encodeHead = createRequestHeadEncoder(new URL(options.origin).host);
   return {
@@ -44,7 +44,8 @@ export function createUndiciClient(options: UndiciClientOptions): UpstreamClient
       const exchange = new DeferredExchange(handler);
       if (isClosed) return queueMicrotask(() => exchange.fail(new ClientClosedError()));
       try {
-        // What cannot be encoded must not come to undici: a pool with HTTP/2 that has thrown for one request serves none after it.
+        // A request that cannot be encoded must not reach undici: an HTTP/2 pool that has thrown once serves no further
+        // request.
         encodeHead(request.method, request.path, request.headers, 0);
       } catch (error) {
         return queueMicrotask(() => exchange.fail(error instanceof Error ? error : new Error('the request cannot be encoded')));
@@ -72,7 +73,7 @@ function openPool(undici: Awaited<ReturnType<typeof loadUndici>>, options: Undic
     allowH2: http2,
     connect: proxy === undefined ? connect : connectThrough(proxy, connect, connectTimeoutMs),
     maxHeaderSize: headerBytesMax,
-    // The exchange has finer limits.
+    // The exchange has its own, finer limits.
     headersTimeout: 0,
     bodyTimeout: 0,
     keepAliveTimeout: idleMs,
@@ -81,7 +82,7 @@ function openPool(undici: Awaited<ReturnType<typeof loadUndici>>, options: Undic
   });
 }
 
-/** Opens a tunnel and, where the upstream speaks TLS, has it prove who it is at the other end. */
+/** Opens a tunnel. For https, TLS runs through it to the upstream, which proves its identity. */
 function connectThrough(proxy: ProxyAddress, connect: buildConnector.connector, timeoutMs: number): buildConnector.connector {
   const open = async (place: buildConnector.Options, callback: buildConnector.Callback): Promise<void> => {
     const isSecure = place.protocol === 'https:';
@@ -121,14 +122,14 @@ function dispatch(pool: Pool, request: UpstreamRequest, exchange: DeferredExchan
   }
 }
 
-/** HTTP/2 has no parser of its own that counts. */
+/** Size of the headers, which the HTTP/2 parser does not count. */
 function sizeOf(headers: ReplyHeaders): number {
   let bytes = 0;
   for (const name in headers) bytes += name.length + String(headers[name] ?? '').length;
   return bytes;
 }
 
-/** The body, which must have the length that was declared. */
+/** The body. Fails if its length is not as declared. */
 async function* readDeclared({ bytes, read }: StreamedBody): AsyncGenerator<Buffer> {
   let sent = 0;
   for await (const piece of read()) {
@@ -139,7 +140,10 @@ async function* readDeclared({ bytes, read }: StreamedBody): AsyncGenerator<Buff
   if (sent !== bytes) throw new BodyLengthError(sent, bytes);
 }
 
-/** The codes of undici, as those of the gateway's own client: what is decided by them must not depend on the client. */
+/**
+ * Translates undici's codes into those of the gateway's own client, because decisions by code must not depend on the
+ * client.
+ */
 function translateError(error: Error & { readonly code?: unknown }, { connectTimeoutMs }: UndiciClientOptions): Error {
   const code = typeof error.code === 'string' ? error.code : '';
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return new ConnectTimeoutError(connectTimeoutMs);

@@ -52,7 +52,7 @@ function send(client: ReturnType<typeof open>, request: Partial<UpstreamRequest>
   return promise;
 }
 
-test('a request goes as it is given, and its answer comes as it is', async () => {
+test('a request is sent unchanged, and its answer is received unchanged', async () => {
   const client = open();
   const heard = await send(client, { path: '/v1/x?y=%20z', headers: { 'content-type': 'application/json' } });
   assert.deepEqual(seen.at(-1), { method: 'POST', url: '/v1/x?y=%20z', body: 'hello' });
@@ -68,7 +68,7 @@ test('a redirect is not followed', async () => {
   await client.close();
 });
 
-test('early hints are heard with their own status, before the answer', async () => {
+test('early hints are reported with their own status, before the answer', async () => {
   const client = open();
   const heard = await send(client, { path: '/hints' });
   assert.deepEqual(heard.statuses, [103, 200]);
@@ -76,13 +76,13 @@ test('early hints are heard with their own status, before the answer', async () 
   await client.close();
 });
 
-test('headers beyond the limit end the call with a code that says so', async () => {
+test('headers beyond the limit end the call with their own code', async () => {
   const client = open();
   assert.equal((await send(client, { path: '/wide' })).error?.code, 'INVALID_HTTP_REPLY');
   await client.close();
 });
 
-test('whatever fails is told to the handler, and nothing is thrown', async () => {
+test('the handler receives every failure, and nothing is thrown', async () => {
   const refused = open('http://127.0.0.1:1');
   assert.equal((await send(refused, {})).error?.code, 'ECONNREFUSED');
   await refused.close();
@@ -90,7 +90,7 @@ test('whatever fails is told to the handler, and nothing is thrown', async () =>
   assert.ok((await send(client, { headers: { 'x-bad': 'a\r\nb' } })).error);
   assert.ok((await send(client, { path: 'no-slash' })).error);
   await client.close();
-  assert.ok((await send(client, {})).error, 'a closed client takes no more');
+  assert.ok((await send(client, {})).error, 'a closed client accepts no request');
 });
 
 test('closing lets a running request finish', async () => {

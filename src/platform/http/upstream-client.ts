@@ -13,17 +13,17 @@ export type UpstreamRequest = {
   readonly method: 'POST' | 'GET' | 'DELETE';
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer | undefined;
-  /** A body that is not held in memory, in place of `body`. */
+  /** A body that is not in memory, instead of `body`. */
   readonly streamedBody?: StreamedBody;
 };
 
-/** Connections to one upstream's origin. */
+/** Sends requests to the origin of one upstream. */
 export type UpstreamClient = {
-  /** Sends; the handler hears of everything that follows. Never throws: a failure is the handler's `onResponseError`. */
+  /** Sends a request; the handler receives all later events. Never throws: failures go to `onResponseError`. */
   readonly send: (request: UpstreamRequest, handler: UpstreamHandler) => void;
-  /** Lets running requests finish and takes no more. */
+  /** Accepts no more requests, and waits for the running ones. */
   readonly close: () => Promise<void>;
-  /** The client whose connections it uses, where they are not its own. */
+  /** The client whose connections it uses, if it has none of its own. */
   readonly base?: UpstreamClient;
 };
 
@@ -34,7 +34,7 @@ export type UpstreamClientOptions = {
   readonly headerBytesMax: number;
 };
 
-/** No connection within the time for it. */
+/** No connection was made in time. */
 export class ConnectTimeoutError extends Error {
   readonly code = 'CONNECT_TIMEOUT';
   constructor(timeoutMs: number) {
@@ -43,7 +43,7 @@ export class ConnectTimeoutError extends Error {
   }
 }
 
-/** A request came after the client was closed, or its idle connection was put away. */
+/** A request came after the client was closed, or an idle connection was closed. */
 export class ClientClosedError extends Error {
   readonly code = 'CLIENT_CLOSED';
   constructor() {
@@ -54,25 +54,29 @@ export class ClientClosedError extends Error {
 
 const readBytes = 64 * 1024;
 /**
- * How long an idle connection is kept where the upstream says nothing, and at most where it does. Common servers (Node, uvicorn, gunicorn) close one after
- * five seconds or less and most do not say so; a request that meets the closing is lost.
+ * How long an idle connection is kept if the upstream names no time. Common servers (Node, uvicorn, gunicorn) close
+ * idle connections after five seconds or less, mostly without announcing it; a request that is sent at that moment is
+ * lost.
  */
 export const idleMs = 4_000;
-/** The longest that one is kept, whatever the upstream says. */
+/** The longest time that an idle connection is kept, even if the upstream names a longer one. */
 export const idleMsMax = 600_000;
-/** An upstream closes a connection at the time it names; a request that is on its way then is lost. */
+/**
+ * Closes a connection this long before the time that the upstream names: a request that is in flight then would be
+ * lost.
+ */
 export const idleMarginMs = 2_000;
 const sweepMs = 1_000;
-/** After a burst, this many connections may wait for the next one; each holds a file descriptor and, over TLS, some 50 KB. */
+/** Idle connections that are kept after a burst. Each holds a file descriptor and, with TLS, about 50 KB. */
 const idleConnectionsMax = 1024;
 
 /**
- * Opens a connection pool. Redirects are not followed, only HTTP/1.1 is spoken, and no proxy is used; `createUndiciClient` makes a client for the rest. The only
- * time limit is that of connecting, because the exchange has finer ones.
+ * Opens a connection pool. It follows no redirects, speaks only HTTP/1.1, and uses no proxy; `createUndiciClient`
+ * supports these. Its only time limit is for connecting, because the exchange has finer ones.
  *
- * Nothing is sent twice. When an upstream closes a connection while a request is on its way, no sign tells for certain that it has not read it: a reset looks the
- * same after a crash in the middle of generating, which is paid for. Such a call fails, and its client decides. What can be done is done before: a connection is
- * not used when its end is known or near.
+ * Nothing is sent twice. When an upstream closes a connection with a request in flight, nothing shows for certain that
+ * it has not read the request. A reset looks the same after a crash during generation, which must be paid. So the call
+ * fails, and its client decides. To avoid this, a connection is not used when its end is known or near.
  */
 export function createUpstreamClient(options: UpstreamClientOptions): UpstreamClient {
   const pool = createPool(options);
@@ -96,13 +100,13 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
 
 const noController: UpstreamController = { abort: () => {}, pause: () => {}, resume: () => {} };
 
-/** Whoever sends has not returned yet when it is told of a failure at once. */
+/** Reports a failure after `send` has returned, because callers do not expect it earlier. */
 function failLater(handler: UpstreamHandler, error: Error): void {
   queueMicrotask(() => handler.onResponseError(noController, error));
 }
 
 type Pool = {
-  /** A free connection or a new one; undefined when the pool is closed. */
+  /** An idle connection or a new one; undefined if the pool is closed. */
   readonly take: () => UpstreamConnection | undefined;
   readonly close: () => Promise<void>;
 };
@@ -110,7 +114,7 @@ type Pool = {
 function createPool(options: UpstreamClientOptions): Pool {
   const open = createConnector(options);
   const all = new Set<UpstreamConnection>();
-  /** The most recently used last, which is taken first: the rest can grow old and be closed. */
+  /** The most recently used connection is last and is used first, so that the others can expire. */
   let idle: UpstreamConnection[] = [];
   let closing: PromiseWithResolvers<void> | undefined;
 
@@ -159,7 +163,9 @@ function createPool(options: UpstreamClientOptions): Pool {
   };
 }
 
-/** How long a connection may be kept idle after a reply, in milliseconds: what the upstream said in it, else a default. */
+/**
+ * How long a connection may be idle after a reply, in milliseconds: the time that the upstream names, or the default.
+ */
 function readIdleMs(head: ReplyHead): number {
   const hint = head.headers['keep-alive'];
   if (typeof hint !== 'string') return idleMs;
@@ -169,13 +175,14 @@ function readIdleMs(head: ReplyHead): number {
 
 type Connector = ConstructorParameters<typeof UpstreamConnection>[0];
 
-/** Opens connections to an origin. Nothing is sent on one before the other side has proved who it is. */
+/** Opens connections to an origin. Nothing is sent before the server has proved its identity. */
 function createConnector(options: UpstreamClientOptions): Connector {
   const { protocol, hostname, port } = new URL(options.origin);
   const isSecure = protocol === 'https:';
-  // An IPv6 address stands in brackets in an address.
+  // URLs write IPv6 addresses in brackets.
   const host = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
-  // On the systems that Node's release has prebuilt for us a read fills its memory and is handed over in one step, so all connections share it.
+  // On the systems for which Node offers prebuilt releases, a read fills its memory and is delivered in one step, so
+  // all connections share the memory.
   const buffer = Buffer.allocUnsafeSlow(readBytes);
   let session: Buffer | undefined;
   return (read, ready) => {
@@ -212,8 +219,8 @@ function createConnector(options: UpstreamClientOptions): Connector {
       socket = connectTcp(common, onConnect);
     }
     socket.once('close', () => clearTimeout(timer));
-    // It may be the session that the other side stumbles over; offered again, it would keep every connection from being made. The call hears of the end or the
-    // error, and its client may try again at once.
+    // The server may have failed because of the session. If it were offered again, no connection might succeed. The
+    // call fails, and its client may retry at once.
     const forgetSession = (): void => {
       if (!isConnected) session = undefined;
     };

@@ -7,16 +7,15 @@ import { createUpstreamClient, type UpstreamClient, type UpstreamController } fr
 
 type Answer = { readonly status: number; readonly body: string; readonly error: (Error & { code?: string }) | undefined };
 
-/** With an hour for the connection, so that no pause of the machine makes it too old. */
+/** Keeps the connection for an hour, so that it does not expire on a slow machine. */
 const whole = 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=3600\r\ncontent-length: 2\r\n\r\nhi';
 
-/** A server whose answers are written by hand, and a client to it. */
 describe('a connection to an upstream', () => {
   let server: Server;
   let origin: string;
   let client: UpstreamClient;
   const sockets: Socket[] = [];
-  /** What each complete request is answered with; undefined for nothing. */
+  /** Answers each complete request. */
   let answer: (socket: Socket, request: string) => void = () => {};
   before(async () => {
     server = createServer((socket) => {
@@ -84,7 +83,7 @@ describe('a connection to an upstream', () => {
     assert.equal(sockets.length, 1);
   });
 
-  test('carries one request at a time: calls at once have one each', async () => {
+  test('carries one request at a time, so that concurrent calls use separate connections', async () => {
     assert.deepEqual(
       (await Promise.all([send(), send(), send()])).map(({ body }) => body),
       ['hi', 'hi', 'hi'],
@@ -97,8 +96,8 @@ describe('a connection to an upstream', () => {
   for (const [name, reply] of [
     ['asks to close it', whole.replace('content-length', 'connection: keep-alive, Close\r\ncontent-length')],
     ['speaks HTTP/1.0', whole.replace('1.1', '1.0')],
-    ['names a time that is all but over', whole.replace('3600', '2')],
-    ['is followed by bytes that nobody asked for', `${whole}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`],
+    ['names a time that is nearly over', whole.replace('3600', '2')],
+    ['is followed by unexpected bytes', `${whole}HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil`],
   ] as const) {
     test(`is not used again after a reply that ${name}`, async () => {
       answer = (socket) => void socket.write(reply);
@@ -107,7 +106,7 @@ describe('a connection to an upstream', () => {
     });
   }
 
-  test('on which bytes come while it is idle is closed, and they are nobody’s reply', async () => {
+  test('that receives bytes while idle is closed, and no call gets them', async () => {
     assert.equal((await send()).body, 'hi');
     const [first] = sockets;
     assert.ok(first);
@@ -118,7 +117,7 @@ describe('a connection to an upstream', () => {
     assert.equal(sockets.length, 2);
   });
 
-  test('whose reply came before the request was sent is not used again', async () => {
+  test('whose reply arrived before the request was sent is not used again', async () => {
     server.once('connection', (socket: Socket) => {
       socket.pause();
       socket.write('HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\n\r\n');
@@ -129,7 +128,7 @@ describe('a connection to an upstream', () => {
     assert.equal(sockets.length, 2);
   });
 
-  test('that breaks tells its call, and no other', async () => {
+  test('that fails ends its call, and no other', async () => {
     answer = (socket) => void socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhi');
     const cut = await send();
     assert.deepEqual([cut.body, cut.error?.code], ['hi', 'CONNECTION_CLOSED']);
@@ -139,7 +138,7 @@ describe('a connection to an upstream', () => {
     assert.equal((await send()).body, 'hi');
   });
 
-  test('is closed by an abort, also before it is made, and nothing more is heard', async () => {
+  test('is closed by an abort, also before it is open, and no further event follows', async () => {
     let heard = 0;
     const never = send(undefined, { onStart: (controller) => controller.abort(new Error('left')) }).then(() => (heard += 1));
     assert.equal((await send()).body, 'hi');
@@ -152,7 +151,7 @@ describe('a connection to an upstream', () => {
     void stopped;
   });
 
-  test('of a call that is over is not the call’s to steer', async () => {
+  test('cannot be controlled by a call that has ended', async () => {
     let old: UpstreamController | undefined;
     await send(undefined, { onStart: (controller) => (old = controller) });
     const next = send(undefined, {
@@ -165,13 +164,13 @@ describe('a connection to an upstream', () => {
     assert.equal(sockets.length, 1);
   });
 
-  test('that was paused until its reply had come is read again by the next call', async () => {
+  test('that was paused until its reply was whole is read again by the next call', async () => {
     assert.equal((await send(undefined, { onData: (controller) => controller.pause() })).body, 'hi');
     assert.equal((await send()).body, 'hi');
     assert.equal(sockets.length, 1);
   });
 
-  test('that is paused makes the upstream wait', async () => {
+  test('that is paused puts back-pressure on the upstream', async () => {
     let paused: UpstreamController | undefined;
     const large = 'x'.repeat(50_000_000);
     answer = (socket) => void socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${large.length}\r\n\r\n${large}`);
@@ -182,7 +181,7 @@ describe('a connection to an upstream', () => {
         controller.pause();
       },
     });
-    // Other calls come and go meanwhile.
+    // Other calls run meanwhile.
     while (paused === undefined) await new Promise((resolve) => setImmediate(resolve));
     answer = (socket) => void socket.write(whole);
     for (let round = 0; round < 50; round++) assert.equal((await send()).body, 'hi');

@@ -3,33 +3,35 @@ import type { Socket } from 'node:net';
 import type { ReplyHead, ReplyHeaders } from './reply-head.ts';
 import { ReplyParser } from './reply-parser.ts';
 
-/** What a handler may do to its request. Harmless when the request has ended. */
+/** Controls a request. Has no effect after the request has ended. */
 export type UpstreamController = {
-  /** Ends the request and its connection. The handler hears nothing more. */
+  /** Ends the request and its connection. The handler receives nothing more. */
   readonly abort: (reason: Error) => void;
-  /** Stops reading, so that the upstream has to wait. A piece or two may still come. */
+  /** Stops reading, so that the upstream must wait. One or two pieces may still arrive. */
   readonly pause: () => void;
   readonly resume: () => void;
 };
 
-/** Hears of what becomes of a request, in this order: the start, heads, pieces of the body, and the end or an error. */
+/** Receives the events of a request, in this order: the start, heads, pieces of the body, and the end or an error. */
 export type UpstreamHandler = {
-  /** Called before anything is sent and before a connection is there. */
+  /** Called before a connection exists and before anything is sent. */
   readonly onRequestStart: (controller: UpstreamController) => void;
-  /** A status line with its headers. One below 200 announces another. */
+  /** A status line with its headers. A status below 200 is followed by another head. */
   readonly onResponseStart: (controller: UpstreamController, status: number, headers: ReplyHeaders) => void;
-  /** A piece of the body, which is the handler's own from here on. */
+  /** A piece of the body. The handler may keep it. */
   readonly onResponseData: (controller: UpstreamController, piece: Buffer) => void;
   readonly onResponseEnd: (controller: UpstreamController) => void;
-  /** Nothing more comes. Its `code` is that of the system or of TLS, or one of this client. */
+  /** The request has failed. The `code` is from the system, from TLS, or from this client. */
   readonly onResponseError: (controller: UpstreamController, error: Error) => void;
 };
 
 /** A body that is read while it is sent, such as a file. */
 export type StreamedBody = {
-  /** Its length, which is declared before anything of it is read. */
+  /** Its length, which is declared before any of it is read. */
   readonly bytes: number;
-  /** Reads it from its beginning. Left early where nothing more of it is wanted; one that comes to another length breaks its call. */
+  /**
+   * Reads it from the beginning. The iteration stops early if the rest is not needed. A wrong length fails the call.
+   */
   readonly read: () => AsyncIterable<Buffer>;
 };
 
@@ -42,12 +44,12 @@ export class ConnectionClosedError extends Error {
   }
 }
 
-/** A request in one piece spares the kernel a scatter list; beyond this copying costs more than it spares. */
+/** A request in one piece needs no scatter list in the kernel. Beyond this size copying costs more. */
 const joinedBytesMax = 32 * 1024;
 
 const nothing = Buffer.alloc(0);
 
-/** What was read of a body is not what was declared of it. */
+/** A body did not have its declared length. */
 export class BodyLengthError extends Error {
   readonly code = 'BODY_LENGTH_MISMATCH';
   constructor(bytes: number, declared: number) {
@@ -56,7 +58,10 @@ export class BodyLengthError extends Error {
   }
 }
 
-/** One request on its connection: what its handler steers it with, even when the connection has gone on to another request. */
+/**
+ * One request on its connection, and the controller for its handler, which stays valid when the connection serves
+ * another request.
+ */
 class Exchange implements UpstreamController {
   readonly handler: UpstreamHandler;
   readonly #connection: UpstreamConnection;
@@ -81,14 +86,14 @@ class Exchange implements UpstreamController {
 
 export type UpstreamConnectionOptions = {
   readonly headerBytesMax: number;
-  /** The reply has ended and another request may follow; `head` is that of the reply. */
+  /** The reply has ended, and another request may follow. `head` belongs to the reply. */
   readonly onIdle: (connection: UpstreamConnection, head: ReplyHead) => void;
   readonly onClosed: (connection: UpstreamConnection) => void;
 };
 
 /** One HTTP/1.1 connection to an upstream, with one request at a time. */
 export class UpstreamConnection {
-  /** On the monotonic clock: from then on an idle connection is not used again, because the upstream may be closing it. */
+  /** From this time (monotonic clock) the idle connection is not used, because the upstream may be closing it. */
   expiresAtMs = 0;
   readonly #options: UpstreamConnectionOptions;
   readonly #parser: ReplyParser;
@@ -96,18 +101,21 @@ export class UpstreamConnection {
   #exchange: Exchange | undefined;
   #head: ReplyHead | undefined;
   #hasEnded = false;
-  /** The memory that is being read, and where in it the pieces of the body that came with it are gathered. */
+  /** The memory of the last read, and the range in it that holds the collected pieces of the body. */
   #memory: Buffer = nothing;
   #gatheredStart = 0;
   #gatheredEnd = 0;
   #isReady = false;
   #isPaused = false;
-  /** A streamed body is on its way: the connection is not free when the reply is whole. */
+  /** A streamed body is being sent. The connection is not free then, even if the reply is whole. */
   #isSending = false;
-  /** The request that waits for the connection to be made. */
+  /** The request that waits for the connection. */
   #waiting: { readonly head: string; readonly body: Buffer | StreamedBody | undefined } | undefined;
 
-  /** @param open begins to connect, hands what is read to `read` (memory that is used again), and calls `ready` when the other side is known */
+  /**
+   * @param open begins to connect, passes each read to `read` (in memory that is reused), and calls `ready` when the
+   * server is authenticated
+   */
   constructor(open: (read: (bytes: Buffer) => void, ready: () => void) => Socket, options: UpstreamConnectionOptions) {
     this.#options = options;
     this.#parser = new ReplyParser(
@@ -204,7 +212,7 @@ export class UpstreamConnection {
     this.#socket.write(bytes);
   }
 
-  /** Sends a body piece by piece, no faster than the other side takes it, and for as long as its request is the connection's. */
+  /** Sends a body piece by piece, with back-pressure, for as long as its request uses the connection. */
   async #stream(body: StreamedBody): Promise<void> {
     const exchange = this.#exchange;
     this.#isSending = true;
@@ -214,7 +222,7 @@ export class UpstreamConnection {
         if (this.#exchange !== exchange || this.#socket.destroyed) return;
         sent += piece.length;
         if (sent > body.bytes) break;
-        // With its last piece, before which no proper reply is whole.
+        // This is set with the last piece; a proper reply is not whole before.
         if (sent === body.bytes) this.#isSending = false;
         if (!this.#socket.write(piece)) await waitForDrain(this.#socket);
       }
@@ -226,7 +234,7 @@ export class UpstreamConnection {
   }
 
   #onRead(bytes: Buffer): void {
-    // Bytes that nobody asked for: whatever they mean, they must not become the beginning of the next reply.
+    // Unexpected bytes must not become the beginning of the next reply.
     if (this.#exchange === undefined) return void this.#socket.destroy();
     this.#memory = bytes;
     this.#gatheredStart = 0;
@@ -236,7 +244,7 @@ export class UpstreamConnection {
       try {
         used = this.#parser.push(bytes);
       } finally {
-        // Also what came before a fault, which was a proper part of the reply.
+        // Bytes before the error were a proper part of the reply, and are delivered too.
         this.#handOver();
       }
     } catch (error) {
@@ -252,8 +260,8 @@ export class UpstreamConnection {
   }
 
   /**
-   * Moves a piece of the body up to those before it, over what has been read already. A reply in chunks of one byte would otherwise be a hundred times its
-   * size in memory, an object for each.
+   * Moves a piece of the body next to those before it, over bytes that were parsed already. Otherwise a reply in
+   * one-byte chunks would take a hundred times its size in memory, with an object for each.
    */
   #onBody(piece: Buffer): void {
     const at = piece.byteOffset - this.#memory.byteOffset;
@@ -266,7 +274,7 @@ export class UpstreamConnection {
     this.#gatheredEnd += piece.length;
   }
 
-  /** Hands on what was gathered of the body, as a copy: the memory that was read into is used again for the next read. */
+  /** Delivers the collected pieces as a copy, because the next read overwrites the memory. */
   #handOver(): void {
     const memory = this.#memory;
     const length = this.#gatheredEnd - this.#gatheredStart;
@@ -278,16 +286,16 @@ export class UpstreamConnection {
     exchange.handler.onResponseData(exchange, own);
   }
 
-  /** The reply is whole. Whether the connection is free is settled first, so that its next request may come out of the handler. */
+  /** The reply is whole. The connection is released first, so that the handler may send the next request on it. */
   #finish(isClean: boolean): void {
     const exchange = this.#exchange;
     const head = this.#head;
     this.#exchange = undefined;
-    // A reply that came before the whole request was sent leaves the rest of the request on the connection.
+    // If a reply comes before the whole request was sent, the rest of the request stays on the connection.
     const isReusable =
       isClean && !this.#isSending && head?.keepsAlive === true && head.framing.type !== 'until-close' && this.#socket.writableLength === 0;
     if (isReusable && this.isUsable) {
-      // The last pieces may have come after a pause; an idle connection must hear of its end.
+      // The last pieces may have come during a pause. An idle connection must be read, to notice its end.
       this.#readOn();
       this.#options.onIdle(this, head);
     } else {
@@ -310,7 +318,7 @@ export class UpstreamConnection {
   }
 }
 
-/** Resolves when the socket takes more, or is no more. */
+/** Resolves when the socket accepts more, or is closed. */
 function waitForDrain(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -19,7 +19,7 @@ type Open = (context: TestContext, origin: string, connectTimeoutMs: number) => 
 const headerBytesMax = 8192;
 const usual = 30_000;
 
-/** Through a proxy that leads where it is asked to. */
+/** Connects through a proxy. */
 const openThroughProxy: Open = async (context, origin, connectTimeoutMs) => {
   const proxy = await startFakeProxy(undefined);
   context.after(() => proxy[Symbol.asyncDispose]());
@@ -79,7 +79,7 @@ const clients: readonly { readonly name: string; readonly protocol: string; read
   },
 ];
 
-/** Runs with the certificate among those that are trusted. */
+/** Runs a step while the test certificate is trusted. */
 async function trusting(step: () => Promise<void>): Promise<void> {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, cert]);
@@ -90,12 +90,12 @@ async function trusting(step: () => Promise<void>): Promise<void> {
   }
 }
 
-/** What a server does with a request. */
+/** How a server answers a request. */
 type Answer = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 type Upstream = { readonly origin: string; readonly port: number };
 
-/** A server that speaks what the client does. Its sockets end with the test. */
+/** A server for the client's protocol. Its sockets end with the test. */
 async function serve(context: TestContext, protocol: string, answer: Answer): Promise<Upstream> {
   const server: Server =
     protocol === 'http'
@@ -136,7 +136,7 @@ type Steering = {
   readonly onPiece?: (controller: UpstreamController) => void;
 };
 
-/** Sends, and says at each moment what was heard. */
+/** Sends a request, and records its events. */
 function send(client: UpstreamClient, request: Partial<UpstreamRequest>, steering: Steering = {}) {
   const heard: Heard = { statuses: [], headers: {}, pieces: [], code: undefined, ended: false };
   const { promise, resolve } = Promise.withResolvers<Heard>();
@@ -179,7 +179,7 @@ const ask = (client: UpstreamClient, path: string, timeoutMs = usual) =>
 
 for (const { name, protocol, version, open } of clients) {
   describe(`${name}, ${protocol}`, () => {
-    /** Opens the client for a server, and closes both. */
+    /** Runs a test with a client and a server, and closes both. */
     const run = (title: string, answer: Answer, use: (client: UpstreamClient, upstream: Upstream, context: TestContext) => Promise<void>) =>
       test(title, (context) =>
         trusting(async () => {
@@ -192,7 +192,7 @@ for (const { name, protocol, version, open } of clients) {
 
     const seen: { method: string | undefined; url: string | undefined; body: string; version: string; asked: unknown }[] = [];
     run(
-      'a request goes as it is given, and its reply comes whole, redirects too',
+      'a request is sent unchanged, and its reply is received whole, also a redirect',
       async (request, response) => {
         const { method, url, httpVersion } = request;
         const { 'x-asked': asked } = request.headers;
@@ -210,7 +210,7 @@ for (const { name, protocol, version, open } of clients) {
 
     const release = Promise.withResolvers<void>();
     run(
-      'a stream comes piece by piece, as it is written',
+      'a stream arrives piece by piece, as it is written',
       async (_request, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
         response.write('data: 1\n\n');
@@ -229,7 +229,7 @@ for (const { name, protocol, version, open } of clients) {
 
     const left = Promise.withResolvers<void>();
     run(
-      'a call that is given up ends at the upstream, and hears nothing more',
+      'an aborted call ends at the upstream, and receives no further event',
       (request, response) => {
         request.resume();
         if (request.url === '/after') return void response.end('after');
@@ -247,7 +247,7 @@ for (const { name, protocol, version, open } of clients) {
 
     const paths: (string | undefined)[] = [];
     run(
-      'a call that is given up before there is a connection is not sent',
+      'a call that is aborted before a connection exists is not sent',
       (request, response) => {
         paths.push(request.url);
         response.end('ok');
@@ -261,7 +261,7 @@ for (const { name, protocol, version, open } of clients) {
     );
 
     run(
-      'an upstream that says nothing is waited for as long as the caller wants',
+      'a silent upstream is waited for until the caller aborts',
       (request, response) => {
         if (request.url === '/after') response.end('ok');
       },
@@ -290,7 +290,7 @@ for (const { name, protocol, version, open } of clients) {
     );
 
     run(
-      'a reply that its reader has paused waits, and is whole in the end',
+      'a reply whose reader paused waits, and is whole in the end',
       (_request, response) => void response.end(large),
       async (client) => {
         const paused = Promise.withResolvers<UpstreamController>();
@@ -310,7 +310,7 @@ for (const { name, protocol, version, open } of clients) {
     );
 
     run(
-      'a streamed body of another length than was declared breaks its call',
+      'a streamed body with a wrong length fails its call',
       async (request, response) => {
         await bodyOf(request).catch(() => {});
         response.end('no');
@@ -331,7 +331,7 @@ for (const { name, protocol, version, open } of clients) {
 
     const calls: (string | undefined)[] = [];
     run(
-      'a connection that breaks fails its call, which is not sent a second time',
+      'a broken connection fails its call, which is not sent a second time',
       (request, response) => {
         calls.push(request.url);
         if (request.url === '/cut') {
@@ -351,13 +351,13 @@ for (const { name, protocol, version, open } of clients) {
     );
 
     run(
-      'headers beyond the limit are an invalid reply',
+      'headers beyond the limit make a reply invalid',
       (_request, response) => void response.writeHead(200, { 'x-wide': 'x'.repeat(20_000) }).end(),
       async (client) => assert.equal((await send(client, {}).done).code, 'INVALID_HTTP_REPLY'),
     );
 
     run(
-      'whatever fails is told to the handler, nothing is thrown, and a closed client takes no more',
+      'the handler receives every failure, nothing is thrown, and a closed client accepts no request',
       (_request, response) => void response.end('late'),
       async (client) => {
         assert.equal((await send(client, { headers: { 'x-bad': 'a\r\nb' } }).done).code, 'TypeError');
@@ -370,7 +370,7 @@ for (const { name, protocol, version, open } of clients) {
       },
     );
 
-    test('a refused connection, and one that is not made in time, fail with a code that says so', async (context) => {
+    test('a refused connection and a late one fail, each with its own code', async (context) => {
       const closed = createTcpServer().listen(0, '127.0.0.1');
       await once(closed, 'listening');
       const { port } = closed.address() as AddressInfo;
@@ -385,7 +385,7 @@ for (const { name, protocol, version, open } of clients) {
     });
 
     if (protocol === 'https') {
-      test('TLS is a part of the time for connecting', async (context) => {
+      test('the time for connecting includes TLS', async (context) => {
         const silent = createTcpServer((socket) => context.after(() => void socket.destroy())).listen(0, '127.0.0.1');
         await once(silent, 'listening');
         context.after(() => void silent.close());
@@ -394,7 +394,7 @@ for (const { name, protocol, version, open } of clients) {
         await client.close();
       });
 
-      test('nothing is sent to a server that cannot prove who it is', async (context) => {
+      test('nothing is sent to a server that cannot prove its identity', async (context) => {
         const urls: (string | undefined)[] = [];
         const upstream = await serve(context, protocol, (request, response) => {
           urls.push(request.url);

@@ -9,7 +9,7 @@ import { createUpstreamClient, type UpstreamClient, type UpstreamController } fr
 
 type Answer = { readonly status: number; readonly pieces: readonly Buffer[]; readonly body: string; readonly code: string | undefined };
 
-/** With an hour for the connection, so that no pause of the machine makes it too old. */
+/** Keeps the connection for an hour, so that it does not expire on a slow machine. */
 const whole = 'HTTP/1.1 200 OK\r\nkeep-alive: timeout=3600\r\ncontent-length: 2\r\n\r\nhi';
 const unhinted = whole.replace('keep-alive: timeout=3600\r\n', '');
 const chunkedHead = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
@@ -17,7 +17,7 @@ const chunkedHead = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 let server: Server;
 let client: UpstreamClient;
 let sockets: Socket[] = [];
-/** Called for each piece that a connection receives; requests here are small enough to come in one. */
+/** Called for each piece that a connection receives. Requests here are small enough for one piece. */
 let answer: (socket: Socket, received: Buffer) => void = () => {};
 
 beforeEach(async () => {
@@ -62,7 +62,7 @@ const closed = (socket: Socket | undefined): Promise<void> =>
   new Promise((resolve) => (socket === undefined || socket.closed ? resolve() : void socket.once('close', () => resolve())));
 
 describe('memory that is read again', () => {
-  test('is never what a handler was given, whatever the others read meanwhile', async () => {
+  test('never changes a piece that a handler received before', async () => {
     const letters = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
     let calls = 0;
     answer = (socket) => {
@@ -78,7 +78,7 @@ describe('memory that is read again', () => {
     );
   });
 
-  test('gives what came in it as one piece: tiny chunks do not become as many objects', async () => {
+  test('delivers one piece for each read, so that tiny chunks do not become many objects', async () => {
     answer = (socket) =>
       void socket.write(`${chunkedHead}${Array.from('0123456789'.repeat(1000), (digit) => `1;a=b\r\n${digit}\r\n`).join('')}0\r\n\r\n`);
     const { body, pieces } = await send();
@@ -86,7 +86,7 @@ describe('memory that is read again', () => {
     assert.ok(pieces.length < 200, `${pieces.length} pieces`);
   });
 
-  test('gives what came before a fault, and then tells of the fault', async () => {
+  test('delivers the bytes before an error, and then the error', async () => {
     answer = (socket) => void socket.write(`${chunkedHead}1\r\na\r\n2\r\nbc\r\nno size\r\n`);
     const { body, code } = await send();
     assert.deepEqual([body, code], ['abc', 'INVALID_HTTP_REPLY']);
@@ -103,7 +103,7 @@ describe('what comes after a reply', () => {
     ['with an empty body', 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'],
   ] as const) {
     for (const surplus of ['evil', '\r\n', '4\r\nevil\r\n0\r\n\r\n', whole.replace('hi', 'ev')]) {
-      test(`${name} is nobody’s: ${JSON.stringify(surplus)}`, async () => {
+      test(`${name} is not delivered to any call: ${JSON.stringify(surplus)}`, async () => {
         answer = (socket) => void socket.write(head + surplus);
         assert.equal((await send()).body, '');
         answer = (socket) => void socket.write(whole);
@@ -119,7 +119,7 @@ describe('a connection that the upstream closes', () => {
     ['properly', (socket: Socket) => void socket.end()],
     ['by a reset', (socket: Socket) => void socket.resetAndDestroy()],
   ] as const) {
-    test(`${name} when it has the next request: the call fails and is not sent again`, async () => {
+    test(`${name} when it has received the next request: the call fails and is not sent again`, async () => {
       assert.equal((await send()).body, 'hi');
       let requests = 0;
       answer = (socket) => {
@@ -139,7 +139,7 @@ describe('a connection that the upstream closes', () => {
         const socket = sockets.at(-1);
         assert.ok(socket);
         close(socket);
-        // It is the client's end that has to know.
+        // The client's side must have noticed.
         await closed(clientSide.at(-1));
         assert.deepEqual([sockets.length, clientSide.length], [round, round]);
       }
@@ -155,7 +155,7 @@ describe('a connection that the upstream closes', () => {
     ['what cannot be read', 'keep-alive: timeout=soon\r\n', 4000],
     ['two things', 'keep-alive: timeout=60\r\nkeep-alive: timeout=2\r\n', 4000],
   ] as const) {
-    test(`is given up before: it said ${name}, so after ${keptMs} ms`, async (context) => {
+    test(`is closed by the client before: the upstream said ${name}, so after ${keptMs} ms`, async (context) => {
       let nowMs = performance.now();
       const clock = context.mock.method(performance, 'now', () => nowMs);
       answer = (socket) => void socket.write(unhinted.replace('\r\n', `\r\n${hint}`));
@@ -213,11 +213,11 @@ describe('an upload of 30 MB that is answered early', () => {
     });
   }
 
-  test('and of which all is read: the connection is kept', async () => {
+  test('and read to its end: the connection is kept', async () => {
     let received = 0;
     answer = (socket, piece) => {
       received += piece.length;
-      // The head is a part of it.
+      // The head counts too.
       if (received > large.length) socket.write(whole);
     };
     assert.equal((await send(large)).body, 'hi');
@@ -226,10 +226,10 @@ describe('an upload of 30 MB that is answered early', () => {
   });
 });
 
-describe('a call that is given up', () => {
+describe('an aborted call', () => {
   const stages = ['start', 'connecting', 'interim', 'head', 'data', 'data again'] as const;
   for (const stage of stages) {
-    test(`at this stage hears nothing more, and its connection is closed: ${stage}`, async () => {
+    test(`receives nothing more, and its connection is closed, at this stage: ${stage}`, async () => {
       answer = (socket) => void socket.write(`HTTP/1.1 103 Early Hints\r\n\r\n${chunkedHead}2\r\nhi\r\n`);
       const heard: string[] = [];
       let pieces = 0;
@@ -261,22 +261,22 @@ describe('a call that is given up', () => {
       );
       await given.promise;
       answer = (socket) => void socket.write(whole);
-      assert.equal((await send()).body, 'hi', 'the next call has a connection of its own');
+      assert.equal((await send()).body, 'hi', 'the next call has its own connection');
       if (sockets.length > 1) await closed(sockets[0]);
       assert.equal(heard.at(-1), stage);
     });
   }
 });
 
-describe('a connection that does not come about', () => {
-  test('within its time fails with a code that says so: TLS is a part of it', async () => {
+describe('a connection that is not established', () => {
+  test('in time fails with its own code, also during TLS', async () => {
     answer = () => {};
     const secure = open(`https://127.0.0.1:${(server.address() as AddressInfo).port}`, 1500);
     assert.equal((await send(undefined, secure)).code, 'CONNECT_TIMEOUT');
     await secure.close();
   });
 
-  test('because the other side speaks no TLS fails at once', async () => {
+  test('because the server does not speak TLS fails at once', async () => {
     answer = (socket) => void socket.write('HTTP/1.1 400 Bad Request\r\n\r\n');
     const secure = open(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
     assert.match((await send(undefined, secure)).code ?? '', /SSL|EPROTO/);
@@ -284,7 +284,7 @@ describe('a connection that does not come about', () => {
   });
 });
 
-test('a head that drips in is read, and one that is no HTTP is not waited for', async () => {
+test('a head in tiny pieces is read, and a head that is not HTTP fails at once', async () => {
   const drip = (socket: Socket, at: number): void => {
     if (at === whole.length) return;
     socket.write(whole.charAt(at));
@@ -296,7 +296,7 @@ test('a head that drips in is read, and one that is no HTTP is not waited for', 
   assert.equal((await send()).code, 'INVALID_HTTP_REPLY');
 });
 
-test('an upstream whose address is of IPv6 is reached, and told its name in brackets', async (context) => {
+test('an upstream with an IPv6 address is reached, and `host` has brackets', async (context) => {
   let received = '';
   const six = createServer((socket) => {
     sockets.push(socket);
@@ -318,7 +318,7 @@ test('an upstream whose address is of IPv6 is reached, and told its name in brac
   six.close();
 });
 
-test('an upstream with several addresses is reached at the one that answers', async (context) => {
+test('an upstream with several addresses is reached at the address that answers', async (context) => {
   const addresses = [
     { address: '::1', family: 6 },
     { address: '127.0.0.1', family: 4 },

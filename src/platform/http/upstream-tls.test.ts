@@ -53,7 +53,7 @@ async function ask(host: string): Promise<Told> {
   return told;
 }
 
-/** Runs with the certificate among those that are trusted. */
+/** Runs a step while the test certificate is trusted. */
 async function trusting(step: () => Promise<void>): Promise<void> {
   const usual = getCACertificates('default');
   setDefaultCACertificates([...usual, cert]);
@@ -64,12 +64,12 @@ async function trusting(step: () => Promise<void>): Promise<void> {
   }
 }
 
-test('nothing is sent to a server that cannot prove who it is', async () => {
+test('nothing is sent to a server that cannot prove its identity', async () => {
   assert.equal((await ask('localhost')).code, 'DEPTH_ZERO_SELF_SIGNED_CERT');
   assert.equal(received, '');
 });
 
-test('a server that is trusted is spoken to, and one with another name is not, however often it is asked', () =>
+test('a trusted server gets the request, and one with another name never does', () =>
   trusting(async () => {
     const client = open('127.0.0.1');
     for (let round = 0; round < 3; round++) assert.equal((await send(client)).code, 'ERR_TLS_CERT_ALTNAME_INVALID');
@@ -79,7 +79,7 @@ test('a server that is trusted is spoken to, and one with another name is not, h
     assert.match(received, /authorization: Bearer secret/);
   }));
 
-/** A TLS server behind a wire that a test can cut. */
+/** A TLS server behind a relay that a test can cut. */
 async function behindWire(
   answer: (socket: TLSSocket) => void,
   step: (client: UpstreamClient, wire: { cutNext: boolean; cut: () => void }) => Promise<void>,
@@ -122,7 +122,7 @@ async function behindWire(
 
 const reply = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nhi';
 
-test('a session is used again, and forgotten when a connection with it does not come about', async () => {
+test('a session is reused, and forgotten when a connection with it fails', async () => {
   const reused: boolean[] = [];
   const answer = (socket: TLSSocket): void => {
     reused.push(socket.isSessionReused());
@@ -137,7 +137,7 @@ test('a session is used again, and forgotten when a connection with it does not 
   assert.deepEqual(reused, [false, true, false]);
 });
 
-test('a connection that is cut without a word of TLS is no end of a reply that has a length', () =>
+test('a connection that is cut without a TLS close does not end a reply with a length', () =>
   behindWire(
     (socket) => void socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhi', () => socket.destroy()),
     async (client, wire) => {
@@ -147,7 +147,7 @@ test('a connection that is cut without a word of TLS is no end of a reply that h
     },
   ));
 
-test('large replies at once do not get into each other', async () => {
+test('concurrent large replies do not mix', async () => {
   const letters = ['a', 'b', 'c', 'd'];
   let calls = 0;
   const answer = (socket: TLSSocket): void => {

@@ -7,7 +7,7 @@ const never = new AbortController().signal;
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('fair scheduler', () => {
-  test('tenants take scheduler, however much one of them asks for', async () => {
+  test('tenants take turns, even if one of them has many requests', async () => {
     const scheduler = new FairScheduler({ atOnceMax: 1, atOncePerTenantMax: 1, waitingMax: 100, waitingPerTenantMax: 100 });
     const order: string[] = [];
     const enter = async (tenant: string): Promise<void> => {
@@ -21,7 +21,7 @@ describe('fair scheduler', () => {
     assert.deepEqual([scheduler.atOnce, scheduler.waiting], [0, 0]);
   });
 
-  test('a tenant at its limit is passed over, and a turn that is free stays free', async () => {
+  test('a tenant at its limit is skipped, and a free slot stays free', async () => {
     const scheduler = new FairScheduler({ atOnceMax: 2, atOncePerTenantMax: 1, waitingMax: 100, waitingPerTenantMax: 100 });
     const leave = await scheduler.enter('a', never);
     const second = scheduler.enter('a', never);
@@ -36,7 +36,7 @@ describe('fair scheduler', () => {
     assert.deepEqual([scheduler.atOnce, scheduler.waiting], [0, 0]);
   });
 
-  test('whoever gives up leaves the queue', async () => {
+  test('an aborted request leaves the queue', async () => {
     const scheduler = new FairScheduler({ atOnceMax: 1, atOncePerTenantMax: 1, waitingMax: 2, waitingPerTenantMax: 1 });
     const leave = await scheduler.enter('a', never);
     const leaving = new AbortController();

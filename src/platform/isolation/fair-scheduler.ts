@@ -1,7 +1,7 @@
 export type FairSchedulerLimits = {
-  /** Turns that are taken at a time, by all tenants. */
+  /** Slots for all tenants together. */
   readonly atOnceMax: number;
-  /** Turns that one tenant has at a time. Less than `atOnceMax` keeps one free for others. */
+  /** Slots that one tenant may use at a time. Less than `atOnceMax` keeps slots free for others. */
   readonly atOncePerTenantMax: number;
   readonly waitingMax: number;
   readonly waitingPerTenantMax: number;
@@ -9,10 +9,10 @@ export type FairSchedulerLimits = {
 
 type Tenant = { readonly name: string; atOnce: number; readonly waiting: (() => void)[] };
 
-/** Lets so many in at a time. Tenants take turns, however much one of them asks for. */
+/** Admits a bounded number at a time. Tenants take turns, so that one busy tenant does not delay the others. */
 export class FairScheduler {
   readonly #limits: FairSchedulerLimits;
-  /** In the order of their turns. A tenant that has nothing is forgotten. */
+  /** In the order in which they are served. A tenant without requests is removed. */
   readonly #tenants = new Map<string, Tenant>();
   #atOnce = 0;
   #waiting = 0;
@@ -29,7 +29,10 @@ export class FairScheduler {
     return this.#waiting;
   }
 
-  /** Resolves when it is this tenant's turn, with how to give the turn back. Undefined where too many wait already. Rejects with the signal's reason. */
+  /**
+   * Resolves with a function that frees the slot, when the tenant gets one. Undefined if too many wait already. Rejects
+   * with the signal's reason.
+   */
   async enter(name: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     signal.throwIfAborted();
     const { atOnceMax, atOncePerTenantMax, waitingMax, waitingPerTenantMax } = this.#limits;
@@ -55,7 +58,7 @@ export class FairScheduler {
     };
   }
 
-  /** A tenant that had a turn goes to the end of the queue. */
+  /** Moves a tenant that was served to the end of the queue. */
   #moveToEnd(tenant: Tenant): void {
     this.#tenants.delete(tenant.name);
     if (tenant.atOnce > 0 || tenant.waiting.length > 0) this.#tenants.set(tenant.name, tenant);

@@ -1,24 +1,25 @@
-/** What a job may use beside its input. */
+/** Gives a job access to the code that started it. */
 export type JobContext<Question = never, Answer = never> = {
   /**
-   * Asks the code that started the job, which answers on the main thread: for a piece of a file, for example. Rejects where the answer is a refusal. Bytes that are
-   * `transferred` go over without a copy.
+   * Asks the code that started the job, which answers on the main thread: for example with a piece of a file. Rejects
+   * if the answer is a refusal. `transferred` buffers are not copied.
    */
   readonly ask: (question: Question, transferred?: readonly ArrayBuffer[]) => Promise<Answer>;
 };
 
 /**
- * A module that does a job. It is loaded only in threads. `run` does one job; what it returns or throws must survive structured cloning. `prepare` loads what an input
- * needs, such as a library for its format; its time is not the job's.
+ * A module that does a job. It is loaded only in threads. `run` does one job; its result or error must survive
+ * structured cloning. `prepare` loads what an input requires, such as a library for its format; its time does not
+ * count.
  */
 export type JobModule = {
   readonly run: (input: never, context: never) => unknown;
   readonly prepare?: (input: never) => Promise<unknown>;
 };
 
-/** Names a job without loading what does it. */
+/** Names a job without loading its module. */
 export type IsolatedJob<Module extends JobModule> = {
-  /** In metrics and errors. */
+  /** The name in metrics and errors. */
   readonly name: string;
   readonly moduleUrl: string;
   /** Never set: it carries the types of input and output. */
@@ -34,25 +35,26 @@ export type JobQuestion<Module extends JobModule> = Asks<Module>['question'];
 export type JobAnswer<Module extends JobModule> = Asks<Module>['answer'];
 
 /**
- * Declares a job: `isolatedJob<typeof MeasureJob>('measure-sound', new URL('./measure-job.ts', import.meta.url))`. The module is only imported as a type.
+ * Declares a job: `isolatedJob<typeof MeasureJob>('measure-sound', new URL('./measure-job.ts', import.meta.url))`. The
+ * module is imported only as a type.
  */
 export function isolatedJob<Module extends JobModule>(name: string, module: URL): IsolatedJob<Module> {
   return { name, moduleUrl: module.href };
 }
 
-/** Why a job came to nothing. */
+/** Why a job has failed. */
 export type JobFailure =
-  /** It took longer than it may. Its thread was ended. */
+  /** It exceeded its time. Its thread was terminated. */
   | 'too-long'
-  /** It took more memory than it may. Its thread was ended. */
+  /** It exceeded its memory. Its thread was terminated. */
   | 'too-much-memory'
-  /** What it came to is larger than it may be. */
+  /** Its result is too large. */
   | 'too-much-output'
   /** It threw. */
   | 'threw'
-  /** Its thread ended by itself, or did not start. */
+  /** Its thread exited, or did not start. */
   | 'crashed'
-  /** Too many jobs wait, of all tenants or of this one. It was not begun. */
+  /** Too many jobs wait, of all tenants or of this one. It was not started. */
   | 'too-busy'
   /** The pool is closed. */
   | 'closed';
@@ -66,7 +68,7 @@ export class JobError extends Error {
   }
 }
 
-/** To a thread. It has one job at a time. */
+/** A message to a thread, which has one job at a time. */
 export type ThreadOrder =
   | {
       readonly type: 'run';
@@ -78,7 +80,7 @@ export type ThreadOrder =
   | { readonly type: 'answer'; readonly question: number; readonly value: unknown }
   | { readonly type: 'refusal'; readonly question: number; readonly message: string };
 
-/** From a thread. `began` comes when the job's module is loaded: the time before is not the job's. */
+/** A message from a thread. `began` is sent when the job's module is loaded; the time before does not count. */
 export type ThreadReport =
   | { readonly type: 'began'; readonly id: number }
   | { readonly type: 'ask'; readonly id: number; readonly question: number; readonly value: unknown }

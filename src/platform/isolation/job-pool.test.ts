@@ -32,7 +32,7 @@ const figuresOf = (context: TestContext) => readPoolFigures().find(({ pool }) =>
 
 async function failureOf(job: Promise<unknown>): Promise<JobFailure> {
   const error = await job.then(
-    () => assert.fail('the job came to something'),
+    () => assert.fail('the job must fail'),
     (reason: unknown) => reason,
   );
   assert.ok(error instanceof JobError, String(error));
@@ -40,7 +40,7 @@ async function failureOf(job: Promise<unknown>): Promise<JobFailure> {
 }
 
 describe('jobs on foreign bytes', () => {
-  test('a job that loops is ended at its limit, the event loop turns meanwhile, and the next job has a new thread', async (context) => {
+  test('a job that loops is terminated at its limit, the event loop runs meanwhile, and the next job gets a new thread', async (context) => {
     const pool = openPool(context);
     for (const does of ['loop', 'loop in microtasks', 'backtrack', 'never end'] as const) {
       let turns = 0;
@@ -56,7 +56,7 @@ describe('jobs on foreign bytes', () => {
     );
   });
 
-  test('a job that takes too much memory, of the heap or of buffers, is ended, and the process lives', async (context) => {
+  test('a job that takes too much memory, of the heap or of buffers, is terminated, and the process survives', async (context) => {
     const pool = openPool(context);
     for (const does of ['fill the heap', 'fill buffers'] as const)
       assert.equal(await failureOf(run(pool, { does })), 'too-much-memory', does);
@@ -69,7 +69,7 @@ describe('jobs on foreign bytes', () => {
     assert.deepEqual(await run(pool, { does: 'write', bytes: 500 }), Buffer.alloc(500));
   });
 
-  test('a job that throws tells why, and one that ends its thread is told from it', async (context) => {
+  test('an error of a job reports its message, and an exit of its thread is a different failure', async (context) => {
     const pool = openPool(context);
     await assert.rejects(run(pool, { does: 'throw', message: 'damaged' }), /hostile: damaged/);
     assert.equal(await failureOf(run(pool, { does: 'throw', message: '' })), 'threw');
@@ -77,14 +77,14 @@ describe('jobs on foreign bytes', () => {
     assert.equal(await run(pool, { does: 'echo', value: 'well' }), 'well');
   });
 
-  test('an input that cannot be handed over rejects, and costs no thread', async (context) => {
+  test('an input that cannot be cloned rejects, and costs no thread', async (context) => {
     const pool = openPool(context);
     await assert.rejects(run(pool, { does: 'echo', value: () => {} }), /could not be cloned/);
     assert.equal(await run(pool, { does: 'echo', value: 'next' }), 'next');
     assert.equal(figuresOf(context)?.terminated, 0);
   });
 
-  test('questions of a job are answered on the main thread, and a refusal is told', async (context) => {
+  test('questions of a job are answered on the main thread, and a refusal reaches the job', async (context) => {
     const pool = openPool(context);
     const answer = (question: number): string => {
       if (question === 2) throw new Error('refused');
@@ -94,7 +94,7 @@ describe('jobs on foreign bytes', () => {
     assert.deepEqual(answered, ['answer 1', 'refused', 'answer 3']);
   });
 
-  test('an aborted job leaves the queue, or takes its thread with it, and makes room', async (context) => {
+  test('an aborted job leaves the queue, or its thread is terminated, and the next job runs', async (context) => {
     const pool = openPool(context);
     const leaving = new AbortController();
     const left = [run(pool, { does: 'loop' }, { signal: leaving.signal }), run(pool, { does: 'loop' }, { signal: leaving.signal })];
@@ -118,7 +118,7 @@ describe('jobs on foreign bytes', () => {
     for (const job of hostile) await assert.rejects(job, /left/);
   });
 
-  test('a queue that is full refuses at once: for one tenant, and for all', async (context) => {
+  test('a full queue refuses at once: for one tenant, and for all', async (context) => {
     const pool = openPool(context, { waitingMax: 3, waitingPerTenantMax: 2 });
     const leaving = new AbortController();
     const loop = (tenant: string): Promise<unknown> => run(pool, { does: 'loop' }, { tenant, signal: leaving.signal });
@@ -130,7 +130,7 @@ describe('jobs on foreign bytes', () => {
     for (const job of taken) await assert.rejects(job, /left/);
   });
 
-  test('no thread exists before the first job, and none is kept without work', async (context) => {
+  test('no thread exists before the first job, and idle threads end', async (context) => {
     const pool = openPool(context, { idleMs: 20 });
     assert.equal(figuresOf(context)?.threads, 0);
     await run(pool, { does: 'echo', value: 1 });
@@ -140,7 +140,7 @@ describe('jobs on foreign bytes', () => {
     assert.equal(await run(pool, { does: 'echo', value: 2 }), 2);
   });
 
-  test('closing ends what waits and runs, and refuses what comes later', async (context) => {
+  test('closing ends waiting and running jobs, and refuses later ones', async (context) => {
     const pool = openPool(context);
     const jobs = [run(pool, { does: 'loop' }), run(pool, { does: 'loop' })];
     const failures = jobs.map((job) => failureOf(job));

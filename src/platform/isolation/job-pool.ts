@@ -13,38 +13,38 @@ import { type JobOrder, JobThread } from './job-thread.ts';
 import { figuresOf } from './pool-figures.ts';
 
 export type JobPoolOptions = {
-  /** What its threads and metrics are called. */
+  /** The name of its threads and metrics. */
   readonly name: string;
   readonly threadsMax: number;
-  /** Memory of a thread for objects, and again for buffers. */
+  /** The most memory of a thread for objects, and the same again for buffers. */
   readonly memoryMegabytes: number;
-  /** For one job, from when its module is loaded. A call may say less or more. */
+  /** The most time for one job after its module is loaded. A call may set another limit. */
   readonly timeoutMs: number;
-  /** What a job may come to. The main thread has to read it at once. */
+  /** The largest result of a job, which the main thread must read at once. */
   readonly outputBytesMax: number;
-  /** Jobs that wait for a thread, of all tenants and of each. */
+  /** The most jobs that wait for a thread, of all tenants and of each. */
   readonly waitingMax: number;
   readonly waitingPerTenantMax: number;
-  /** Threads that one tenant has at a time. Default: all but one, or the only one. */
+  /** Threads that one tenant may use at a time. Default: all but one, at least one. */
   readonly threadsPerTenantMax?: number;
   /** How long a thread is kept without work. */
   readonly idleMs?: number;
 };
 
 type JobOptions<Module extends JobModule> = {
-  /** Whose job it is: tenants take turns. */
+  /** The owner of the job. Tenants take turns. */
   readonly tenant: string;
   readonly signal: AbortSignal;
-  /** Buffers of the input that are handed over without a copy when the job begins. */
+  /** Buffers of the input that are transferred without a copy when the job begins. */
   readonly transferred?: readonly ArrayBuffer[];
   readonly timeoutMs?: number;
   /** Answers the job's questions, on the main thread. */
   readonly answer?: (question: JobQuestion<Module>) => JobAnswer<Module> | Promise<JobAnswer<Module>>;
 };
 
-/** Threads that run jobs on foreign bytes. */
+/** Runs jobs on untrusted bytes in threads. */
 export type JobPool = {
-  /** Rejects with JobError, or with the signal's reason: then the job has ended too, and its thread with it. */
+  /** Rejects with JobError, or with the signal's reason. After an abort the job and its thread have ended too. */
   readonly run: <Module extends JobModule>(
     job: IsolatedJob<Module>,
     input: JobInput<Module>,
@@ -55,9 +55,9 @@ export type JobPool = {
 };
 
 const idleMsDefault = 15_000;
-/** Then a thread is replaced, whatever libraries have kept of their files. */
+/** A thread is replaced after this number of jobs, because libraries may leak memory. */
 const jobsPerThreadMax = 2000;
-/** A thread that is in the system cannot be ended at once. Its place is given to another one after so long. */
+/** A thread in a system call does not terminate at once. After this time its slot is free for another thread. */
 const endMsMax = 2000;
 
 export function createJobPool(options: JobPoolOptions): JobPool {
@@ -117,7 +117,7 @@ export function createJobPool(options: JobPoolOptions): JobPool {
   };
 }
 
-/** Starts a thread when there is work for it, and ends it when there was none for a while. */
+/** Starts threads when there is work, and ends them after `idleMs` without work. */
 function createThreads({ name, memoryMegabytes }: JobPoolOptions, idleMs: number) {
   const figures = figuresOf(name);
   const all = new Set<JobThread>();
@@ -142,11 +142,11 @@ function createThreads({ name, memoryMegabytes }: JobPoolOptions, idleMs: number
       all.add(thread);
       return thread;
     },
-    /** Resolves when its place is free for another. */
+    /** Resolves when the thread's slot is free. */
     giveBack: async (thread: JobThread): Promise<void> => {
       if (!thread.isUsable || thread.jobs >= jobsPerThreadMax) {
         await waitFor(end(thread), endMsMax).catch(() => {
-          // It will end when the system lets it.
+          // It will end when its system call returns.
         });
         return;
       }

@@ -4,23 +4,23 @@ import { Worker } from 'node:worker_threads';
 import { threadEnvironment } from '../thread-environment.ts';
 import { JobError, type ThreadOrder, type ThreadReport } from './isolated-job.ts';
 
-/** A job as a thread is given it. */
+/** A job for a thread. */
 export type JobOrder = {
   readonly name: string;
   readonly moduleUrl: string;
   readonly input: unknown;
   readonly transferred: readonly ArrayBuffer[];
-  /** From when the job's module is loaded. */
+  /** Counted from when the job's module is loaded. */
   readonly timeoutMs: number;
   readonly outputBytesMax: number;
   readonly answer: ((question: unknown) => unknown) | undefined;
 };
 
-/** Starting a thread and loading a module may take so long, on a machine that is busy with something else. */
+/** The most time to start a thread and load a module, on a busy machine. */
 const startMsMax = 20_000;
-/** How often memory of buffers is looked at, which the limits of a thread do not cover. */
+/** Time between two checks of the memory of buffers, which the limits of a thread do not cover. */
 const watchMs = 50;
-/** No job has a reason to ask more often; one that does is caught in a loop. */
+/** A job that asks more often is in an endless loop. */
 const questionsMax = 1_000_000;
 const megabyte = 1024 * 1024;
 
@@ -36,13 +36,13 @@ type Current = {
 
 let lastId = 0;
 
-/** A thread that does one job at a time. It keeps the process alive only while it has one. */
+/** A thread that does one job at a time. It keeps the process alive only during a job. */
 export class JobThread {
   readonly #worker: Worker;
   readonly #memoryMegabytes: number;
   #current: Current | undefined;
   #ending: Promise<void> | undefined;
-  /** Jobs that it has begun. */
+  /** Number of jobs that it has begun. */
   jobs = 0;
 
   constructor(name: string, memoryMegabytes: number) {
@@ -52,7 +52,7 @@ export class JobThread {
       execArgv: [],
       name,
       resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 32, stackSizeMb: 4 },
-      // What libraries say of strange files is of no use to anybody.
+      // Output of libraries about broken files is of no use.
       stdout: true,
       stderr: true,
     });
@@ -62,7 +62,7 @@ export class JobThread {
     this.#worker.on('message', (report: ThreadReport) => this.#hear(report));
     this.#worker.on(
       'messageerror',
-      (error) => void this.end(new JobError('crashed', 'its thread said nothing readable', { cause: error })),
+      (error) => void this.end(new JobError('crashed', 'its thread sent an unreadable message', { cause: error })),
     );
     this.#worker.on('error', (error) => void this.end(this.#describe(error)));
     this.#worker.on('exit', (code) => void this.end(new JobError('crashed', `its thread ended with code ${code}`)));
@@ -73,14 +73,14 @@ export class JobThread {
     return this.#ending === undefined;
   }
 
-  /** Does a job. Rejects with JobError, or with what `end` was given. */
+  /** Does a job. Rejects with JobError, or with the reason that `end` received. */
   run(order: JobOrder): Promise<unknown> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const id = (lastId += 1);
     const current: Current = { id, order, resolve, reject, timer: undefined, watch: undefined, questions: 0 };
     this.#current = current;
     this.jobs += 1;
-    current.timer = setTimeout(() => void this.end(new JobError('crashed', `${order.name} was not begun in time`)), startMsMax);
+    current.timer = setTimeout(() => void this.end(new JobError('crashed', `${order.name} was not started in time`)), startMsMax);
     this.#worker.ref();
     const { moduleUrl, input, outputBytesMax } = order;
     try {
@@ -91,7 +91,7 @@ export class JobThread {
     return promise;
   }
 
-  /** Ends the thread, whatever it is doing; its job, if any, rejects with `reason`. Resolves when the thread is gone. */
+  /** Terminates the thread; its job, if any, rejects with `reason`. Resolves when the thread has ended. */
   end(reason: unknown): Promise<void> {
     const current = this.#current;
     if (current !== undefined) this.#settle(current.id)?.reject(reason);
@@ -105,7 +105,7 @@ export class JobThread {
 
   #hear(report: ThreadReport): void {
     const current = this.#current;
-    // What a finished job left behind is of no interest.
+    // Late messages of a finished job are ignored.
     if (current?.id !== report.id) return;
     if (report.type === 'began') this.#limit(current);
     else if (report.type === 'ask') void this.#answer(current, report.question, report.value);
@@ -127,7 +127,7 @@ export class JobThread {
         if (this.#current?.id === id && bytes > this.#memoryMegabytes * megabyte) void this.end(this.#tooMuchMemory());
       },
       () => {
-        // The thread is gone, which its own events tell.
+        // The thread has ended, which its own events report.
       },
     );
   }

@@ -1,10 +1,10 @@
-/** What the pools of one name have done in this process. */
+/** Counts for all pools of one name in this process. */
 export type PoolFigures = {
   readonly pool: string;
   threads: number;
   waiting: number;
   running: number;
-  /** Threads that were ended while they had a job. */
+  /** Threads that were terminated during a job. */
   terminated: number;
   /** Jobs by how they ended: `done`, `aborted` or a JobFailure. */
   readonly outcomes: Map<string, number>;
@@ -12,14 +12,16 @@ export type PoolFigures = {
 
 const byPool = new Map<string, PoolFigures>();
 
-/** Shared by all pools of a name, because a process may close one and open the next. */
+/**
+ * Returns the counts of a name. All pools of the name share them, because a process may close one and open the next.
+ */
 export function figuresOf(pool: string): PoolFigures {
   const known = byPool.get(pool) ?? { pool, threads: 0, waiting: 0, running: 0, terminated: 0, outcomes: new Map() };
   byPool.set(pool, known);
   return known;
 }
 
-/** The figures of every pool that this process ever opened, for its metrics. */
+/** The counts of every pool that this process ever opened, for its metrics. */
 export function readPoolFigures(): readonly PoolFigures[] {
   return [...byPool.values()];
 }

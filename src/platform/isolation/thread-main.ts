@@ -4,11 +4,11 @@ import { parentPort } from 'node:worker_threads';
 
 import type { JobContext, JobFailure, ThreadOrder, ThreadReport } from './isolated-job.ts';
 
-/** The program of a thread that does jobs. Whatever foreign bytes do to their parser, they do it here. */
+/** The program of a job thread. Untrusted bytes can harm their parser only here. */
 
 type Run = (input: unknown, context: JobContext<unknown, unknown>) => unknown;
 
-/** How much a job yields to the event loop of the gateway where both want the same processor. */
+/** Lowers the priority of a job below that of the gateway's event loop, if both need the same processor. */
 const niceness = 10;
 
 type Loaded = { readonly run: Run; readonly prepare?: (input: unknown) => Promise<unknown> };
@@ -35,7 +35,7 @@ async function work(order: Extract<ThreadOrder, { type: 'run' }>): Promise<void>
     await prepare?.(order.input);
     tell({ type: 'began', id });
     const output = serialize(await run(order.input, { ask: (value, transferred) => ask(id, value, transferred) }));
-    if (output.length > outputBytesMax) fail('too-much-output', `what it came to is larger than ${outputBytesMax} bytes`);
+    if (output.length > outputBytesMax) fail('too-much-output', `its result is larger than ${outputBytesMax} bytes`);
     else tell({ type: 'done', id, output }, [output.buffer]);
   } catch (error) {
     fail('threw', error instanceof Error ? error.message : String(error));
@@ -56,11 +56,11 @@ parentPort?.on('message', (order: ThreadOrder) => {
   else questions.get(order.question)?.reject(new Error(order.message));
 });
 
-// On Linux this is about the calling thread; elsewhere about the whole process, which is to stay as it is.
+// On Linux this affects only the calling thread; elsewhere the whole process, which must not change.
 if (process.platform === 'linux') {
   try {
     setPriority(niceness);
   } catch {
-    // Not allowed here: the thread then competes like any other.
+    // Not permitted on this system: the thread keeps its normal priority.
   }
 }

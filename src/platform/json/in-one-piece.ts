@@ -1,6 +1,7 @@
 /**
- * The same text with its characters in one piece of memory. V8 keeps what was concatenated or sliced as references to its pieces, and writes an object with such a
- * text in it as JSON in its slow way, which takes twice as long. Worth it for what is made once and written with every call.
+ * Copies a text into one piece of memory. V8 stores concatenated or sliced texts as references to their pieces, and
+ * serialises objects with such texts on a slow path, which takes twice as long. Use it for texts that are created once
+ * and written with every call.
  */
 export function inOnePiece(text: string): string {
   return JSON.parse(JSON.stringify(text)) as string;

@@ -2,8 +2,9 @@ const quote = 0x22;
 const backslash = 0x5c;
 
 /**
- * Whether JSON text nests arrays and objects deeper than a limit. Parsing bears any depth, writing and every walk through the value do not:
- * they end in a RangeError somewhere in the thousands. One pass; text that is no JSON gives some answer.
+ * Whether JSON text nests arrays and objects deeper than a limit. Parsing works at any depth, but writing and recursive
+ * functions throw a RangeError at some thousands of levels. One pass. For text that is not JSON the answer has no
+ * meaning.
  */
 export function isNestedDeeper(text: string, depthMax: number): boolean {
   let depth = 0;
@@ -21,7 +22,7 @@ export function isNestedDeeper(text: string, depthMax: number): boolean {
   return false;
 }
 
-/** The same of a value: each level of nesting is looked at as a whole, so that the check itself bears any depth. */
+/** The same for a value. It goes level by level, so that the check itself works at any depth. */
 export function isValueDeeper(value: unknown, depthMax: number): boolean {
   let level: readonly object[] = typeof value === 'object' && value !== null ? [value] : [];
   for (let depth = 1; level.length > 0; depth++) {

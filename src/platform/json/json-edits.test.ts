@@ -4,11 +4,11 @@ import { applyJsonEdits } from './json-edits.ts';
 
 const bytes = Buffer.from('{"a":1,"é":2}');
 
-test('without edits the buffer itself comes back', () => {
+test('without edits the same buffer is returned', () => {
   assert.equal(applyJsonEdits(bytes, []), bytes);
 });
 
-test('edits in any order, with lengths that change and characters of several bytes', () => {
+test('edits apply in any order, with other lengths and characters of several bytes', () => {
   const edits = [
     { start: 12, end: 13, replacement: '"zwölf"' },
     { start: 5, end: 6, replacement: '"😀"' },
@@ -18,7 +18,7 @@ test('edits in any order, with lengths that change and characters of several byt
   assert.equal(bytes.toString(), '{"a":1,"é":2}');
 });
 
-test('insertions stand before the replacement that begins at the same place, in the order given', () => {
+test('insertions come before a replacement at the same position, in their order', () => {
   const edits = [
     { start: 1, end: 6, replacement: '"x":0' },
     { start: 1, end: 1, replacement: '"p":1,' },
@@ -27,7 +27,7 @@ test('insertions stand before the replacement that begins at the same place, in 
   assert.equal(applyJsonEdits(bytes, edits).toString(), '{"p":1,"q":2,"x":0,"é":2}');
 });
 
-test('edits that touch do not overlap, edits that cross do', () => {
+test('adjacent edits do not overlap, and crossing edits are refused', () => {
   const first = { start: 1, end: 4, replacement: '"b"' };
   assert.equal(applyJsonEdits(bytes, [first, { start: 4, end: 6, replacement: ':3' }]).toString(), '{"b":3,"é":2}');
   assert.throws(() => applyJsonEdits(bytes, [first, { start: 3, end: 6, replacement: '' }]), RangeError);

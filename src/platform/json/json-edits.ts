@@ -1,7 +1,7 @@
 /** A replacement of the bytes `[start, end)` of a JSON text. `start === end` inserts. */
 export type JsonEdit = { readonly start: number; readonly end: number; readonly replacement: string };
 
-/** Applies edits that do not overlap, in any order. Returns the same buffer when there are none: untouched bytes stay untouched. */
+/** Applies edits that do not overlap, in any order. Returns the same buffer if there are none. */
 export function applyJsonEdits(bytes: Buffer, edits: readonly JsonEdit[]): Buffer {
   if (edits.length === 0) return bytes;
   const parts: Buffer[] = [];

@@ -2,7 +2,10 @@ import { toWords } from './scan-string.ts';
 
 export type JsonProblemKind = 'syntax' | 'encoding' | 'depth' | 'tokens' | 'duplicate-key' | 'part-length' | 'incomplete';
 
-/** Why a JSON text was refused, and where. The message is meant for the sender: it quotes at most one character, or the key at fault. */
+/**
+ * Why a JSON text was refused, and where. The message is meant for the sender: it quotes at most one character, or the
+ * key at fault.
+ */
 export class JsonProblemError extends Error {
   readonly kind: JsonProblemKind;
   /** Bytes from the beginning of the text. */
@@ -41,16 +44,18 @@ function findLineFeeds(word: number): number {
   return ~(((others & 0x7f7f7f7f) + 0x7f7f7f7f) | others | 0x7f7f7f7f);
 }
 
-/** The same for the bytes that begin a character: of one with several bytes only the first counts. */
+/** The same for the first byte of each character. */
 function findStarts(word: number): number {
   return ~(word & ~(word << 1)) & 0x80808080;
 }
 
-/** Counts bytes, four at a time: the fault may be at the end of a text of 32 MB, and nobody else is served meanwhile. */
+/**
+ * Counts bytes, four at a time, because the error may be at the end of 32 MB and the event loop is blocked meanwhile.
+ */
 function countBytes(bytes: Buffer, find: (word: number) => number): number {
   const { words, shift } = toWords(bytes);
   let count = 0;
-  // Each word with bits at 7, 15, 23 and 31: the product's highest byte is their sum.
+  // Only the bits 7, 15, 23 and 31 can be set, and the highest byte of the product is their sum.
   const { length } = words;
   for (let index = 0; index < length; index++) count += Math.imul(find(words[index] ?? 0) >>> 7, 0x01010101) >>> 24;
   const rest = length === 0 ? [...bytes] : [...bytes.subarray(0, shift), ...bytes.subarray(shift + length * 4)];

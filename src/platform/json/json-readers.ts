@@ -1,17 +1,17 @@
 import { isJsonObject, type JsonObject, type JsonValue } from './json-value.ts';
 
-// Readers of members that should be of one kind and that nobody has checked: what is of another kind is as good as absent.
+// Readers of unchecked members that should have one type. A value of another type counts as absent.
 
 /** The value if it is a text. */
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** The value if it is a text with something in it. */
+/** The value if it is a text that is not empty. */
 export const filledText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 
-/** The value if it is a number, and one that JSON can say: a literal that is too great was read as infinite. */
+/** The value if it is a finite number. Parsing turns a literal that is too large into infinity. */
 export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 
-/** The value if it can count something: a whole number from zero that is exact. */
+/** The value if it is a count: an exact integer from zero. */
 export const countOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 
@@ -19,7 +19,7 @@ export const countOf = (value: unknown): number | undefined =>
 export const wordOf = <Word extends string>(value: unknown, words: readonly Word[]): Word | undefined =>
   words.find((word) => word === value);
 
-/** What a word stands for, where the table has it as a word of its own. */
+/** The meaning of a word, if the table itself contains the word. */
 export const meaningOf = <Meaning>(word: unknown, table: Readonly<Record<string, Meaning>>): Meaning | undefined =>
   typeof word === 'string' && Object.hasOwn(table, word) ? table[word] : undefined;
 

@@ -3,8 +3,8 @@ import { randomFillSync } from 'node:crypto';
 const FIRST_SLOTS = 64;
 
 /**
- * A set of byte strings that are ranges of buffers. Open addressing with a keyed hash (HalfSipHash-1-3), so nobody can choose keys that
- * collide: V8's own string hash looks only at the length of very long strings.
+ * A set of byte strings that are ranges of buffers. It uses open addressing with a keyed hash (HalfSipHash-1-3), so
+ * that no client can choose keys that collide: V8's own string hash looks only at the length of very long strings.
  */
 export class KeyTable {
   readonly #bytes: Buffer;
@@ -22,7 +22,7 @@ export class KeyTable {
     this.#bytes = bytes;
   }
 
-  /** False when an equal key is there already. */
+  /** Adds a key. False if the table has an equal key. */
   add(source: Buffer, start: number, end: number): boolean {
     const hash = halfSipHash(source, start, end, this.#seed[0] ?? 0, this.#seed[1] ?? 0);
     const mask = this.#slots.length - 1;
@@ -61,7 +61,10 @@ export class KeyTable {
   }
 }
 
-/** HalfSipHash with one round per word and three at the end, 32 bits, as in the reference implementation (github.com/veorq/SipHash). */
+/**
+ * HalfSipHash with one round per word and three at the end, 32 bits, as in the reference implementation
+ * (github.com/veorq/SipHash).
+ */
 export function halfSipHash(bytes: Buffer, start: number, end: number, key0: number, key1: number): number {
   let v0 = key0;
   let v1 = key1;

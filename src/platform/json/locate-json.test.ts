@@ -25,7 +25,7 @@ test('a value is found by its path, without the white space around it', () => {
   assert.equal(textAt([]), body.toString().trim());
 });
 
-test('a path that leads nowhere finds nothing', () => {
+test('a path without a value finds nothing', () => {
   const paths = [
     ['x'],
     ['messages', 2],
@@ -59,7 +59,7 @@ test('members and elements are listed in order with unescaped keys', () => {
   assert.deepEqual(listElements(body, second), []);
 });
 
-test('broken JSON never hangs', () => {
+test('reading broken JSON always ends', () => {
   for (let end = 0; end < body.length; end++) {
     const cut = body.subarray(0, end);
     locateJson(cut, ['messages', 1, 'role']);
@@ -89,7 +89,7 @@ function anyJson(maxDepth: number): fc.Arbitrary<AnyJson> {
   return fc.jsonValue({ maxDepth }).map((value) => value as AnyJson);
 }
 
-test('splicing a value at its place equals replacing it in the tree, and touches nothing else', () => {
+test('replacing the bytes of a value equals replacing it in the tree, and changes nothing else', () => {
   fc.assert(
     fc.property(anyJson(3), fc.nat(), anyJson(1), fc.constantFrom(0, 1, '\r\n\t'), (value, pick, replacement, space) => {
       const bytes = Buffer.from(JSON.stringify(value, undefined, space));
@@ -99,7 +99,7 @@ test('splicing a value at its place equals replacing it in the tree, and touches
       const span = locateJson(bytes, path);
       assert.ok(span);
       const spliced = applyJsonEdits(bytes, [{ ...span, replacement: JSON.stringify(replacement) }]);
-      // By way of text, since JSON has no negative zero of its own when it is written.
+      // Compared as text, because JSON.stringify writes negative zero as zero.
       const wanted: unknown = JSON.parse(JSON.stringify(replaceAt(value, path, replacement)));
       assert.deepEqual(parseJson(spliced), wanted);
       assert.ok(spliced.subarray(0, span.start).equals(bytes.subarray(0, span.start)));

@@ -17,7 +17,7 @@ export type JsonMember = {
 
 /**
  * Finds the value at a path (member names and element indexes, from the root) in JSON that `scanJson` has accepted.
- * The empty path is the root. `undefined` where there is no such value. Reads only what lies before the value, once.
+ * The empty path is the root. `undefined` if there is no such value. Reads only the bytes before the value, once.
  */
 export function locateJson(bytes: Buffer, path: readonly (string | number)[]): JsonSpan | undefined {
   let span = rootSpan(bytes);
@@ -29,7 +29,7 @@ export function locateJson(bytes: Buffer, path: readonly (string | number)[]): J
   return span;
 }
 
-/** The members of the object at `span`, in order; none where it is not an object. */
+/** The members of the object at `span`, in order; none if it is not an object. */
 export function listMembers(bytes: Buffer, span: JsonSpan): JsonMember[] {
   const members: JsonMember[] = [];
   eachMember(bytes, span, (keySpan, valueSpan) => {
@@ -39,7 +39,7 @@ export function listMembers(bytes: Buffer, span: JsonSpan): JsonMember[] {
   return members;
 }
 
-/** The elements of the array at `span`, in order; none where it is not an array. */
+/** The elements of the array at `span`, in order; none if it is not an array. */
 export function listElements(bytes: Buffer, span: JsonSpan): JsonSpan[] {
   const elements: JsonSpan[] = [];
   eachElement(bytes, span, (element) => {
@@ -49,7 +49,7 @@ export function listElements(bytes: Buffer, span: JsonSpan): JsonSpan[] {
   return elements;
 }
 
-/** The root reaches to the last byte that is no white space: what lies in it need not be read for that. */
+/** The root ends at the last byte that is not white space, so its content need not be read. */
 function rootSpan(bytes: Buffer): JsonSpan {
   const start = skipWhiteSpace(bytes, 0);
   let end = bytes.length;

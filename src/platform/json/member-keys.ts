@@ -4,17 +4,19 @@ import { KeyTable } from './key-table.ts';
 const LISTED_KEYS_MAX = 16;
 
 /**
- * The keys seen so far of each object that is open, for finding duplicates: the innermost object last. Linear in the bytes of all keys,
- * whatever the keys are: pairwise comparison ends at a fixed number, and the table after that has a keyed hash.
+ * The keys until now of each open object, innermost last, to find duplicates. Linear in the bytes of all keys, also for
+ * hostile ones: up to a fixed number of keys they are compared pairwise, beyond it a table with a keyed hash is used.
  */
 export class MemberKeys {
   readonly #bytes: Buffer;
-  /** For each listed key of all open objects: its length with its first, last and middle byte, its start and its end. */
+  /**
+   * For each listed key of all open objects: its length with its first, last and middle byte, its start and its end.
+   */
   readonly #signatures: number[] = [];
   readonly #starts: number[] = [];
   readonly #ends: number[] = [];
   #count = 0;
-  /** Where the keys of the innermost object begin in the lists. */
+  /** The index at which the keys of the innermost object begin in the lists. */
   #base = 0;
   #table: KeyTable | undefined;
   readonly #outerBases: number[] = [];
@@ -37,7 +39,7 @@ export class MemberKeys {
     this.#table = this.#outerTables.pop();
   }
 
-  /** Adds the key whose text between the quotes is `[start, end)`. False when the object at hand has it already. */
+  /** Adds the key whose text between the quotes is `[start, end)`. False if the current object has it already. */
   add(start: number, end: number, hasEscapes: boolean): boolean {
     if (this.#table !== undefined || hasEscapes || this.#count - this.#base === LISTED_KEYS_MAX)
       return this.#addToTable(start, end, hasEscapes);
@@ -82,7 +84,7 @@ export function readKey(bytes: Buffer, start: number, end: number, hasEscapes: b
   return hasEscapes ? String(JSON.parse(`"${text}"`)) : text;
 }
 
-/** UTF-8 where that is possible. Half surrogate pairs have no UTF-8; they get a form that no valid UTF-8 equals. */
+/** The key as UTF-8. Half surrogate pairs, which UTF-8 cannot express, get a form that no valid UTF-8 equals. */
 function toComparableBytes(key: string): Buffer {
   return key.isWellFormed() ? Buffer.from(key) : Buffer.concat([Buffer.from([0xff]), Buffer.from(key, 'utf16le')]);
 }

@@ -1,7 +1,7 @@
 import type { JsonValue } from './json-value.ts';
 import { parseJson } from './parse-json.ts';
 
-/** The value that a text is in JSON; undefined where it is none. */
+/** Parses a text. Undefined if it is not JSON. */
 export function parseIfJson(text: Buffer | string): JsonValue | undefined {
   try {
     return parseJson(text);

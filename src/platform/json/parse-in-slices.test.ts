@@ -27,7 +27,7 @@ function parseAtOnce(bytes: Buffer, limits: JsonLimits): Result {
 const parseInSteps = async (bytes: Buffer, limits: JsonLimits, stepBytes: number): Promise<Result> =>
   parseJsonInSlices(bytes, limits, { stepBytes }).then((value) => ({ value }), describeError);
 
-/** Text as JSON writes it in all its ways: raw, as short escapes, and as \u escapes of either case, also of halves of surrogate pairs. */
+/** JSON text in all spellings: raw, short escapes, and \u escapes in either case, also of half surrogate pairs. */
 const spelledString = fc
   .array(
     fc.oneof(
@@ -54,7 +54,7 @@ const jsonText: fc.Arbitrary<string> = fc.letrec<{ value: string }>((tie) => ({
   ),
 })).value;
 
-test('in steps of any size the result is that of one piece: values, order of members, errors and their places', async () => {
+test('steps of any size give the same values, order of members, errors and positions as one step', async () => {
   const steps = fc.constantFrom(16, 24, 31, 64, 200);
   await fc.assert(
     fc.asyncProperty(jsonText, space, steps, async (text, gap, stepBytes) => {
@@ -69,7 +69,7 @@ test('in steps of any size the result is that of one piece: values, order of mem
   );
 });
 
-test('a damaged text is refused with the same words, whatever was damaged', async () => {
+test('a damaged text is refused with the same message as in one step', async () => {
   await fc.assert(
     fc.asyncProperty(jsonText, fc.nat(), fc.integer({ min: 0, max: 255 }), fc.boolean(), async (text, place, byte, cuts) => {
       const bytes = Buffer.from(text);
@@ -81,7 +81,7 @@ test('a damaged text is refused with the same words, whatever was damaged', asyn
   );
 });
 
-test('large values of every kind: strings with and without escapes, in any script, long containers, long numbers', async () => {
+test('large values of every kind are parsed: strings with and without escapes, in any script, containers, numbers', async () => {
   const unit = 300_000;
   for (const text of [
     JSON.stringify({ a: 'x'.repeat(unit), b: [1, 'é'.repeat(unit), '🌊'.repeat(unit / 2)], c: 'a\n"'.repeat(unit) }),
@@ -98,7 +98,7 @@ test('large values of every kind: strings with and without escapes, in any scrip
   }
 });
 
-test('huge-key: one that is longer than any interface has is refused, whatever it is made of', () => {
+test('huge-key: a key that is longer than any interface uses is refused', () => {
   for (const unit of ['k', '\\u0041', '\\\\', 'é']) {
     const key = unit.repeat(Math.ceil(jsonPartBytesMax / Buffer.byteLength(unit)) + 1);
     assert.throws(() => scanJson(Buffer.from(`{"a":1,"${key}":2}`)), {
@@ -109,7 +109,7 @@ test('huge-key: one that is longer than any interface has is refused, whatever i
   scanJson(Buffer.from(`{"${'k'.repeat(jsonPartBytesMax)}":2}`));
 });
 
-test('huge-number and huge-space: refused before they take time', () => {
+test('huge-number and huge-space are refused before they take time', () => {
   scanJson(Buffer.from(`[${' '.repeat(jsonSpaceBytesMax - 1)}${'9'.repeat(jsonPartBytesMax)}]`));
   assert.throws(() => scanJson(Buffer.from(`[1.${'9'.repeat(jsonPartBytesMax + 1)}]`)), {
     kind: 'part-length',
@@ -123,7 +123,7 @@ test('huge-number and huge-space: refused before they take time', () => {
     );
 });
 
-test('the place of a problem is counted right, at any alignment, in lines and in characters', () => {
+test('the position of a problem is right in lines and characters, at any alignment', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom('a', 'é', '漢', '🌊', '\n', '\r', ' '), { maxLength: 60 }), fc.nat({ max: 8 }), (units, shift) => {
       const text = units.join('');
@@ -135,7 +135,7 @@ test('the place of a problem is counted right, at any alignment, in lines and in
   );
 });
 
-test('of all that wait, one goes on in each turn, in order', async () => {
+test('each turn of the event loop resumes one waiting caller, in order', async () => {
   const scheduled: (() => void)[] = [];
   const queue = createYieldQueue((callback) => void scheduled.push(callback));
   const order: string[] = [];

@@ -13,8 +13,9 @@ const openArray = 0x5b;
 const openObject = 0x7b;
 
 /**
- * What `scanJson` and `parseJson` do, for a text that would take them longer than others can wait: in steps, between which the process does its other work. Results and
- * errors are the same. A string without escapes is not parsed at all: its bytes are its text, which for an image of 20 MB spares most of the time.
+ * Does the same as `scanJson` and `parseJson`, in slices between which the process does other work. Results and errors
+ * are the same. A string without escapes is not parsed, because its bytes are its text; for an image of 20 MB this
+ * saves most of the time.
  *
  * @throws JsonProblemError
  */
@@ -31,14 +32,14 @@ export async function parseJsonInSlices(
   const large: LargeValues = new Map();
   const scanner = new JsonScanner(bytes, limits, { values: large, bytesMin: stepBytes });
   for (let stopAt = stepBytes; !scanner.scan(stopAt);) {
-    // White space and plain text may have taken the scan further than it was to go.
+    // White space and plain text may have taken the scan beyond `stopAt`.
     stopAt = Math.max(stopAt, scanner.position) + stepBytes;
     if (slices.isOver) await slices.yield();
   }
   return new SliceParser(bytes, { large, slices, stepBytes }).parse(scanner.rootStart);
 }
 
-/** Parses a text that was scanned, one large value after the other. The small ones between them are parsed together. */
+/** Parses a scanned text: large values one by one, and the small values between them together. */
 class SliceParser {
   readonly #bytes: Buffer;
   readonly #large: LargeValues;
@@ -83,7 +84,7 @@ class SliceParser {
   async #parseObject(start: number): Promise<JsonObject> {
     const object: Record<string, JsonValue> = {};
     const add = (key: string, value: JsonValue): void => {
-      // Assigning this one would set a prototype.
+      // An assignment to this key would set the prototype.
       if (key === '__proto__') Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
       else object[key] = value;
     };
@@ -99,8 +100,8 @@ class SliceParser {
   }
 
   /**
-   * Goes through the items of the container at `start`: as text the small ones that follow each other, in steps, and one by one the large ones.
-   * @param keys how many keys stand before each value
+   * Visits the items of the container at `start`: consecutive small items together, as text; large items one by one.
+   * @param keys number of keys before each value
    */
   async #eachGroup(
     start: number,
@@ -110,7 +111,7 @@ class SliceParser {
     const bytes = this.#bytes;
     let itemStart = skipWhiteSpace(bytes, start + 1);
     if (bytes[itemStart] === (bytes[start] ?? 0) + 2) return;
-    /** Where the small items begin that are to be parsed next; -1 when there are none. */
+    /** The start of the small items that are parsed next; -1 if there are none. */
     let groupStart = -1;
     let groupEnd = -1;
     const closeGroup = (): void => {
@@ -158,23 +159,23 @@ class SliceParser {
 
 function parseText(json: string): string {
   const text = parseJson(json);
-  if (typeof text !== 'string') throw new TypeError('a JSON string is no text');
+  if (typeof text !== 'string') throw new TypeError('a JSON string was not parsed as a string');
   return text;
 }
 
-/** A place at or shortly before `at` where the text of a string can be cut: not in an escape and not in a character. */
+/** A position at or shortly before `at` that is not inside an escape or a character. */
 function findCut(bytes: Buffer, from: number, at: number, end: number): number {
   if (at >= end) return end;
   for (let cut = at; cut > at - 6; cut--) {
     if (bytes[cut] === backslash && isEscapeStart(bytes, from, cut)) return cut;
   }
-  // No escape begins in the six bytes before, so that only a character can be open.
+  // No escape begins in the six bytes before, so only a character can be open.
   let cut = at;
   while (((bytes[cut] ?? 0) & 0xc0) === 0x80) cut--;
   return cut;
 }
 
-/** Whether the backslash at `at` begins an escape, instead of being what one stands for. */
+/** Whether the backslash at `at` begins an escape, and is not itself escaped. */
 function isEscapeStart(bytes: Buffer, from: number, at: number): boolean {
   let before = at;
   while (before > from && bytes[before - 1] === backslash) before--;

@@ -9,7 +9,7 @@ test('bytes and text are parsed alike', () => {
   assert.throws(() => parseJson('{'), SyntaxError);
 });
 
-test('a __proto__ member reaches no prototype, when parsed and when copied by spread', () => {
+test('a __proto__ member changes no prototype, when parsed and when copied by spread', () => {
   const value = parseJson('{"__proto__":{"admin":true}}');
   assert.ok(isJsonObject(value));
   for (const object of [value, { ...value }, Object.fromEntries(Object.entries(value))]) {

@@ -31,7 +31,7 @@ function isParsed(bytes: Buffer): boolean {
     JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
     return true;
   } catch {
-    // Not JSON, which is the answer.
+    // Not JSON: the scan must refuse it too.
     return false;
   }
 }
@@ -50,13 +50,13 @@ test('members of the root object are found with their spans', () => {
   assert.deepEqual(scanJson(Buffer.from('{}')).members, new Map());
 });
 
-test('a root that is not an object is told by its type', () => {
+test('a root that is not an object is reported with its type', () => {
   const types = ['[1]', '"x"', '-1', 'true', 'false', 'null', ' {} '].map((text) => scanJson(Buffer.from(text)).rootType);
   assert.deepEqual(types, ['array', 'string', 'number', 'boolean', 'boolean', 'null', 'object']);
   assert.equal(scanJson(Buffer.from('[{"a":1}]')).members.size, 0);
 });
 
-test('what is not JSON is refused with its place', () => {
+test('a text that is not JSON is refused with the position', () => {
   const cases: [text: string, kind: string, offset: number, message: RegExp][] = [
     ['{"a":1,}', 'syntax', 7, /expected a key in double quotes, but found "}" at line 1, column 8$/],
     ["{'a':1}", 'syntax', 1, /expected a key in double quotes, but found "'"/],
@@ -88,7 +88,7 @@ test('what is not JSON is refused with its place', () => {
   }
 });
 
-test('a cut body is told apart from a wrong one, wherever it is cut', () => {
+test('a truncated body is distinguished from an invalid one, at any length', () => {
   const text = '{"a":[1.5e+3,-0,true,{"b":null}],"c\\u0041\\n":"xé"}';
   const whole = Buffer.from(text);
   for (let end = 0; end < whole.length; end++) {
@@ -100,7 +100,7 @@ test('a cut body is told apart from a wrong one, wherever it is cut', () => {
   assert.match(problemOf('{"a": "b').message, /ends inside a string/);
 });
 
-test('invalid UTF-8 is refused where it stands', () => {
+test('invalid UTF-8 is refused with its position', () => {
   for (const bad of [[0xff], [0xc3], [0xc0, 0xaf], [0xed, 0xa0, 0x80], [0xf0, 0x9f, 0x98], [0x80, 0x80, 0x80, 0x80, 0x80]]) {
     for (const before of [0, 1, 7, 100, 1001]) {
       const head = Buffer.from(`["${'é😀a'.repeat(before)}`);
@@ -151,7 +151,7 @@ test('keys that only look alike are different', () => {
     '{"axyb":1,"aybb":2,"azbb":3}',
   ];
   for (const text of texts) scanJson(Buffer.from(text));
-  // An inner object must not disturb the keys of the one around it, listed or in the table.
+  // An inner object must not change the keys of the object around it, listed or in the table.
   const many = Array.from({ length: 40 }, (_, index) => `"k${index}":{"k0":1,"\\u006b1":2}`);
   scanJson(Buffer.from(`{${many.join(',')}}`));
   assert.equal(problemOf(`{${many.join(',')},"k39":1}`).key, 'k39');
@@ -181,7 +181,7 @@ function escape16(character: string): string {
   return [...Array(character.length).keys()].map((index) => `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`).join('');
 }
 
-test('accepted exactly when JSON.parse accepts, for damaged JSON', () => {
+test('damaged JSON is accepted exactly when JSON.parse accepts it', () => {
   const damages = ['"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', 't', ' ', '\n', '\u0001', 'é', '\\u00', 'true', '\ud800'];
   fc.assert(
     fc.property(
@@ -202,7 +202,7 @@ test('accepted exactly when JSON.parse accepts, for damaged JSON', () => {
   );
 });
 
-test('nothing escapes the check of long strings, at any place and alignment', () => {
+test('invalid bytes in long strings are found at any position and alignment', () => {
   const filler = fc.constantFrom('a', 'é', '😀', '\u007f', '\u0080', ' ');
   const size = fc.oneof(fc.nat(80), fc.integer({ min: 500, max: 640 }));
   const special = fc.constantFrom('', '\u001f', '\u0000', '\n', '\\', '\\n', '\\"', '"', '\\u00e9', '\\\\', '\u0020', '\u00a0');
@@ -225,14 +225,14 @@ test('many quotes and escapes far apart cost linear time', () => {
   assert.ok(threadMs() - startedAt < 2000);
 });
 
-test('hostile bodies are settled quickly', () => {
+test('hostile bodies are refused or accepted quickly', () => {
   const keys = (count: number, key: (index: number) => string) =>
     `{${Array.from({ length: count }, (_, index) => `"${key(index)}":0`).join(',')}}`;
   const bodies = [
     Buffer.alloc(4_000_000, '['),
     Buffer.from(`[${'1,'.repeat(2_000_000)}1]`),
     Buffer.from(keys(120_000, String)),
-    // These have one hash in V8, which looks only at the length of strings that are this long.
+    // These keys have the same hash in V8, which uses only the length of strings of this size.
     Buffer.from(keys(200, (index) => 'k'.repeat(17_000) + String(index + 1000))),
     Buffer.from(keys(20_000, (index) => `\\u006b${index}`)),
   ];
@@ -243,7 +243,7 @@ test('hostile bodies are settled quickly', () => {
   }
 });
 
-test('the keyed hash depends on every byte, the length and the key, and not on where the bytes lie', () => {
+test('the keyed hash depends on every byte, the length and the key, and not on the position of the bytes', () => {
   const message = Buffer.from(Array.from({ length: 16 }, (_, index) => index));
   const hashes = new Set(Array.from({ length: 17 }, (_, length) => halfSipHash(message, 0, length, 1, 2)));
   for (let index = 0; index < message.length; index++) {

@@ -17,14 +17,17 @@ export type JsonLimits = {
   readonly tokensMax?: number;
 };
 
-/** The longest key between its quotes, and the longest number, in bytes: both can only be taken as a whole. No interface has one of more than a few hundred. */
+/**
+ * The longest key between its quotes, and the longest number, in bytes, because both are read in one step. Real
+ * interfaces use at most a few hundred.
+ */
 export const jsonPartBytesMax = 65_536;
 /** The most white space in one place, in bytes. */
 export const jsonSpaceBytesMax = 1_048_576;
 
 export type JsonScan = {
   readonly rootType: 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
-  /** The values of the root object by key, found when first asked for; empty when the root is not an object. */
+  /** The values of the root object by key, computed at the first access; empty if the root is not an object. */
   readonly members: ReadonlyMap<string, JsonSpan>;
 };
 
@@ -37,9 +40,10 @@ const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
 /**
- * Checks a JSON text byte by byte without building anything: strict RFC 8259 syntax, valid UTF-8 without a byte order mark, no key twice
- * in the same object (compared unescaped), bounded depth and size. What passes is safe for `parseJson`, `locateJson` and byte edits, and
- * means the same to every parser. Linear in the bytes; stops at the first problem.
+ * Checks a JSON text byte by byte without building anything: strict RFC 8259 syntax, valid UTF-8 without a byte order
+ * mark, no key twice in the same object (compared unescaped), bounded depth and size. An accepted text is safe for
+ * `parseJson`, `locateJson` and byte edits, and every parser reads it the same. Linear in the bytes; stops at the first
+ * problem.
  *
  * @throws JsonProblemError
  */
@@ -56,10 +60,10 @@ export function scanJson(bytes: Buffer, limits: JsonLimits = {}): JsonScan {
   };
 }
 
-/** What has a place of its own in the work on a large text: beginnings of large values, with their ends. */
+/** The large values of a text: the end of each, by its beginning. */
 export type LargeValues = Map<number, number>;
 
-/** The scan of one text, which can be done in pieces. */
+/** Scans one text, in one step or several. */
 export class JsonScanner {
   /** Where the root value begins. */
   readonly rootStart: number;
@@ -70,21 +74,21 @@ export class JsonScanner {
   readonly #strings: StringScanner;
   readonly #keys: MemberKeys;
 
-  /** Where the scan stands: at a value, and what is open around it. */
+  /** The position of the scan, and the open containers around it. */
   #at: number;
-  /** What each open container around the innermost one is. */
+  /** Whether each open container around the innermost one is an object. */
   readonly #outer: boolean[] = [];
   #isObject = false;
-  /** Where in the string at `#at` the scan stands; -1 outside of strings. */
+  /** The position of the scan in the string at `#at`; -1 outside of strings. */
   #stringAt = -1;
   readonly #large: LargeValues | undefined;
   readonly #largeBytes: number;
-  /** Beginnings of the open containers, where large ones are collected. */
+  /** Beginnings of the open containers, if large ones are collected. */
   readonly #starts: number[] = [];
 
   /**
-   * @param large is told of the values of at least so many bytes
-   * @throws JsonProblemError where the bytes are no UTF-8
+   * @param large collects values of at least `bytesMin` bytes
+   * @throws JsonProblemError if the bytes are not UTF-8
    */
   constructor(
     bytes: Buffer,
@@ -107,13 +111,13 @@ export class JsonScanner {
     this.#keys = new MemberKeys(bytes);
   }
 
-  /** How far the scan has come where it paused. */
+  /** The position at which the scan paused. */
   get position(): number {
     return this.#stringAt === -1 ? this.#at : this.#stringAt;
   }
 
   /**
-   * Goes on with the scan, up to about `stopAt`. False where the text goes on beyond that.
+   * Continues the scan up to about `stopAt`. False if the text continues beyond it.
    * @throws JsonProblemError
    */
   scan(stopAt: number): boolean {
@@ -121,7 +125,7 @@ export class JsonScanner {
     const outer = this.#outer;
     let isObject = this.#isObject;
     let at = this.#at;
-    // Each turn takes one value, or the opening of one, and then whatever closes after it.
+    // Each iteration reads one value, or the opening of a container, and then all closing brackets after it.
     for (;;) {
       if (at >= stopAt && at < bytes.length) {
         this.#at = at;
@@ -184,7 +188,7 @@ export class JsonScanner {
     return at;
   }
 
-  /** Takes a key and its colon; returns where its value begins. */
+  /** Reads a key and its colon; returns the position of the value. */
   #passKey(at: number): number {
     const bytes = this.#bytes;
     this.#countToken(at);
@@ -197,7 +201,10 @@ export class JsonScanner {
     return this.#skipSpace(colon + 1);
   }
 
-  /** Takes a string, number or word; returns the position after it, or PAUSED in a string that goes on beyond `stopAt`. */
+  /**
+   * Reads a string, number or word; returns the position after it, or PAUSED in a string that continues beyond
+   * `stopAt`.
+   */
   #passScalar(at: number, stopAt: number): number {
     const byte = this.#bytes[at] ?? 0;
     switch (byte) {
@@ -241,7 +248,7 @@ export class JsonScanner {
   #passNumber(start: number): number {
     const bytes = this.#bytes;
     let at = bytes[start] === 0x2d ? start + 1 : start;
-    // A zero stands alone: what follows it must not be a digit.
+    // No digit may follow a leading zero.
     if (bytes[at] === 0x30) at++;
     else at = this.#passDigits(at);
     let byte = bytes[at] ?? 0;
@@ -336,7 +343,8 @@ function showByte(byte: number): string {
 
 /** The first byte that does not belong to valid UTF-8. */
 function findInvalidUtf8(bytes: Buffer): number {
-  // A prefix that is cut inside a character is invalid too, so the search narrows to a few bytes and then looks at each cut.
+  // A prefix that is cut inside a character is invalid too, so the search narrows to a few bytes and then looks at each
+  // cut.
   let valid = 0;
   let invalid = bytes.length;
   while (invalid - valid > 8) {

@@ -10,19 +10,21 @@ const HIGH_BITS = 0x80808080;
 const SIMPLE_ESCAPES = new Uint8Array(256);
 for (const byte of [0x22, 0x5c, 0x2f, 0x62, 0x66, 0x6e, 0x72, 0x74]) SIMPLE_ESCAPES[byte] = 1;
 
-/** What `StringScanner.scan` returns instead of a position when the string holds something that it must not. */
+/** `StringScanner.scan` returns this instead of a position if the string contains an invalid byte. */
 export const INVALID = -2;
-/** What it returns where the string goes on beyond the bytes that it was to look at. */
+/** `StringScanner.scan` returns this if the string continues beyond `end`. */
 export const PAUSED = -3;
 const UNTERMINATED = -1;
 
-/** Checks JSON strings in one text. Long stretches without quotes and escapes cost about a quarter of a nanosecond per byte. */
+/**
+ * Checks JSON strings in one text. Long parts without quotes and escapes cost about a quarter of a nanosecond per byte.
+ */
 export class StringScanner {
   /** After a scan: whether the string had escapes. */
   hasEscapes = false;
   /** After a scan that returned INVALID: the byte at fault. */
   invalidAt = 0;
-  /** After a scan that returned PAUSED: where the next one goes on. */
+  /** After a scan that returned PAUSED: where the next scan continues. */
   pausedAt = 0;
   readonly #bytes: Buffer;
   #view: AlignedWords | undefined;
@@ -34,8 +36,8 @@ export class StringScanner {
   }
 
   /**
-   * Takes the position after the opening quote, or that of a pause; returns the position of the closing quote, UNTERMINATED, INVALID, or PAUSED for a string
-   * that goes on at `end`.
+   * Scans from the position after the opening quote, or from a pause. Returns the position of the closing quote,
+   * UNTERMINATED, INVALID, or PAUSED if the string continues at `end`.
    */
   scan(start: number, end: number): number {
     const bytes = this.#bytes;
@@ -53,7 +55,7 @@ export class StringScanner {
         this.invalidAt = at;
         return INVALID;
       } else if (at >= near) {
-        // The loop goes on with the word that holds the next byte worth looking at.
+        // The loop continues with the word that contains the next relevant byte.
         at = this.#passPlain(at + 1) - 1;
         near = at + 8;
       }
@@ -63,12 +65,15 @@ export class StringScanner {
     return PAUSED;
   }
 
-  /** A position at or after `position` that has nothing but plain characters before it, close to the first other byte. */
+  /**
+   * A position at or after `position` that has nothing but plain characters before it, close to the first other byte.
+   */
   #passPlain(position: number): number {
     const nearEnd = position + NEAR_WORD_BYTES;
     const at = this.#passPlainWords(position, nearEnd);
     if (at < nearEnd) return at;
-    // Quotes and backslashes are found fastest by native search. What was found stays, so that no byte is searched twice.
+    // Quotes and backslashes are found fastest by native search. The results are kept, so that no byte is searched
+    // twice.
     if (this.#nextQuote < at) this.#nextQuote = this.#find(QUOTE, at);
     if (this.#nextBackslash < at) this.#nextBackslash = this.#find(BACKSLASH, at);
     return this.#passWordsWithoutControls(at, Math.min(this.#nextQuote, this.#nextBackslash));
@@ -80,16 +85,16 @@ export class StringScanner {
   }
 
   /**
-   * Begins with the word that `position` lies in, and stops at a word that holds a quote, a backslash or a control byte, at the latest near
-   * `end`.
+   * Begins with the word that `position` lies in, and stops at a word that holds a quote, a backslash or a control
+   * byte, at the latest near `end`.
    */
   #passPlainWords(position: number, end: number): number {
     const { words, shift } = (this.#view ??= toWords(this.#bytes));
     if (position < shift) return position;
     let index = (position - shift) >> 2;
     const last = Math.min(words.length, (end - shift + 3) >> 2);
-    // Subtracting n from each byte sets its highest bit where it was less than n. Bytes above 0x7f are left out by `~`, and a borrow from
-    // the byte below can only report a word that has something to report anyway.
+    // Subtracting n from each byte sets its highest bit where it was less than n. Bytes above 0x7f are left out by `~`,
+    // and a borrow from the byte below can only report a word that has something to report anyway.
     for (; index < last; index++) {
       const word = words[index] ?? 0;
       const quote = word ^ 0x22222222;

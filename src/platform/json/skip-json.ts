@@ -1,6 +1,6 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-// Calling into native code costs about as much as looking at this many bytes here.
+// A call of native code costs about as much as checking this number of bytes here.
 const NEAR_BYTES = 48;
 
 /** The position of the first byte at or after `position` that is not JSON white space, but not beyond `end`. */
@@ -13,7 +13,10 @@ export function skipWhiteSpace(bytes: Buffer, position: number, end = bytes.leng
   return at;
 }
 
-/** The position after the closing quote of the string that opens at `position`; the length of `bytes` when it does not close. */
+/**
+ * The position after the closing quote of the string that opens at `position`; the length of `bytes` when it does not
+ * close.
+ */
 export function skipString(bytes: Buffer, position: number): number {
   let at = position + 1;
   const near = Math.min(bytes.length, at + NEAR_BYTES);
@@ -47,7 +50,7 @@ function skipLongString(bytes: Buffer, position: number): number {
   }
 }
 
-/** The position after the value that begins at `position`, in JSON that is known to be valid. Ends on any input, at most at its length. */
+/** The position after the value that begins at `position`, in valid JSON. It ends on any input. */
 export function skipValue(bytes: Buffer, position: number): number {
   const first = bytes[position];
   if (first === QUOTE) return skipString(bytes, position);

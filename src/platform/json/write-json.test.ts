@@ -7,7 +7,7 @@ import { WorkSlices, createYieldQueue } from '../yield-queue.ts';
 import type { JsonValue } from './json-value.ts';
 import { writeJson, writeJsonInSlices } from './write-json.ts';
 
-/** Text with what JSON escapes, and with pairs and halves of pairs at every place. */
+/** Text with escaped characters, surrogate pairs and half pairs everywhere. */
 const text = fc
   .array(fc.constantFrom('a', 'é', '漢', '🌊', '\ud83c', '\udf0a', '"', '\\', '\n', '\u2028'), { maxLength: 60 })
   .map((units) => units.join(''));
@@ -22,7 +22,7 @@ const tree = fc.letrec<{ value: JsonValue | undefined; member: JsonValue | undef
   member: fc.oneof({ weight: 4, arbitrary: tie('value') }, { weight: 1, arbitrary: fc.constant(undefined) }),
 })).value as fc.Arbitrary<JsonValue>;
 
-test('in steps of any size the bytes are those of JSON.stringify', async () => {
+test('steps of any size write the bytes of JSON.stringify', async () => {
   await fc.assert(
     fc.asyncProperty(tree, fc.constantFrom(1, 2, 3, 10, 33, 100), async (value, stepCharacters) => {
       assert.equal((await writeJsonInSlices(value, { stepCharacters })).toString(), JSON.stringify(value));
@@ -32,8 +32,8 @@ test('in steps of any size the bytes are those of JSON.stringify', async () => {
   );
 });
 
-test('what is small is written at once, and what is large gives way to others', async (context) => {
-  // A machine may be so fast that nobody has to wait for it: each look at the clock takes as long as half a turn may.
+test('small values are written at once, and large values yield to the event loop', async (context) => {
+  // A fast machine might never yield. So each reading of the clock advances it by half a slice.
   let nowMs = 0;
   context.mock.method(performance, 'now', () => (nowMs += 4));
   assert.ok(writeJson({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] }) instanceof Buffer);
@@ -52,7 +52,7 @@ test('what is small is written at once, and what is large gives way to others', 
   }
 });
 
-test('a-deep-tree: each level is not weighed again, whatever lies under it', async () => {
+test('a-deep-tree: the size of each level is not measured again', async () => {
   const items = Array.from({ length: 5000 }, (_, index) => index);
   let looks = 0;
   const counted = new Proxy(items, {

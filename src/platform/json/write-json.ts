@@ -2,22 +2,22 @@ import { joinInSlices } from '../join-in-slices.ts';
 import { stepBytesUsual, WorkSlices } from '../yield-queue.ts';
 import { isJsonObject, type JsonValue } from './json-value.ts';
 
-/** Characters that are written in one step: as many as the bytes that are read in one. */
+/** Characters that are written in one step. */
 const stepCharactersUsual = stepBytesUsual;
 
-/** What a value counts for besides its characters: writing many small ones takes time too. */
+/** The weight of a value besides its characters, because many small values take time too. */
 const valueWeight = 8;
 
 /**
- * The bytes of a value as JSON, exactly those of `JSON.stringify`. What is small is written at once; a promise comes for what takes longer than others can wait, and
- * which is written in steps. The value must not change meanwhile.
+ * The bytes of a value as JSON, exactly those of `JSON.stringify`. A small value is written at once. A large one is
+ * written in slices, and a promise is returned; the value must not change meanwhile.
  */
 export function writeJson(value: JsonValue): Buffer | Promise<Buffer> {
   if (weigh(value, stepCharactersUsual) < stepCharactersUsual) return Buffer.from(JSON.stringify(value));
   return writeJsonInSlices(value);
 }
 
-/** What `writeJson` does for a large value. */
+/** Writes a large value for `writeJson`. */
 export async function writeJsonInSlices(
   value: JsonValue,
   {
@@ -31,8 +31,8 @@ export async function writeJsonInSlices(
 }
 
 /**
- * How much there is to write, as far as `most`: not much more than that is looked at.
- * @param see is called with every container and what it weighs, as far as that was looked at
+ * Estimates the characters of a value, and stops soon after `most`.
+ * @param see called with every container and its weight, as far as it was measured
  */
 function weigh(value: JsonValue | undefined, most: number, see?: (container: object, weight: number) => void): number {
   if (typeof value === 'string') return value.length + valueWeight;
@@ -52,15 +52,18 @@ function weigh(value: JsonValue | undefined, most: number, see?: (container: obj
   return weight;
 }
 
-/** Writes one value, the large ones in it piece by piece, and what is small between them together. */
+/** Writes one value: large members piece by piece, and small ones between them together. */
 class SliceWriter {
   readonly #slices: WorkSlices;
   readonly #stepCharacters: number;
   readonly #pieces: Buffer[] = [];
-  /** Containers that were seen to be large while what they are in was weighed: weighed again at each level, a deep tree would take its depth times as long. */
+  /**
+   * Containers that are known to be large because an outer container was weighed. If each level weighed them again, a
+   * deep tree would take its depth times as long.
+   */
   readonly #large = new Set<object>();
   #bytes = 0;
-  /** What is written and not yet among the pieces. */
+  /** Written text that is not yet among the pieces. */
   #text = '';
 
   constructor(slices: WorkSlices, stepCharacters: number) {
@@ -95,7 +98,7 @@ class SliceWriter {
     this.#text += '"';
     for (let at = 0; at < text.length;) {
       let end = Math.min(at + this.#stepCharacters, text.length);
-      // Halves of a pair that are written apart would each be written as an escape.
+      // If a surrogate pair were split, each half would be written as an escape.
       if ((text.charCodeAt(end - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(end) & 0xfc00) === 0xdc00) end++;
       await this.#add(JSON.stringify(text.slice(at, end)).slice(1, -1));
       at = end;
@@ -124,7 +127,7 @@ class SliceWriter {
   async #writeObject(members: readonly (readonly [string, JsonValue | undefined])[]): Promise<void> {
     let separator = '{';
     for (const [key, member] of members) {
-      // As JSON.stringify leaves them out.
+      // JSON.stringify omits them too.
       if (member === undefined) continue;
       this.#text += `${separator}${JSON.stringify(key)}:`;
       separator = ',';

@@ -7,13 +7,14 @@ const id3HeaderBytes = 10;
 const markBytes = 4;
 const blockHeaderBytes = 4;
 const streamInfoBytes = 34;
-/** Real files have a handful: tags, pictures, a table of places. */
+/** Real files have a few: tags, images, a seek table. */
 const metadataBlocksMax = 1024;
 
 /**
- * The seconds of a FLAC recording, by its frames: what its head says of the length is missing in streams, and is what a client that wants to pay less changes. Frames do
- * not say how long they are, so every byte is looked at once: the next frame begins where a whole header stands and either the check sum of the frame before comes out or the
- * number follows. Undefined where the file is made of something else.
+ * Measures a FLAC recording by its frames, in seconds. The length in its head is missing in streams, and a client that
+ * wants to pay less can change it. Frames do not declare their length, so each byte is read once. A new frame begins at
+ * a complete header if the check sum of the frame before matches, or if its number follows. Undefined if the file does
+ * not consist of frames.
  */
 export async function countFlacFrames(file: ReadableFile): Promise<number | undefined> {
   const found = await findFrames(file);
@@ -23,7 +24,7 @@ export async function countFlacFrames(file: ReadableFile): Promise<number | unde
     const window = await readBuffer(file, at, at + windowBytes);
     if (window.length === 0) break;
     const isLast = at + window.length >= file.bytes;
-    // A header that the window cuts in two is read with the next one.
+    // A header at the edge of the window is read with the next window.
     const end = isLast ? window.length : window.length - flacHeaderBytesMax;
     if (end <= 0 || !counter.take(window, end)) return undefined;
     at += end;
@@ -53,7 +54,7 @@ class FrameCounter {
   readonly #sum = new FlacCheckSum();
   #last: FlacHeader | undefined;
   #bytesSinceLast = 0;
-  /** By sample rate: whole numbers, which add up exactly. */
+  /** Samples by sample rate: integers, which add up exactly. */
   readonly #samples = new Map<number, number>();
 
   constructor(stream: FlacStream) {
@@ -65,7 +66,7 @@ class FrameCounter {
     return [...this.#samples].reduce((sum, [rate, samples]) => sum + samples / rate, 0);
   }
 
-  /** Takes the next bytes up to `end`; what lies behind it is only looked at. False where these are no frames. */
+  /** Reads the next bytes up to `end`; later bytes are only inspected. False if these are not frames. */
   take(window: Buffer, end: number): boolean {
     for (let at = 0; at < end;) {
       const mark = window.indexOf(0xff, at);
@@ -99,7 +100,10 @@ class FrameCounter {
     this.#sum.restart();
   }
 
-  /** No frame is larger than its samples are without compression, and none is so far from the metadata. */
+  /**
+   * Whether no frame has begun for longer than a frame can be: a frame is never larger than its samples without
+   * compression.
+   */
   #isTooLong(): boolean {
     return this.#bytesSinceLast > (this.#last?.bytesMax ?? windowBytes);
   }

@@ -35,7 +35,7 @@ describe('the length of recordings by their frames', () => {
     ['frames at a low rate', repeat(low, 1000), 24_000],
     ['a tag before them, however like frames it is', Buffer.concat([tag(3000), repeat(usual, 100)]), 2612],
     ['a tag behind them', Buffer.concat([repeat(usual, 100), Buffer.from('TAG'), Buffer.alloc(125)]), 2612],
-    ['a table in the first, and what it says does not count', Buffer.concat([frameOf(0xfffb9000, 417, 'Xing'), repeat(usual, 100)]), 2612],
+    ['a table in the first, which does not count', Buffer.concat([frameOf(0xfffb9000, 417, 'Xing'), repeat(usual, 100)]), 2612],
     ['a last frame that was cut off', repeat(usual, 100).subarray(0, -200), 2612],
     ['zeros before them', Buffer.concat([Buffer.alloc(1000), repeat(usual, 100)]), 2612],
   ] as const)
@@ -50,7 +50,7 @@ describe('the length of recordings by their frames', () => {
   ] as const)
     test(`${name}: not known`, async () => assert.equal(await count(bytes), undefined));
 
-  test('a million tiny frames hold nobody up, and are charged', async () => {
+  test('a million tiny frames delay no other work, and are charged', async () => {
     const meter = createMediaMeter();
     after(() => meter.close());
     const recording = fileOf(repeat(tiny, 1_000_000));
@@ -67,7 +67,7 @@ describe('the length of recordings by their frames', () => {
       clearInterval(watch);
       return { seconds, longestMs };
     };
-    // A garbage collection can fall into one measurement; work on this thread would be in each of them.
+    // A garbage collection can disturb one measurement; work on this thread would disturb all.
     let least = await measure();
     for (let round = 1; round < 3 && least.longestMs >= 50; round += 1) least = await measure();
     const { seconds, longestMs } = least;

@@ -3,10 +3,10 @@ import type { ReadableFile } from './readable-file.ts';
 const windowBytes = 64 * 1024;
 const headerBytes = 4;
 const id3HeaderBytes = 10;
-/** Tags and pictures between the frames are no more than this part of a recording; what has more is something else. */
+/** Tags and images between the frames are at most this share of a recording. A file with more is something else. */
 const strayShareMax = 0.5;
 
-/** Kilobits per second by the four bits that name them; 0 for what names none. Sources: ISO/IEC 11172-3 and 13818-3. */
+/** Kilobits per second by their four bits; 0 if they name none. Sources: ISO/IEC 11172-3 and 13818-3. */
 const kilobits = {
   first1: [0, 32, 64, 96, 128, 160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 0],
   first2: [0, 32, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 0],
@@ -19,8 +19,9 @@ const sampleRates = [44_100, 48_000, 32_000] as const;
 type Frame = { readonly bytes: number; readonly seconds: number };
 
 /**
- * The seconds of a recording that is made of MPEG audio frames (MP3), by the head of each: an hour of them takes a few milliseconds, and a file of a million tiny ones no
- * more than reading it does. Undefined where it is made of something else.
+ * Measures a recording of MPEG audio frames (MP3) by their heads, in seconds. An hour of audio takes a few
+ * milliseconds; a million tiny frames take no longer than reading the file. Undefined if the file consists of something
+ * else.
  */
 export async function countMpegFrames(file: ReadableFile): Promise<number | undefined> {
   let at = id3Bytes(await readBuffer(file, 0, id3HeaderBytes));
@@ -38,7 +39,7 @@ export async function countMpegFrames(file: ReadableFile): Promise<number | unde
         stray += 1;
         continue;
       }
-      // The first may hold nothing but a table of the others.
+      // The first frame may contain only a table of the others.
       if (frames > 0 || !isTable(window, place, frame)) seconds += frame.seconds;
       frames += 1;
       place += frame.bytes;
@@ -53,7 +54,7 @@ export async function readBuffer(file: ReadableFile, start: number, end: number)
   return Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 }
 
-/** The length of the tag that a file may begin with, written in four times seven bits. */
+/** The length of the ID3 tag at the beginning of a file, or zero. It is stored in four times seven bits. */
 export function id3Bytes(head: Buffer): number {
   if (head.length < id3HeaderBytes || head.toString('latin1', 0, 3) !== 'ID3') return 0;
   return id3HeaderBytes + head.subarray(6, 10).reduce((sum, byte) => sum * 128 + (byte & 0x7f), 0);

@@ -1,14 +1,14 @@
-/** What a recording says of all its frames. Source of everything here: RFC 9639. */
+/** The properties of all frames of a recording. Source of this file: RFC 9639. */
 export type FlacStream = { readonly rate: number; readonly bits: number };
 
-/** What the header of a frame says. */
+/** The header of a frame. */
 export type FlacHeader = {
   readonly samples: number;
   readonly rate: number;
-  /** Of the frame, or of its first sample where frames are of different lengths. */
+  /** The number of the frame, or of its first sample if frames differ in length. */
   readonly number: number;
   readonly isVariable: boolean;
-  /** What the frame has at most: its samples without compression. */
+  /** The largest size of the frame: its samples without compression. */
   readonly bytesMax: number;
 };
 
@@ -16,14 +16,14 @@ export type FlacHeader = {
 export const flacHeaderBytesMax = 16;
 const streamInfoRateAt = 10;
 const streamInfoBytesMin = 18;
-/** Beside the samples: its header and footer, and the headers of its subframes. */
+/** Bytes besides the samples: header, footer, and the headers of subframes. */
 const overheadBytes = 256;
 
 const rates = [0, 88_200, 176_400, 192_000, 8000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 96_000] as const;
 const sampleBits = [0, 8, 12, 0, 16, 20, 24, 32] as const;
 const channelsMax = 10;
 
-/** Reads the block that every recording begins with; undefined for a rate that is none. */
+/** Reads the first block of a recording. Undefined if the sample rate is invalid. */
 export function readFlacStream(info: Buffer): FlacStream | undefined {
   if (info.length < streamInfoBytesMin) return undefined;
   const packed = info.readUInt32BE(streamInfoRateAt);
@@ -31,7 +31,7 @@ export function readFlacStream(info: Buffer): FlacStream | undefined {
   return rate === 0 ? undefined : { rate, bits: ((packed >>> 4) & 31) + 1 };
 }
 
-/** Reads the header of a frame at `at`; undefined where none stands, or not all of it. */
+/** Reads the header of a frame at `at`. Undefined if there is none, or only a part of it. */
 export function readFlacHeader(bytes: Buffer, at: number, stream: FlacStream): FlacHeader | undefined {
   if (at + 6 > bytes.length || bytes[at] !== 0xff || ((bytes[at + 1] ?? 0) & 0xfe) !== 0xf8) return undefined;
   const sizes = bytes[at + 2] ?? 0;
@@ -49,7 +49,7 @@ export function readFlacHeader(bytes: Buffer, at: number, stream: FlacStream): F
   const rate = readRate(bytes, sizes & 15, rateAt, stream.rate);
   if (rate === 0) return undefined;
   const bitsMax = bits === 0 ? stream.bits : (sampleBits[bits] ?? 32);
-  // The side channel has one bit more, and of more than eight channels there are two in truth.
+  // The side channel has one bit more. Channel numbers above eight mean two channels.
   const bytesMax = Math.ceil((samples * Math.min(channels, 8) * (bitsMax + 1)) / 8) + overheadBytes;
   return { samples, rate, number: number.value, isVariable: bytes[at + 1] === 0xf9, bytesMax };
 }
@@ -64,7 +64,7 @@ function readNumber(bytes: Buffer, at: number): { readonly value: number; readon
   for (let index = 1; index < length; index += 1) {
     const byte = bytes[at + index] ?? 0;
     if ((byte & 0xc0) !== 0x80) return undefined;
-    // 36 bits are more than the operators on bits take.
+    // Bit operators work on 32 bits only.
     value = value * 64 + (byte & 0x3f);
   }
   return { value, length };
@@ -107,7 +107,7 @@ const table16 = Uint16Array.from({ length: 256 }, (_, byte) => {
   return sum;
 });
 
-/** The check sum over a frame, which ends with it: over all of the frame it comes to nothing. */
+/** The check sum of a frame. The frame ends with it, so that the sum over the whole frame is zero. */
 export class FlacCheckSum {
   #sum = 0;
   #hasBytes = false;

@@ -5,26 +5,26 @@ import { countFlacFrames } from './count-flac-frames.ts';
 import { countMpegFrames } from './count-mpeg-frames.ts';
 import type { ReadableFile } from './readable-file.ts';
 
-/** What is wanted of a file: the seconds of its sound, or of its pictures. */
+/** Which length of a file is measured: that of its audio, or that of its video. */
 export type MediaQuestion = {
   readonly bytes: number;
   readonly of: 'sound' | 'pictures';
-  /** Formats whose frames are counted. */
+  /** The format, if its frames are counted. */
   readonly format: 'mp3' | 'flac' | 'other';
-  /** What may be read of the file at a time, and altogether. */
+  /** The most bytes to read at a time, and in total. */
   readonly pieceBytesMax: number;
   readonly readBytesMax: number;
 };
 
 type Piece = { readonly start: number; readonly end: number };
 
-/** What a reader keeps of a file: the tables of a video of six hours are some megabytes. */
+/** Cache of the reader: the tables of a six-hour video are some megabytes. */
 const cacheBytes = 2 * 1024 * 1024;
 
-/** The seconds of a file; undefined where it has neither sound nor pictures, as asked. Throws what the reader of the format throws. */
+/** Measures a file in seconds. Undefined if it has no such track. Throws the errors of the format's reader. */
 export async function run(asked: MediaQuestion, { ask }: JobContext<Piece, Uint8Array>): Promise<number | undefined> {
   const file: ReadableFile = { bytes: asked.bytes, readAt: (start, end) => ask({ start, end }) };
-  // Those recordings are the ones made of the most pieces, and what a demuxer does with a broken one is not to be foreseen.
+  // These recordings have the most frames, and a demuxer's behaviour on broken ones is unpredictable.
   if (asked.format === 'flac') return await countFlacFrames(file);
   if (asked.format === 'mp3') {
     const seconds = await countMpegFrames(file);

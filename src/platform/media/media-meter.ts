@@ -6,28 +6,34 @@ import type { ReadableFile } from './readable-file.ts';
 
 const measureMediaJob = isolatedJob<typeof MeasureMediaJob>('measure-media', new URL('./measure-media-job.ts', import.meta.url));
 
-/** Whose file it is, and for how long anybody waits, in the queue and for the answer. */
+/** The owner of the file, and the signal that aborts the wait in the queue and for the result. */
 export type MeasureOptions = { readonly tenant: string; readonly signal: AbortSignal };
 
-/** Measures how long files of sound and videos are, in threads: a file that makes its reader loop costs only its own length. */
+/**
+ * Measures the length of audio and video files in threads, so that a file that makes its reader loop affects only
+ * itself.
+ */
 export type MediaMeter = {
-  /** Seconds of sound; undefined where it cannot be told. @throws JobError, and the signal's reason */
+  /** Seconds of audio; undefined if unknown. @throws JobError, and the signal's reason */
   readonly measureSound: (file: ReadableFile, format: MediaQuestion['format'], options: MeasureOptions) => Promise<number | undefined>;
-  /** Seconds of pictures. Only tables are read. @throws JobError, what the file's `readAt` rejects with included, and the signal's reason */
+  /**
+   * Seconds of video. Only tables are read.
+   * @throws JobError, what the file's `readAt` rejects with included, and the signal's reason
+   */
   readonly measurePictures: (file: ReadableFile, options: MeasureOptions) => Promise<number | undefined>;
   readonly close: () => Promise<void>;
 };
 
 const megabyte = 1024 * 1024;
-/** A file made of a million tiny frames is not read to its end. */
+/** A file of a million tiny frames is not read to its end. */
 const soundMsMaxDefault = 5000;
-/** Tables come from a storage that may be far away. */
+/** Tables are read from a storage that may be slow. */
 const picturesMsMaxDefault = 60_000;
 
 const limitsOfSound = { pieceBytesMax: 64 * megabyte, readBytesMax: 2048 * megabyte };
 const limitsOfPictures = { pieceBytesMax: 32 * megabyte, readBytesMax: 256 * megabyte };
 
-/** Sound and pictures have threads of their own: what an object store takes for an answer holds up no call. */
+/** Audio and video have separate threads, so that a slow object store does not delay calls. */
 export function createMediaMeter({
   soundMsMax = soundMsMaxDefault,
   picturesMsMax = picturesMsMaxDefault,
@@ -36,7 +42,7 @@ export function createMediaMeter({
   const sounds = createJobPool({ ...limits, name: 'sound', threadsMax: 3, timeoutMs: soundMsMax });
   const pictures = createJobPool({ ...limits, name: 'video', threadsMax: 2, timeoutMs: picturesMsMax });
   const read = (file: ReadableFile) => async (piece: { readonly start: number; readonly end: number }) =>
-    // A copy: of a view all that lies beneath it would go over.
+    // A copy: with a view, the whole buffer beneath it would be transferred.
     new Uint8Array(await file.readAt(piece.start, piece.end));
   return {
     measureSound: (file, format, options) =>

@@ -1,6 +1,6 @@
-/** A file that is read in pieces, wherever it lies. */
+/** A file that is read in pieces, in any storage. */
 export type ReadableFile = {
   readonly bytes: number;
-  /** What lies from `start` to before `end`; less where the file is shorter. */
+  /** The bytes `[start, end)`; fewer if the file is shorter. */
   readonly readAt: (start: number, end: number) => Promise<Uint8Array>;
 };

@@ -1,17 +1,17 @@
 import type { MergeRule, MetricDescription, MetricsSnapshot, SeriesSnapshot } from './metrics-snapshot.ts';
 
-/** One series of a counter or gauge. Hold on to it: finding it again costs more than counting. */
+/** One series of a counter or gauge. Keep a reference, because finding it again costs more than counting. */
 export type Counter = {
   readonly add: (amount: number) => void;
 };
 
 /** One series of a histogram. */
 export type Histogram = {
-  /** Counts a value into its bucket. Values that are no numbers are left out. */
+  /** Counts a value in its bucket. NaN is ignored. */
   readonly observe: (value: number) => void;
 };
 
-/** A gauge's value at this moment, with the values of its labels. */
+/** The current value of a gauge, with the values of its labels. */
 export type GaugeSample = { readonly labels: readonly string[]; readonly value: number };
 
 type MetricOptions = { readonly name: string; readonly help: string; readonly labels?: readonly string[] };
@@ -20,13 +20,14 @@ type MetricOptions = { readonly name: string; readonly help: string; readonly la
 export type Family<Series> = { readonly with: (...labels: readonly string[]) => Series };
 
 /**
- * The metrics of a process. Each metric has at most so many series: what would be one more is counted under `other` in every label, so that no client
- * can fill the memory, or the disk of whoever scrapes, by inventing names.
+ * The metrics of a process. Each metric has at most `seriesMax` series. Values of further series are counted in one
+ * series with `other` in every label, so that clients cannot fill the memory, or the scraper's disk, with invented
+ * names.
  */
 export type MetricRegistry = {
   readonly counter: (options: MetricOptions & { readonly decimals?: number }) => Family<Counter>;
   readonly histogram: (options: MetricOptions & { readonly bounds: readonly number[] }) => Family<Histogram>;
-  /** A metric whose values are asked for when somebody looks. Readings beyond the bound are left out. */
+  /** A metric whose values are read at each scrape. Samples beyond the bound are omitted. */
   readonly collected: (
     options: MetricOptions & {
       readonly type: 'counter' | 'gauge';
@@ -37,7 +38,7 @@ export type MetricRegistry = {
   readonly snapshot: () => MetricsSnapshot;
 };
 
-/** The value of every label of the series that takes in what is too much. */
+/** The value of every label of the overflow series. */
 const overflowLabel = 'other';
 const defaultSeriesMax = 1000;
 
@@ -56,7 +57,7 @@ class CounterSeries implements Counter {
 
 class HistogramSeries implements Histogram {
   readonly #bounds: Float64Array;
-  /** One count for each bucket, and the infinite one. */
+  /** One count for each bucket, and one for the infinite bucket. */
   readonly counts: Float64Array;
   sum = 0;
 
@@ -69,7 +70,7 @@ class HistogramSeries implements Histogram {
     if (Number.isNaN(value)) return;
     const bounds = this.#bounds;
     let bucket = 0;
-    // A dozen of comparisons in a row is faster than a search that halves.
+    // A dozen comparisons are faster than a binary search.
     while (bucket < bounds.length && value > (bounds[bucket] ?? 0)) bucket += 1;
     this.counts[bucket] = (this.counts[bucket] ?? 0) + 1;
     this.sum += value;
@@ -110,14 +111,15 @@ class SeriesTable<Series> {
   }
 }
 
-/** @param options.seriesMax how many series each metric may have, besides the one for what is too much */
+/** @param options.seriesMax number of series of each metric, without the overflow series */
 export function createMetricRegistry(options: { readonly seriesMax?: number } = {}): MetricRegistry {
   const seriesMax = options.seriesMax ?? defaultSeriesMax;
   const metrics = new Map<string, Metric>();
   const register = (description: MetricDescription, series: Metric['series']): void => {
     const { name, labels } = description;
-    if (!metricName.test(name) || !labels.every((label) => labelName.test(label))) throw new Error(`${name} or its labels are no names`);
-    if (metrics.has(name)) throw new Error(`there are two metrics with the name ${name}`);
+    if (!metricName.test(name) || !labels.every((label) => labelName.test(label)))
+      throw new Error(`${name} or one of its labels is not a valid name`);
+    if (metrics.has(name)) throw new Error(`a metric with the name ${name} exists already`);
     metrics.set(name, { description, series });
   };
   return {

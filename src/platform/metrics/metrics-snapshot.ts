@@ -1,22 +1,25 @@
-/** How the values of several processes become one: gauges of which the worst counts take the greatest. */
+/** How the values of several processes are merged. Gauges whose worst value matters use `max`. */
 export type MergeRule = 'sum' | 'max';
 
 type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** What a metric is, whatever its values are. */
+/** A metric without its values. */
 export type MetricDescription = {
   readonly name: string;
   readonly help: string;
   readonly type: MetricType;
   readonly labels: readonly string[];
   readonly merge: MergeRule;
-  /** How many digits of the values stand behind the decimal point: amounts of money are added as integers and stay exact. */
+  /** Number of decimal digits of the values. Amounts of money are added as integers and stay exact. */
   readonly decimals?: number;
   /** Upper bounds of a histogram's buckets, ascending, without the infinite one. */
   readonly bounds?: readonly number[];
 };
 
-/** One line of values. A histogram has a count for each bucket, the infinite one last and none including another, and the sum of what it saw. */
+/**
+ * One line of values. A histogram has a count for each bucket (the infinite one last, not cumulative) and the sum of
+ * the values.
+ */
 export type SeriesSnapshot = {
   /** Values of the labels, in their order. */
   readonly labels: readonly string[];

@@ -9,7 +9,7 @@ import { renderMetrics } from './render-metrics.ts';
 
 const text = fc.string({ unit: 'binary', maxLength: 20 });
 
-test('whatever the labels are, what is written can be read back', () => {
+test('written metrics can be read again, with any labels', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.tuple(text, text), { maxLength: 20, selector: (labels) => labels.join('\u0000') }), (all) => {
       const registry = createMetricRegistry();
@@ -34,7 +34,7 @@ test('a histogram counts each value into the first bucket that holds it', () => 
   );
 });
 
-test('several processes are shown as if they were one', () => {
+test('several processes appear as one', () => {
   const values = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.nat({ max: 1000 })), { maxLength: 30 });
   fc.assert(
     fc.property(fc.array(values, { minLength: 1, maxLength: 4 }), (processes) => {
@@ -47,7 +47,7 @@ test('several processes are shown as if they were one', () => {
             counter.with(of).add(value);
             histogram.with(of).observe(value);
           }
-          // As it travels between processes.
+          // As it is sent between processes.
           return JSON.parse(JSON.stringify(registry.snapshot())) as ReturnType<typeof registry.snapshot>;
         });
       const sorted = (shown: string) =>
@@ -59,7 +59,7 @@ test('several processes are shown as if they were one', () => {
   );
 });
 
-test('of several processes the worst delay is shown', () => {
+test('the worst delay of several processes is shown', () => {
   const of = (value: number) => {
     const registry = createMetricRegistry();
     registry.collected({ name: 'delay', help: 'd', type: 'gauge', merge: 'max', read: () => [{ labels: [], value }] });
@@ -76,7 +76,7 @@ test('amounts of money stay exact', () => {
   assert.match(renderMetrics([registry.snapshot()]), /^usd_total 1\.000000001$/m);
 });
 
-test('invented names do not fill the memory: what is too much is counted as other', () => {
+test('invented names do not fill the memory: further series are counted as other', () => {
   const registry = createMetricRegistry({ seriesMax: 10 });
   const counter = registry.counter({ name: 'a_total', help: 'a', labels: ['model', 'end'] });
   counter.with('other', 'other').add(1);
@@ -87,11 +87,11 @@ test('invented names do not fill the memory: what is too much is counted as othe
   assert.equal(sumSamples(samples, 'a_total', { model: 'other' }), 9992);
 });
 
-test('a metric that nobody has counted yet is not shown, and a name is taken once', () => {
+test('a metric without values is not shown, and a name is used once', () => {
   const registry = createMetricRegistry();
   registry.counter({ name: 'a_total', help: 'a', labels: ['x'] });
   assert.equal(renderMetrics([registry.snapshot()]), '');
-  assert.throws(() => registry.counter({ name: 'a_total', help: 'a' }), /two metrics/);
-  assert.throws(() => registry.counter({ name: 'a b', help: 'a' }), /no names/);
+  assert.throws(() => registry.counter({ name: 'a_total', help: 'a' }), /exists already/);
+  assert.throws(() => registry.counter({ name: 'a b', help: 'a' }), /not a valid name/);
   assert.throws(() => registry.counter({ name: 'b_total', help: 'b', labels: ['x'] }).with(), /labels x/);
 });

@@ -1,6 +1,6 @@
 import { mergeSnapshots, type MetricSnapshot, type MetricsSnapshot, type SeriesSnapshot } from './metrics-snapshot.ts';
 
-/** The content type of what renderMetrics writes. */
+/** The content type of the text of renderMetrics. */
 export const metricsContentType = 'text/plain; version=0.0.4; charset=utf-8';
 
 const escapeHelp = (text: string): string => text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
@@ -13,7 +13,7 @@ function writeNumber(value: number): string {
   return String(value);
 }
 
-/** An integer with so many digits behind the point, exactly. */
+/** Writes an integer exactly, with `decimals` digits after the point. */
 function writeDecimal(value: number, decimals: number): string {
   const digits = BigInt(Math.round(Math.abs(value)))
     .toString()
@@ -22,10 +22,10 @@ function writeDecimal(value: number, decimals: number): string {
   return `${value < 0 ? '-' : ''}${digits.slice(0, -decimals)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** @param extra a label that the series' own do not have, with its value */
+/** @param extra a further label and its value */
 function writeLabels(metric: MetricSnapshot, values: readonly string[], extra?: readonly [string, string]): string {
   const pairs: string[] = [];
-  // An empty label is the same as none, and is left out.
+  // An empty label means the same as none, and is omitted.
   for (const [index, name] of metric.labels.entries())
     if (values[index] !== '') pairs.push(`${name}="${escapeLabel(values[index] ?? '')}"`);
   if (extra !== undefined) pairs.push(`${extra[0]}="${extra[1]}"`);
@@ -57,7 +57,7 @@ function* writeMetric(metric: MetricSnapshot): Generator<string> {
 }
 
 /**
- * Writes the metrics of one process, or of several as if they were one, in the Prometheus text format 0.0.4
+ * Writes the metrics of one process, or the merged metrics of several, in the Prometheus text format 0.0.4
  * (https://prometheus.io/docs/instrumenting/exposition_formats/). Metrics without any series are left out.
  */
 export function renderMetrics(snapshots: readonly MetricsSnapshot[]): string {

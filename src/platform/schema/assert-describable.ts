@@ -18,8 +18,9 @@ const KNOWN_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Refuses a schema whose failures could not be explained: an unknown keyword (`if`, `contains`, `unevaluatedProperties`, a misspelt one),
- * a reference that leads nowhere, or a property named like a member of every JavaScript object, which the compiled check would find everywhere.
+ * Refuses a schema whose failures could not be explained: with an unknown keyword (`if`, `contains`,
+ * `unevaluatedProperties`, or a misspelt one), or with a reference to nothing. Also refuses a property that every
+ * JavaScript object has, because the compiled check would find it everywhere.
  */
 export function assertDescribable(schema: TSchema): void {
   const root = toSchemaNode(schema);

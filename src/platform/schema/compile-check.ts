@@ -3,9 +3,9 @@ import { Compile } from 'typebox/schema';
 import { assertDescribable } from './assert-describable.ts';
 
 /**
- * Compiles a schema into a fast check. Call it once per schema, at start: compiling takes about a millisecond.
- * Where code generation is switched off (`node --disallow-code-generation-from-strings`), TypeBox interprets the schema instead:
- * same answers, slower.
+ * Compiles a schema into a fast check. Call it once per schema, at start: compiling takes about a millisecond. If code
+ * generation is off (`node --disallow-code-generation-from-strings`), TypeBox interprets the schema: the answers are
+ * the same, but slower.
  *
  * @throws Error when the schema uses a keyword or reference that `describeProblems` could not explain
  */
@@ -15,7 +15,7 @@ export function compileCheck<Type extends TSchema>(schema: Type): (value: unknow
   return (value): value is Static<Type> => validator.Check(value);
 }
 
-/** The same for a check that most processes never make: it is compiled when it is made first. */
+/** The same for a check that most processes never need: it is compiled at its first use. */
 export function compileCheckLater<Type extends TSchema>(schema: Type): (value: unknown) => value is Static<Type> {
   assertDescribable(schema);
   let validator: ReturnType<typeof Compile<Type>> | undefined;

@@ -39,7 +39,7 @@ test('missing field is named with its path and type', () => {
   ]);
 });
 
-test('wrong type names what came', () => {
+test('wrong type names the received type', () => {
   assert.deepEqual(describeProblems(request, { ...good, max_tokens: 1.5 }), [
     { path: ['max_tokens'], rule: 'type', expected: 'integer', actual: 'number' },
   ]);
@@ -52,7 +52,7 @@ test('wrong type names what came', () => {
   ]);
 });
 
-test('union of a string and a list picks the branch by JSON type', () => {
+test('a union of a string and a list picks the branch by JSON type', () => {
   const path = ['messages', 0, 'content'];
   const describe = (content: unknown) => describeProblems(request, { ...good, messages: [{ role: 'user', content }] });
   assert.deepEqual(describe(5), [{ path, rule: 'type', expected: ['string', 'array'], actual: 'integer' }]);
@@ -137,7 +137,7 @@ test('unknown field is named beside the known ones, and a long key is cut', () =
   assert.equal(compileCheck(strict)(hostile), false);
 });
 
-test('a field that must not be there', () => {
+test('a forbidden field is reported', () => {
   const schema = Type.Object({ a: Type.Optional(Type.Never()) });
   assert.deepEqual(describeProblems(schema, { a: 1 }), [{ path: ['a'], rule: 'unknown-field', expected: [], actual: 'integer' }]);
 });
@@ -204,7 +204,7 @@ test('refinement reports its own message, and only when nothing else is wrong', 
   );
 });
 
-test('the number of problems is limited and a long text is cut', () => {
+test('the number of problems is limited, and a long text is abbreviated', () => {
   assert.equal(
     describeProblems(
       Type.Array(Type.String()),
@@ -217,7 +217,7 @@ test('the number of problems is limited and a long text is cut', () => {
   assert.equal(problem?.actual, `${'x'.repeat(62)}…`);
 });
 
-test('variants nested in variants end within the step budget', () => {
+test('nested variants end within the step budget', () => {
   const schema = Type.Cyclic(
     {
       Node: Type.Union([

@@ -10,12 +10,12 @@ import type { ResolveRef, Schema, SchemaNode } from './schema-node.ts';
 import type { SchemaProblem } from './schema-problem.ts';
 import { literalsOf, showLiterals, typeNamesOf, unique } from './union-branches.ts';
 
-// Variants are tried one after the other, and variants may nest: this bounds the whole work on a hostile value.
+// Variants are checked one by one, and may nest. This bounds the total work on a hostile value.
 const STEPS_MAX = 50_000;
 
 type Walk = {
   readonly resolve: ResolveRef;
-  /** The path of the node at hand: pushed and popped on the way, copied into a problem. */
+  /** The path of the current node. Problems get a copy. */
   readonly path: (string | number)[];
   readonly problems: SchemaProblem[];
   readonly limit: number;
@@ -23,8 +23,8 @@ type Walk = {
 };
 
 /**
- * Says in which ways a value does not fit a TypeBox schema, in the order of the schema; empty exactly when the compiled check passes.
- * Slow beside the compiled check: for the failure path only.
+ * Lists why a value does not fit a TypeBox schema, in the order of the schema; empty exactly if the compiled check
+ * passes. Slower than the compiled check, so use it only after a failure.
  *
  * @param limit the most problems to report, at least 1
  */
@@ -71,7 +71,8 @@ function walkLiterals(walk: Walk, schema: SchemaNode, value: unknown): boolean {
 
 function walkString(walk: Walk, schema: SchemaNode, value: string): void {
   const { minLength, maxLength, pattern, format } = schema;
-  // Counted in code points, by the functions that the compiled check uses; the rest of a text that is far too long is not counted.
+  // Counts code points with the functions of the compiled check. The rest of a text that is far too long is not
+  // counted.
   if (minLength !== undefined && !Guard.IsMinLength(value, minLength)) report(walk, 'min-length', minLength, Guard.CodePointCount(value));
   if (maxLength !== undefined && !Guard.IsMaxLength(value, maxLength)) report(walk, 'max-length', maxLength, Guard.CodePointCount(value));
   if (format !== undefined && !Format.Test(format, value)) report(walk, 'pattern', format, abbreviateText(value));
@@ -96,7 +97,7 @@ function walkArray(walk: Walk, schema: SchemaNode, value: readonly unknown[]): v
   }
   const prefix = isSchemaList(schema.items) ? schema.items : (schema.prefixItems ?? []);
   const rest = isSchemaList(schema.items) ? schema.additionalItems : schema.items;
-  // One surplus item says it all: a tuple of a million items is one mistake.
+  // One surplus item is reported: a tuple of a million items is one mistake.
   if (rest === false && value.length > prefix.length) return report(walk, 'max-items', prefix.length, value.length);
   for (let index = 0; index < value.length && walk.problems.length < walk.limit; index++) {
     const item = index < prefix.length ? prefix[index] : rest;

@@ -21,12 +21,15 @@ export type UnionInput = {
   readonly describeBranch: (branch: Schema) => readonly SchemaProblem[];
 };
 
-/** `likely` are the branches that the value names itself; `possible` those that it does not rule out; `problem` is what to say if none fits. */
+/**
+ * `likely`: branches that the value names itself. `possible`: branches that it does not exclude. `problem`: reported if
+ * none fits.
+ */
 type Narrowed = { readonly likely: readonly Schema[]; readonly possible: readonly Schema[]; readonly problem?: SchemaProblem };
 
 /**
- * Says why a value fits none of the variants of a union, from the point of view of the variant that the sender meant; empty when one fits.
- * A branch is left aside only where it provably cannot fit.
+ * Explains why a value fits no variant of a union, for the variant that the sender probably meant; empty if one fits. A
+ * branch is excluded only if it cannot fit.
  */
 export function describeUnion(input: UnionInput): readonly SchemaProblem[] {
   const { value, path, resolve } = input;
@@ -54,7 +57,10 @@ function wrongType(branches: readonly Schema[], value: unknown, path: readonly (
   return { path, rule: 'type', expected: names.length === 1 ? (names[0] ?? names) : names, actual: jsonTypeOf(value) };
 }
 
-/** Keeps the object branches that the value's discriminator allows, again and again while several of them share its value. */
+/**
+ * Keeps the object branches that the value's discriminator allows, and repeats this while several branches share its
+ * value.
+ */
 function narrow(branches: readonly Schema[], input: UnionInput, used: readonly string[]): Narrowed {
   const { value, path, resolve } = input;
   const name = branches.length > 1 && isRecord(value) ? findDiscriminator(branches, used, resolve) : undefined;
@@ -92,7 +98,10 @@ function discriminatorProblem(path: readonly (string | number)[], actual: unknow
   return { path, rule: 'enum', expected, actual: abbreviateValue(actual) };
 }
 
-/** A string or number that several variants could have taken: the allowed values where all list them, else what each variant asks for. */
+/**
+ * For a string or number that several variants could accept: the allowed values if all list them, otherwise the
+ * requirement of each variant.
+ */
 function describePrimitive(open: readonly Schema[], best: readonly SchemaProblem[], input: UnionInput): readonly SchemaProblem[] {
   const lists = open.map((branch) => literalsOf(branch, input.resolve));
   const known = lists.filter((list) => list !== undefined);

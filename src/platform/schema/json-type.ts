@@ -1,6 +1,6 @@
 import { abbreviateText } from '../json/abbreviate-text.ts';
 
-/** The JSON type of a value as problems name it: numbers without a fraction are `integer`, `1e999` is `infinity`. */
+/** The JSON type of a value as problems name it: `integer` for numbers without a fraction, `infinity` for `1e999`. */
 export function jsonTypeOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
@@ -9,7 +9,10 @@ export function jsonTypeOf(value: unknown): string {
   return Number.isFinite(value) ? 'number' : 'infinity';
 }
 
-/** Whether a value has the JSON Schema type `type`, by the rules of TypeBox's compiled check. Unknown type names accept everything, as there. */
+/**
+ * Whether a value has the JSON Schema type `type`, by the rules of TypeBox's compiled check. Unknown type names accept
+ * everything, as there.
+ */
 export function isOfJsonType(value: unknown, type: string): boolean {
   switch (type) {
     case 'object':
@@ -31,7 +34,7 @@ export function isOfJsonType(value: unknown, type: string): boolean {
   }
 }
 
-/** A value in a form that is short enough for an error message: see `SchemaProblem.actual`. */
+/** Shortens a value for an error message: see `SchemaProblem.actual`. */
 export function abbreviateValue(value: unknown): string | number | boolean | null {
   if (typeof value === 'string') return abbreviateText(value);
   if (value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;

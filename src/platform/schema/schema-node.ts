@@ -38,7 +38,7 @@ export type SchemaNode = {
 };
 export type Schema = SchemaNode | boolean;
 
-/** Finds what a `$ref` points to, or `undefined`. */
+/** Finds the schema of a `$ref`, or `undefined`. */
 export type ResolveRef = (ref: string) => Schema | undefined;
 
 /** TypeBox types are plain JSON Schema objects at run time; its TypeScript types say nothing about the keywords. */
@@ -51,8 +51,8 @@ export function isSchemaNode(value: unknown): value is SchemaNode {
 }
 
 /**
- * Resolves the two kinds of reference that TypeBox makes or that are written by hand: the `$id` of a definition (`Cyclic` gives every
- * definition its name as `$id`) and a pointer from the root (`#/$defs/Name`, `#`).
+ * Resolves the two kinds of reference that TypeBox makes or that are written by hand: the `$id` of a definition
+ * (`Cyclic` gives every definition its name as `$id`) and a pointer from the root (`#/$defs/Name`, `#`).
  */
 export function createRefResolver(root: SchemaNode): ResolveRef {
   const found = new Map<string, Schema | undefined>();
@@ -76,7 +76,7 @@ function findById(node: unknown, id: string): SchemaNode | undefined {
   if (typeof node !== 'object' || node === null) return undefined;
   if (isSchemaNode(node) && node.$id === id) return node;
   for (const [key, child] of Object.entries(node)) {
-    // These hold values of the caller, not schemas.
+    // These keywords contain values, not schemas.
     if (key === 'const' || key === 'enum' || key === 'default' || key === 'examples') continue;
     const match = findById(child, id);
     if (match !== undefined) return match;

@@ -1,8 +1,8 @@
 /** One way in which a value does not fit its schema. */
 export type SchemaProblem = {
   /**
-   * Where, from the root: `['messages', 0, 'content']`. For `required` and `unknown-field` it ends with the missing or surplus field.
-   * Keys that the schema does not name come from the value and are cut to 64 characters.
+   * The path from the root: `['messages', 0, 'content']`. For `required` and `unknown-field` it ends with that field.
+   * Keys that the schema does not name are abbreviated to 64 characters.
    */
   readonly path: readonly (string | number)[];
   readonly rule:
@@ -26,15 +26,16 @@ export type SchemaProblem = {
     | 'refine'
     | 'no-variant';
   /**
-   * What would be right. The bound for numeric rules; the allowed values for `enum`; JSON type names for `type` and `required`
-   * (the allowed values, where a missing field tells the variants apart); the expression or format name for `pattern`;
-   * the known fields for `unknown-field`; the refinement's own message for `refine`; what the variants are for `no-variant`.
+   * The right value. For numeric rules it is the bound, for `enum` the allowed values, for `type` and `required` JSON
+   * type names. If a missing field decides the variant, it is the allowed values of that field. For `pattern` it is the
+   * expression or the name of the format, for `unknown-field` the known fields, for `refine` its own message, for
+   * `no-variant` a description of the variants.
    */
   readonly expected: string | number | readonly (string | number)[];
   /**
-   * The offending value in short, safe form. For `type` the JSON type that came (`integer`, `number`, `infinity`, `string`, ...);
-   * for lengths, items and properties the count; otherwise a primitive itself (at most 64 characters of a string) or the type of an
-   * array or object. Absent for `required`.
+   * The wrong value in a short, safe form. For `type` it is the received JSON type (`integer`, `number`, `infinity`,
+   * `string`, ...), for lengths, items and properties the count. Otherwise it is a primitive itself (at most 64
+   * characters), or the type of an array or object. Absent for `required`.
    */
   readonly actual?: string | number | boolean | null;
 };

@@ -1,9 +1,9 @@
 import { isOfJsonType, showLiteral } from './json-type.ts';
 import type { ResolveRef, Schema, SchemaNode } from './schema-node.ts';
 
-// Schemas may refer to themselves; following them without eating a part of the value must end.
+// Schemas may refer to themselves. Following references without consuming a part of the value must end.
 const FOLLOW_DEPTH_MAX = 32;
-// The names that the vendors use to tell variants apart, tried before any other when several would do.
+// Names of discriminators that vendors use. They are preferred if several properties would work.
 const USUAL_DISCRIMINATORS = ['type', 'role', 'object', 'event'];
 
 /** The variants of a union, with unions inside unions and references resolved. */
@@ -15,7 +15,7 @@ export function listBranches(branches: readonly Schema[], resolve: ResolveRef, d
   });
 }
 
-/** False when the value cannot fit because of its JSON type alone. */
+/** False if the JSON type of the value already excludes the schema. */
 export function acceptsTypeOf(schema: Schema, value: unknown, resolve: ResolveRef, depth = 0): boolean {
   const target = follow(schema, resolve);
   if (typeof target === 'boolean') return target;
@@ -29,7 +29,7 @@ export function acceptsTypeOf(schema: Schema, value: unknown, resolve: ResolveRe
   return (target.allOf?.every(accepts) ?? true) && (target.anyOf?.some(accepts) ?? true) && (target.oneOf?.some(accepts) ?? true);
 }
 
-/** The values that the schema allows, where it lists them; `undefined` where it does not. */
+/** The values that the schema allows, if it lists them. */
 export function literalsOf(schema: Schema, resolve: ResolveRef, depth = 0): readonly unknown[] | undefined {
   const target = follow(schema, resolve);
   if (typeof target === 'boolean' || depth > FOLLOW_DEPTH_MAX) return undefined;
@@ -41,7 +41,7 @@ export function literalsOf(schema: Schema, resolve: ResolveRef, depth = 0): read
   return known.length === lists.length ? known.flat() : undefined;
 }
 
-/** The JSON type names that the schema asks for; empty where it does not say. */
+/** The JSON type names that the schema requires; empty if it names none. */
 export function typeNamesOf(schema: Schema, resolve: ResolveRef, depth = 0): string[] {
   const target = follow(schema, resolve);
   if (typeof target === 'boolean' || depth > FOLLOW_DEPTH_MAX) return [];
@@ -54,7 +54,9 @@ export function typeNamesOf(schema: Schema, resolve: ResolveRef, depth = 0): str
   return names.some((list) => list.length === 0) ? [] : unique(names.flat());
 }
 
-/** The schema of one property of an object schema, through references and intersections, and whether it must be there. */
+/**
+ * The schema of one property of an object schema, through references and intersections, and whether it must be there.
+ */
 export function propertyOf(
   schema: Schema,
   name: string,
@@ -72,7 +74,7 @@ export function propertyOf(
   return undefined;
 }
 
-/** The property whose listed values tell most of the branches apart, or `undefined` where there is none. `used` names are left out. */
+/** The property whose listed values distinguish the most branches. `used` names are excluded. */
 export function findDiscriminator(branches: readonly Schema[], used: readonly string[], resolve: ResolveRef): string | undefined {
   const counts = new Map<string, number>(USUAL_DISCRIMINATORS.map((name) => [name, 0]));
   for (const branch of branches) {

@@ -3,17 +3,20 @@ import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } f
 /** Bytes of the operator's key. */
 export const secretKeyBytes = 32;
 
-/** Seals bytes under a name with AES-256-GCM: what was sealed under one name opens under no other. */
+/** Seals bytes under a name with AES-256-GCM. Sealed bytes open only under the same name. */
 export type Sealer = {
-  /** Other bytes each time. They have memory of their own, so that they can be sent to a thread without what lies beside them. */
+  /** The result differs each time. It has its own memory, so that it can be transferred to a thread alone. */
   readonly seal: (name: Uint8Array, bytes: Uint8Array) => Uint8Array<ArrayBuffer>;
-  /** The same in pieces, between which others have their turn. */
+  /** The same in pieces, with a yield between them. */
   readonly sealInSlices: (name: Uint8Array, bytes: Uint8Array, yieldNow: () => Promise<void>) => Promise<Uint8Array<ArrayBuffer>>;
-  /** What was sealed under exactly this name. Undefined for anything else: another key or name, damage, a newer program. */
+  /**
+   * Opens sealed bytes. Undefined if the key or the name differs, the bytes are damaged, or a newer program sealed
+   * them.
+   */
   readonly open: (name: Uint8Array, sealed: Uint8Array) => Buffer | undefined;
 };
 
-/** First byte of what is sealed: the form of the rest, which is nonce, tag and cipher text. */
+/** First byte of sealed bytes: the format of the rest, which is nonce, tag and cipher text. */
 const formVersion = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
@@ -21,15 +24,19 @@ const headBytes = 1 + nonceBytes + tagBytes;
 /** A few milliseconds of work. */
 const pieceBytes = 2 * 1024 * 1024;
 
-/** A key of its own for each purpose, so that what one part of the program sealed means nothing to another. Throws RangeError for a key of another length. */
+/**
+ * Derives a separate key for each purpose, so that one part of the program cannot open what another has sealed. Throws
+ * RangeError if the key has another length.
+ */
 export function deriveKey(key: Uint8Array, purpose: string): Buffer {
   if (key.length !== secretKeyBytes) throw new RangeError(`A secret key has ${secretKeyBytes} bytes, not ${key.length}.`);
   return Buffer.from(hkdfSync('sha256', key, '', purpose, 32));
 }
 
-/** @param sealingKey what deriveKey made for this purpose alone */
+/** @param sealingKey a key from deriveKey for this purpose only */
 export function createSealer(sealingKey: Uint8Array): Sealer {
-  // A key per name: random nonces could repeat after some billions of texts under one key, and never do under these few.
+  // Each name has its own key. Random nonces could repeat after some billions of texts under one key, but not with the
+  // few texts of one name.
   const nameKey = (name: Uint8Array): Buffer => createHmac('sha256', sealingKey).update(name).digest();
   const begin = (name: Uint8Array, length: number) => {
     const nonce = randomBytes(nonceBytes);
@@ -69,7 +76,7 @@ export function createSealer(sealingKey: Uint8Array): Sealer {
         decipher.final();
         return opened;
       } catch {
-        // The tag does not fit: it was not sealed under this name and key.
+        // The tag does not match: it was not sealed under this name and key.
         return undefined;
       }
     },

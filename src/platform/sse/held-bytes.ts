@@ -1,12 +1,12 @@
 import { FrameTooLargeError } from '../frames.ts';
 
-// A buffer that had to grow beyond this for one large frame is given back after it.
+// A buffer that grew beyond this size for one large frame is released after it.
 const KEPT_BYTES_MAX = 65_536;
 const FIRST_BYTES = 1024;
 
 /**
- * The beginning of a frame whose end has not come yet. Grows by doubling, so that a frame in many small chunks costs linear time and
- * no more than about twice its size; refuses to hold more than the limit.
+ * Buffers the beginning of an unfinished frame. It grows by doubling, so that a frame in many small chunks costs linear
+ * time and about twice its size. It refuses more bytes than the limit.
  */
 export class HeldBytes {
   readonly #bytesMax: number;
@@ -21,7 +21,7 @@ export class HeldBytes {
     return this.#length;
   }
 
-  /** Keeps `chunk` from `start` on. Throws FrameTooLargeError when that is more than a frame may have. */
+  /** Buffers `chunk` from `start` on. Throws FrameTooLargeError if the frame exceeds its limit. */
   hold(chunk: Buffer, start: number): void {
     const added = chunk.length - start;
     if (added === 0) return;
@@ -36,7 +36,10 @@ export class HeldBytes {
     this.#length = length;
   }
 
-  /** What is held, followed by `chunk` from `start` to `end`: a view of the chunk where nothing is held, else a copy. Holds nothing afterwards. */
+  /**
+   * Returns the buffered bytes and `chunk` from `start` to `end`, and empties the buffer. The result is a view of the
+   * chunk if the buffer was empty, else a copy.
+   */
   take(chunk: Buffer, start: number, end: number): Buffer {
     const length = this.#length + end - start;
     if (length > this.#bytesMax) throw new FrameTooLargeError(this.#bytesMax);
@@ -47,7 +50,7 @@ export class HeldBytes {
     return bytes;
   }
 
-  /** A copy of what is held. */
+  /** A copy of the buffered bytes. */
   copy(): Buffer {
     return Buffer.from(this.#buffer.subarray(0, this.#length));
   }

@@ -20,7 +20,7 @@ function elements(text: string | Buffer, chunkBytes?: number): string[] {
 
 const parts = ['{"text":"}],\\"[{ é😀 \\\\"}', '{"a":[{"b":[]},{}],"c":"\\\\\\""}', '[[],{"x":"]"}]', '"s,]\\""', '-1.5', 'null', '{}'];
 
-test('elements come as they complete, whatever they hold and wherever they are cut', () => {
+test('each element is returned when it is complete, with any content and any chunks', () => {
   const bytes = Buffer.from(`[${parts.join(',\r\n')}\n]\r\n`);
   for (let chunkBytes = 1; chunkBytes <= bytes.length; chunkBytes++) {
     assert.deepEqual(elements(bytes, chunkBytes), parts, `chunks of ${chunkBytes}`);
@@ -29,7 +29,7 @@ test('elements come as they complete, whatever they hold and wherever they are c
   }
 });
 
-test('separators belong to the element after them, the closing bracket is a frame of its own', () => {
+test('separators belong to the element after them, and the closing bracket is its own frame', () => {
   const { frames } = read('[{"a":1}\n,\r\n{"a":2}\n]\n');
   assert.deepEqual(
     frames.map(({ bytes, data }) => [bytes.toString(), data]),
@@ -42,7 +42,7 @@ test('separators belong to the element after them, the closing bracket is a fram
   );
 });
 
-test('an element is handed on with its last byte, before any separator', () => {
+test('an element is returned with its last byte, before any separator', () => {
   const reader = createJsonArrayFrameReader({ frameBytesMax: 100 });
   assert.equal(reader.push(Buffer.from('[{"a":{}}'))[0]?.data, '{"a":{}}');
   assert.equal(reader.closed(), false);
@@ -68,7 +68,7 @@ test('a body that is not an array is one frame and never closes', () => {
   }
 });
 
-test('a body that was cut leaves a rest and does not close', () => {
+test('a truncated body leaves a rest and does not close', () => {
   for (const [text, rest] of [
     ['[{"a":1},{"b', ',{"b'],
     ['[', '['],
@@ -81,12 +81,12 @@ test('a body that was cut leaves a rest and does not close', () => {
   }
 });
 
-test('text after the closing bracket is not taken for a frame', () => {
+test('text after the closing bracket is not a frame', () => {
   const { frames, rest, closed } = read('[1] \nsurplus');
   assert.deepEqual([frames.length, rest, closed], [2, ' \nsurplus', true]);
 });
 
-test('an element beyond the limit is refused in one chunk and in many, exactly the limit passes', () => {
+test('an element beyond the limit is refused in one chunk and in many, and exactly the limit is accepted', () => {
   const text = `["${'x'.repeat(97)}","${'y'.repeat(97)}"]`;
   for (const chunkBytes of [1, 9, 100, Infinity]) {
     assert.equal(read(text, chunkBytes, 100).frames.length, 3);
@@ -109,7 +109,7 @@ test('any array in any chunks gives its elements', () => {
   );
 });
 
-test('any bytes end, and none is lost', () => {
+test('reading any bytes ends, and no byte is lost', () => {
   const piece = fc.constantFrom('[', ']', '{', '}', '"', '\\', ',', ' ', 'x', '1', '\ufeff');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), fc.integer({ min: 1, max: 5 }), (pieces, chunkBytes) => {

@@ -3,25 +3,28 @@ import { HeldBytes } from './held-bytes.ts';
 import type { FrameReaderOptions } from './sse-frame-reader.ts';
 
 export type JsonArrayFrameReader = FrameReader & {
-  /** Whether the closing bracket of the array has come. A body that is not an array never closes. */
+  /** Whether the closing bracket of the array has arrived. A body that is not an array never closes. */
   readonly closed: () => boolean;
 };
 
 /**
- * Cuts a streamed JSON array into one frame per element, each as soon as its last byte is there. The opening bracket, the comma and the
- * white space before an element belong to its frame; the closing bracket is a frame with empty data, and so is white space after it.
- * A body that is not an array (an error object) is one frame.
+ * Cuts a streamed JSON array into one frame per element, each as soon as its last byte is there. The opening bracket,
+ * the comma and the white space before an element belong to its frame; the closing bracket is a frame with empty data,
+ * and so is white space after it. A body that is not an array (an error object) is one frame.
  *
- * Only brackets, quotes and escapes are looked at, each byte once: whether an element is valid JSON is for its reader to find out.
- * What follows the closing bracket and is not white space stays in `rest()`.
- * A frame that lies within one chunk is a view of that chunk: do not reuse chunks.
+ * Only brackets, quotes and escapes are read, each byte once; the reader of an element checks its JSON. Bytes after the
+ * closing bracket stay in `rest()`, except white space. A frame that lies within one chunk is a view of that chunk: do
+ * not reuse chunks.
  */
 export function createJsonArrayFrameReader({ frameBytesMax }: FrameReaderOptions): JsonArrayFrameReader {
   const splitter = new ElementSplitter(frameBytesMax);
   return { push: (chunk) => splitter.push(chunk), rest: () => splitter.rest(), closed: () => splitter.isClosed };
 }
 
-/** `start`: nothing but white space yet. `between`: in the array, outside its elements. `after`: the array or the only value has ended. */
+/**
+ * `start`: only white space yet. `between`: in the array, outside its elements. `after`: the array or the only value
+ * has ended.
+ */
 type Place = 'start' | 'between' | 'nested' | 'string' | 'scalar' | 'after' | 'surplus';
 
 class ElementSplitter {
@@ -29,7 +32,7 @@ class ElementSplitter {
   isClosed = false;
   #place: Place = 'start';
   #isArray = false;
-  /** Open brackets of the element at hand. */
+  /** Number of open brackets of the current element. */
   #depth = 0;
   #isEscaped = false;
   /** Where the element begins, counted from the beginning of its frame. */
@@ -56,7 +59,7 @@ class ElementSplitter {
     return this.#held.copy();
   }
 
-  /** Takes the bytes from `at` up to the next change of place, and returns where that is. */
+  /** Reads from `at` to the next change of place, and returns its position. */
   #step(chunk: Buffer, at: number): number {
     switch (this.#place) {
       case 'string':
@@ -93,7 +96,7 @@ class ElementSplitter {
     } else {
       this.#elementOffset = this.#held.length + at - this.#frameStart;
       this.#place = byte === 0x22 ? 'string' : byte === 0x7b || byte === 0x5b ? 'nested' : 'scalar';
-      // The scalar and the nested place look at the first byte themselves.
+      // The places `scalar` and `nested` read the first byte themselves.
       return byte === 0x22 ? at + 1 : at;
     }
     return at;
@@ -134,7 +137,7 @@ class ElementSplitter {
     return chunk.length;
   }
 
-  /** A number or a word ends before whatever cannot be a part of it. */
+  /** A number or a word ends before the first byte that cannot be a part of it. */
   #passScalar(chunk: Buffer, start: number): number {
     for (let at = start; at < chunk.length; at++) {
       const byte = chunk[at];
@@ -157,7 +160,7 @@ class ElementSplitter {
   }
 }
 
-/** White space, and whatever else separates at this place: commas between elements, a byte order mark before the value. */
+/** White space and separators: commas between elements, a byte order mark before the value. */
 function isGap(byte: number | undefined, place: Place): boolean {
   if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return true;
   if (place === 'between') return byte === 0x2c;

@@ -6,8 +6,8 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 
 /**
- * Reads the fields of one server-sent event. Lines may end with LF, CRLF or CR; `data:` lines are joined by LF; the last `event:` counts;
- * comments and other fields are left out. Bytes that are not UTF-8 become U+FFFD in `data`.
+ * Reads the fields of one server-sent event. Lines may end with LF, CRLF or CR; `data:` lines are joined by LF; the
+ * last `event:` counts; comments and other fields are ignored. Bytes that are not UTF-8 become U+FFFD in `data`.
  *
  * @param isFirst whether the frame begins the stream, where a byte order mark is skipped
  */
@@ -18,7 +18,7 @@ export function parseSseFrame(bytes: Buffer, isFirst: boolean): Frame {
   let at = isFirst && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0;
   while (at < length) {
     const end = findLineEnd(bytes, at);
-    // Told apart by their first letter, then compared as a whole.
+    // Fields are distinguished by the first letter, then compared as a whole.
     if (bytes[at] === 0x64 && isField(bytes, at, end, 'data')) {
       const line = bytes.toString('utf8', findValue(bytes, at + 4, end), end);
       data = data === undefined ? line : `${data}\n${line}`;

@@ -40,7 +40,7 @@ test('events are read by the rules of the format', () => {
   assert.deepEqual(payloads(stream), wanted);
 });
 
-test('any chunk size gives the same events and loses no byte: CR at a chunk end, character split across chunks', () => {
+test('any chunk size gives the same events and loses no byte, also with a CR at a chunk end or a split character', () => {
   const bytes = Buffer.from(stream);
   for (let chunkBytes = 1; chunkBytes <= bytes.length; chunkBytes++) {
     assert.deepEqual(payloads(bytes, chunkBytes), wanted, `chunks of ${chunkBytes}`);
@@ -49,7 +49,7 @@ test('any chunk size gives the same events and loses no byte: CR at a chunk end,
   }
 });
 
-test('any bytes in any chunks: nothing is lost, and the events do not depend on the chunks', () => {
+test('any bytes in any chunks give the same events, and no byte is lost', () => {
   const piece = fc.constantFrom('\n', '\r', '\r\n', 'data: x', 'data:é', 'event: e', ':', 'x', '\ufeff', 'data');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 25 }), fc.array(fc.nat(6), { minLength: 1, maxLength: 30 }), (pieces, sizes) => {
@@ -65,7 +65,7 @@ test('any bytes in any chunks: nothing is lost, and the events do not depend on 
       assert.ok(Buffer.concat([...frames.map((frame) => frame.bytes), reader.rest()]).equals(bytes));
       const known = frames.filter(({ data }) => data !== '').map(({ data, event }) => (event === undefined ? data : [event, data]));
       const whole = payloads(bytes).filter((payload) => typeof payload === 'string' || payload[1] !== '');
-      // A frame that ends with a lone CR may wait for an LF when it ends the input, in one of the two readings.
+      // A frame that ends with a single CR at the end of the input may wait for an LF, in one of the two readings.
       assert.ok(Math.abs(known.length - whole.length) <= 1);
       const common = Math.min(known.length, whole.length);
       assert.deepEqual(known.slice(0, common), whole.slice(0, common));
@@ -74,7 +74,7 @@ test('any bytes in any chunks: nothing is lost, and the events do not depend on 
   );
 });
 
-test('an event is handed on with its last byte, also when lines end with CR', () => {
+test('an event is returned with its last byte, also when lines end with CR', () => {
   for (const text of ['data: x\n\n', 'data: x\r\r', 'data: x\r\n\r\n', 'data: x\n\r']) {
     assert.equal(read(text).frames.length, 1, JSON.stringify(text));
     assert.equal(read(text, 1).frames.length, 1, JSON.stringify(text));
@@ -91,7 +91,7 @@ test('CRLF split in the middle keeps its LF in the same frame', () => {
   assert.equal(next?.bytes.toString(), 'data: y\r\n\r\n');
 });
 
-test('an event that has begun and not ended is the rest', () => {
+test('an unfinished event is the rest', () => {
   const { frames, rest } = read('data: a\n\nevent: b\ndata: cut', 4);
   assert.equal(frames.length, 1);
   assert.equal(rest.toString(), 'event: b\ndata: cut');
@@ -113,7 +113,7 @@ test('a whole event in one chunk is not copied', () => {
   );
 });
 
-test('an event in two chunks is not disturbed by the events after it', () => {
+test('an event in two chunks is not changed by the events after it', () => {
   const reader = createSseFrameReader({ frameBytesMax: 100 });
   reader.push(Buffer.from('data: first'));
   const [first] = reader.push(Buffer.from('\n\ndata: sec'));
@@ -121,7 +121,7 @@ test('an event in two chunks is not disturbed by the events after it', () => {
   assert.equal(first?.bytes.toString(), 'data: first\n\n');
 });
 
-test('an event beyond the limit is refused in one chunk and in many, exactly the limit passes', () => {
+test('an event beyond the limit is refused in one chunk and in many, and exactly the limit is accepted', () => {
   const event = `data: ${'x'.repeat(92)}\n\n`;
   for (const chunkBytes of [1, 7, 99, 100, Infinity]) {
     assert.equal(read(`${event}${event}`, chunkBytes, 100).frames.length, 2);
@@ -137,7 +137,7 @@ test('a large event in many small chunks costs linear time', () => {
   assert.ok(threadMs() - startedAt < 1000);
 });
 
-test('what is encoded is read again', () => {
+test('encoded events can be read again', () => {
   for (const newline of ['\n', '\r\n'] as const) {
     const bytes = Buffer.concat([
       encodeSse({ event: 'e', data: '{"a":"é"}', newline }),
@@ -149,6 +149,6 @@ test('what is encoded is read again', () => {
   assert.equal(encodeSse({ data: 'a\nb', newline: '\r\n' }).toString(), 'data: a\r\ndata: b\r\n\r\n');
 });
 
-test('an event name cannot forge another field', () => {
+test('an event name cannot add another field', () => {
   assert.throws(() => encodeSse({ event: 'a\ndata: forged', data: '' }), RangeError);
 });

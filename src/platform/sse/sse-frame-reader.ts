@@ -11,10 +11,12 @@ export type FrameReaderOptions = {
 };
 
 /**
- * Cuts a server-sent event stream into frames, by the rules of the WHATWG event stream format: lines end with LF, CRLF or CR in any
- * mixture, and a blank line ends an event. Blank lines and comments come as frames with empty data, so no byte is ever lost.
+ * Cuts a server-sent event stream into frames, by the rules of the WHATWG event stream format: lines end with LF, CRLF
+ * or CR in any mixture, and a blank line ends an event. Blank lines and comments are frames with empty data, so that no
+ * byte is lost.
  *
- * Each byte is looked at once, whatever the chunks are. A frame that lies within one chunk is a view of that chunk: do not reuse chunks.
+ * Each byte is read once, with any chunks. A frame that lies within one chunk is a view of that chunk: do not reuse
+ * chunks.
  */
 export function createSseFrameReader({ frameBytesMax }: FrameReaderOptions): FrameReader {
   const splitter = new LineSplitter(frameBytesMax);
@@ -24,7 +26,7 @@ export function createSseFrameReader({ frameBytesMax }: FrameReaderOptions): Fra
 class LineSplitter {
   readonly #held: HeldBytes;
   #isFirstFrame = true;
-  /** Nothing has come on the current line yet. */
+  /** The current line is still empty. */
   #isLineEmpty = true;
   /** The last byte was a CR, so an LF that comes next belongs to the same line end. */
   #endsWithCr = false;
@@ -55,7 +57,8 @@ class LineSplitter {
           this.#usesCrLf = true;
         } else if (at + 1 === length) {
           this.#endsWithCr = true;
-          // Where lines end with CRLF, the frame waits for its LF. Elsewhere waiting would hold every event back until the next one.
+          // If lines end with CRLF, the frame waits for its LF. Otherwise waiting would delay every event until the
+          // next one.
           if (isLineEmpty && this.#usesCrLf) {
             this.#awaitsLf = true;
             break;

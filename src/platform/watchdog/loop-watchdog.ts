@@ -4,53 +4,54 @@ import { Worker } from 'node:worker_threads';
 
 import { threadEnvironment } from '../thread-environment.ts';
 
-/** How the watchdog and the event loop share what they know: see `watchdog-thread.ts`. */
+/** What the watchdog's thread receives at its start: see `watchdog-thread.ts`. */
 export type WatchdogOrder = {
   readonly shared: SharedArrayBuffer;
   readonly limitMs: number;
   readonly tickMs: number;
-  /** Where each end of a process is recorded; absent where nothing is. */
+  /** The file that records each termination; undefined: none. */
   readonly recordPath: string | undefined;
-  /** Nothing is written to standard error. */
+  /** Whether nothing is written to standard error. */
   readonly isSilent: boolean;
 };
 
-/** Places of 32-bit numbers in the shared memory. */
+/** Positions of 32-bit numbers in the shared memory. */
 export const watchdogPlaces = { beats: 0, silentMs: 1, longestSilentMs: 2 } as const;
 
 export type WatchdogFigures = {
-  /** For how long the event loop has not turned now, and at most since the start. */
+  /** How long the event loop has been blocked now, and the longest time since the start. */
   readonly silentMs: number;
   readonly longestSilentMs: number;
-  /** Processes of this data directory that were ended for it. */
+  /** Processes of this data directory that the watchdog has terminated. */
   readonly restarts: number;
 };
 
 export type LoopWatchdog = { readonly figures: () => WatchdogFigures; readonly stop: () => Promise<void> };
 
 export type LoopWatchdogOptions = {
-  /** For how long the event loop may stand still; 0 switches the watchdog off. */
+  /** How long the event loop may be blocked; 0 disables the watchdog. */
   readonly limitMs: number;
   readonly recordPath?: string;
   readonly isSilent?: boolean;
 };
 
-/** The event loop says as often that it turns. */
+/** The longest time between two heartbeats of the event loop. */
 const tickMsMax = 250;
-/** What the thread needs is little; more means that something is wrong with it. */
+/** The thread needs little memory; more means that it has a bug. */
 const memoryMegabytes = 32;
 
 let running: LoopWatchdog | undefined;
 
-/** What the watchdog of this process knows; undefined where none runs. */
+/** The figures of this process's watchdog; undefined if none runs. */
 export function readWatchdogFigures(): WatchdogFigures | undefined {
   return running?.figures();
 }
 
 /**
- * Starts the watchdog of this process: a thread that ends it (SIGKILL, which the journal survives) when the event loop has not turned for `limitMs`, after it has written to
- * the log where the loop stood. A process that was stopped or a machine that slept does not count: then the thread stood still too. With a debugger attached
- * there is none, because then a loop stands still for other reasons.
+ * Starts the watchdog of this process: a thread that terminates the process when the event loop was blocked for
+ * `limitMs`. It uses SIGKILL, which the journal survives, and first logs the position of the loop. A stopped process or
+ * a sleeping machine does not count, because the thread is stopped too. With a debugger attached no watchdog starts,
+ * because breakpoints block the loop.
  */
 export function startLoopWatchdog(options: LoopWatchdogOptions): LoopWatchdog | undefined {
   const { limitMs, recordPath, isSilent = false } = options;
@@ -67,7 +68,7 @@ export function startLoopWatchdog(options: LoopWatchdogOptions): LoopWatchdog | 
     resourceLimits: { maxOldGenerationSizeMb: memoryMegabytes, maxYoungGenerationSizeMb: 4, stackSizeMb: 1 },
   });
   worker.unref();
-  // Without it the process is what it was before there was one.
+  // The process also works without the watchdog.
   worker.on('error', () => {});
   const beating = setInterval(() => void Atomics.add(places, watchdogPlaces.beats, 1), tickMs).unref();
   const restarts = countRecords(recordPath);
@@ -94,7 +95,7 @@ function countRecords(recordPath: string | undefined): number {
       .split('\n')
       .filter((line) => line !== '').length;
   } catch {
-    // There was none, which is how it should be.
+    // No process was terminated, the normal case.
     return 0;
   }
 }

@@ -4,9 +4,9 @@ import { workerData } from 'node:worker_threads';
 
 import { type WatchdogOrder, watchdogPlaces } from './loop-watchdog.ts';
 
-/** The thread that watches the event loop of its process. It shares nothing with it but three numbers. */
+/** The thread that watches the event loop of its process. They share only three numbers. */
 
-/** For how long it tries to learn where the loop stands. Native code does not tell. */
+/** The most time to find the position of the loop. Native code does not answer. */
 const askMsMax = 1500;
 const framesMax = 30;
 const recordBytesMax = 1024 * 1024;
@@ -21,7 +21,7 @@ let isEnding = false;
 
 function tick(): void {
   const nowMs = performance.now();
-  // Only the thread's own progress counts: when it stood still too, the process was stopped or the machine asleep.
+  // Only time in which this thread ran counts: if it was stopped too, the process was stopped or the machine asleep.
   const passedMs = Math.min(nowMs - lastTickMs, 2 * tickMs);
   lastTickMs = nowMs;
   const beats = Atomics.load(places, watchdogPlaces.beats);
@@ -35,7 +35,7 @@ function tick(): void {
   void askWhere(beats);
 }
 
-/** Learns which calls the main thread is in, innermost first, as far as it tells in time, and ends the process. */
+/** Reads the main thread's call stack, innermost call first, if it answers in time, and terminates the process. */
 async function askWhere(beats: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<readonly string[] | undefined>();
   setTimeout(() => resolve(undefined), askMsMax);
@@ -52,12 +52,12 @@ async function askWhere(beats: number): Promise<void> {
     session.post('Debugger.enable');
     session.post('Debugger.pause');
   } catch {
-    // No inspector in this runtime: that the loop stood still is said all the same.
+    // No inspector in this runtime: the blocked loop is still logged.
     resolve(undefined);
   }
   const stack = await promise;
   if (Atomics.load(places, watchdogPlaces.beats) === beats) end(stack);
-  // It went on while it was asked: whatever it was is over. Leaving lets it go on where it was stopped for the question.
+  // The loop runs again, so the block is over. Leaving the inspector resumes the main thread.
   session.disconnect();
   isEnding = false;
 }
@@ -73,7 +73,7 @@ function end(stack: readonly string[] | undefined): void {
     time: new Date().toISOString(),
     silentMs: Math.round(silentMs),
     stack: stack ?? 'in native code, or not known',
-    msg: 'the event loop stood still: the process is ended, so that it is started again',
+    msg: 'event loop was blocked, process terminated',
   });
   record(line);
   if (!isSilent) write(`${line}\n`);
@@ -86,11 +86,11 @@ function record(line: string): void {
     const bytes = statSync(recordPath, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes < recordBytesMax) appendFileSync(recordPath, `${line}\n`, { mode: 0o600 });
   } catch {
-    // A disk that is full must not keep the process from its end.
+    // A full disk must not prevent the termination.
   }
 }
 
-/** All of it, at once: nothing comes after it. */
+/** Writes the whole text synchronously, because the process ends next. */
 function write(text: string): void {
   const untilMs = performance.now() + writeMsMax;
   let left = Buffer.from(text);
@@ -98,7 +98,7 @@ function write(text: string): void {
     try {
       left = left.subarray(writeSync(2, left));
     } catch (error) {
-      // Nobody takes it at the moment.
+      // The reader is blocked at the moment.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return;
     }
   }

@@ -2,10 +2,13 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** What was asked for. */
+/** A received request. */
 type Seen = { readonly host: string | undefined; readonly url: string | undefined; readonly headers: NodeJS.Dict<string | string[]> };
 
-/** A server on this machine that answers in the place of any host of the web, for tests that look up names themselves. It ends with its test. */
+/**
+ * A server on this machine that stands in for any host of the web, for tests with their own look-up of names. It ends
+ * with its test.
+ */
 export async function serveMedia(
   context: TestContext,
   listener: RequestListener,

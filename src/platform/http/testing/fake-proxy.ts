@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** What a proxy was asked for. */
+/** A request that a proxy received. */
 export type Asked = { readonly place: string; readonly authorization: string | undefined };
 
-/** A proxy on this machine that connects where it is asked to, whatever the name there: every tunnel leads to the same server. */
+/** A proxy on this machine. Every tunnel leads to the same server, for any host name. */
 export type FakeProxy = AsyncDisposable & {
   readonly address: string;
   readonly asked: readonly Asked[];
@@ -14,8 +14,8 @@ export type FakeProxy = AsyncDisposable & {
 };
 
 /**
- * @param leadsTo the port on this machine where tunnels lead; undefined where the proxy is to connect to what it is asked for
- * @param decide the status that a request is answered with; 200 connects, undefined never answers
+ * @param leadsTo the port on this machine to which all tunnels lead; undefined: the requested host and port
+ * @param decide the status of the answer; 200 connects, undefined never answers
  */
 export async function startFakeProxy(
   leadsTo: number | undefined,

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 
-/** A reply as a server would send it. `mayBreak` says that something in it was chosen to be wrong, or at least unusual. */
+/** A reply of a server. `mayBreak` says that a part of it is wrong or unusual on purpose. */
 type Reply = { readonly text: string; readonly mayBreak: boolean };
 
-/** Headers of the replies stay below this, or are far beyond it. */
+/** Headers of the replies are below this limit, or far beyond it. */
 export const headerBytesMax = 8192;
 
 const evil = 'HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nevil';
 
-/** Mostly what is usual, and now and then something else. */
+/** Mostly a usual value, sometimes an odd one. */
 function rarely(usual: readonly string[], odd: readonly string[]): fc.Arbitrary<Reply> {
   return fc.oneof(
     { arbitrary: fc.constantFrom(...usual).map((text) => ({ text, mayBreak: false })), weight: 40 },
@@ -262,7 +262,7 @@ const surplus = fc.oneof(
   { arbitrary: fc.constantFrom(evil, '\r\n', 'x', '0\r\n\r\n').map((text) => ({ text, mayBreak: true })), weight: 1 },
 );
 
-/** One byte more, fewer or other. */
+/** One byte inserted, removed or changed. */
 const damage = fc.option(
   fc.record({
     at: fc.double({ min: 0, max: 1, noNaN: true }),
@@ -279,5 +279,5 @@ const reply = fc.tuple(interim, fc.oneof(counted, untilClose, chunked), surplus,
   return { text: made.text.slice(0, at) + harm.insert + made.text.slice(at + harm.cut), mayBreak: true };
 });
 
-/** A reply, and where it is cut, as parts of its length. */
+/** A reply, and where it is cut, as fractions of its length. */
 export const scenarios = fc.record({ reply, cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 4 }) });

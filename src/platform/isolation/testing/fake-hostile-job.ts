@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { JobContext } from '../isolated-job.ts';
 
-/** What parsers have been seen to do. */
+/** What parsers do with hostile files. */
 export type Hostility =
   | { readonly does: 'echo'; readonly value: unknown }
   | { readonly does: 'loop' | 'loop in microtasks' | 'backtrack' | 'exit' | 'fill the heap' | 'fill buffers' | 'never end' }

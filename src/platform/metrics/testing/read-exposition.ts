@@ -15,7 +15,7 @@ function readLabels(text: string): Readonly<Record<string, string>> {
   label.lastIndex = 0;
   while (label.lastIndex < text.length) {
     const match = label.exec(text);
-    if (match === null) throw new Error(`these are no labels: ${text}`);
+    if (match === null) throw new Error(`not valid labels: ${text}`);
     const [, name = '', value = ''] = match;
     if (name in labels) throw new Error(`the label ${name} is there twice: ${text}`);
     labels[name] = value.replaceAll(/\\["\\n]/g, (escaped) => unescape[escaped] ?? '');
@@ -26,11 +26,11 @@ function readLabels(text: string): Readonly<Record<string, string>> {
 function readValue(text: string): number {
   if (text === '+Inf') return Infinity;
   const value = Number(text);
-  if (Number.isNaN(value)) throw new Error(`${text} is no number`);
+  if (Number.isNaN(value)) throw new Error(`${text} is not a number`);
   return value;
 }
 
-/** Checks that the buckets of every series of a histogram rise and end with all that was counted. */
+/** Checks that the buckets of every histogram series rise, and that the last one equals the count. */
 function checkHistogram(name: string, samples: readonly Sample[]): void {
   const series = new Map<string, { bounds: number[]; counts: number[] }>();
   for (const { labels, value } of samples.filter((sample) => sample.name === `${name}_bucket`)) {
@@ -50,8 +50,9 @@ function checkHistogram(name: string, samples: readonly Sample[]): void {
 }
 
 /**
- * Reads the Prometheus text format 0.0.4, more strictly than Prometheus does. Throws where a line is none, a metric has no type, no help or two places, a series comes twice,
- * a counter is negative or does not end in `_total` where it is ours, or a histogram's buckets do not add up.
+ * Reads the Prometheus text format 0.0.4, more strictly than Prometheus does. Throws if a line is invalid, a series is
+ * repeated, or the buckets of a histogram do not add up. Also throws if a metric has no type or help or is in two
+ * places, or if a counter is negative or (one of ours) does not end in `_total`.
  */
 export function readExposition(text: string): readonly Sample[] {
   if (text !== '' && !text.endsWith('\n')) throw new Error('the last line has no end');
@@ -71,7 +72,7 @@ export function readExposition(text: string): readonly Sample[] {
       types.set(name, rest.join(' '));
     } else {
       const match = sampleLine.exec(line);
-      if (match === null) throw new Error(`this is no sample: ${line}`);
+      if (match === null) throw new Error(`not a sample: ${line}`);
       const [, found = '', labels = '', value = ''] = match;
       const plain = types.get(current) === 'histogram' ? found.replace(/_(?:bucket|sum|count)$/, '') : found;
       if (plain !== current || !types.has(plain)) throw new Error(`a sample out of place: ${line}`);
@@ -79,8 +80,7 @@ export function readExposition(text: string): readonly Sample[] {
       const key = `${found} ${JSON.stringify(sample.labels, Object.keys(sample.labels).toSorted())}`;
       if (seen.has(key)) throw new Error(`a series is there twice: ${line}`);
       seen.add(key);
-      if (types.get(current) === 'counter' && !(sample.value >= 0 && found.endsWith('_total')))
-        throw new Error(`this is no counter: ${line}`);
+      if (types.get(current) === 'counter' && !(sample.value >= 0 && found.endsWith('_total'))) throw new Error(`not a counter: ${line}`);
       samples.push(sample);
     }
   }
