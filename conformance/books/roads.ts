@@ -89,6 +89,8 @@ const chatRoads: readonly Road[] = chatInterfaces.flatMap((api) => {
 });
 
 const question = { model: 'gpt-4.1', input: 'Search the web for cats' };
+const imageTool = { type: 'image_generation', quality: 'low', size: '1024x1024', partial_images: 1 };
+const drawing = { model: 'claude-sonnet-4-5', input: 'Draw a red kite', tools: [imageTool] };
 const searching = { ...question, tools: [{ type: 'web_search' }] };
 
 async function overSocket({ gatewayUrl, key, steer = {} }: Walker, body: object): Promise<RoadReply> {
@@ -117,6 +119,8 @@ const responsesRoads: readonly Road[] = [
   }),
   posted('a tool loop, whole', '/v1/responses', searching),
   posted('a tool loop, stream', '/v1/responses', { ...searching, stream: true }),
+  posted('an image of a tool', '/v1/responses', drawing),
+  posted('an image of a tool, streamed', '/v1/responses', { ...drawing, stream: true }),
 ];
 
 /** A form as a client writes it. */

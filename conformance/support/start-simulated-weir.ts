@@ -127,5 +127,6 @@ function toolsOf({ search }: RunningSimulator): object {
     modes,
     webSearch: { provider: 'searxng', baseUrl: search.url, timeoutMs: webTimeoutMs },
     pages: { trustedOrigins: [search.pageOrigin], timeoutMs: webTimeoutMs },
+    imageGeneration: { model: 'gpt-image-1.5' },
   };
 }

@@ -2,12 +2,13 @@ import { isRecord } from './read-json.ts';
 import type { Json, JsonRecord, PlanRequest } from './simulated-vendor.ts';
 
 /** What a function seems to be for, by its name. */
-type Purpose = 'search-web' | 'search-files' | 'run-code' | 'read-pages';
+type Purpose = 'search-web' | 'search-files' | 'run-code' | 'read-pages' | 'make-image';
 
 const purposes: readonly (readonly [pattern: RegExp, purpose: Purpose])[] = [
   [/file_?search|search_?files|search_?documents/i, 'search-files'],
   [/web_?search|search_?(the_)?web/i, 'search-web'],
   [/python|code_(execution|interpreter)|(run|execute)_code/i, 'run-code'],
+  [/(generate|make|draw)_?image|image_?generation/i, 'make-image'],
   [/(read|open|fetch|web)_?(url|page|pages|fetch)s?$|url_context/i, 'read-pages'],
 ];
 
@@ -28,6 +29,8 @@ function readInput(question: string, purpose: Purpose): readonly string[] | unde
       const written = found[1] ?? found[2];
       return [(written ?? `print(${(found[3] ?? '').replace(/[?.!\s]+$/, '')})`).trim()];
     }
+    case 'make-image':
+      return /\b(draw|paint|image of)\b/i.test(question) ? [question.trim()] : undefined;
     case 'search-files':
       return /\b(files?|documents?|uploaded)\b/i.test(question) ? [wordsOf(question)] : undefined;
     case 'search-web':

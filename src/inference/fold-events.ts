@@ -56,6 +56,8 @@ export function foldEvents(events: Iterable<InferenceEvent>): InferenceReply {
       case 'usage':
         reply = { ...reply, usageReport: event.usageReport };
         break;
+      case 'partial-image':
+        break;
       case 'logprobs':
         reply = { ...reply, logprobs: [...(reply.logprobs ?? []), ...event.tokens] };
         break;

@@ -65,6 +65,9 @@ export type ImageSettings = {
   readonly outputFormat?: string;
 };
 
+/** An image as bytes, and how it was made. */
+export type ShownImage = { readonly mediaType: string | undefined; readonly data: string; readonly settings: ImageSettings };
+
 export type ImageReply = {
   readonly images: readonly GeneratedImage[];
   readonly settings: ImageSettings;

@@ -1,5 +1,6 @@
 import type { Citation } from './citation.ts';
 import type { StopReason, TokenLogprob } from './inference-reply.ts';
+import type { ShownImage } from './image.ts';
 import type { BuiltInToolKind, MediaPart, ServerToolPart } from './inference-request.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
 import type { Proof } from './proof.ts';
@@ -32,6 +33,8 @@ export type InferenceEvent =
   | { readonly type: 'paragraph'; readonly index: number }
   | { readonly type: 'proof'; readonly index: number; readonly proof: Proof }
   | { readonly type: 'citation'; readonly index: number; readonly citation: Citation }
+  /** An unfinished image of a tool that makes images. `number` counts from 0 within the block. */
+  | { readonly type: 'partial-image'; readonly index: number; readonly number: number; readonly image: ShownImage }
   /** All findings of a built-in tool: once, before its block ends. If a block has none, its tool was interrupted. */
   | { readonly type: 'tool-outcome'; readonly index: number; readonly part: ServerToolPart }
   | { readonly type: 'block-ended'; readonly index: number }

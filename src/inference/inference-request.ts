@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../platform/json/json-value.ts';
 import type { Citation } from './citation.ts';
+import type { ImageRequest, ShownImage } from './image.ts';
 import type { Proof } from './proof.ts';
 
 /**
@@ -174,15 +175,30 @@ export type UrlContextTool = {
   readonly path?: string;
 };
 
+/** Making images. The settings hold for every image that the model requests. */
+export type ImageGenerationTool = {
+  readonly kind: 'image-generation';
+  readonly settings: Pick<
+    ImageRequest,
+    'size' | 'quality' | 'background' | 'outputFormat' | 'outputCompression' | 'moderation' | 'inputFidelity' | 'mask'
+  >;
+  /** Whether each image is made from the prompt alone, from images of the conversation, or as the model decides. */
+  readonly action: 'auto' | 'generate' | 'edit';
+  /** Unfinished images that a stream shows first, from 0 to 3. */
+  readonly partialImages: number;
+  readonly wire: JsonObject;
+  readonly path?: string;
+};
+
 /** A tool of one vendor that no other dialect can express. Upstreams of other vendors refuse it. */
 type VendorTool = { readonly kind: 'vendor'; readonly name: string; readonly wire: JsonObject; readonly path?: string };
 
-export type Tool = FunctionTool | WebSearchTool | CodeExecutionTool | FileSearchTool | UrlContextTool | VendorTool;
+export type Tool = FunctionTool | WebSearchTool | CodeExecutionTool | FileSearchTool | UrlContextTool | ImageGenerationTool | VendorTool;
 
 /** Tools that a service runs in the course of a reply: the vendor if it can, otherwise the gateway. */
 export type BuiltInTool = Extract<Tool, { readonly kind: BuiltInToolKind }>;
 
-export const builtInToolKinds = ['web-search', 'code-execution', 'file-search', 'url-context'] as const;
+export const builtInToolKinds = ['web-search', 'code-execution', 'file-search', 'url-context', 'image-generation'] as const;
 export type BuiltInToolKind = (typeof builtInToolKinds)[number];
 
 export type ToolChoice =
@@ -311,6 +327,8 @@ export type ToolFinding = {
   readonly score?: number;
   /** The date on which the page was published or changed, as the page states it. */
   readonly date?: string;
+  /** An image that was made; `text` is its revised prompt then. */
+  readonly image?: ShownImage;
   /** Set if a requested page could not be read. */
   readonly unreadable?: boolean;
 };

@@ -33,6 +33,8 @@ export type ModelTraits = {
   readonly urlContext?: boolean;
   /** Whether the vendor searches files that it stores. Absent: no. */
   readonly fileSearch?: boolean;
+  /** Whether the vendor makes images between the words of a reply. Absent: no. */
+  readonly imageGeneration?: boolean;
   /** The type of the vendor's own tool for controlling a screen. Absent: the model gets a function. */
   readonly screenTool?: string;
   /** Maximum of tokens of a request and its reply together. Absent: not known. */

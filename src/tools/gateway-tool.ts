@@ -1,4 +1,6 @@
+import type { ApiKey } from '../accounts/api-key.ts';
 import type { Citation } from '../inference/citation.ts';
+import type { ImageInput, ShownImage } from '../inference/image.ts';
 import type { BuiltInTool, BuiltInToolKind, FunctionTool, ServerToolPart } from '../inference/inference-request.ts';
 import type { ToolUsage } from '../inference/usage.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
@@ -14,6 +16,10 @@ export type ToolRun = {
   readonly firstSource: number;
   /** Whether an address stands in the conversation, or came out of a search of the same reply. Others may have been talked into the model. */
   readonly knowsAddress: (address: string) => boolean;
+  /** The images of the conversation, in order. Absent: none. */
+  readonly images?: readonly ImageInput[];
+  /** Shows an unfinished image to the client. Absent if its reply is not a stream. */
+  readonly onPartialImage?: (number: number, image: ShownImage) => void;
   /** Aborts when the client has left or the time of the call is over. */
   readonly signal: AbortSignal;
 };
@@ -27,6 +33,8 @@ export type ToolOutcome = {
   readonly shown: Pick<ServerToolPart, 'results' | 'failed' | 'failure'>;
   /** What is charged. Empty where nothing was done that costs. */
   readonly usage: ToolUsage;
+  /** What the tool has booked in rows of its own. */
+  readonly costNanoUsd?: bigint;
 };
 
 /** A built-in tool as the gateway runs it for one request: the model is offered a function in its place. */
@@ -42,7 +50,13 @@ export type GatewayTool = {
 };
 
 /** For whom a tool is made, and for which call, where it is for one. Whatever it finds is this user's. */
-export type ToolOwner = { readonly userName: string; readonly keyId: string; readonly callId?: string };
+export type ToolOwner = {
+  readonly userName: string;
+  readonly keyId: string;
+  readonly callId?: string;
+  /** The key that made the call: its spend limits apply to what a tool buys. Absent if no key did. */
+  readonly caller?: ApiKey;
+};
 
 /** Makes the tool of one request. @throws GatewayError `tool_unavailable` where it is not configured, or another refusal that names the field */
 type MakeTool<Kind extends BuiltInToolKind> = (

@@ -21,6 +21,14 @@ export function rankingRowId(callId: string, ranking: number): string {
   return `${callId}.rank.${ranking}`;
 }
 
+/** Images of a call's tools that its receipt has room for. */
+export const callImagesMax = 64;
+
+/** The id of the row of an image that a tool of a call made, counted from 1. */
+export function imageRowId(callId: string, image: number): string {
+  return `${callId}.${image}.image`;
+}
+
 /** The id of the row that settles a disputed row. There is only one, so the first of two decisions wins. */
 export function settlementRowId(rowId: string): string {
   return `${rowId}.settled`;
@@ -38,5 +46,9 @@ export function rowIdsOf(callId: string): readonly string[] {
     const rowId = rankingRowId(callId, index + 1);
     return [rowId, settlementRowId(rowId)];
   });
-  return [...rounds, ...rankings].flat();
+  const images = Array.from({ length: callImagesMax }, (_, index) => {
+    const rowId = imageRowId(callId, index + 1);
+    return [rowId, settlementRowId(rowId)];
+  });
+  return [...rounds, ...rankings, ...images].flat();
 }

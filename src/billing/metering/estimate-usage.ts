@@ -55,6 +55,7 @@ const toolMeters: Readonly<Record<BuiltInToolKind, (uses: number) => Usage>> = {
   'file-search': (uses) => ({ fileSearches: uses }),
   'url-context': (uses) => ({ webFetches: uses }),
   'code-execution': () => ({ codeSessions: 1 }),
+  'image-generation': () => ({}),
 };
 /** The expected output without any other limit: the same as rate limits assume. */
 const outputTokensExpected = 1024;

@@ -6,6 +6,7 @@ import type { JsonValue } from '../../platform/json/json-value.ts';
 export function builtInToolOf(type: string): BuiltInToolKind | undefined {
   if (type === 'file_search') return 'file-search';
   if (type === 'code_interpreter') return 'code-execution';
+  if (type === 'image_generation') return 'image-generation';
   // The vendor appends dates: web_search_preview_2025_03_11.
   return type.startsWith('web_search') ? 'web-search' : undefined;
 }

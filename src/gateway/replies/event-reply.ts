@@ -147,7 +147,17 @@ function isList(headers: Readonly<Record<string, string>> | readonly string[]): 
 export async function awaitReply(signal: AbortSignal, call: (reply: ClientReply) => Promise<void>): Promise<WholeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
   const giveUp = (): void => reject(new GatewayError('request_timeout', 'the call was given up before its reply came'));
-  const reply = new EventReply({ event: () => {}, whole: resolve, ended: () => reply.finish(), isFull: () => false, destroyed: giveUp });
+  const reply = new EventReply({
+    event: () => {},
+    whole: resolve,
+    ended: () => {
+      // A stream has no whole answer: its call has taken what it says.
+      resolve({ status: 200, headers: {}, body: Buffer.alloc(0) });
+      reply.finish();
+    },
+    isFull: () => false,
+    destroyed: giveUp,
+  });
   const leave = (): void => {
     reply.leave();
     giveUp();

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 
 import type { Gateway } from '../../gateway/endpoints/gateway.ts';
 import { createPictureMaker } from '../../gateway/endpoints/images/create-picture-maker.ts';
+import { makeToolImage } from '../../gateway/endpoints/images/make-tool-image.ts';
 import { UploadSpool } from '../../gateway/endpoints/shared/upload-spool.ts';
 import { defaultAudioSettings } from '../../gateway/settings/call-settings.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -37,6 +38,15 @@ export function openFilesAndTools(parts: {
     files,
     uploads: spool,
     pictureMaker: createPictureMaker(parts.gateway),
-    tools: openTools({ ...parts, config, simulated: parts.simulated?.search, files }, opened),
+    tools: openTools(
+      {
+        ...parts,
+        config,
+        simulated: parts.simulated?.search,
+        files,
+        makeImage: (model) => (order) => makeToolImage(parts.gateway(), model)(order),
+      },
+      opened,
+    ),
   };
 }

@@ -6,12 +6,13 @@ import type { Config } from './config-schema.ts';
 type ConfiguredModes = NonNullable<Config['tools']>['modes'];
 
 export function buildToolModes(modes: ConfiguredModes): ToolModes {
-  const { webSearch, codeExecution, fileSearch, urlContext } = modes ?? {};
+  const { webSearch, codeExecution, fileSearch, urlContext, imageGeneration } = modes ?? {};
   return {
     ...(webSearch === undefined ? {} : { 'web-search': webSearch }),
     ...(codeExecution === undefined ? {} : { 'code-execution': codeExecution }),
     ...(fileSearch === undefined ? {} : { 'file-search': fileSearch }),
     ...(urlContext === undefined ? {} : { 'url-context': urlContext }),
+    ...(imageGeneration === undefined ? {} : { 'image-generation': imageGeneration }),
   };
 }
 

@@ -35,6 +35,7 @@ const fields = {
   codeExecution: flag('Whether it runs code by itself.'),
   urlContext: flag('Whether it reads pages that the conversation names.'),
   fileSearch: flag('Whether it searches files that it keeps itself.'),
+  imageGeneration: flag('Whether its Responses interface has the tool image_generation.'),
   screenTool: Type.Optional(
     Type.String({ minLength: 1, description: 'The type of its own tool for steering a screen. Default: the model is offered a function.' }),
   ),

@@ -50,7 +50,7 @@ const codeExecutionSchema = Type.Object(
   { additionalProperties: false, description: 'Running Python in a sandbox.' },
 );
 
-/** Built-in tools that the gateway runs itself: web search, file search, code execution, page reading. */
+/** Built-in tools that the gateway runs itself: web search, file search, code execution, page reading, image generation. */
 export const toolsSchema = Type.Object(
   {
     roundsMax: Type.Optional(
@@ -97,6 +97,18 @@ export const toolsSchema = Type.Object(
     webSearch: Type.Optional(webSearchSchema),
     urlContext: Type.Optional(urlContextSchema),
     pages: Type.Optional(pagesSchema),
+    imageGeneration: Type.Optional(
+      Type.Object(
+        {
+          model: Type.String({
+            minLength: 1,
+            description:
+              'Image model, by the name that clients use, of the tool image_generation of Responses for chat models whose vendor has no such tool. Each image is a call of its own in the books of the user, beneath the call that it was for.',
+          }),
+        },
+        { additionalProperties: false, description: 'Making images in replies of chat models.' },
+      ),
+    ),
     fileSearch: Type.Optional(
       Type.Object(
         {

@@ -21,6 +21,7 @@ const newest: ModelTraits = {
   webSearch: true,
   codeExecution: true,
   fileSearch: true,
+  imageGeneration: true,
   contextTokensMax: 1_050_000,
   mixesTools: true,
   requiresProofs: false,
@@ -33,7 +34,14 @@ const unthinking = { reasoning: 'none', fixedSampling: false, systemRole: 'syste
 const upTo53 = { contextTokensMax: 400_000 } as const;
 
 /** Models before structured outputs and server tools. */
-const early = { ...unthinking, structuredOutput: false, webSearch: false, codeExecution: false, fileSearch: false } as const;
+const early = {
+  ...unthinking,
+  structuredOutput: false,
+  webSearch: false,
+  codeExecution: false,
+  fileSearch: false,
+  imageGeneration: false,
+} as const;
 
 /**
  * Efforts from the reasoning guide of developers.openai.com and from the service's refusals ("Supported values are:

@@ -14,12 +14,19 @@ import { removeForeignProofs } from './remove-foreign-proofs.ts';
 /** Messages to and from the neutral form. */
 export const codec: ChatCodec = {
   fieldNames,
-  toolNames: { 'web-search': ['web_search'], 'code-execution': ['code_execution'], 'file-search': [], 'url-context': ['web_fetch'] },
+  toolNames: {
+    'web-search': ['web_search'],
+    'code-execution': ['code_execution'],
+    'file-search': [],
+    'url-context': ['web_fetch'],
+    'image-generation': [],
+  },
   toolIdPrefixes: {
     'web-search': 'srvtoolu',
     'file-search': 'srvtoolu',
     'code-execution': 'srvtoolu',
     'url-context': 'srvtoolu',
+    'image-generation': 'srvtoolu',
     other: 'srvtoolu',
   },
   takesAddressOf: ['image', 'file', 'audio', 'video'],

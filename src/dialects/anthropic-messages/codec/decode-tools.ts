@@ -38,6 +38,7 @@ function decodeTool(tool: JsonObject, path: string): Tool {
     case 'code-execution':
       return { kind: 'code-execution', ...wireOf(tool, 'code_execution_20250825'), path };
     case 'file-search':
+    case 'image-generation':
     case undefined:
       return decodeClientTool(tool, type, path) ?? { kind: 'vendor', name: type, wire: tool, path };
   }

@@ -115,6 +115,9 @@ function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
     case 'file-search':
       notes.dropped(place, 'the upstream of this model searches no files');
       return [];
+    case 'image-generation':
+      notes.dropped(place, 'the upstream of this model makes no images');
+      return [];
     case 'vendor':
       if (writing.isOwn) return [tool.wire];
       return notes.refuse(place, `${tool.name} is a tool of another vendor; leave it out, or choose a model of that vendor`);

@@ -67,6 +67,7 @@ function writeEvent(state: EncoderState, event: InferenceEvent): string {
       state.head = event;
       return '';
     case 'logprobs':
+    case 'partial-image':
       return '';
     case 'usage':
       state.usage = event.usageReport.usage;

@@ -84,6 +84,7 @@ export function writeResultBlock(id: string, part: ServerToolPart): JsonObject {
       return { type: 'web_fetch_tool_result', tool_use_id: id, content: writeFetchResult(part) };
     case 'code-execution':
     case 'file-search':
+    case 'image-generation':
     case 'other':
       return { type: 'code_execution_tool_result', tool_use_id: id, content: writeCodeResult(part) };
   }

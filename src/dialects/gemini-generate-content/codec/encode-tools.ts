@@ -94,6 +94,8 @@ function encodeVendorTool(tool: Exclude<Tool, FunctionTool>, { fit, own }: ToolW
       return notes.refuse(place, `the tool ${tool.name} is run by another vendor. Leave it out, or choose a model of that vendor.`);
     case 'file-search':
       return leaveOut('the files of this gateway cannot be searched by the upstream of this model');
+    case 'image-generation':
+      return leaveOut('the upstream of this model has no tool that makes images');
     case 'code-execution':
       return traits.codeExecution ? [{ codeExecution: {} }] : leaveOut('this model runs no code');
     case 'url-context':

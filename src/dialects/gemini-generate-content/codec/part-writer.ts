@@ -78,6 +78,7 @@ export class PartWriter {
       case 'tool-outcome':
         return this.#writeOutcome(event.part);
       case 'started':
+      case 'partial-image':
       case 'logprobs':
       case 'usage':
       case 'finished':

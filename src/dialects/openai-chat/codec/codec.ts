@@ -14,8 +14,15 @@ import { removeForeignProofs } from './remove-foreign-proofs.ts';
 /** Translates chat completions to and from the neutral form. The dialect has no token counter. */
 export const codec: ChatCodec = {
   fieldNames,
-  toolNames: { 'web-search': [], 'code-execution': [], 'file-search': [], 'url-context': [] },
-  toolIdPrefixes: { 'web-search': 'tool', 'file-search': 'tool', 'code-execution': 'tool', 'url-context': 'tool', other: 'tool' },
+  toolNames: { 'web-search': [], 'code-execution': [], 'file-search': [], 'url-context': [], 'image-generation': [] },
+  toolIdPrefixes: {
+    'web-search': 'tool',
+    'file-search': 'tool',
+    'code-execution': 'tool',
+    'url-context': 'tool',
+    'image-generation': 'tool',
+    other: 'tool',
+  },
   takesAddressOf: ['image'],
   readsWordDocuments: false,
   decodeRequest,

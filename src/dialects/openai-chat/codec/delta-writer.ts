@@ -82,6 +82,7 @@ export class DeltaWriter {
         else this.#hasRunTool = true;
         return undefined;
       case 'started':
+      case 'partial-image':
       case 'logprobs':
       case 'usage':
       case 'finished':

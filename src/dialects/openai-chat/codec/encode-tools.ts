@@ -95,6 +95,7 @@ function encodeVendorTools(request: InferenceRequest, { notes, isOwn }: MessageF
     if (tool.kind === 'code-execution') notes.dropped(field, 'the upstream of this model runs no code');
     if (tool.kind === 'url-context') notes.dropped(field, 'the upstream of this model reads no pages');
     if (tool.kind === 'file-search') notes.dropped(field, 'the files of this gateway cannot be searched by the upstream of this model');
+    if (tool.kind === 'image-generation') notes.dropped(field, 'the upstream of this model makes no images');
     if (tool.kind !== 'vendor') return [];
     if (isOwn && tool.name !== 'custom') return [tool.wire];
     return notes.refuse(field, `the upstream of this model has no ${tool.name}; define it as a function instead`);

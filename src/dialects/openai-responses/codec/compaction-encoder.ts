@@ -58,6 +58,7 @@ class CompactionWriter {
       case 'proof':
       case 'citation':
       case 'tool-outcome':
+      case 'partial-image':
       case 'part':
         return [];
     }

@@ -146,18 +146,61 @@ describe('tools', () => {
     assert.deepEqual(encode({ tools: [tool] }).notes, ['dropped tools']);
   });
 
+  test('the settings of image generation have neutral names, and its model is named as lost', () => {
+    const wire = {
+      type: 'image_generation',
+      model: 'gpt-image-1',
+      size: '1024x1536',
+      quality: 'high',
+      background: 'auto',
+      output_format: 'webp',
+      output_compression: 80,
+      partial_images: 2,
+      action: 'edit',
+      input_image_mask: { image_url: 'data:image/png;base64,iVBO' },
+    };
+    const { tools, vendorFields } = decode({ tools: [wire] });
+    const settings = {
+      size: { width: 1024, height: 1536 },
+      quality: 'high',
+      outputFormat: 'webp',
+      outputCompression: 80,
+      mask: { kind: 'inline', mediaType: 'image/png', data: 'iVBO' },
+    };
+    assert.deepEqual(withoutPaths(tools), [{ kind: 'image-generation', settings, action: 'edit', partialImages: 2, wire }]);
+    assert.deepEqual(
+      vendorFields.map(({ field }) => field),
+      ['tools[0].model'],
+    );
+    assert.deepEqual(encode({ tools }, { imageGeneration: true }).body.tools, [wire]);
+    assert.deepEqual(encode({ tools }).notes, ['dropped tools[0]']);
+  });
+
+  for (const [member, value] of [
+    ['size', 'huge'],
+    ['quality', 'best'],
+    ['output_compression', 101],
+    ['partial_images', 4],
+    ['input_image_mask', { file_id: 'file_1' }],
+  ] as const)
+    test(`a ${member} of image generation that no image can have is refused with its field`, () => {
+      const tool = { type: 'image_generation', [member]: value };
+      assert.throws(() => decode({ tools: [tool] }), { code: 'invalid_value', param: `tools[0].${member}` });
+    });
+
   for (const [type, tool] of [
     ['web_search_preview', 'web-search'],
     ['web_search_2025_08_26', 'web-search'],
     ['file_search', 'file-search'],
     ['code_interpreter', 'code-execution'],
+    ['image_generation', 'image-generation'],
   ] as const) {
     test(`the choice of ${type} has a neutral name`, () =>
       assert.deepEqual(decode({ tool_choice: { type } }).toolChoice, { kind: 'built-in', tool }));
   }
 
   test('the choice of a tool that only the vendor has is noted as lost', () => {
-    const choice = { type: 'image_generation' };
+    const choice = { type: 'shell' };
     assert.deepEqual(decode({ tool_choice: choice }).vendorFields, [{ field: 'tool_choice', value: choice, weight: 'matters' }]);
   });
 });

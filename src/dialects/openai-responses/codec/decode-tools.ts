@@ -8,6 +8,7 @@ import { readUserLocation } from '../../read-user-location.ts';
 import { builtInToolOf } from '../built-in-tools.ts';
 import { customToolParameters, joinNamespace } from './client-tools.ts';
 import { decodeFileSearch } from './file-search-tool.ts';
+import { decodeImageGeneration, imageToolMembers } from './image-generation-tool.ts';
 import { decodeScreenTool, isScreenType } from './screen-tool.ts';
 
 type DecodedTools = { readonly tools: readonly Tool[]; readonly fields: readonly VendorField[] };
@@ -21,6 +22,7 @@ const toolMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   web_search: new Set(['type', 'filters', 'domains', 'user_location', 'search_context_size', 'external_web_access']),
   code_interpreter: new Set(['type', 'container']),
   file_search: new Set(['type', 'vector_store_ids', 'filters', 'max_num_results', 'ranking_options']),
+  image_generation: new Set(imageToolMembers),
   computer: new Set(['type', 'display_width', 'display_height', 'environment']),
 };
 
@@ -38,6 +40,7 @@ function readToolFields(tool: JsonObject, path: string): readonly VendorField[] 
   if (read === undefined) return [];
   const inner: readonly (readonly [name: string, read: readonly string[]])[] = [
     ['container', ['type', 'file_ids']],
+    ['input_image_mask', ['image_url']],
     ['ranking_options', ['ranker', 'score_threshold']],
     ['user_location', ['type', 'city', 'country', 'region', 'timezone']],
     ...(tool.type === 'file_search' ? [] : [['filters', ['allowed_domains', 'blocked_domains']] as const]),
@@ -151,6 +154,7 @@ export function decodeTools(value: JsonValue | undefined): DecodedTools {
       const isPlain = Object.keys(membersOf(tool.container)).every((member) => member === 'type');
       tools.push({ kind: 'code-execution', path: position.path, ...(isPlain ? {} : { wire: tool }) });
     } else if (type === 'file_search') tools.push(decodeFileSearch(tool, position.path));
+    else if (type === 'image_generation') tools.push(decodeImageGeneration(tool, position.path));
     else if (isScreenType(type)) tools.push(decodeScreenTool(tool, position.path));
     else tools.push({ kind: 'vendor', name: type, wire: tool, path: position.path });
   };

@@ -87,6 +87,10 @@ function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
       if (fit.traits.fileSearch === true) return encodeFileSearch(tool);
       fit.notes.dropped(place, 'the upstream of this model searches no files');
       return undefined;
+    case 'image-generation':
+      if (fit.traits.imageGeneration === true) return tool.wire;
+      fit.notes.dropped(place, 'the upstream of this model makes no images between its words');
+      return undefined;
     case 'url-context':
       fit.notes.dropped(place, `the upstream of this model has no tool '${tool.kind}'`);
       return undefined;

@@ -7,6 +7,7 @@ import { textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { ReplyWriting, StreamEventEncoder, StreamPosition } from '../../chat-codec.ts';
 import { encodeAnnotations } from './citations.ts';
+import { writePartialImage } from './image-generation-tool.ts';
 import { ownReasoningPrefix, showItem } from '../show-item.ts';
 import { PendingLogprobs } from './logprobs.ts';
 import { describeProgress, echoRequest } from './response-object.ts';
@@ -81,6 +82,11 @@ export class ResponseWriter {
         return event.part.kind === 'server-tool' ? this.#writeTool(event.part) : this.#writeMedia(event.part);
       case 'tool-outcome':
         return this.#block?.item?.kind === 'tool' ? this.#endTool(this.#block.item, event.part) : this.#writeTool(event.part);
+      case 'partial-image':
+        if (this.#block?.item?.kind !== 'tool') return;
+        return this.#sendSteps(this.#block.item.tool.id, [
+          ['image_generation_call.partial_image', writePartialImage(event.number, event.image)],
+        ]);
       case 'logprobs':
         return this.#logprobs.read(event.tokens);
       case 'usage':

@@ -22,6 +22,18 @@ test('reasoning of other vendors is removed, with wrapped, damaged and missing p
   assert.deepEqual(removeForeignProofs({ model: 'm', input: [message, ...foreign, message] }), { model: 'm', input: [message, message] });
 });
 
+test('an image that the gateway made is shown by the user, and one that failed goes', () => {
+  const image = { type: 'image_generation_call', id: 'ig_gw_1', status: 'completed', output_format: 'webp', result: 'UklG' };
+  const failed = { type: 'image_generation_call', id: 'ig_gw_2', status: 'failed', result: null };
+  const own = { type: 'image_generation_call', id: 'ig_1', status: 'completed', result: 'iVBO' };
+  const content = [
+    { type: 'input_text', text: 'Made by the assistant:' },
+    { type: 'input_image', image_url: 'data:image/webp;base64,UklG' },
+  ];
+  const shown = { type: 'message', role: 'user', content };
+  assert.deepEqual(removeForeignProofs({ model: 'm', input: [image, failed, own] }), { model: 'm', input: [shown, own] });
+});
+
 test("the vendor's own reasoning stays, and the body is the same object", () => {
   const own = [
     reasoning({ id: 'rs_6806bf', encrypted_content: 'gAAA' }),

@@ -1,7 +1,9 @@
 import { wrappedProofPrefix } from '../../../inference/proof.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { ownReasoningPrefix } from '../show-item.ts';
+import { decodeGeneratedImage } from './decode-server-tool.ts';
 import { isOwnToolItem } from './write-server-tools.ts';
+import { writeDataUrl } from '../../data-url.ts';
 
 /**
  * Whether an item is reasoning of another vendor: its proof is wrapped, or it was written here without one. This vendor
@@ -22,6 +24,20 @@ export function removeForeignProofs(body: JsonObject): JsonObject {
   const { input } = body;
   if (!Array.isArray(input)) return body;
   const items = input as readonly JsonValue[];
-  const own = items.filter((item) => !isForeignReasoning(item) && !(isJsonObject(item) && isOwnToolItem(item)));
-  return own.length === items.length ? body : { ...body, input: own };
+  const isForeign = (item: JsonValue): boolean => isForeignReasoning(item) || (isJsonObject(item) && isOwnToolItem(item));
+  if (!items.some(isForeign)) return body;
+  return { ...body, input: items.flatMap((item): readonly JsonValue[] => (isForeign(item) ? showImage(item) : [item])) };
+}
+
+/**
+ * An image that the gateway made is shown by the user: this vendor has no item of it. Other foreign items are left out.
+ */
+function showImage(item: JsonValue): readonly JsonObject[] {
+  const image = isJsonObject(item) ? decodeGeneratedImage(item) : undefined;
+  if (image?.source.kind !== 'inline') return [];
+  const content = [
+    { type: 'input_text', text: 'Made by the assistant:' },
+    { type: 'input_image', image_url: writeDataUrl(image.source) },
+  ];
+  return [{ type: 'message', role: 'user', content }];
 }

@@ -38,6 +38,50 @@ const block = (tool: Tool, inner: readonly InferenceEvent[]): readonly Inference
 ];
 const outcome = (part: ServerToolPart): InferenceEvent => ({ type: 'tool-outcome', index: 0, part });
 
+describe('image generation', () => {
+  const drawing: Tool = { tool: 'image-generation', input: ['a kite'] };
+  const image = { mediaType: 'image/png', data: 'iVBO', settings: { size: '1024x1024', quality: 'low' } };
+
+  test('unfinished images are events of their own, and the item ends with the image', () => {
+    const partial = { type: 'partial-image', index: 0, number: 1, image } as const;
+    const part = did(drawing, { results: [{ image, text: 'a red kite' }] });
+    const { events, stored } = run(block(drawing, [partial, outcome(part)]));
+    assert.deepEqual(names(events), [
+      'output_item.added',
+      'image_generation_call.in_progress',
+      'image_generation_call.generating',
+      'image_generation_call.partial_image',
+      'image_generation_call.completed',
+      'output_item.done',
+      'completed',
+    ]);
+    assert.deepEqual(events[0]?.item, { id: 'ig_gw_2', type: 'image_generation_call', status: 'in_progress', result: null });
+    const { sequence_number: _number, ...shown } = events[3] ?? {};
+    assert.deepEqual(shown, {
+      type: 'response.image_generation_call.partial_image',
+      item_id: 'ig_gw_2',
+      output_index: 0,
+      partial_image_index: 1,
+      partial_image_b64: 'iVBO',
+      size: '1024x1024',
+      quality: 'low',
+      output_format: 'png',
+    });
+    const settings = { size: '1024x1024', quality: 'low', output_format: 'png', revised_prompt: 'a red kite' };
+    assert.deepEqual(stored, [{ id: 'ig_gw_2', type: 'image_generation_call', status: 'completed', ...settings, result: 'iVBO' }]);
+  });
+
+  for (const [what, inner] of [
+    ['fails', [outcome(did(drawing, { failed: true }))]],
+    ['is interrupted', []],
+  ] as const)
+    test(`an image that ${what} is a failed item without a result`, () => {
+      const { events, stored } = run(block(drawing, inner));
+      assert.ok(!names(events).includes('image_generation_call.completed'));
+      assert.deepEqual(stored, [{ id: 'ig_gw_2', type: 'image_generation_call', status: 'failed', result: null }]);
+    });
+});
+
 describe('a running tool', () => {
   const search: Tool = { tool: 'web-search', input: ['weirs', 'dams'] };
   const page = { url: 'https://example.org', title: 'Weirs', text: 'A weir is low.' };

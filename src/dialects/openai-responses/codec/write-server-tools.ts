@@ -2,11 +2,12 @@ import type { BlockStart } from '../../../inference/inference-event.ts';
 import type { ServerToolPart, ToolFinding } from '../../../inference/inference-request.ts';
 import { meaningOf, textOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { writeImageResult } from './image-generation-tool.ts';
 
 /** The source of ids. All code of a reply runs in one container. */
 type ToolIds = { readonly newId: (prefix: string) => string; readonly containerId: () => string };
 
-type ItemType = 'web_search_call' | 'file_search_call' | 'code_interpreter_call';
+type ItemType = 'web_search_call' | 'file_search_call' | 'code_interpreter_call' | 'image_generation_call';
 
 /**
  * Prefixes of ids of items that were created here. The vendor never stored them, so `removeForeignProofs` and the
@@ -16,6 +17,7 @@ const idPrefixes: Readonly<Record<ItemType, string>> = {
   web_search_call: 'ws_gw',
   file_search_call: 'fs_gw',
   code_interpreter_call: 'ci_gw',
+  image_generation_call: 'ig_gw',
 };
 
 /** Whether an item is a tool run that no vendor of this dialect made. */
@@ -35,6 +37,7 @@ export function nativeItems({ wire }: ServerToolPart): readonly JsonObject[] | u
 const typeOf = (tool: ServerToolPart['tool']): ItemType | undefined => {
   if (tool === 'web-search' || tool === 'url-context') return 'web_search_call';
   if (tool === 'file-search') return 'file_search_call';
+  if (tool === 'image-generation') return 'image_generation_call';
   return tool === 'code-execution' ? 'code_interpreter_call' : undefined;
 };
 
@@ -94,6 +97,7 @@ export function openServerTool(start: OpenServerTool['start'], { newId, containe
 export function writeOpenTool({ id, type, containerId, start }: OpenServerTool): JsonObject {
   const head = { id, type, status: 'in_progress' };
   if (type === 'code_interpreter_call') return { ...head, code: '', container_id: containerId, outputs: null };
+  if (type === 'image_generation_call') return { ...head, result: null };
   return type === 'file_search_call' ? { ...head, queries: start.input, results: null } : head;
 }
 
@@ -118,6 +122,7 @@ function runCode(tool: OpenServerTool): readonly Step[] {
 /** The events at the start of a tool. Code that is known from the start runs at once. */
 export function startSteps(tool: OpenServerTool): readonly Step[] {
   const opened: Step = [`${tool.type}.in_progress`, ''];
+  if (tool.type === 'image_generation_call') return [opened, [`${tool.type}.generating`, '']];
   if (tool.type !== 'code_interpreter_call') return [opened, [`${tool.type}.searching`, '']];
   const code = tool.start.input.join('\n');
   return code === '' ? [opened] : [opened, ...writeCode(tool, code), ...runCode(tool)];
@@ -138,7 +143,8 @@ export function endTool(
   }
   const failed = part.failed === true;
   if (!failed) steps.push([`${tool.type}.completed`, '']);
-  const status = !failed ? 'completed' : outcome === undefined && tool.type !== 'web_search_call' ? 'incomplete' : 'failed';
+  const hasIncomplete = tool.type === 'file_search_call' || isCode;
+  const status = !failed ? 'completed' : outcome === undefined && hasIncomplete ? 'incomplete' : 'failed';
   return { steps, item: writeToolItem(tool, part, status) };
 }
 
@@ -150,6 +156,7 @@ function interrupt({ start, code }: OpenServerTool): ServerToolPart {
 function writeToolItem({ id, type, containerId = '' }: OpenServerTool, part: ServerToolPart, status: string): JsonObject {
   const head = { id, type, status };
   if (type === 'file_search_call') return { ...head, ...writeFileSearch(part) };
+  if (type === 'image_generation_call') return { ...head, ...writeImageResult(part.results ?? []) };
   if (type === 'code_interpreter_call') return { ...head, ...writeCodeRun(part, containerId) };
   if (part.tool !== 'url-context') return { ...head, ...writeWebSearch(part) };
   const [url = ''] = part.input;

@@ -80,7 +80,10 @@ export function createImageRelay(call: RelayedImages): ReplyRelay {
       return write(reply, bytes, charged, replayed);
     },
     kept: () => keep?.(),
-    openStream: (_limits, _mayBeCut, charged) => createImageStream({ asked, made, chargedBy: call.chargedBy, createdAtSeconds, charged }),
+    openStream: (_limits, _mayBeCut, charged) => {
+      const { writeEvent } = client;
+      return createImageStream({ asked, made, chargedBy: call.chargedBy, createdAtSeconds, charged, ...(writeEvent && { writeEvent }) });
+    },
     readError: ({ status, headers, body }) => {
       const seconds = Number(headers['retry-after'] ?? Number.NaN);
       return upstream.codec.decodeError({ status, body, ...(Number.isFinite(seconds) && { retryAfterSeconds: Math.ceil(seconds) }) });

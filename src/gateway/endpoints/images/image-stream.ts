@@ -6,6 +6,7 @@ import type { UsageReport } from '../../../inference/usage.ts';
 import type { Frame } from '../../../platform/frames.ts';
 import type { ImageInterface } from '../../../upstreams/image-interfaces.ts';
 import type { ChargedUsage, StreamRelay } from '../../attempts/exchange/reply-relay.ts';
+import type { PictureClient } from '../shared/picture-maker.ts';
 import { type ChargedBy, countImages, type GeneratedImages, tokensOf } from './count-images.ts';
 
 type Streamed = {
@@ -13,6 +14,7 @@ type Streamed = {
   readonly made: ImageInterface;
   readonly chargedBy: ChargedBy;
   readonly createdAtSeconds: number;
+  readonly writeEvent?: PictureClient['writeEvent'];
   /** What is charged for it, which its client is told at its end. */
   readonly charged: ChargedUsage | undefined;
 };
@@ -73,18 +75,23 @@ class ImageStream {
   #write(event: ImageEvent): Buffer {
     this.framesSent += 1;
     this.#settings = event.settings;
-    const { createdAtSeconds, charged } = this.#streamed;
-    const { operation } = this.#streamed.asked;
+    const { charged } = this.#streamed;
     if (event.kind === 'partial') {
       this.#partial += 1;
-      return writeImageEvent(event, { operation, createdAtSeconds });
+      return this.#encode(event);
     }
     this.#finished += 1;
     if (event.usage !== undefined) this.#reported = event.usage;
     const { usage: _usage, ...picture } = event;
     const isTold = this.hasAll() || event.usage !== undefined;
     const usage = isTold ? (charged?.(this.report(), this.hasAll()) ?? this.#count()) : undefined;
-    return writeImageEvent({ ...picture, ...(usage !== undefined && { usage }) }, { operation, createdAtSeconds });
+    return this.#encode({ ...picture, ...(usage !== undefined && { usage }) });
+  }
+
+  #encode(event: ImageEvent): Buffer {
+    const { asked, createdAtSeconds, writeEvent } = this.#streamed;
+    if (writeEvent !== undefined) return writeEvent(event, createdAtSeconds);
+    return writeImageEvent(event, { operation: asked.operation, createdAtSeconds });
   }
 
   hasAll(): boolean {

@@ -1,6 +1,6 @@
 import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { ErrorVoice } from '../../../dialects/error-voice.ts';
-import type { ImageReply, ImageRequest } from '../../../inference/image.ts';
+import type { ImageEvent, ImageReply, ImageRequest } from '../../../inference/image.ts';
 import type { TranslationNote } from '../../../inference/translation-notes.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
@@ -20,6 +20,8 @@ export type PictureClient = {
   readonly framing: StreamFraming | undefined;
   /** Encodes a complete reply as a body. */
   readonly write: (reply: ImageReply, createdAtSeconds: number) => Buffer;
+  /** Encodes an event of a stream. Absent if the upstream is never asked for one. */
+  readonly writeEvent?: (event: ImageEvent, createdAtSeconds: number) => Buffer;
   /** Encodes a complete reply as the frames of a stream. */
   readonly replay: (reply: ImageReply, createdAtSeconds: number) => readonly Buffer[];
 };

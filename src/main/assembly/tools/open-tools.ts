@@ -3,6 +3,8 @@ import type { Logger } from '../../../platform/log.ts';
 import { createFileSearch } from '../../../tools/file-search/create-file-search.ts';
 import type { FileService } from '../../../tools/file-search/file-service.ts';
 import type { ToolFactories } from '../../../tools/gateway-tool.ts';
+import { createImageGeneration } from '../../../tools/image-generation/create-image-generation.ts';
+import type { MakeImage } from '../../../tools/image-generation/make-image.ts';
 import type { Config } from '../../config/config-schema.ts';
 import type { Environment } from '../../environment.ts';
 import { openCodeExecution } from './open-code-execution.ts';
@@ -14,6 +16,8 @@ export type OpenToolsOptions = {
   /** The search service that is used where none is configured. */
   readonly simulated: SimulatedSearch | undefined;
   readonly files: FileService;
+  /** Makes images with a model. */
+  readonly makeImage: (model: string) => MakeImage;
   readonly clock: Clock;
   readonly logger: Logger;
 };
@@ -21,11 +25,17 @@ export type OpenToolsOptions = {
 /** The tools of one configuration, and what ends them. */
 type OpenedTools = { readonly factories: Omit<ToolFactories, 'file-search'>; readonly close: () => Promise<void> };
 
-function open({ environment, simulated, logger }: OpenToolsOptions, config: Config): OpenedTools {
+function open({ environment, simulated, makeImage, logger }: OpenToolsOptions, config: Config): OpenedTools {
   const web = openWebTools({ config, variable: environment.variable, simulated, logger });
   const code = openCodeExecution({ settings: config.tools?.codeExecution, dataDirectory: environment.dataDirectory, logger });
+  const { model } = config.tools?.imageGeneration ?? {};
   return {
-    factories: { 'web-search': web['web-search'], 'url-context': web['url-context'], 'code-execution': code.make },
+    factories: {
+      'web-search': web['web-search'],
+      'url-context': web['url-context'],
+      'code-execution': code.make,
+      'image-generation': createImageGeneration({ make: model === undefined ? undefined : makeImage(model), logger }),
+    },
     close: async () => {
       await Promise.all([web.close(), code.close()]);
     },
@@ -67,6 +77,7 @@ export function openTools(options: OpenToolsOptions, opened: AsyncDisposableStac
     'web-search': (tool, owner) => now()['web-search'](tool, owner),
     'url-context': (tool, owner) => now()['url-context'](tool, owner),
     'code-execution': (tool, owner) => now()['code-execution'](tool, owner),
+    'image-generation': (tool, owner) => now()['image-generation'](tool, owner),
     'file-search': createFileSearch({ store: files.store, search: files.search, clock, logger }),
   };
 }

@@ -10,7 +10,7 @@ const asSources = `Each source in the results has a number, such as ${formatSour
 /** Tells the model what the results of its tools are, and how it names the sources that it used. */
 export function briefModel(request: InferenceRequest, offered: OfferedTools): InferenceRequest {
   if (offered.size === 0) return request;
-  const findsSources = [...offered.values()].some(({ kind }) => kind !== 'code-execution');
+  const findsSources = [...offered.values()].some(({ kind }) => kind !== 'code-execution' && kind !== 'image-generation');
   const text = findsSources ? `${asData}\n\n${asSources}` : asData;
   return { ...request, instructions: [...request.instructions, { kind: 'text', text }] };
 }

@@ -22,6 +22,7 @@ const titles: Readonly<Record<BuiltInToolKind, string>> = {
   'code-execution': 'code execution',
   'file-search': 'file search',
   'url-context': 'reading of pages',
+  'image-generation': 'image generation',
 };
 
 function refuse(kind: BuiltInToolKind, reason: string): never {
@@ -41,6 +42,8 @@ function runsNatively({ upstream, upstreamModel }: Target, kind: BuiltInToolKind
       return traits.codeExecution;
     case 'url-context':
       return traits.urlContext === true;
+    case 'image-generation':
+      return traits.imageGeneration === true && upstream.dialects.includes(dialect);
     case 'file-search':
       return upstream.vendor.keepsResponses === true && upstream.dialects.includes(dialect);
   }

@@ -1,4 +1,5 @@
 import type { PreparedCall } from '../prepared-call.ts';
+import type { ImageInput } from '../../../../inference/image.ts';
 import type { InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
 import type { SchemaCheck } from './check-reply.ts';
 import type { ReplySink } from '../../../replies/reply-sink.ts';
@@ -25,5 +26,7 @@ export type LoopCall = {
   readonly check?: SchemaCheck | undefined;
   /** Whether an address stands in the conversation. */
   readonly knowsAddress: (address: string) => boolean;
+  /** The images of the conversation, for tools that make others from them. */
+  readonly images?: readonly ImageInput[];
   readonly newToolId: (tool: ServerToolPart['tool']) => string;
 };

@@ -8,9 +8,12 @@ import type { Target } from '../../../attempts/routing/target.ts';
 import { boundToolCall } from './bound-tools.ts';
 import { sumToolUsage, type ToolCall } from './run-tools.ts';
 
-/** Whether what a call has cost until now is as much as one may cost. */
-export function isTooDear(costMaxNanoUsd: bigint | undefined, entries: readonly CallEntry[]): boolean {
-  return costMaxNanoUsd !== undefined && entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n) >= costMaxNanoUsd;
+/**
+ * Whether what a call has cost until now is as much as one may cost.
+ * @param toolsNanoUsd what its tools have booked in rows of their own
+ */
+export function isTooDear(costMaxNanoUsd: bigint | undefined, entries: readonly CallEntry[], toolsNanoUsd: bigint): boolean {
+  return costMaxNanoUsd !== undefined && entries.reduce((sum, { charge }) => sum + charge.amountNanoUsd, toolsNanoUsd) >= costMaxNanoUsd;
 }
 
 /** What the model is to be asked next. */

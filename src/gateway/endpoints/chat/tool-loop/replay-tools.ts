@@ -12,6 +12,7 @@ const titles: Readonly<Record<ServerToolPart['tool'], string>> = {
   'code-execution': 'Code execution',
   'file-search': 'File search',
   'url-context': 'Page reading',
+  'image-generation': 'Image generation',
   other: 'Tool',
 };
 

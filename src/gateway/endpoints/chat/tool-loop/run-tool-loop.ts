@@ -3,6 +3,7 @@ import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { ImageInput } from '../../../../inference/image.ts';
 import type { BuiltInTool, BuiltInToolKind, InferenceRequest } from '../../../../inference/inference-request.ts';
 import { createTranslationNotes, type TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
@@ -71,7 +72,7 @@ export async function runToolLoop(gateway: ChatServices, known: PreparedCall, op
   const { call, caller } = known;
   const { request, notes } = await fitToWindow(known, options.request);
   const decoded = call.dialect.codec.decodeRequest(request);
-  const owner = { userName: caller.userName, keyId: caller.id, callId: call.callId };
+  const owner = { userName: caller.userName, keyId: caller.id, callId: call.callId, caller };
   const kinds = listGatewayTools(gateway, { ...known, dialect: call.dialect });
   const run = { ...decoded, tools: decoded.tools.filter((tool) => isBuiltIn(tool) && kinds.includes(tool.kind)) };
   const tools = await makeTools(run, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
@@ -93,6 +94,7 @@ export async function runToolLoop(gateway: ChatServices, known: PreparedCall, op
     ...createReply(gateway, known, options, notes),
     check,
     knowsAddress: gatherAddresses(decoded),
+    images: tools.some(({ kind }) => kind === 'image-generation') ? gatherImages(decoded) : [],
     newToolId: (tool) => gateway.newId(call.dialect.codec.toolIdPrefixes[tool]),
   });
   try {
@@ -183,7 +185,21 @@ function makeOf(tool: BuiltInTool, factories: Partial<ToolFactories>, owner: Too
       return factories['file-search']?.(tool, owner);
     case 'url-context':
       return factories['url-context']?.(tool, owner);
+    case 'image-generation':
+      return factories['image-generation']?.(tool, owner);
   }
+}
+
+/** The images of a conversation in their order. Files that a vendor keeps have no content here. */
+function gatherImages({ turns }: InferenceRequest): readonly ImageInput[] {
+  return turns.flatMap(({ parts }) =>
+    parts.flatMap((part): readonly ImageInput[] => {
+      if (part.kind !== 'media' || part.media !== 'image') return [];
+      const { source } = part;
+      if (source.kind === 'inline') return [{ kind: 'inline', mediaType: source.mediaType, data: source.data }];
+      return source.kind === 'url' ? [{ kind: 'url', url: source.url }] : [];
+    }),
+  );
 }
 
 /** The client's own bound of built-in calls in one reply, where its dialect has one. */

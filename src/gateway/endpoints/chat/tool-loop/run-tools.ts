@@ -1,3 +1,4 @@
+import type { ImageInput, ShownImage } from '../../../../inference/image.ts';
 import type { ServerToolPart, ToolCallPart, ToolResultPart } from '../../../../inference/inference-request.ts';
 import { toolMeterNames } from '../../../../inference/meters.ts';
 import type { ToolUsage } from '../../../../inference/usage.ts';
@@ -21,6 +22,9 @@ export type RunTools = {
   readonly firstSource: number;
   readonly runMsMax: number;
   readonly knowsAddress: (address: string) => boolean;
+  readonly images: readonly ImageInput[];
+  /** Shows an unfinished image of a call, by its place. Absent if the client requested no stream. */
+  readonly onPartialImage?: ((at: number, number: number, image: ShownImage) => void) | undefined;
   /** Aborts when the client has left or the call's time is over. */
   readonly signal: AbortSignal;
   readonly logger: Pick<Logger, 'error'>;
@@ -65,7 +69,7 @@ export function runTools(options: RunTools): readonly Promise<ToolReturn>[] {
     await enter();
     try {
       const startedMs = options.clock.monotonicMs();
-      const outcome = await runOne(call, options.firstSource + at * sourcesPerRun, options);
+      const outcome = await runOne(call, at, options);
       const { failed: hasFailed, failure } = outcome.shown;
       options.ran(call.tool.kind, hasFailed === true ? (failure ?? 'failed') : 'ok', (options.clock.monotonicMs() - startedMs) / 1000);
       return answer(call, outcome);
@@ -82,8 +86,10 @@ export function nextSource(sources: Iterable<Source>, first: number): number {
   return next;
 }
 
-async function runOne({ call, tool, arguments: args }: ToolCall, firstSource: number, options: RunTools): Promise<ToolOutcome> {
-  const { signal, runMsMax, logger, knowsAddress } = options;
+async function runOne({ call, tool, arguments: args }: ToolCall, at: number, options: RunTools): Promise<ToolOutcome> {
+  const { signal, runMsMax, logger, knowsAddress, images, onPartialImage } = options;
+  const firstSource = options.firstSource + at * sourcesPerRun;
+  const showImage = onPartialImage && ((number: number, image: ShownImage) => onPartialImage(at, number, image));
   if (signal.aborted) return failed('It was stopped.', 'unavailable');
   const limit = new AbortController();
   const overdue = Promise.withResolvers<ToolOutcome>();
@@ -99,7 +105,15 @@ async function runOne({ call, tool, arguments: args }: ToolCall, firstSource: nu
   try {
     // One that does not listen to its signal is not waited for either.
     return await Promise.race([
-      tool.run({ callId: call.id, arguments: args, firstSource, knowsAddress, signal: limit.signal }),
+      tool.run({
+        callId: call.id,
+        arguments: args,
+        firstSource,
+        knowsAddress,
+        images,
+        ...(showImage !== undefined && { onPartialImage: showImage }),
+        signal: limit.signal,
+      }),
       overdue.promise,
     ]);
   } catch (error) {

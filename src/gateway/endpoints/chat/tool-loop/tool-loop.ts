@@ -5,7 +5,7 @@ import { foldEvents } from '../../../../inference/fold-events.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { EventStep, InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { InferenceReply } from '../../../../inference/inference-reply.ts';
-import type { ServerToolPart, ToolResultPart, Turn } from '../../../../inference/inference-request.ts';
+import type { ToolResultPart, Turn } from '../../../../inference/inference-request.ts';
 import { countTextCharacters } from '../../../../inference/count-text-characters.ts';
 import type { ToolUsage } from '../../../../inference/usage.ts';
 import type { Source } from '../../../../tools/gateway-tool.ts';
@@ -27,6 +27,7 @@ import { closeTools, offerTools, type RoundOffer } from './offer-tools.ts';
 import { type Round, type RoundOutcome, runRound } from './run-round.ts';
 import { nextSource, readToolCall, runTools, sumToolUsage, type ToolCall, type ToolReturn } from './run-tools.ts';
 import { ShownReply } from './show-round.ts';
+import { showTools } from './show-tools.ts';
 
 const creditSpent = 'the credit for this call is used up';
 
@@ -57,6 +58,8 @@ export class ToolLoop implements RunningCall {
   #events: InferenceEvent[] = [];
   #usedTokens = 0;
   #toolUsage: ToolUsage = {};
+  /** What tools have booked in rows of their own. */
+  #toolsNanoUsd = 0n;
   #pausedSinceMs: number | undefined;
   readonly #usage = new LoopUsage();
   /** Set when the call is ended from outside. */
@@ -179,7 +182,7 @@ export class ToolLoop implements RunningCall {
   /** Whether the model has written as much as the client allows for the whole reply. */
   readonly #isWrittenOut = (): boolean => limitOutput(this.#loop.request, this.#entries) === undefined;
 
-  readonly #isTooDear = (): boolean => isTooDear(this.#loop.settings.costMaxNanoUsd, this.#entries);
+  readonly #isTooDear = (): boolean => isTooDear(this.#loop.settings.costMaxNanoUsd, this.#entries, this.#toolsNanoUsd);
 
   #lacksCredit(): Promise<boolean> {
     return lacksCredit(this.#loop.known, {
@@ -240,39 +243,33 @@ export class ToolLoop implements RunningCall {
   async #runTools(calls: readonly ToolCall[]): Promise<readonly ToolReturn[]> {
     const { settings, runsMax, known } = this.#loop;
     const startedMs = this.#gateway.clock.monotonicMs();
-    const running = runTools({
-      calls,
-      runsMax: runsMax - this.#runs,
-      firstSource: nextSource(this.#sources.values(), 1),
-      runMsMax: settings.runMsMax,
-      knowsAddress: (address) => this.#loop.knowsAddress(address) || isFound(this.#sources.values(), address),
-      signal: this.#abort.signal,
-      logger: this.#gateway.logger,
-      clock: this.#gateway.clock,
-      ran: this.#gateway.telemetry.toolRan,
-    });
+    const allowed = runsMax - this.#runs;
     this.#runs += calls.length;
-    const returns: ToolReturn[] = [];
-    for (const [at, call] of calls.entries()) {
-      const block = {
-        kind: 'server-tool',
-        tool: call.tool.kind,
-        id: this.#loop.newToolId(call.tool.kind),
-        input: call.tool.readInput(call.arguments),
-      } as const;
-      const index = this.#shown.takeIndex();
-      this.#push([{ type: 'block-started', index, block }]);
-      const returned = await running[at];
-      if (returned === undefined) throw new Error('a tool was not run');
-      returns.push(returned);
-      for (const source of returned.outcome.sources) this.#sources.set(source.number, source);
-      if (this.#isOver) continue;
-      const part: ServerToolPart = { ...block, ...returned.outcome.shown, wire: [] };
-      this.#push([
-        { type: 'tool-outcome', index, part },
-        { type: 'block-ended', index },
-      ]);
-    }
+    const returns = await showTools({
+      calls,
+      run: (onPartialImage) =>
+        runTools({
+          calls,
+          runsMax: allowed,
+          firstSource: nextSource(this.#sources.values(), 1),
+          runMsMax: settings.runMsMax,
+          knowsAddress: (address) => this.#loop.knowsAddress(address) || isFound(this.#sources.values(), address),
+          images: this.#loop.images ?? [],
+          onPartialImage: known.framing === undefined ? undefined : onPartialImage,
+          signal: this.#abort.signal,
+          logger: this.#gateway.logger,
+          clock: this.#gateway.clock,
+          ran: this.#gateway.telemetry.toolRan,
+        }),
+      newToolId: this.#loop.newToolId,
+      takeIndex: () => this.#shown.takeIndex(),
+      push: (events) => this.#push(events),
+      returned: ({ outcome }) => {
+        for (const source of outcome.sources) this.#sources.set(source.number, source);
+        this.#toolsNanoUsd += outcome.costNanoUsd ?? 0n;
+      },
+      isOver: () => this.#isOver,
+    });
     const usage = sumToolUsage(returns.map(({ outcome }) => outcome.usage));
     if (Object.keys(usage).length === 0) return returns;
     const rowId = toolsRowId(known.call.callId, this.#rounds);
