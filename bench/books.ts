@@ -3,23 +3,20 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 import { writePart } from './benchmark-page.ts';
-import { loadCore, proxyCore, startPinned, startWeirGateway } from './contestants.ts';
-import { lowerQuartile, type Measured, measure, type Work } from './measure-load.ts';
+import { proxyCore, startUpstream, startWeirGateway } from './contestants.ts';
+import { lowerQuartile, type Measured, measure } from './measure-load.ts';
+import { smallCall, stream, type Work } from './works.ts';
 
 const quick = process.argv.includes('--quick');
 const rounds = quick ? 3 : 9;
 const secondsPerRound = quick ? 2 : 4;
-const works: readonly Work[] = [
-  { title: '1.5 KB call', connections: 64, bodyBytes: 1500 },
-  { title: 'streamed event (300 streams)', connections: 300, bodyBytes: 1500, stream: { events: 100, perSecond: 50 } },
-];
+const works: readonly Work[] = [smallCall, stream];
 
-const upstream = await startPinned(loadCore, [process.execPath, join(import.meta.dirname, 'upstream.ts')], /^(\d+)$/m);
-const upstreamPort = Number(upstream.found);
+const upstream = await startUpstream();
 const contestants = [
-  await startWeirGateway(upstreamPort, { name: 'no books', preload: join(import.meta.dirname, 'without-books.ts') }),
-  await startWeirGateway(upstreamPort, { name: 'journal, prices, receipts, ledger' }),
-  await startWeirGateway(upstreamPort, { name: 'and a hold of a prepaid user with a daily limit', limited: true }),
+  await startWeirGateway(upstream.port, { name: 'no books', preload: join(import.meta.dirname, 'without-books.ts') }),
+  await startWeirGateway(upstream.port, { name: 'journal, prices, receipts, ledger' }),
+  await startWeirGateway(upstream.port, { name: 'and a hold of a prepaid user with a daily limit', limited: true }),
 ];
 
 function section(work: Work): string {
@@ -58,7 +55,7 @@ function inThread(): string {
 }
 
 try {
-  for (const contestant of contestants) measure(contestant, { title: 'warm-up', connections: 32, bodyBytes: 1500 }, secondsPerRound);
+  for (const contestant of contestants) measure(contestant, { ...smallCall, connections: 32 }, secondsPerRound);
   const page = [
     '# What the books cost a call',
     '',
@@ -74,5 +71,5 @@ try {
   if (!quick) writePart('books', page);
 } finally {
   for (const contestant of contestants) contestant.stop();
-  upstream.child.kill('SIGKILL');
+  upstream.stop();
 }

@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+
+import { compile } from './native/compile.ts';
 
 /** A proxy under measurement, pinned to one core. */
 export type Contestant = {
@@ -14,6 +18,8 @@ export type Contestant = {
 
 export const proxyCore = '0';
 export const loadCore = '1';
+/** The contestant that the others are compared with. */
+export const bareName = 'node:http + undici';
 export const apiKey = 'bench-key-of-the-load';
 
 const ticksPerSecond = 100;
@@ -63,15 +69,49 @@ export function startPinned(
 
 const here = import.meta.dirname;
 
-/** node:http and undici with nothing in between. */
-export async function startBareProxy(upstreamPort: number): Promise<Contestant> {
+/** A whole reply of about 1 KB. */
+const reply = JSON.stringify({
+  id: 'chatcmpl-bench',
+  object: 'chat.completion',
+  created: 1_785_963_542,
+  model: 'bench-model',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'measured '.repeat(80), refusal: null, annotations: [] },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
+  ],
+  usage: {
+    prompt_tokens: 320,
+    completion_tokens: 160,
+    total_tokens: 480,
+    prompt_tokens_details: { cached_tokens: 64 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  },
+});
+
+/** Starts the upstream of all contestants on the core of the load. */
+export async function startUpstream(): Promise<{ readonly port: number; readonly stop: () => void }> {
+  const file = join(mkdtempSync(join(tmpdir(), 'weir-bench-reply-')), 'reply.json');
+  writeFileSync(file, reply);
+  const { child, found } = await startPinned(loadCore, [compile('upstream'), file], /^(\d+)$/m);
+  return { port: Number(found), stop: () => void child.kill('SIGKILL') };
+}
+
+/**
+ * node:http and undici with nothing in between.
+ * @param way `buffered` collects request bodies, `piped` forwards their chunks
+ */
+export async function startBareProxy(upstreamPort: number, way: 'buffered' | 'piped' = 'buffered'): Promise<Contestant> {
   const { child, found } = await startPinned(
     proxyCore,
-    [process.execPath, join(here, 'bare-proxy.ts'), `http://127.0.0.1:${upstreamPort}`],
+    [process.execPath, join(here, 'bare-proxy.ts'), `http://127.0.0.1:${upstreamPort}`, way],
     /^(\d+)$/m,
   );
   return {
-    name: 'node:http + undici',
+    name: way === 'buffered' ? bareName : `${bareName}, piped`,
     port: Number(found),
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
     stop: () => child.kill('SIGKILL'),
@@ -136,8 +176,24 @@ function limitLoad(program: string, environment: Record<string, string>): void {
   }
 }
 
+/** Starts a server of the distribution, and waits until it accepts connections. */
+async function startServer(name: string, port: number, command: readonly string[]): Promise<Contestant> {
+  const child = spawn('taskset', ['-c', proxyCore, ...command], { stdio: 'ignore' });
+  for (let attempt = 0; attempt < 100 && !(await accepts(port)); attempt++) await wait(50);
+  return { name, port, cpuSeconds: () => cpuSecondsOf(child.pid ?? 0), stop: () => child.kill('SIGTERM') };
+}
+
+const accepts = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+
 /** nginx as a plain reverse proxy, or undefined where it is not installed. */
-export function startNginx(upstreamPort: number): Contestant | undefined {
+export function startNginx(upstreamPort: number): Promise<Contestant> | undefined {
   if (spawnSync('which', ['nginx']).status !== 0) return undefined;
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-nginx-'));
   mkdirSync(join(folder, 'logs'));
@@ -145,12 +201,36 @@ export function startNginx(upstreamPort: number): Contestant | undefined {
   writeFileSync(
     join(folder, 'nginx.conf'),
     `daemon off; worker_processes 1; pid ${folder}/pid; error_log ${folder}/logs/error.log;
-events { worker_connections 4096; }
+events { worker_connections 8192; }
 http { access_log off; client_body_temp_path ${folder}/body; proxy_temp_path ${folder}/proxy; fastcgi_temp_path ${folder}/f; uwsgi_temp_path ${folder}/u; scgi_temp_path ${folder}/s;
- client_body_buffer_size 1m; keepalive_requests 1000000;
+ client_body_buffer_size 8m; client_max_body_size 16m; keepalive_requests 1000000;
  upstream target { server 127.0.0.1:${upstreamPort}; keepalive 512; keepalive_requests 1000000; }
  server { listen 127.0.0.1:${port}; location / { proxy_pass http://target; proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; proxy_read_timeout 300s; } } }`,
   );
-  const child = spawn('taskset', ['-c', proxyCore, 'nginx', '-p', folder, '-c', join(folder, 'nginx.conf')], { stdio: 'ignore' });
-  return { name: 'nginx proxy_pass', port, cpuSeconds: () => cpuSecondsOf(child.pid ?? 0), stop: () => child.kill('SIGTERM') };
+  return startServer('nginx', port, ['nginx', '-p', folder, '-c', join(folder, 'nginx.conf')]);
+}
+
+/** HAProxy as a plain reverse proxy, or undefined if it is not installed. */
+export function startHaproxy(upstreamPort: number): Promise<Contestant> | undefined {
+  if (spawnSync('which', ['haproxy']).status !== 0) return undefined;
+  const file = join(mkdtempSync(join(tmpdir(), 'weir-bench-haproxy-')), 'haproxy.cfg');
+  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  writeFileSync(
+    file,
+    `global
+  nbthread 1
+  maxconn 8192
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 300s
+  timeout server 300s
+  http-reuse always
+  option http-no-delay
+listen proxy
+  bind 127.0.0.1:${port}
+  server target 127.0.0.1:${upstreamPort}
+`,
+  );
+  return startServer('haproxy', port, ['haproxy', '-f', file]);
 }

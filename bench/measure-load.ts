@@ -1,46 +1,73 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { apiKey, type Contestant, loadCore } from './contestants.ts';
+import { compile } from './native/compile.ts';
+import type { Work } from './works.ts';
 
-/** What a contestant is asked for, by so many connections at once. */
-export type Work = {
-  readonly title: string;
-  readonly connections: number;
-  readonly bodyBytes: number;
-  readonly stream?: { readonly events: number; readonly perSecond: number };
-};
-
-/** One round: CPU of all threads for a call (for an event, where it streams), latency as the clients saw it, calls or events a second. */
-export type Measured = { readonly cpuMicros: number; readonly p50Ms: number; readonly p99Ms: number; readonly perSecond: number };
-
-/** As bench/load.ts prints it. */
-type Round = {
-  readonly requests: number;
-  readonly failures: number;
-  readonly events: number;
-  readonly seconds: number;
+/** One round of one contestant. */
+export type Measured = {
+  /** Processor time of all processes and threads of the contestant for a call, or for an event of a stream. */
+  readonly cpuMicros: number;
+  /** Calls or events per second. */
+  readonly perSecond: number;
+  /** Latency of replies; for streams, the delay of events between the upstream and the client. */
   readonly p50Ms: number;
   readonly p99Ms: number;
+  readonly p999Ms: number;
 };
 
-/** Puts load on a contestant for some seconds. Throws where a request fails: figures of failures mean nothing. */
-export function measure(contestant: Contestant, work: Work, seconds: number): Measured {
-  const { title, ...asked } = work;
-  const task = { ...asked, port: contestant.port, seconds, apiKey };
-  const before = contestant.cpuSeconds();
-  const load = spawnSync('taskset', ['-c', loadCore, process.execPath, join(import.meta.dirname, 'load.ts'), JSON.stringify(task)], {
-    encoding: 'utf8',
-    timeout: 60_000,
-  });
-  const used = contestant.cpuSeconds() - before;
-  const round = JSON.parse(load.stdout) as Round;
-  if (round.failures > 0 || round.requests === 0)
-    throw new Error(`${contestant.name}, ${title}: ${round.failures} of ${round.requests} requests failed`);
-  const units = work.stream === undefined ? round.requests : round.events;
-  return { cpuMicros: (used / units) * 1e6, p50Ms: round.p50Ms, p99Ms: round.p99Ms, perSecond: units / round.seconds };
+/** The line that bench/native/load.c prints. */
+type Round = Readonly<
+  Record<'requests' | 'failures' | 'events' | 'seconds' | `${'reply' | 'event'}${'P50Ms' | 'P99Ms' | 'P999Ms'}`, number>
+>;
+
+const folder = mkdtempSync(join(tmpdir(), 'weir-bench-load-'));
+const load = compile('load');
+
+/** Writes the request of a work as the bytes that each connection sends. */
+function writeRequest(work: Work): string {
+  const file = join(folder, 'request');
+  const head = [
+    `POST ${work.path} HTTP/1.1`,
+    'host: 127.0.0.1',
+    `authorization: Bearer ${apiKey}`,
+    'content-type: application/json',
+    'anthropic-version: 2023-06-01',
+    'user-agent: bench',
+    'accept: */*',
+    `content-length: ${Buffer.byteLength(work.body)}`,
+  ];
+  writeFileSync(file, `${head.join('\r\n')}\r\n\r\n${work.body}`);
+  return file;
 }
 
-/** Wall-clock noise only ever adds: what a quarter of the rounds stayed below is what the work costs. */
+/**
+ * Puts load on a contestant for some seconds.
+ * @throws if a request failed, because figures of failures mean nothing
+ */
+export function measure(contestant: Contestant, work: Work, seconds: number): Measured {
+  const command = [load, String(contestant.port), String(work.connections), String(seconds), writeRequest(work)];
+  const before = contestant.cpuSeconds();
+  const done = spawnSync('taskset', ['-c', loadCore, ...command], { encoding: 'utf8', timeout: 120_000 });
+  const used = contestant.cpuSeconds() - before;
+  if (done.status !== 0) throw new Error(`${contestant.name}, ${work.title}: ${done.stderr}`);
+  const round = JSON.parse(done.stdout) as Round;
+  const units = work.streams ? round.events : round.requests;
+  if (round.failures > 0 || units === 0)
+    throw new Error(`${contestant.name}, ${work.title}: ${round.failures} of ${round.requests} requests failed`);
+  const kind = work.streams ? 'event' : 'reply';
+  return {
+    cpuMicros: (used / units) * 1e6,
+    perSecond: units / round.seconds,
+    p50Ms: round[`${kind}P50Ms`],
+    p99Ms: round[`${kind}P99Ms`],
+    p999Ms: round[`${kind}P999Ms`],
+  };
+}
+
+/** Other work on the machine only adds to a measurement, so the lower quartile is what the work costs. */
 export const lowerQuartile = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 4)] ?? Number.NaN;

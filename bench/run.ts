@@ -1,71 +1,79 @@
 import { cpus } from 'node:os';
-import { join } from 'node:path';
 
 import { writePart } from './benchmark-page.ts';
-import { type Contestant, loadCore, startBareProxy, startNginx, startPinned, startWeirGateway } from './contestants.ts';
-import { lowerQuartile, type Measured, measure, type Work } from './measure-load.ts';
+import { bareName, type Contestant, startBareProxy, startHaproxy, startNginx, startUpstream, startWeirGateway } from './contestants.ts';
+import { lowerQuartile, type Measured, measure } from './measure-load.ts';
 import { translationTable } from './translation.ts';
+import { smallCall, type Work, works } from './works.ts';
 
 /**
- * Measures what Weir adds: CPU per call and latency, beside the least that this runtime can do and beside nginx, all pinned to one core in one run, with
- * load and upstream on the other. Rounds alternate, and the lower quartile of the rounds counts, because wall-clock speed of a shared machine is noise.
- * `npm run bench` writes docs/reference/benchmarks.md; `--quick` measures short rounds and writes nothing.
+ * Measures what Weir adds to a call: processor time and latency, beside a bare proxy on this runtime and beside nginx
+ * and HAProxy if they are installed. The contestants of a table run in turn on one core, load and upstream on the
+ * other. The lower quartile of the rounds counts, because other work on the machine only adds to a measurement.
+ * `npm run bench` writes docs/reference/benchmarks.md. `--quick` measures short rounds and writes nothing, and
+ * `--work TEXT` measures only the works whose title contains the text.
  */
 const quick = process.argv.includes('--quick');
-const rounds = quick ? 2 : 7;
+const only = process.argv[process.argv.indexOf('--work') + 1] ?? '';
+const rounds = quick ? 3 : 7;
 const secondsPerRound = quick ? 2 : 4;
+const chosen = process.argv.includes('--work') ? works.filter(({ title }) => title.includes(only)) : works;
 
-const works: readonly Work[] = [
-  { title: '1.5 KB call', connections: 64, bodyBytes: 1500 },
-  { title: '50 KB call', connections: 64, bodyBytes: 50_000 },
-  { title: 'streamed event (300 streams)', connections: 300, bodyBytes: 1500, stream: { events: 100, perSecond: 50 } },
-];
+const upstream = await startUpstream();
+const contestants = [
+  await startNginx(upstream.port),
+  await startHaproxy(upstream.port),
+  await startBareProxy(upstream.port),
+  await startBareProxy(upstream.port, 'piped'),
+  await startWeirGateway(upstream.port),
+].filter((contestant) => contestant !== undefined);
 
-function row(contestant: string, results: readonly Measured[], bare: number): string {
-  const cpu = lowerQuartile(results.map((result) => result.cpuMicros));
-  const p50 = lowerQuartile(results.map((result) => result.p50Ms));
-  const p99 = lowerQuartile(results.map((result) => result.p99Ms));
-  const rate = results.map((result) => result.perSecond).toSorted((a, b) => b - a)[Math.floor(results.length / 4)] ?? 0;
-  return `| ${contestant} | ${cpu.toFixed(1)} | ${(cpu / bare).toFixed(2)} | ${Math.round(rate)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} |`;
+/** The ratio is that of the processor time to the bare proxy's in the same round, so that both saw the same machine. */
+function row({ name }: Contestant, results: readonly Measured[], bare: readonly Measured[]): string {
+  const cell = (read: (result: Measured) => number, digits: number): string => lowerQuartile(results.map(read)).toFixed(digits);
+  const ratios = results.map(({ cpuMicros }, round) => cpuMicros / (bare[round]?.cpuMicros ?? Number.NaN));
+  const ratio = ratios.toSorted((a, b) => a - b)[Math.floor(ratios.length / 2)] ?? Number.NaN;
+  const rate = results.map(({ perSecond }) => perSecond).toSorted((a, b) => b - a)[Math.floor(results.length / 4)] ?? 0;
+  const latencies = [cell(({ p50Ms }) => p50Ms, 3), cell(({ p99Ms }) => p99Ms, 2), cell(({ p999Ms }) => p999Ms, 2)];
+  return `| ${[name, cell(({ cpuMicros }) => cpuMicros, 1), ratio.toFixed(2), Math.round(rate), ...latencies].join(' | ')} |`;
 }
 
-function section(work: Work, contestants: readonly Contestant[]): string {
-  const results = new Map<string, Measured[]>(contestants.map((contestant) => [contestant.name, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const contestant of contestants) results.get(contestant.name)?.push(measure(contestant, work, secondsPerRound));
-  }
-  const bare = lowerQuartile((results.get('node:http + undici') ?? []).map((result) => result.cpuMicros));
-  const unit = work.stream === undefined ? 'call' : 'event';
-  return [
+function section(work: Work): string {
+  const results = contestants.map((contestant) => ({ contestant, measured: [] as Measured[] }));
+  for (let round = 0; round < rounds; round++)
+    for (const { contestant, measured } of results) measured.push(measure(contestant, work, secondsPerRound));
+  const bare = results.find(({ contestant }) => contestant.name === bareName)?.measured ?? [];
+  const unit = work.streams ? 'event' : 'call';
+  const text = [
     `## ${work.title}`,
     '',
-    `| | CPU µs per ${unit} | of bare node | ${unit}s/s | p50 ms | p99 ms |`,
-    '|---|---|---|---|---|---|',
-    ...[...results].map(([name, measured]) => row(name, measured, bare)),
+    `| | CPU µs per ${unit} | of bare node | ${unit}s/s | p50 ms | p99 ms | p99.9 ms |`,
+    '|---|---|---|---|---|---|---|',
+    ...results.map(({ contestant, measured }) => row(contestant, measured, bare)),
     '',
   ].join('\n');
+  console.log(text);
+  return text;
 }
 
-const upstream = await startPinned(loadCore, [process.execPath, join(import.meta.dirname, 'upstream.ts')], /^(\d+)$/m);
-const upstreamPort = Number(upstream.found);
-const contestants = [startNginx(upstreamPort), await startBareProxy(upstreamPort), await startWeirGateway(upstreamPort)].filter(
-  (contestant) => contestant !== undefined,
-);
 try {
-  for (const contestant of contestants) measure(contestant, { title: 'warm-up', connections: 32, bodyBytes: 1500 }, secondsPerRound);
+  for (const contestant of contestants) measure(contestant, { ...smallCall, connections: 32 }, secondsPerRound);
   const page = [
     '# Benchmarks',
     '',
-    'Written by `npm run bench` (nginx from the distribution is measured when it is installed). Compare within a table only: all contestants of a table ran in turn on one core of one',
-    `machine (${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}), load and upstream on the other. CPU is user and system time of all processes and threads of the contestant, lower`,
-    'quartile of the rounds. Weir runs with everything on: keys, structural scan, validation, usage, price, journal, ledger. Latency is measured under full load and includes the upstream.',
+    'Written by `npm run bench`; nginx and HAProxy are measured if they are installed. Compare within a table only: its',
+    'contestants ran in turn on one core of one machine',
+    `(${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}), load and upstream, written in C, on the other. CPU is`,
+    'the user and system time of all processes and threads of the contestant, lower quartile of the rounds; the ratio is',
+    'the median of the rounds. Weir runs with everything on: keys, structural scan, validation, usage, price, journal,',
+    'ledger. The latency of a call includes the upstream. The latency of an event is its delay from the upstream to the',
+    'client.',
     '',
-    ...works.map((work) => section(work, contestants)),
+    ...chosen.map(section),
     translationTable(),
   ].join('\n');
-  console.log(page);
-  if (!quick) writePart('calls', page);
+  if (!quick && chosen === works) writePart('calls', page);
 } finally {
   for (const contestant of contestants) contestant.stop();
-  upstream.child.kill('SIGKILL');
+  upstream.stop();
 }

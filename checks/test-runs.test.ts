@@ -10,7 +10,7 @@ const runs = ['test:integration', 'test:timing', 'test:deep:integration', 'test:
 
 /** The files that a script names by its pattern. */
 function filesOf(run: (typeof runs)[number]): readonly string[] {
-  const pattern = /"(conformance\/[^"]+)"/.exec(manifest.scripts[run])?.[1] ?? assert.fail(`${run} names no files`);
+  const pattern = /"(conformance\/[^"]+)"$/.exec(manifest.scripts[run])?.[1] ?? assert.fail(`${run} names no files`);
   return globSync(pattern, { cwd: root });
 }
 

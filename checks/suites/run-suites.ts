@@ -8,7 +8,8 @@ import { root } from '../source-files.ts';
 
 /**
  * Runs the suites that match the patterns, several at once:
- * `node checks/suites/run-suites.ts --at-once 4 --limit-ms 240000 "conformance/**"`.
+ * `node checks/suites/run-suites.ts --at-once 4 --limit-ms 240000 "conformance/**"`. Suites that match `--first` start
+ * first.
  * A process takes longer to load Weir than most suites take to run. So there are as many processes as suites at once,
  * and each process runs suites until none is left. The run prints one line per suite. If a process fails, the run
  * prints its failed tests last, where the end of a long log shows them. The exit code is 1 if a test failed, if a test
@@ -19,7 +20,11 @@ import { root } from '../source-files.ts';
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { 'at-once': { type: 'string', default: '1' }, 'limit-ms': { type: 'string', default: '240000' } },
+  options: {
+    'at-once': { type: 'string', default: '1' },
+    'limit-ms': { type: 'string', default: '240000' },
+    first: { type: 'string', default: '' },
+  },
 });
 const limitMs = Number(values['limit-ms']);
 const suiteLimitMs = 2 * limitMs;
@@ -28,7 +33,9 @@ const endsWithinMs = 60_000;
 const worker = join(import.meta.dirname, 'suite-worker.ts');
 
 const found = globSync(positionals, { cwd: root }).toSorted();
-const waiting = [...found];
+/** The longest suites start first, so that none of them runs alone at the end. */
+const longest = new Set(globSync(values.first, { cwd: root }));
+const waiting = [...found.filter((file) => longest.has(file)), ...found.filter((file) => !longest.has(file))];
 /** Suites in which a test failed, and suites of which the process did not end by itself. */
 const failed = new Set<string>();
 const failures: string[] = [];
