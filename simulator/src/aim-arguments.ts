@@ -4,8 +4,8 @@ const queryCharactersMax = 120;
 const urlsMax = 3;
 
 /**
- * Arguments as a model would write them for functions whose meaning is known by their names: a search is for what the user says, and pages are read that the user
- * names. Arguments of other functions stay as they are.
+ * Arguments as a model would write them for functions with a known purpose: a search gets the user's text, and pages
+ * are read whose addresses are in it. Arguments of other functions stay unchanged.
  */
 export function aimArguments(toolName: string, args: JsonRecord, lastUserText: string): JsonRecord {
   if (toolName === 'web_search' && typeof args['query'] === 'string') {

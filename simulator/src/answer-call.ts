@@ -23,7 +23,7 @@ import { createPendingMemory } from './vendor-memory.ts';
 import { toJsonReply, toWireReply, type WireReply } from './wire-reply.ts';
 import { writeReply, type WriteObserver } from './write-reply.ts';
 
-/** What one call has come to so far. */
+/** The state of one call. */
 export type Call = {
   readonly request: SimulatedRequest;
   readonly record: CallRecord;
@@ -37,7 +37,10 @@ export type Call = {
   keepCache?: () => void;
 };
 
-/** The road of one call: receive, check, plan, damage, write, record. Resolves when the reply has ended; never rejects. */
+/**
+ * The path of one call: receive, validate, plan, damage, write, record. Resolves when the reply has ended; never
+ * rejects.
+ */
 export async function answerCall(
   state: SimulatorState,
   vendor: SimulatedVendor,
@@ -52,7 +55,7 @@ export async function answerCall(
   await writeReply(response, { ...wire, headers: { ...common, ...wire.headers } }, pace, observe(call, wire, isRefused));
 }
 
-/** Opens the record of a call and reads what every route needs of it. */
+/** Opens the record of a call and reads the parts that every route needs. */
 export function receiveCall(state: SimulatorState, vendor: SimulatedVendor, incoming: IncomingMessage, body: Buffer): Call {
   const nowMs = state.clock.nowMs();
   const target = incoming.url ?? '/';
@@ -93,13 +96,13 @@ export function receiveCall(state: SimulatorState, vendor: SimulatedVendor, inco
   };
 }
 
-/** The reply as it goes on the wire, or the refusal in the vendor's words. */
+/** The reply as it is sent, or the refusal in the vendor's format. */
 async function produce(call: Call, body: Buffer): Promise<{ wire: WireReply; isRefused: boolean }> {
   const { record, request, vendor } = call;
   try {
     call.steering = readSteering(request.headers);
     const handled = handle(call, body);
-    // What answers at once is not made to wait, so that such calls leave their traces in the order in which they came.
+    // A reply that is ready at once is not delayed, so that the effects of such calls keep the order of their arrival.
     const reply = handled instanceof Promise ? await handled : handled;
     const fault = chooseFault(call);
     if (!preventsAnswer(fault)) keepTraces(call, reply);
@@ -111,16 +114,13 @@ async function produce(call: Call, body: Buffer): Promise<{ wire: WireReply; isR
   }
 }
 
-/** What was thrown on the way, in the vendor's words. */
+/** The refusal for an error, in the vendor's format. */
 export function refuse(error: unknown, vendor: SimulatedVendor, request: SimulatedRequest): WireReply {
   if (error instanceof VendorError) return toJsonReply(error.status, error.body);
   if (error instanceof SteeringError) {
-    return toJsonReply(
-      400,
-      vendor.errorBody(400, `The simulator was asked for something that it cannot do: ${error.message}`, request.requestId),
-    );
+    return toJsonReply(400, vendor.errorBody(400, `The simulator does not support this: ${error.message}`, request.requestId));
   }
-  // A defect of the simulator itself: say so in full, because whoever reads this is testing.
+  // A bug of the simulator itself: the message is complete, because its readers are testing.
   const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return toJsonReply(500, vendor.errorBody(500, `The simulator itself failed: ${text}`, request.requestId));
 }
@@ -142,7 +142,7 @@ function handle(call: Call, body: Buffer): SimulatedReply | Promise<MediaReply |
   );
 }
 
-/** The planner of a call, which notes in its record which model answers. */
+/** The planner of a call, which records the answering model. */
 function planFor(call: Call): PlanReply {
   const { state, request } = call;
   const planReply = createPlanner({
@@ -159,13 +159,13 @@ function planFor(call: Call): PlanReply {
     },
   });
   return (planRequest) => {
-    // Some formats name the model in the path, so the body is not the place to look.
+    // Some formats have the model in the path instead of the body.
     call.record.model = planRequest.model;
     return planReply(planRequest);
   };
 }
 
-/** @throws VendorError for a credential that is missing or not known */
+/** @throws VendorError for a missing or unknown credential */
 export function checkCredential({ request, vendor, state, credential }: Call): void {
   vendor.authenticate(request);
   if (state.apiKeys === undefined || state.apiKeys.has(credential)) return;
@@ -206,7 +206,7 @@ function checkTransport(vendor: SimulatedVendor, request: SimulatedRequest, body
   if (request.body === undefined) fail(400, 'We could not parse the JSON body of your request: it must be one JSON object.');
 }
 
-/** The fault that strikes a call: its own, or the next in the queue. */
+/** The fault of a call: its own, or the next in the queue. */
 export function chooseFault(call: Call): Fault | undefined {
   const { steering, state, vendor, record } = call;
   const fault = steering.fault === undefined ? takeFault(state.faults, vendor.name) : parseFault(steering.fault);
@@ -222,9 +222,9 @@ function keepTraces(call: Call, reply: SimulatedReply | MediaReply): void {
   }
   if (call.plan === undefined) return;
   call.keepCache?.();
-  // Counting tokens plans nothing; a reply without a plan used nothing.
+  // Token counting plans nothing; a reply without a plan used nothing.
   if (reply.type === 'whole' && reply.plan === undefined) return;
-  // A reply that was blocked used less than was planned.
+  // A blocked reply used less than was planned.
   call.record.plannedUsage = (reply.plan ?? call.plan).usage;
   call.record.stop = call.plan.stop;
   call.state.records.keepReply(call.record, call.plan);
@@ -244,7 +244,7 @@ function damage(call: Call, reply: SimulatedReply | MediaReply, fault: Fault | u
   });
 }
 
-/** Books what becomes of a reply into the call's record. */
+/** Records the result of a reply in the call's record. */
 export function observe(call: Call, wire: WireReply, isRefused: boolean): WriteObserver {
   const { record, state } = call;
   return {
@@ -261,7 +261,7 @@ export function observe(call: Call, wire: WireReply, isRefused: boolean): WriteO
     onEnd(how) {
       const usage = isRefused ? undefined : readReportedUsage(wire.pieces, record.emittedFrames);
       if (usage !== undefined) record.reportedUsage = usage;
-      // Frames carry the tokens of what they show; a complete reply delivered all that it counts.
+      // Frames carry the tokens of their text; a complete reply delivered all tokens that it counts.
       if (how === 'finished' && record.fault === undefined && record.plannedUsage !== undefined)
         record.emittedTokens = record.plannedUsage.outputTokens;
       state.records.end(record, endingOf(how, isRefused, record.fault), state.clock.nowMs());
@@ -291,7 +291,7 @@ function parseBody(body: Buffer): JsonRecord | undefined {
     const value: unknown = JSON.parse(body.toString());
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonRecord) : undefined;
   } catch {
-    // Answered with a refusal that says so.
+    // Answered with an explanatory refusal.
     return undefined;
   }
 }

@@ -11,7 +11,7 @@ import { createVendorServer } from './vendor-server.ts';
 import { anthropic } from './vendors/anthropic/anthropic.ts';
 import { openai } from './vendors/openai/openai.ts';
 
-/** What a peer on a bare socket saw: every byte, and how the connection ended. */
+/** The view of a peer on a bare socket: every byte, and how the connection ended. */
 type Seen = { readonly bytes: Buffer; readonly head: string; readonly body: string; readonly ending: 'fin' | 'reset' | 'open' };
 
 let state: SimulatorState;
@@ -38,13 +38,13 @@ after(() => {
 type Ask = {
   readonly stream?: boolean;
   readonly text?: string;
-  /** Leaves so many milliseconds after the call was seen and `leaveOnce` has come. */
+  /** Disconnects this many milliseconds after the call was seen and `leaveOnce` has arrived. */
   readonly leaveAfterMs?: number;
   readonly leaveOnce?: RegExp;
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** Asks with a fault and watches until the connection ends, or until it is time to leave. */
+/** Sends a request with a fault and reads until the connection ends, or until it is time to disconnect. */
 async function see(fault: string | undefined, ask: Ask = {}): Promise<Seen> {
   const body = JSON.stringify({
     model: 'claude-test',
@@ -104,7 +104,7 @@ async function exchange(
   return { bytes, head, body: /transfer-encoding: chunked/i.test(head) ? joinChunks(rest).toString() : rest.toString(), ending };
 }
 
-/** The chunks of a chunked body as they were framed; the terminating empty one is the empty last entry. */
+/** The chunks of a chunked body with their framing; the terminating empty chunk is the empty last entry. */
 function readChunks(raw: Buffer): Buffer[] {
   const chunks: Buffer[] = [];
   let at = 0;
@@ -126,7 +126,7 @@ function bodyBytes(seen: Seen): Buffer {
   return seen.bytes.subarray(seen.bytes.indexOf('\r\n\r\n') + 4);
 }
 
-/** The record of the last call, once its end is booked. */
+/** The record of the last call, once its end is recorded. */
 async function lastCall(): Promise<CallRecord> {
   const call = state.records.list().at(-1);
   assert.ok(call !== undefined);
@@ -137,7 +137,7 @@ async function lastCall(): Promise<CallRecord> {
 const isTerminated = (seen: Seen): boolean => seen.bytes.toString().endsWith('0\r\n\r\n');
 const contentFrames = (seen: Seen): number => seen.body.split('"text_delta"').length - 1;
 
-test('without a fault the stream is whole and recorded as completed', async () => {
+test('without a fault the stream is complete and recorded as completed', async () => {
   const seen = await see(undefined);
   assert.ok(isTerminated(seen) && seen.body.trimEnd().endsWith('data: {"type":"message_stop"}'));
   const call = await lastCall();
@@ -147,7 +147,7 @@ test('without a fault the stream is whole and recorded as completed', async () =
 });
 
 for (const stream of [true, false]) {
-  test(`status, stream ${stream}: the vendor's own body with the retry headers`, async () => {
+  test(`status, stream ${stream}: the vendor's own body is sent with the retry headers`, async () => {
     const seen = await see('status;status=529;retry-after=2;x-should-retry=false', { stream });
     assert.match(seen.head, /^HTTP\/1\.1 529 /);
     assert.match(seen.head, /retry-after: 2/);
@@ -158,7 +158,7 @@ for (const stream of [true, false]) {
     assert.equal(call.plannedUsage, undefined);
   });
 
-  test(`refuse and reset-before-headers, stream ${stream}: RST and not one byte`, async () => {
+  test(`refuse and reset-before-headers, stream ${stream}: a reset is sent without a byte`, async () => {
     for (const fault of ['refuse', 'reset-before-headers']) {
       const seen = await see(fault, { stream });
       assert.deepEqual([seen.bytes.length, seen.ending], [0, 'reset']);
@@ -166,36 +166,36 @@ for (const stream of [true, false]) {
     assert.equal((await lastCall()).status, undefined);
   });
 
-  test(`stall-before-headers, stream ${stream}: silence until the client leaves, which is noticed`, async () => {
+  test(`stall-before-headers, stream ${stream}: nothing is sent until the client disconnects, which is noticed`, async () => {
     const seen = await see('stall-before-headers', { stream, leaveAfterMs: 300 });
     assert.equal(seen.bytes.length, 0);
     const call = await lastCall();
     assert.deepEqual([call.ending, call.fault, call.status], ['client-closed', 'stall-before-headers', undefined]);
   });
 
-  test(`stall-before-headers with ms, stream ${stream}: late but whole`, async () => {
+  test(`stall-before-headers with ms, stream ${stream}: the reply is late and complete`, async () => {
     const seen = await see('stall-before-headers;ms=20', { stream });
     assert.match(seen.body, /message/);
     assert.equal(seen.ending, 'fin');
   });
 
-  test(`stall-after-headers, stream ${stream}: headers and nothing else`, async () => {
+  test(`stall-after-headers, stream ${stream}: only headers are sent`, async () => {
     const seen = await see('stall-after-headers', { stream, leaveAfterMs: 300, leaveOnce: /\r\n\r\n/ });
     assert.match(seen.head, /^HTTP\/1\.1 200 /);
-    // A whole reply promises its length, or it would end here.
+    // A whole reply promises its length, otherwise it would end here.
     if (!stream) assert.match(seen.head, /content-length: [1-9]/i);
     assert.equal(seen.body, '');
     assert.equal((await lastCall()).ending, 'client-closed');
   });
 }
 
-test('error-in-200: status 200 with an error body', async () => {
+test('error-in-200: an error body is sent with status 200', async () => {
   const seen = await see('error-in-200');
   assert.match(seen.head, /^HTTP\/1\.1 200 /);
   assert.match(seen.body, /"type":"error","error":\{"type":"api_error"/);
 });
 
-test('html, empty-body, redirect and echo-credentials', async () => {
+test('html, empty-body, redirect and echo-credentials send their special replies', async () => {
   const html = await see('html;status=502');
   assert.match(html.head, /^HTTP\/1\.1 502 [\s\S]*text\/html/);
   assert.match(html.body, /<!doctype html>/);
@@ -204,24 +204,24 @@ test('html, empty-body, redirect and echo-credentials', async () => {
   const echo = await see('echo-credentials');
   assert.match(echo.head, /^HTTP\/1\.1 401 [\s\S]*x-echoed-credential: sk-canary-key/);
   assert.match(echo.body, /sk-canary-key/);
-  // The books of the simulator never hold the key itself.
+  // The simulator's records never contain the key itself.
   assert.ok(!JSON.stringify(await lastCall()).includes('sk-canary-key'));
 });
 
-test('stall-mid-stream: so many content frames, then silence', async () => {
+test('stall-mid-stream: after the given number of content frames nothing is sent', async () => {
   const seen = await see('stall-mid-stream;after=2', { leaveAfterMs: 400, leaveOnce: /text_delta[^]*text_delta/ });
   assert.equal(contentFrames(seen), 2);
   const call = await lastCall();
   assert.deepEqual([call.ending, call.emittedTokens], ['client-closed', 8]);
 });
 
-test('stall-mid-stream with after=0: the opening frames, but no content', async () => {
+test('stall-mid-stream with after=0: the opening frames are sent, but no content', async () => {
   const seen = await see('stall-mid-stream;after=0', { leaveAfterMs: 400, leaveOnce: /event: ping/ });
   assert.match(seen.body, /event: ping/);
   assert.equal(contentFrames(seen), 0);
 });
 
-test('reset-mid-stream: RST between frames, and inside one', async () => {
+test('reset-mid-stream: a reset comes between frames, and inside one', async () => {
   const between = await see('reset-mid-stream;after=2');
   assert.deepEqual([contentFrames(between), between.ending], [2, 'reset']);
   assert.ok(between.body.endsWith('\n\n'));
@@ -233,14 +233,14 @@ test('reset-mid-stream: RST between frames, and inside one', async () => {
   assert.deepEqual([call.ending, call.emittedTokens], ['faulted', 8]);
 });
 
-test('reset-mid-stream of a whole reply: half of what the length promised', async () => {
+test('reset-mid-stream of a whole reply: half of the promised length is sent', async () => {
   const seen = await see('reset-mid-stream', { stream: false });
   const promised = Number(/content-length: (\d+)/.exec(seen.head)?.[1]);
   assert.equal(seen.ending, 'reset');
   assert.ok(bodyBytes(seen).length > 0 && bodyBytes(seen).length < promised);
 });
 
-test('truncate: a proper end of the body in the middle of the reply', async () => {
+test('truncate: the body ends normally in the middle of the reply', async () => {
   const stream = await see('truncate;after=3');
   assert.deepEqual([contentFrames(stream), stream.ending, isTerminated(stream)], [3, 'fin', true]);
   assert.ok(!stream.body.includes('message_stop') && !stream.body.includes('message_delta'));
@@ -249,7 +249,7 @@ test('truncate: a proper end of the body in the middle of the reply', async () =
   assert.throws(() => JSON.parse(whole.body) as unknown);
 });
 
-test('truncate how=fin, eof and wrong lengths', async () => {
+test('truncate how=fin, eof and wrong lengths cut the reply', async () => {
   const fin = await see('truncate;how=fin');
   assert.deepEqual([fin.ending, isTerminated(fin)], ['fin', false]);
   const eof = await see('truncate;how=eof');
@@ -263,14 +263,14 @@ test('truncate how=fin, eof and wrong lengths', async () => {
   }
 });
 
-test('sentinel: missing, twice, and data after it', async () => {
+test('sentinel: it is missing, repeated, or followed by data', async () => {
   assert.ok(!(await see('missing-sentinel')).body.includes('"type":"message_stop"'));
   assert.equal((await see('duplicate-sentinel')).body.split('"type":"message_stop"').length - 1, 2);
   const late = (await see('data-after-sentinel')).body;
   assert.ok(late.lastIndexOf('text_delta') > late.indexOf('message_stop'));
 });
 
-test('malformed-event: exactly one event does not parse, and the rest goes on', async () => {
+test('malformed-event: exactly one event does not parse, and the rest continues', async () => {
   const seen = await see('malformed-event;after=1');
   const broken = seen.body.split('\n').filter((line) => line.startsWith('data: ') && !parses(line.slice(6)));
   assert.equal(broken.length, 1);
@@ -278,7 +278,7 @@ test('malformed-event: exactly one event does not parse, and the rest goes on', 
   assert.ok(!parses((await see('malformed-event', { stream: false })).body));
 });
 
-test('huge-event: one event of the size asked for, in a stream and in a whole reply', async () => {
+test('huge-event: one event has the requested size, in a stream and in a whole reply', async () => {
   const seen = await see('huge-event;bytes=300000');
   const longest = Math.max(...seen.body.split('\n').map((line) => line.length));
   assert.ok(longest > 300_000 && longest < 300_200);
@@ -287,13 +287,13 @@ test('huge-event: one event of the size asked for, in a stream and in a whole re
   assert.equal((JSON.parse(whole.body) as { type: string }).type, 'message');
 });
 
-test('slow-drip: a few bytes at a time until the client has enough', async () => {
+test('slow-drip: a few bytes are sent at a time until the client disconnects', async () => {
   const seen = await see('slow-drip;rate=100', { leaveAfterMs: 150, leaveOnce: /\r\n\r\n./ });
   assert.ok(seen.body.length > 0 && seen.body.length <= 25, `${seen.body.length} bytes`);
   assert.equal((await lastCall()).ending, 'client-closed');
 });
 
-test('error-event: the vendor’s event in the stream, then a proper end', async () => {
+test('error-event: the vendor’s event is in the stream, then the body ends normally', async () => {
   const seen = await see('error-event;after=2');
   assert.equal(contentFrames(seen), 2);
   assert.match(seen.body, /event: error\ndata: \{"type":"error","error":\{"type":"overloaded_error"[^\n]*\n\n$/);
@@ -301,7 +301,7 @@ test('error-event: the vendor’s event in the stream, then a proper end', async
   assert.match((await see('error-event', { stream: false })).head, /^HTTP\/1\.1 500 /);
 });
 
-test('unknown-event and unknown-block: the reply is whole around them', async () => {
+test('unknown-event and unknown-block: the reply around them is complete', async () => {
   const event = await see('unknown-event;after=0');
   assert.match(event.body, /event: simulated_unknown\ndata: \{"type":"simulated_unknown"/);
   assert.ok(event.body.includes('message_stop'));
@@ -314,23 +314,23 @@ test('unknown-event and unknown-block: the reply is whole around them', async ()
   );
 });
 
-test('gzip: compressed although nobody asked', async () => {
+test('gzip: the reply is compressed although the client did not request it', async () => {
   const seen = await see('gzip');
   assert.match(seen.head, /content-encoding: gzip/);
   assert.match(gunzipSync(joinChunks(bodyBytes(seen))).toString(), /message_stop/);
 });
 
-test('many-headers and long-header', async () => {
+test('many-headers and long-header enlarge the head', async () => {
   assert.equal((await see('many-headers;count=300')).head.split('x-simulator-header-').length - 1, 300);
   assert.ok((await see('long-header;bytes=30000')).head.length > 30_000);
 });
 
-test('conflicting-lengths: length with chunks, and two lengths', async () => {
+test('conflicting-lengths: a length comes with chunks, and two lengths come together', async () => {
   assert.match((await see('conflicting-lengths')).head, /content-length: \d+\r\ntransfer-encoding: chunked/);
   assert.equal((await see('conflicting-lengths;kind=two-lengths')).head.split('content-length').length - 1, 2);
 });
 
-test('line-ends: the same events with other ends of lines, comments, a byte order mark', async () => {
+test('line-ends: the same events have other line ends, comments, a byte order mark', async () => {
   const plain = (await see(undefined)).body;
   const lines = (body: string): string[] => body.split(/\r\n|\r|\n/).filter((line) => line !== '' && !line.startsWith(':'));
   const events = (body: string): string[] => lines(body.replace(/^\uFEFF/, '')).filter((line) => line.startsWith('data'));
@@ -349,11 +349,11 @@ test('split-utf8: chunks end inside characters, and together they are the reply'
   const seen = await see('split-utf8', { headers });
   const chunks = readChunks(bodyBytes(seen)).filter((chunk) => chunk.length > 0);
   const cuts = chunks.filter((chunk) => Buffer.from(chunk.toString()).compare(chunk) !== 0).length;
-  assert.ok(cuts >= 4, `${cuts} cut chunks`);
+  assert.ok(cuts >= 4, `${cuts} chunks end inside a character`);
   assert.ok(seen.body.includes('世界'));
 });
 
-test('chunkBytes: the byte stream in pieces of exactly that size', async () => {
+test('chunkBytes: the byte stream is sent in pieces of exactly that size', async () => {
   const seen = await see(undefined, { headers: { 'x-simulator-pace': 'chunkBytes=7' } });
   const sizes = readChunks(bodyBytes(seen))
     .map((chunk) => chunk.length)
@@ -362,14 +362,14 @@ test('chunkBytes: the byte stream in pieces of exactly that size', async () => {
   assert.ok(seen.body.includes('message_stop'));
 });
 
-test('pace: tokens come no faster than asked', async () => {
+test('pace: tokens are sent no faster than requested', async () => {
   const started = performance.now();
   await see(undefined, { headers: { 'x-simulator-pace': 'tokensPerSecond=200;firstTokenMs=20', 'x-simulator-output-tokens': '12' } });
   // Twelve tokens at 200 a second, the last frame of four of them due after eight: 40 ms and the first wait of 20.
   assert.ok(performance.now() - started >= 58);
 });
 
-test('a client that leaves in the middle is noticed, and what it was sent is known', async () => {
+test('a client that disconnects in the middle is noticed, and the sent part is known', async () => {
   const headers = { 'x-simulator-pace': 'tokensPerSecond=10', 'x-simulator-output-tokens': '400' };
   await see(undefined, { leaveAfterMs: 0, leaveOnce: /text_delta/, headers });
   const call = await lastCall();
@@ -379,14 +379,14 @@ test('a client that leaves in the middle is noticed, and what it was sent is kno
   assert.equal(call.reportedUsage?.['output_tokens'], 1);
 });
 
-test('usage steering: the record tells what was written apart from what was used', async () => {
+test('usage control: the record distinguishes the written usage from the real one', async () => {
   await see(undefined, { headers: { 'x-simulator-usage': '{"output_tokens":"negative"}' } });
   const call = await lastCall();
   assert.ok(Number(call.reportedUsage?.['output_tokens']) < 0);
   assert.ok((call.plannedUsage?.outputTokens ?? 0) > 0);
 });
 
-test('a queued fault strikes the next calls without any header', async () => {
+test('a queued fault applies to the next calls without any header', async () => {
   state.faults = [queueFault({ fault: 'status;status=503', times: 2 })];
   for (const status of ['503', '503', '200']) assert.match((await see(undefined)).head, new RegExp(`^HTTP/1\\.1 ${status} `));
 });
@@ -395,7 +395,7 @@ test('an unknown fault and unknown parameters are refused', async () => {
   for (const fault of ['explode', 'status;when=now', 'status;status=x']) assert.match((await see(fault)).head, /^HTTP\/1\.1 400 /);
 });
 
-test('the chat dialect: its own error event, unknown chunk and sentinel', async () => {
+test('the chat dialect has its own error event, unknown chunk and sentinel', async () => {
   const ask = (fault: string): Promise<Seen> =>
     exchange(
       servers.openai,
@@ -417,7 +417,7 @@ function parses(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    // The question is just whether it parses.
+    // Only whether it parses matters.
     return false;
   }
 }

@@ -7,7 +7,7 @@ export type FaultContext = {
   readonly vendor: Pick<SimulatedVendor, 'errorBody' | 'refuseLongPrompt'>;
   readonly requestId: string;
   readonly request: SimulatedRequest;
-  /** The credential that the call brought, for `echo-credentials`. */
+  /** The credential of the call, for `echo-credentials`. */
   readonly credential: string;
   /** How the vendor reports a failure inside a stream; absent for whole replies. */
   readonly errorFrame?: string;
@@ -24,7 +24,7 @@ const statusMessages: Readonly<Record<number, string>> = {
   529: 'Overloaded',
 };
 
-/** Damages a reply as a fault says. Throws SteeringError for parameters that mean nothing. */
+/** Damages a reply as a fault says. Throws SteeringError for invalid parameters. */
 export function applyFault(wire: WireReply, fault: Fault, context: FaultContext): WireReply {
   return appliers[fault.name](wire, fault, context);
 }
@@ -107,7 +107,7 @@ function stallAt(wire: WireReply, index: number, fault: Fault): WireReply {
   return withAction(action.afterwards === 'reset' ? cutAt(wire, index) : wire, index, action);
 }
 
-/** Without `ms` the silence lasts until the client leaves, and ends in a reset at the latest after ten minutes. */
+/** Without `ms` the silence lasts until the client disconnects, and ends in a reset after at most ten minutes. */
 function stallOf(fault: Fault): WireAction & { type: 'wait' } {
   const isForever = fault.parameters['ms'] === undefined;
   return { type: 'wait', ms: numberOf(fault, 'ms', stallMsMax, 0, stallMsMax), afterwards: isForever ? 'reset' : 'go-on' };
@@ -160,7 +160,7 @@ function applyHugeEvent(wire: WireReply, fault: Fault): WireReply {
   const fillBytes = numberOf(fault, 'bytes', 104_857_600, 1, bytesMax);
   if (!wire.isStream) {
     const body = textOf(wire.pieces[0]);
-    // A JSON object stays one with a long member in front.
+    // A JSON object stays valid with a long member in front.
     return {
       ...wire,
       framing: 'chunked',
@@ -219,7 +219,7 @@ function applyLineEnds(wire: WireReply, fault: Fault): WireReply {
   if (!wire.isStream) return kind === 'bom' ? { ...wire, pieces: [`\uFEFF${textOf(wire.pieces[0])}`] } : wire;
   const ends = { crlf: ['\r\n'], cr: ['\r'], lf: ['\n'], mixed: ['\r\n', '\n', '\r'] } as const;
   const pieces = wire.pieces.map((piece, index) => {
-    // Sound and pictures have no lines.
+    // Audio and images have no lines.
     if (typeof piece !== 'string') return piece;
     const text = piece;
     switch (kind) {
@@ -239,7 +239,10 @@ function applyLineEnds(wire: WireReply, fault: Fault): WireReply {
   return { ...wire, pieces };
 }
 
-/** Index of the piece before which the fault strikes: after so many pieces with content (parameter `after`, 1 if absent; 0 is before any). */
+/**
+ * Index of the piece before which the fault applies: after this number of pieces with content (parameter `after`, 1 if
+ * absent; 0 is before any).
+ */
 function strikeIndex(wire: WireReply, fault: Fault): number {
   const after = numberOf(fault, 'after', 1, 0, 1e9);
   let index = wire.firstContent;
@@ -249,13 +252,13 @@ function strikeIndex(wire: WireReply, fault: Fault): number {
   return index;
 }
 
-/** A whole reply in two halves, so that there is a middle to strike in. Streams are as they were. */
+/** A whole reply in two halves, so that a fault can apply in its middle. Streams stay unchanged. */
 function cuttable(wire: WireReply): WireReply {
   if (wire.isStream) return wire;
   const body = wire.pieces[0] ?? '';
   const first = halfOf(body);
   const rest = body instanceof Uint8Array ? body.subarray(bytesOfPiece(first)) : textOf(body).slice(textOf(first).length);
-  // The head promises the whole length, however little of it follows.
+  // The head promises the full length, however little of it is sent.
   return { ...wire, declaredBytes: bytesOfPiece(body), pieces: [first, rest], tokens: [0, wire.tokens[0] ?? 0] };
 }
 

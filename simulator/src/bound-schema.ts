@@ -1,34 +1,36 @@
 import { isRecord } from './read-json.ts';
 import type { Json, JsonRecord } from './simulated-vendor.ts';
 
-/** Schemas in a schema, and how deep they lie in each other. What is beyond takes any value. */
+/** Number of nested schemas, and their depth. Anything beyond accepts any value. */
 const schemasMax = 5000;
 const nestingMax = 100;
-/** Schemas that a schema unfolds to when each reference is replaced by what it names. */
+/** Number of schemas after each reference is replaced by its definition. */
 const unfoldedMax = 20_000;
-/** Nobody reads a longer sample. */
+/** A longer sample is useless. */
 const itemsMax = 64;
 const charactersMax = 2000;
 const patternCharactersMax = 500;
 
-/** Keywords whose value is one schema, a list of schemas, or a map of names to schemas. Everything else is copied untouched. */
+/**
+ * Keywords whose value is one schema, a list of schemas, or a map of names to schemas. All others are copied unchanged.
+ */
 const schemaKeywords = ['items', 'additionalProperties', 'contains', 'propertyNames', 'not', 'if', 'then', 'else'];
 const schemaListKeywords = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const schemaMapKeywords = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
 /** Gemini's int64 members, which proto3 JSON writes as decimal strings. */
 const countKeywords = ['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties'];
-/** How much of a value there has to be, and the most that is made. */
+/** The required length of a value, and the most that is generated. */
 const leastKeywords = { minItems: itemsMax, minContains: itemsMax, minProperties: itemsMax, minLength: charactersMax };
 
-/** Patterns of names that can be matched in one look: some text, at the beginning, at the end, or anywhere. */
+/** Patterns of names that match in linear time: some text, at the beginning, at the end, or anywhere. */
 const plainPattern = /^\^?[\w :/-]{0,64}(?:\.\*)?\$?$/;
 
-/** A schema as samples are written from it, and as they are checked: without patterns, which are only ever written from. */
+/** A schema in two forms: one for writing samples, and one for checking them, which has no patterns. */
 export type BoundedSchema = { readonly written: JsonRecord; readonly checked: JsonRecord };
 
 /**
- * A client's schema in the spelling of JSON Schema, with bounds on what a sample of it can cost. Undefined where its references unfold to more than anybody can look
- * at.
+ * A client's schema in the spelling of JSON Schema, with bounds on the cost of a sample. Undefined if its references
+ * unfold too far.
  */
 export function boundSchema(schema: JsonRecord): BoundedSchema | undefined {
   const written = normalizeSchema(schema, { isChecked: false, left: schemasMax }, 0);
@@ -58,7 +60,7 @@ function normalizeSchema(schema: JsonRecord, walk: Walk, depth: number): JsonRec
   limit(result, walk);
   if (typeof result.type === 'string') result.type = result.type.toLowerCase();
   if (result.type === 'type_unspecified') delete result.type;
-  // Gemini writes the format `enum` beside the values, which is none of JSON Schema's formats.
+  // Gemini writes the format `enum` beside the values, which is not a format of JSON Schema.
   if (result.format === 'enum') delete result.format;
   return nullable === true ? { anyOf: [result, { type: 'null' }] } : result;
 }
@@ -72,13 +74,16 @@ function limit(schema: JsonRecord, { isChecked }: Walk): void {
   if (typeof pattern === 'string' && (isChecked || pattern.length > patternCharactersMax)) delete schema.pattern;
 }
 
-/** Schemas with those that references name in their place, each as often as it is named. A reference to what it stands in counts once. */
+/**
+ * Number of schemas with references replaced, each as often as it is named. A reference to a schema that contains it
+ * counts once.
+ */
 function countUnfolded(root: JsonRecord): number {
   const counts = new Map<JsonRecord, number>();
   const count = (schema: JsonRecord): number => {
     const known = counts.get(schema);
     if (known !== undefined) return known;
-    // Found again on its way down: it is recursive, and the sample is bounded by its depth.
+    // Found again below itself: it is recursive, and the sample is bounded by its depth.
     counts.set(schema, 1);
     let sum = 1;
     for (const inner of listInner(schema)) sum += count(inner);
@@ -90,7 +95,7 @@ function countUnfolded(root: JsonRecord): number {
   return count(root);
 }
 
-/** The schemas in a schema. Definitions count where they are named. */
+/** The schemas inside a schema. Definitions count where they are referenced. */
 function listInner(schema: JsonRecord): JsonRecord[] {
   const one = schemaKeywords.map((keyword) => schema[keyword]);
   const lists = schemaListKeywords.flatMap((keyword) => (Array.isArray(schema[keyword]) ? schema[keyword] : []));

@@ -2,10 +2,13 @@ import { hash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { JsonRecord, PlannedMedia, PlannedUsage, ReplyPlan } from './simulated-vendor.ts';
 
-/** How a call ended. `refused`: answered with the vendor's own error. `faulted`: damaged or broken off by a fault. `open`: not yet. */
+/**
+ * How a call ended. `refused`: answered with the vendor's own error. `faulted`: damaged or cut by a fault. `open`: not
+ * yet.
+ */
 type CallEnding = 'open' | 'completed' | 'refused' | 'faulted' | 'client-closed';
 
-/** The simulator's own account of one call: what it was asked, what it meant to answer, and what it really wrote. */
+/** The simulator's own record of one call: the request, the planned answer, and the bytes that it wrote. */
 export type CallRecord = {
   /** Number of the call since the start or the last reset, from 1. */
   readonly id: number;
@@ -21,27 +24,30 @@ export type CallRecord = {
   readonly requestBodyBytes: number;
   /** The parsed body, unless it is too large to keep. */
   requestBody?: JsonRecord;
-  /** Fields of a form: texts as they came, cut to 1,000 characters; files as their name, type and length. */
+  /** Fields of a form: texts as received, cut to 1,000 characters; files as their name, type and length. */
   requestForm?: JsonRecord;
   readonly requestId: string;
   model?: string;
   isStream: boolean;
-  /** Status written; undefined until the headers are. */
+  /** Status written; undefined before the headers. */
   status?: number;
-  /** Name of the fault that struck. */
+  /** Name of the fault that was applied. */
   fault?: string;
   stop?: ReplyPlan['stop'];
-  /** What the model used, by the plan. Undefined for calls that no model answered. */
+  /** The model's usage, by the plan. Undefined for calls without an answering model. */
   plannedUsage?: PlannedUsage;
-  /** What a call about media took and made. Undefined for every other call. */
+  /** The consumed and generated media of a call about media. Undefined for every other call. */
   plannedMedia?: PlannedMedia;
-  /** What the model meant to say, in nobody's format. Undefined for calls that no model answered, and for replies that are too long to keep. */
+  /**
+   * The model's planned answer, in a neutral format. Undefined for calls without an answering model, and for replies
+   * that are too long to keep.
+   */
   plannedReply?: PlannedReply;
-  /** The vendor's usage object as it was really written, merged over the events of a stream. Undefined when none was written. */
+  /** The vendor's usage object as it was written, merged over the events of a stream. Undefined if none was written. */
   reportedUsage?: JsonRecord;
   /** Output tokens handed to the connection so far. */
   emittedTokens: number;
-  /** How many output tokens had been handed over by when, in steps of 20 ms or more. */
+  /** The number of output tokens that were handed over by each time, in steps of 20 ms or more. */
   readonly emissions: { readonly tokens: number; readonly atMs: number }[];
   /** Frames (or the one body) handed to the connection so far. */
   emittedFrames: number;
@@ -49,11 +55,11 @@ export type CallRecord = {
   readonly receivedAtMs: number;
   headersAtMs?: number;
   firstContentAtMs?: number;
-  /** When the end was reached or the client's leave was noticed. */
+  /** When the end was reached or the client's disconnect was noticed. */
   endedAtMs?: number;
 };
 
-/** What a reply says, whatever its format makes of it. */
+/** The content of a reply, independent of its format. */
 type PlannedReply = Pick<ReplyPlan, 'reasoning' | 'text' | 'refusal' | 'toolCalls' | 'stop' | 'stopSequence'>;
 
 type OpenedCall = Omit<CallRecord, 'id' | 'emittedTokens' | 'emissions' | 'emittedFrames' | 'ending' | 'isStream'>;
@@ -68,11 +74,11 @@ const nothingYet = (): Pick<CallRecord, 'isStream' | 'emittedTokens' | 'emission
 
 export type CallRecords = {
   readonly open: (call: OpenedCall) => CallRecord;
-  /** Keeps what a call is answered with, unless it is too long. */
+  /** Stores the answer of a call, unless it is too long. */
   readonly keepReply: (call: CallRecord, reply: PlannedReply) => void;
-  /** Books the end of a call, once; later ends are ignored. */
+  /** Records the end of a call, once; later ends are ignored. */
   readonly end: (call: CallRecord, ending: Exclude<CallEnding, 'open'>, atMs: number) => void;
-  /** The calls still kept, oldest first. */
+  /** The retained calls, oldest first. */
   readonly list: () => readonly CallRecord[];
   readonly get: (id: number) => CallRecord | undefined;
   readonly clear: () => void;
@@ -80,16 +86,17 @@ export type CallRecords = {
 };
 
 const callsMax = 10_000;
-/** Text of a reply above this is not kept. */
+/** A longer reply text is not kept. */
 const replyCharactersMax = 16_384;
-/** A body above this is kept as its digest only. */
+/** Only the digest of a larger body is kept. */
 const bodyBytesMax = 262_144;
-/** Bodies kept together; the oldest go first. */
+/** Bodies kept together; the oldest are dropped first. */
 const bodiesBytesMax = 16_777_216;
 
 /**
- * Keeps the last 10,000 calls. With a record file, each call is one line when it is received and one when it ends, written before the next
- * step is taken: the last line with an id is the truth about that call, whoever dies when. Lines carry no request bodies.
+ * Keeps the last 10,000 calls. With a record file, each call has one line when it is received and one when it ends,
+ * written before the next step. So the last line with an id is the truth about that call, whichever process dies. Lines
+ * contain no request bodies.
  */
 export function createCallRecords(recordFile?: string): CallRecords {
   const calls = new Map<number, CallRecord>();
@@ -159,7 +166,9 @@ export function createCallRecords(recordFile?: string): CallRecords {
 
 const credentialHeaders = new Set(['authorization', 'x-api-key', 'x-goog-api-key', 'api-key', 'proxy-authorization', 'cookie']);
 
-/** A copy of request headers fit for keeping: credentials become digests, so that one can tell which was sent without holding it. */
+/**
+ * A storable copy of request headers: credentials become digests, which identify the credential without containing it.
+ */
 export function redactHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const redacted: Record<string, string> = {};
   for (const name in headers) {
@@ -169,7 +178,10 @@ export function redactHeaders(headers: Readonly<Record<string, string | undefine
   return redacted;
 }
 
-/** `Bearer sha256:…` or `sha256:…`: the digest is of the bare credential, so that it is the same however the credential was carried. */
+/**
+ * `Bearer sha256:…` or `sha256:…`: the digest is of the bare credential, so that it does not depend on the place of the
+ * credential.
+ */
 function digestCredential(value: string): string {
   const scheme = /^(?:bearer|basic) +/i.exec(value)?.[0] ?? '';
   return `${scheme}sha256:${hash('sha256', value.slice(scheme.length)).slice(0, 16)}`;
@@ -188,7 +200,7 @@ function decodeLoosely(value: string): string {
   try {
     return decodeURIComponent(value);
   } catch {
-    // What is not URL-encoded is digested as it stands.
+    // A value that is not URL-encoded is digested unchanged.
     return value;
   }
 }

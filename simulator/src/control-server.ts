@@ -9,12 +9,12 @@ const bodyBytesMax = 1_048_576;
 type Reply = { readonly status: number; readonly body?: unknown };
 
 /**
- * The server by which tests and auditors ask what happened and change how the simulator behaves: GET /health, GET /calls (filters `vendor`,
- * `tag`, `ending`, `after`, `limit`), GET /calls/{id}, DELETE /calls, GET /videos, POST /videos/{id}, GET and POST /settings, POST /reset. It has no
- * credentials: it belongs on loopback.
+ * The server by which tests and auditors read records and change the simulator's behaviour: GET /health, GET /calls
+ * (filters `vendor`, `tag`, `ending`, `after`, `limit`), GET /calls/{id}, DELETE /calls, GET /videos, POST
+ * /videos/{id}, GET and POST /settings, POST /reset. It has no credentials, so it must listen on loopback only.
  */
 export function createControlServer(state: SimulatorState): Server {
-  // Whoever asks now and then does so on one connection, and may have been held up for some seconds.
+  // Occasional requests use one connection, and a busy client may pause for some seconds.
   return createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     readText(request)
       .then((text) => send(response, answer(state, request, text)))
@@ -83,7 +83,7 @@ async function readText(request: IncomingMessage): Promise<string> {
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bodyBytesMax) throw new Error(`the body is longer than ${bodyBytesMax} bytes`);
+    if (bytes > bodyBytesMax) throw new Error(`the body is larger than the limit of ${bodyBytesMax} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString();

@@ -1,11 +1,11 @@
 const charactersPerToken = 4;
 
-/** Input tokens that an inline image, audio clip or document counts as, whatever its size. */
+/** Input tokens of an inline image, audio clip or document, whatever its size. */
 export const tokensPerMedia = 256;
 
 /**
- * Number of tokens of a text by the simulator's published rule: one token for each four UTF-16 code units, rounded up. No vendor counts so;
- * it is a rule that anybody can recompute.
+ * Number of tokens of a text by the simulator's published rule: one token per four UTF-16 code units, rounded up. No
+ * vendor counts like this, but anybody can recompute it.
  */
 export function countTokens(text: string): number {
   return tokensOfLength(text.length);
@@ -16,7 +16,7 @@ export function tokensOfLength(characters: number): number {
   return Math.ceil(characters / charactersPerToken);
 }
 
-/** The longest beginning of a text that counts at most `tokensMax` tokens and does not end inside a character. */
+/** The longest prefix of a text that counts at most `tokensMax` tokens and does not end inside a character. */
 export function cutToTokens(text: string, tokensMax: number): string {
   const length = tokensMax * charactersPerToken;
   if (text.length <= length) return text;
@@ -24,9 +24,9 @@ export function cutToTokens(text: string, tokensMax: number): string {
 }
 
 /**
- * Cuts a text into the pieces that the frames of a stream carry, never inside a character. The tokens of the pieces add up to
- * `countTokens` of the whole text. The empty text has no pieces. With `charactersBefore`, the text continues one that was counted up to
- * there, as the arguments of a tool call continue its name.
+ * Cuts a text into the pieces for the frames of a stream, never inside a character. The tokens of the pieces add up to
+ * `countTokens` of the whole text. The empty text has no pieces. With `charactersBefore`, the text continues one that
+ * was counted until there, as the arguments of a tool call continue its name.
  */
 export function splitText(text: string, tokensPerPiece = 4, charactersBefore = 0): { readonly text: string; readonly tokens: number }[] {
   const pieces: { readonly text: string; readonly tokens: number }[] = [];
@@ -44,7 +44,7 @@ export function splitText(text: string, tokensPerPiece = 4, charactersBefore = 0
   return pieces;
 }
 
-/** Moves an index back or forth by one code unit where it would split a surrogate pair; never back to an empty piece. */
+/** Moves an index by one code unit if it would split a surrogate pair, and never so that a piece becomes empty. */
 function characterBoundary(text: string, index: number): number {
   const code = text.charCodeAt(index);
   return code >= 0xdc00 && code <= 0xdfff && index > 0 ? index - 1 : index;

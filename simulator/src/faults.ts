@@ -1,6 +1,6 @@
 import { SteeringError } from './steering.ts';
 
-/** Keys that each fault takes. The README says what every fault does. */
+/** Parameters of each fault. The README describes the effect of every fault. */
 const faultKeys = {
   status: ['status', 'message', 'retry-after', 'retry-after-ms', 'x-should-retry'],
   'context-overflow': [],
@@ -38,18 +38,18 @@ export type FaultName = keyof typeof faultKeys;
 
 export type Fault = { readonly name: FaultName; readonly parameters: Readonly<Record<string, string>> };
 
-/** A fault for calls to come, as the control server takes it. */
+/** A fault for future calls, in the format of the control server. */
 export type QueuedFault = {
   readonly fault: Fault;
   readonly vendor?: string;
-  /** Calls that it still strikes; undefined until it is taken away. */
+  /** Calls that it still applies to; undefined for all until it is removed. */
   timesLeft: number | undefined;
-  /** It strikes every n-th call that it matches. */
+  /** It applies to every n-th matching call. */
   readonly every: number;
   seen: number;
 };
 
-/** Faults that keep the model from answering at all, so that a call hit by them leaves no trace in the vendor's caches and stores. */
+/** Faults that prevent any answer of the model, so that a call leaves no trace in the vendor's caches and stores. */
 const withoutAnswer: ReadonlySet<FaultName> = new Set([
   'status',
   'context-overflow',
@@ -62,17 +62,18 @@ const withoutAnswer: ReadonlySet<FaultName> = new Set([
   'reset-before-headers',
 ]);
 
-/** Reads `name;key=value;key=value`. Throws SteeringError for a fault or a key that does not exist. */
+/** Parses `name;key=value;key=value`. Throws SteeringError for an unknown fault or key. */
 export function parseFault(text: string): Fault {
   const [name = '', ...parts] = text.split(';').map((part) => part.trim());
-  if (!isFaultName(name)) throw new SteeringError(`fault "${name}" does not exist; known are ${Object.keys(faultKeys).join(', ')}`);
+  if (!isFaultName(name)) throw new SteeringError(`fault "${name}" does not exist; the faults are ${Object.keys(faultKeys).join(', ')}`);
   const keys: readonly string[] = faultKeys[name];
   const parameters: Record<string, string> = {};
   for (const part of parts) {
     if (part === '') continue;
     const equals = part.indexOf('=');
     const key = equals < 0 ? part : part.slice(0, equals);
-    if (!keys.includes(key)) throw new SteeringError(`fault ${name} has no parameter "${key}"; it takes ${keys.join(', ') || 'none'}`);
+    if (!keys.includes(key))
+      throw new SteeringError(`fault ${name} does not have the parameter "${key}"; its parameters are ${keys.join(', ') || 'none'}`);
     parameters[key] = equals < 0 ? '' : part.slice(equals + 1);
   }
   return { name, parameters };
@@ -82,7 +83,9 @@ export function preventsAnswer(fault: Fault | undefined): boolean {
   return fault !== undefined && withoutAnswer.has(fault.name);
 }
 
-/** Takes the fault for the next call out of a queue: the first entry that matches and strikes. Entries that are used up disappear. */
+/**
+ * Takes the fault for the next call out of a queue: the first entry that matches and is due. Used entries are removed.
+ */
 export function takeFault(queue: QueuedFault[], vendor: string): Fault | undefined {
   for (const [index, entry] of queue.entries()) {
     if (entry.vendor !== undefined && entry.vendor !== vendor) continue;
@@ -95,7 +98,9 @@ export function takeFault(queue: QueuedFault[], vendor: string): Fault | undefin
   return undefined;
 }
 
-/** A number among a fault's parameters, or the default. Throws SteeringError when it is not a number within the bounds. */
+/**
+ * A number among a fault's parameters, or the default. Throws SteeringError unless it is a number within the bounds.
+ */
 export function numberOf(fault: Fault, key: string, otherwise: number, min: number, max: number): number {
   const text = fault.parameters[key];
   if (text === undefined) return otherwise;
@@ -106,7 +111,7 @@ export function numberOf(fault: Fault, key: string, otherwise: number, min: numb
   return value;
 }
 
-/** A word among a fault's parameters, or the first of the allowed ones. Throws SteeringError when it is another. */
+/** An enumeration value among a fault's parameters, or the first permitted one. Throws SteeringError for any other. */
 export function wordOf<Word extends string>(fault: Fault, key: string, words: readonly [Word, ...Word[]]): Word {
   const text = fault.parameters[key];
   if (text === undefined) return words[0];

@@ -1,6 +1,6 @@
 import type { Json } from './simulated-vendor.ts';
 
-/** The part of JSON Schema that the request schemas of the vendors are written in. */
+/** The part of JSON Schema that the request schemas of the vendors use. */
 export type SchemaNode = {
   readonly type?: string;
   readonly properties?: { readonly [name: string]: SchemaNode };
@@ -22,7 +22,7 @@ export type SchemaNode = {
 
 type Judge<Subject, Fault> = (subject: Subject, value: Json | undefined, path: string) => Fault | undefined;
 
-/** How a vendor speaks of each kind of value that is not what it should be. Undefined stands for nothing to complain about. */
+/** The vendor's message for an invalid value of each kind. Undefined if the value is valid. */
 export type SchemaJudges<Fault> = {
   readonly union: Judge<readonly SchemaNode[], Fault>;
   readonly words: Judge<readonly Json[], Fault>;
@@ -33,7 +33,7 @@ export type SchemaJudges<Fault> = {
   readonly boolean: Judge<SchemaNode, Fault>;
 };
 
-/** Lets the judge speak that the schema calls for. A schema without a type takes everything. */
+/** Calls the judge of the schema's type. A schema without a type accepts everything. */
 export function judgeBySchema<Fault>(
   judges: SchemaJudges<Fault>,
   node: SchemaNode,
@@ -49,13 +49,13 @@ export function judgeBySchema<Fault>(
   return undefined;
 }
 
-/** The kind of value that a schema asks for, as `typeof` names it and `array`; `fallback` where it does not say. */
+/** The kind of value that a schema requires, in the terms of `typeof` and `array`; `fallback` without a type. */
 export function kindOfSchema(node: SchemaNode, fallback: string): string {
   if (isWords(node)) return 'string';
   return node.type === 'integer' ? 'number' : (node.type ?? fallback);
 }
 
-/** The kind of a value in the same words, and `null`. */
+/** The kind of a value in the same terms, and `null`. */
 export function kindOfValue(value: Json | undefined): string {
   return Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
 }

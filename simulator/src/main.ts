@@ -50,7 +50,7 @@ try {
 }
 
 async function run(values: ReturnType<typeof parseArgs<{ options: typeof options }>>['values']): Promise<void> {
-  // The vendors' schemas take half a second to load, which nobody should wait for who asks for help or mistyped an option.
+  // The vendors' schemas take half a second to load, which `--help` and invalid options do not need.
   const { startSimulator } = await import('./start-simulator.ts');
   const simulator = await startSimulator({
     host: values.host,

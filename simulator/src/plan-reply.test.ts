@@ -53,7 +53,7 @@ test('the same seed and request give the same plan, another seed gives another',
   assert.notDeepEqual(plan(), plan({ promptText: 'What is a lock?', lastUserText: 'What is a lock?' }));
 });
 
-test('a repeated request gets the same words under another id', () => {
+test('a repeated request gets the same text under another id', () => {
   let calls = 0;
   const numberCall = (): number => calls++;
   const first = plan({}, {}, { numberCall });
@@ -69,7 +69,7 @@ test('the reply says that it is simulated, mentions the prompt and has character
   assert.ok(Buffer.byteLength(text) > text.length);
 });
 
-test('output limit: what is counted never exceeds it, and the stop says so when something was cut', () => {
+test('output limit: the counted tokens never exceed it, and the stop reason shows a cut', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 120 }),
@@ -88,7 +88,7 @@ test('output limit: what is counted never exceeds it, and the stop says so when 
   );
 });
 
-test('cut reasoning is signed as it is shown', () => {
+test('truncated reasoning is signed as it is shown', () => {
   const reply = plan({ thinking: {}, outputTokensMax: 5 });
   assert.equal(reply.reasoning?.signature, signReasoning(reply.reasoning?.text ?? ''));
   assert.equal(reply.text, undefined);
@@ -103,7 +103,7 @@ test('stop sequence: the earliest one wins and is not part of the text', () => {
   assert.equal(reply.usage.outputTokens, 2);
 });
 
-test('an empty reply still counts one token, unless none was allowed', () => {
+test('an empty reply still counts one token, unless none was permitted', () => {
   assert.equal(plan({}, { text: '' }).usage.outputTokens, 1);
   assert.equal(plan({ outputTokensMax: 0 }).usage.outputTokens, 0);
 });
@@ -118,7 +118,7 @@ test('tool choice decides whether tools are called, and after a result the model
   assert.equal(forced.text, undefined);
 });
 
-test('two calls come only where parallel calls are allowed, with different ids', () => {
+test('two calls are made only if parallel calls are permitted, with different ids', () => {
   const prompts = Array.from({ length: 40 }, (_, index) => `question ${index}`);
   const counts = (parallelToolCalls: boolean): number[] =>
     prompts.map((promptText) => plan({ promptText, tools: [lookup, save], toolChoice: 'required', parallelToolCalls }).toolCalls.length);
@@ -138,7 +138,7 @@ test('arguments and structured output are valid for their schemas', () => {
   assert.equal((JSON.parse(plan({ outputSchema: {} }).text ?? '') as JsonRecord)['simulated'], true);
 });
 
-test('steering: every stop can be had, with the text that belongs to it', () => {
+test('control: every stop reason can be requested, with its matching text', () => {
   for (const stop of ['end', 'max-tokens', 'stop-sequence', 'refusal', 'content-filter', 'pause'] as const) {
     const reply = plan({ tools: [lookup], stopSequences: ['###'] }, { stop });
     assert.equal(reply.stop, stop);
@@ -146,12 +146,12 @@ test('steering: every stop can be had, with the text that belongs to it', () => 
     assert.match(reply.refusal ?? reply.text ?? '', /^This is a simulated/);
   }
   assert.equal(plan({ tools: [lookup], toolChoice: 'none' }, { stop: 'tool-use' }).stop, 'tool-use');
-  // Without a tool or a sequence to stop at, the reply just ends.
+  // Without a tool or a sequence to stop at, the reply ends normally.
   assert.equal(plan({}, { stop: 'tool-use' }).stop, 'end');
   assert.equal(plan({}, { stop: 'stop-sequence' }).stop, 'end');
 });
 
-test('steering: exact text, exact length, and a directive in the prompt', () => {
+test('control: exact text, exact length, and a directive in the prompt apply', () => {
   assert.equal(plan({}, { text: 'Only this, 世界.' }).text, 'Only this, 世界.');
   assert.equal(plan({}, { outputTokens: 333 }).usage.outputTokens, 333);
   const asked = plan({ lastUserText: 'Please [[simulator text=Hi%20there stop=pause]] now' });
@@ -161,7 +161,7 @@ test('steering: exact text, exact length, and a directive in the prompt', () => 
   assert.equal(both.text, 'header');
 });
 
-test('a named tool is called once, with its arguments, and the text is said when it has answered', () => {
+test('a named tool is called once, with its arguments, and the text follows its result', () => {
   const lastUserText = '[[simulator tool-name=save tool-arguments=%257B%2522note%2522%253A%2522n%2522%257D text=done]]';
   const first = plan({ lastUserText, tools: [lookup, save] });
   assert.deepEqual(
@@ -174,13 +174,13 @@ test('a named tool is called once, with its arguments, and the text is said when
   assert.deepEqual([elsewhere.toolCalls, elsewhere.text], [[], 'done']);
 });
 
-test('a prompt that is quoted where JSON is asked for gets JSON', () => {
+test('a prompt that a JSON request quotes gets JSON', () => {
   const outputSchema: JsonRecord = { type: 'object', properties: { title: { type: 'string' } }, required: ['title'] };
   const { text } = plan({ lastUserText: '[[simulator text=done]]', outputSchema });
   assert.ok(Check(outputSchema, JSON.parse(text ?? '')));
 });
 
-test('cache: first sight writes, later sight reads, a longer prefix reads what is known and writes the rest', () => {
+test('cache: the first request writes, a later one reads, and a longer prefix reads the known part and writes the rest', () => {
   const cache = createPromptCache();
   let keep = (): void => undefined;
   const options = { cache, onPlan: (_plan: ReplyPlan, _steering: Steering, keepCache: () => void) => void (keep = keepCache) };
@@ -198,7 +198,7 @@ test('cache: first sight writes, later sight reads, a longer prefix reads what i
   assert.deepEqual(parts(usageOf(prompt, 200, 1_000_000)), [50, 0, 50]);
 });
 
-test('cache: a call that is not answered leaves no trace', () => {
+test('cache: a call without an answer leaves no trace', () => {
   const options = { cache: createPromptCache() };
   const request = { promptText: 'a'.repeat(400), cachedPrefixCharacters: 200 };
   plan(request, {}, options);

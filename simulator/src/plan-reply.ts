@@ -13,14 +13,20 @@ import { readPromptSteering, type Steering } from './steering.ts';
 export type PlannerOptions = {
   readonly seed: string;
   readonly nowMs?: number;
-  /** What the headers of the call asked for. It wins over a directive in the prompt. */
+  /** The settings in the headers of the call. They win over a directive in the prompt. */
   readonly steering?: Steering;
   /** Absent: nothing is ever cached. */
   readonly cache?: PromptCache;
   readonly tokensPerFrame?: number;
-  /** How many calls like this one came before, so that equal requests get different ids. Absent: equal requests get equal ids. */
+  /**
+   * The number of earlier identical calls, so that equal requests get different ids. Absent: equal requests get equal
+   * ids.
+   */
   readonly numberCall?: (fingerprint: string) => number;
-  /** Told what was planned, by which steering, and how to keep the change to the prompt cache once the call is answered. */
+  /**
+   * Receives the plan, its control settings, and a function that keeps the change to the prompt cache once the call is
+   * answered.
+   */
   readonly onPlan?: (plan: ReplyPlan, steering: Steering, keepCache: () => void) => void;
 };
 
@@ -33,7 +39,10 @@ type Draft = {
   stopSequence?: string;
 };
 
-/** Decides replies. The same seed and request always give the same reply; ids also depend on how often the request came before. */
+/**
+ * Plans replies. The same seed and request always give the same reply; ids also depend on the number of earlier
+ * identical requests.
+ */
 export function createPlanner(options: PlannerOptions): PlanReply {
   return (request) => {
     const steering = goOn(request, { ...promptSteering(request), ...options.steering });
@@ -62,23 +71,26 @@ export function createPlanner(options: PlannerOptions): PlanReply {
   };
 }
 
-/** Input tokens of a prompt, cached or not: text and tool definitions by the four-character rule, media at a fixed price, at least 1. */
+/**
+ * Input tokens of a prompt, cached or not: text and tool definitions by the four-character rule, media at a fixed
+ * number, at least 1.
+ */
 export function countPrompt(request: Pick<PlanRequest, 'promptText' | 'tools' | 'mediaCount'>): number {
   return Math.max(1, countTokens(request.promptText) + countTokens(describeTools(request)) + request.mediaCount * tokensPerMedia);
 }
 
-/** Tokens of one tool call: of its name and its arguments as compact JSON, written one after the other. */
+/** Tokens of one tool call: of its name and its arguments as compact JSON, concatenated. */
 export function countToolCall(call: { readonly name: string; readonly arguments: JsonRecord }): number {
   return tokensOfLength(call.name.length + JSON.stringify(call.arguments).length);
 }
 
-/** A prompt is quoted in requests of all kinds: one that asks for JSON gets JSON, whatever text the prompt wants said. */
+/** Requests of all kinds may quote a prompt: one that requires JSON gets JSON, whatever text the prompt requests. */
 function promptSteering(request: PlanRequest): Steering {
   const { text, ...steering } = readPromptSteering(request.lastUserText);
   return text === undefined || request.outputSchema !== undefined ? steering : { ...steering, text };
 }
 
-/** What was said already is not said again where something else is to follow it. */
+/** Text that was already sent is not repeated if another text is to follow it. */
 function goOn({ promptText }: PlanRequest, steering: Steering): Steering {
   const { text, thenText } = steering;
   return text === undefined || thenText === undefined || !promptText.includes(text) ? steering : { ...steering, text: thenText };
@@ -126,7 +138,7 @@ function draftReply(request: PlanRequest, steering: Steering, random: SeededRand
   return draft;
 }
 
-/** Whether nothing says what the reply is to be, so that the model does what the question asks for. */
+/** Whether no setting determines the reply, so that the model does what the question asks. */
 function isFree({ stop, text, outputTokens, toolCalls, toolName, toolArguments }: Steering): boolean {
   return [stop, text, outputTokens, toolCalls, toolName, toolArguments].every((wish) => wish === undefined);
 }
@@ -172,7 +184,7 @@ function draftToolCalls(request: PlanRequest, count: number, random: SeededRando
   const first = random.below(allowed.length);
   const calls: Draft['toolCalls'] = [];
   for (let index = 0; index < count; index++) {
-    // Each further call names the next tool, which is the same one again if there is only one.
+    // Each further call names the next tool, or the same one if there is only one.
     const tool = allowed[(first + index) % allowed.length];
     if (tool === undefined) continue;
     const value = sampleSchema(tool.schema, `${fingerprint}/${index}`);
@@ -188,7 +200,7 @@ function draftToolCalls(request: PlanRequest, count: number, random: SeededRando
 
 function forceStop(draft: Draft, stop: ReplyPlan['stop'], stopSequences: readonly string[]): void {
   const sequence = stopSequences[0];
-  // Nothing can stop at a sequence that nobody named.
+  // Without a stop sequence there is nothing to stop at.
   if (stop === 'stop-sequence' && sequence === undefined) return;
   draft.stop = stop;
   if (stop === 'stop-sequence' && sequence !== undefined) draft.stopSequence = sequence;
@@ -212,7 +224,10 @@ function applyStopSequences(draft: Draft, stopSequences: readonly string[]): voi
   }
 }
 
-/** Cuts what lies beyond the limit, in the order in which it is generated: reasoning, text or refusal, tool calls (dropped as a whole). */
+/**
+ * Cuts the output beyond the limit, in the order of generation: reasoning, text or refusal, tool calls (dropped as a
+ * whole).
+ */
 function applyOutputLimit(draft: Draft, outputTokensMax: number): void {
   let left = outputTokensMax;
   let isCut = false;
@@ -245,7 +260,7 @@ function countOutput(draft: Draft, outputTokensMax: number | undefined): Pick<Pl
   const reasoningTokens = countTokens(draft.reasoningText ?? '');
   let outputTokens = reasoningTokens + countTokens(draft.text ?? '') + countTokens(draft.refusal ?? '');
   for (const call of draft.toolCalls) outputTokens += countToolCall(call);
-  // An empty reply still counts one token, as at the vendors, unless no token at all was allowed.
+  // An empty reply still counts one token, as at the vendors, unless no token at all was permitted.
   if (outputTokens === 0 && outputTokensMax !== 0) outputTokens = 1;
   return { outputTokens, reasoningTokens };
 }
@@ -262,7 +277,7 @@ function countInput(request: PlanRequest, cache: PromptCache | undefined, nowMs:
   const { readTokens, writeTokens, keep } = cache.look({
     model: request.model,
     prefix: request.promptText.slice(0, request.cachedPrefixCharacters),
-    // Tools come before all text in every vendor's order of caching.
+    // Tools precede all text in every vendor's order of caching.
     tools: describeTools(request),
     lifetime: request.cacheLifetime,
     nowMs,

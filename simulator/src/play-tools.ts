@@ -1,7 +1,7 @@
 import { isRecord } from './read-json.ts';
 import type { Json, JsonRecord, PlanRequest } from './simulated-vendor.ts';
 
-/** What a function seems to be for, by its name. */
+/** The likely purpose of a function, by its name. */
 type Purpose = 'search-web' | 'search-files' | 'run-code' | 'read-pages' | 'make-image';
 
 const purposes: readonly (readonly [pattern: RegExp, purpose: Purpose])[] = [
@@ -16,7 +16,7 @@ const addresses = /https?:\/\/[^\s"'<>)\]]*[^\s"'<>)\].,;:!?]/g;
 const code =
   /(?:```(?:python)?\s*([\s\S]+?)```|(?:run|execute)(?: this)? (?:python|code)\s*:\s*([\s\S]+)|(?:compute|calculate)\s*:?\s*([\s\S]+))/i;
 
-/** The input that a question has for a purpose; undefined where it asks for nothing of the kind. */
+/** The input that a question has for a purpose, or undefined. */
 function readInput(question: string, purpose: Purpose): readonly string[] | undefined {
   switch (purpose) {
     case 'read-pages': {
@@ -40,7 +40,7 @@ function readInput(question: string, purpose: Purpose): readonly string[] | unde
   }
 }
 
-/** The question without what only says how to answer it. */
+/** The question without instructions about the form of the answer. */
 function wordsOf(question: string): string {
   const plain = question
     .replace(/\[\[simulator [^\]]*\]\]/g, '')
@@ -51,7 +51,7 @@ function wordsOf(question: string): string {
   return (plain === '' ? question.trim() : plain).slice(0, 200);
 }
 
-/** Arguments for a function of whatever schema: its first parameter takes the input, and others that it demands are taken from samples. */
+/** Arguments for a function of any schema: its first parameter gets the input, and other required ones get samples. */
 function fillArguments(schema: JsonRecord, input: readonly string[], sample: Json): JsonRecord {
   const { properties } = schema;
   const known = isRecord(properties) ? properties : {};
@@ -64,7 +64,7 @@ function fillArguments(schema: JsonRecord, input: readonly string[], sample: Jso
   return { ...required, [name]: value };
 }
 
-/** The functions among those that are offered which search, run code or read pages. */
+/** The offered functions that search, run code or read pages. */
 function findTools(request: PlanRequest): readonly { readonly name: string; readonly schema: JsonRecord; readonly purpose: Purpose }[] {
   return request.tools.flatMap(({ name, schema }) => {
     const purpose = purposes.find(([pattern]) => pattern.test(name))?.[1];
@@ -73,8 +73,8 @@ function findTools(request: PlanRequest): readonly { readonly name: string; read
 }
 
 /**
- * The calls by which a model gets what the question asks for: a search where it says to search, code where it says to compute, a page where it
- * names one. Undefined where no function on offer is for such things, and then the model calls what it likes.
+ * The calls that the question asks for: a search, code if something is to be computed, a page if an address is named.
+ * Undefined without a suitable function; then the model calls any function.
  */
 export function planToolCalls(
   request: PlanRequest,
@@ -96,11 +96,11 @@ export function planToolCalls(
 const sourceElements = /<source number="【(\d{1,6})】"[^>]*>\s*([\s\S]*?)\s*<\/source>/g;
 const numberedPassages = /【(\d{1,6})】[ \t]*([^【】]+)/g;
 
-/** An answer out of what tools brought: what each source says, and its number behind that. Undefined where there is nothing to answer from. */
+/** An answer from the results of tools: the text of each source, followed by its number. Undefined without results. */
 export function answerFromTools(request: PlanRequest): string | undefined {
   if (!request.answersToolResult || findTools(request).length === 0) return undefined;
   const { promptText, lastUserText } = request;
-  // Results that came as JSON have their line ends and quotation marks escaped.
+  // JSON results have escaped line ends and quotation marks.
   const results = promptText
     .slice(promptText.lastIndexOf(lastUserText) + lastUserText.length)
     .replace(/\\n/g, '\n')
@@ -114,7 +114,7 @@ export function answerFromTools(request: PlanRequest): string | undefined {
   return `The tool answered: ${(brought === '' ? results.trim() : brought).slice(0, 400)}`;
 }
 
-/** A passage without the lines that say where it comes from, its title and an address, and without the end of the JSON that it came in. */
+/** A passage without the lines about its origin (title and address), and without the end of its JSON. */
 function withoutHeading(passage: string): string {
   const [title = '', ...lines] = passage.replace(/"\s*[}\]]+\s*$/, '').split('\n');
   const text = lines

@@ -5,7 +5,7 @@ type CacheLookup = {
   readonly model: string;
   /** The marked prefix of the prompt. */
   readonly prefix: string;
-  /** The tool definitions inside the prefix, as text; they stand before it. */
+  /** The tool definitions inside the prefix, as text; they precede it. */
   readonly tools: string;
   readonly lifetime: '5m' | '1h';
   readonly nowMs: number;
@@ -14,11 +14,11 @@ type CacheLookup = {
 type CacheCounts = { readonly readTokens: number; readonly writeTokens: number };
 
 /**
- * What the simulated vendor has cached: the first sight of a prefix writes it, a later sight reads it, and a longer prefix reads the longest
- * known beginning and writes the rest. Reading renews the lifetime. No smallest size is demanded.
+ * The simulated vendor's prompt cache: the first use of a prefix writes it, a later one reads it, and a longer prefix
+ * reads the longest known beginning and writes the rest. Reading renews the lifetime. There is no minimum size.
  */
 export type PromptCache = {
-  /** Counts without changing anything, and the change to make if the call is answered. */
+  /** Counts without a change, and returns the change that an answered call makes. */
   readonly look: (lookup: CacheLookup) => CacheCounts & { readonly keep: () => void };
   readonly clear: () => void;
 };
@@ -31,7 +31,7 @@ const familyCharacters = 64;
 const lifetimeMs = { '5m': 5 * 60_000, '1h': 60 * 60_000 } as const;
 
 export function createPromptCache(): PromptCache {
-  // Prompts that begin alike are one family, so that only a few beginnings have to be compared for each call.
+  // Prompts with the same beginning are one family, so that each call is compared with only a few beginnings.
   const families = new Map<string, Entry[]>();
   return {
     look(lookup) {

@@ -1,16 +1,16 @@
 import type { JsonRecord } from './simulated-vendor.ts';
 
-/** True for a JSON object: no array, not null. */
+/** True for a JSON object: not an array, not null. */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value if it is a text, else the empty text. */
+/** The value if it is a string, otherwise the empty string. */
 export function asText(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The objects of a list; what is no list has none. */
+/** The objects of a list; any other value has none. */
 export function recordsOf(value: unknown): readonly JsonRecord[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }

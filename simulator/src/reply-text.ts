@@ -1,6 +1,6 @@
 import type { SeededRandom } from './seeded-random.ts';
 
-// Sentences with letters of two, three and four bytes, so that cuts inside a character happen in every longer reply.
+// Sentences with letters of two, three and four bytes, so that cuts inside a character occur in every longer reply.
 const sentences = [
   'Nothing here was thought by a model.',
   'The café at the corner of the page is closed, naïvely speaking.',
@@ -23,8 +23,8 @@ const sentences = [
 const quoteCharacters = 60;
 
 /**
- * The words of a simulated reply: says that it is simulated, mentions the last user text, and goes on until it is at least `charactersMin`
- * long, then ends at the end of a sentence.
+ * The text of a simulated reply: says that it is simulated, mentions the last user text, and continues to the end of a
+ * sentence after at least `charactersMin` characters.
  */
 export function writeReplyText(model: string, lastUserText: string, charactersMin: number, random: SeededRandom): string {
   let text = `This is a simulated reply from ${model}.`;
@@ -40,7 +40,7 @@ export function writeReplyText(model: string, lastUserText: string, charactersMi
   return parts.join(' ');
 }
 
-/** The words of simulated reasoning. */
+/** The text of simulated reasoning. */
 export function writeReasoningText(lastUserText: string, charactersMin: number, random: SeededRandom): string {
   const parts = [`This is simulated reasoning about “${quoteUser(lastUserText)}”.`];
   let length = parts[0]?.length ?? 0;
@@ -52,7 +52,7 @@ export function writeReasoningText(lastUserText: string, charactersMin: number, 
   return parts.join(' ');
 }
 
-/** One line of at most 60 characters of what the user wrote, cut between characters. */
+/** One line of at most 60 characters of the user's text, cut between characters. */
 function quoteUser(text: string): string {
   const line = text
     .slice(0, quoteCharacters * 4)

@@ -5,13 +5,14 @@ import type { Piece } from './wire-reply.ts';
 
 const usageMembers = ['usage', 'usageMetadata'] as const;
 const mention = /"usage(?:Metadata)?"/;
-/** A usage that says something; opening frames that report `"usage":null` do not. */
+/** A usage with content; opening frames with `"usage":null` have none. */
 const report = /"usage(?:Metadata)?": ?\{/;
 
 /**
- * Rewrites the usage objects of a reply as a caller asked for, wherever the vendor's format has them. Members are named as the vendor names
- * them, inner ones with dots (`prompt_tokens_details.cached_tokens`). The words `absent`, `zero`, `negative`, `string` and `huge` describe a
- * replacement; numbers, null and other strings are written as they are. The framing around the JSON stays as it was.
+ * Rewrites the usage objects of a reply as a caller requested, anywhere in the vendor's format. Members have the
+ * vendor's names, inner ones with dots (`prompt_tokens_details.cached_tokens`). The words `absent`, `zero`, `negative`,
+ * `string` and `huge` describe a replacement; numbers, null and other strings are written unchanged. The framing around
+ * the JSON stays the same.
  */
 export function rewriteUsage(pieces: readonly Piece[], override: UsageOverride | 'absent' | 'null'): Piece[] {
   return pieces.map((piece) => {
@@ -28,8 +29,8 @@ export function rewriteUsage(pieces: readonly Piece[], override: UsageOverride |
 }
 
 /**
- * The usage that the first `count` pieces really reported, merged member by member as a reader of the stream would: what comes later wins.
- * Undefined when they reported none.
+ * The usage that the first `count` pieces reported, merged member by member as a reader of the stream would: later
+ * values win. Undefined if they reported none.
  */
 export function readReportedUsage(pieces: readonly Piece[], count: number): JsonRecord | undefined {
   const first = findReport(pieces, 0, count, 1);
@@ -85,7 +86,8 @@ function replaceAt(usage: JsonRecord, path: readonly string[], replacement: stri
   }
   const name = path.at(-1) ?? '';
   const known = holder[name];
-  // A stream reports members in several events; an event that never had the member shall not get it. A number is set wherever asked.
+  // A stream reports members in several events; an event without the member must not get it. A number is set wherever
+  // requested.
   if (known === undefined && typeof replacement === 'string') return;
   const value = describeReplacement(known, replacement);
   if (value === undefined) delete holder[name];
@@ -115,7 +117,7 @@ function parseRecord(text: string): JsonRecord | undefined {
     const value = JSON.parse(text) as Json;
     return isRecord(value) ? value : undefined;
   } catch {
-    // Pieces that a fault damaged hold no usage that anybody could read.
+    // Pieces that a fault damaged have no readable usage.
     return undefined;
   }
 }

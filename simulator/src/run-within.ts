@@ -1,6 +1,6 @@
 import { createContext, Script } from 'node:vm';
 
-/** How many times as long an action may be waited for that was kept from working. */
+/** The factor by which the time limit grows for an action that was not running all the time. */
 const factorMax = 8;
 
 const box: { action: () => void } = { action: () => {} };
@@ -13,9 +13,9 @@ function workedMs(): number {
 }
 
 /**
- * Runs an action and stops it after so long, whatever it is at. One that was stopped while the system ran other programs in its place has worked for less than a quarter
- * of that: it is begun anew with twice the time, three times at most. What the action throws comes out.
- * @returns whether it came to its end
+ * Runs an action and stops it after a time limit. An action that the system suspended has worked for less than a
+ * quarter of the limit: it is restarted with twice the time, at most three times. Errors of the action are rethrown.
+ * @returns whether it ended by itself
  */
 export function runWithin(msMax: number, action: () => void): boolean {
   box.action = action;
@@ -35,6 +35,6 @@ export function runWithin(msMax: number, action: () => void): boolean {
   }
 }
 
-/** The error comes from the other realm, whose `Error` is not ours. */
+/** The error is of the other realm, whose `Error` is a different class. */
 const isTimeout = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';

@@ -13,7 +13,7 @@ const strict = (properties: JsonRecord): JsonRecord => ({
   additionalProperties: false,
 });
 
-/** Plain JSON Schemas, as OpenAI, Anthropic and Gemini's `parametersJsonSchema` take them. */
+/** Plain JSON Schemas, as OpenAI, Anthropic and Gemini's `parametersJsonSchema` accept them. */
 const schemas: Record<string, JsonRecord> = {
   empty: {},
   'bare object': { type: 'object' },
@@ -129,13 +129,13 @@ for (const [name, [schema, plain]] of Object.entries(geminiSchemas)) {
   });
 }
 
-test('seeds-differ: other seeds reach other values, and optional members come and go', () => {
+test('seeds-differ: other seeds give other values, and optional members are sometimes absent', () => {
   const values = new Set<string>();
   for (let seed = 0; seed < 30; seed += 1) values.add(JSON.stringify(sampleSchema(schemas['optional members'] ?? {}, `${seed}`)));
   assert.ok(values.size > 10);
 });
 
-test('strings-read-as-words: free text is made of words', () => {
+test('strings-read-as-words: free text consists of words', () => {
   assert.match(JSON.stringify(sampleSchema(strict({ city: text }), 'seed')), /^\{"city":"[a-z]+( [a-z]+)*"\}$/);
 });
 
@@ -145,10 +145,10 @@ test('hopeless-schema: an unsatisfiable schema or a missing definition gives a v
   assert.notEqual(sampleSchema({ type: 'string', pattern: '(' }, 'seed'), undefined);
 });
 
-/** Schemas that would take for ever to sample, or to check a sample against. */
+/** Schemas that would take very long to sample, or to check a sample against. */
 const hostile: Record<string, JsonRecord> = {
-  'a pattern that backtracks for ever': { type: 'string', pattern: '^(a+)+$', minLength: 60 },
-  'a pattern that is looked for in names': {
+  'a pattern with exponential backtracking': { type: 'string', pattern: '^(a+)+$', minLength: 60 },
+  'a pattern that is searched in names': {
     type: 'object',
     patternProperties: { '^(a+)+$': { type: 'string' } },
     required: [`${'a'.repeat(60)}!`],
@@ -187,7 +187,7 @@ const hostile: Record<string, JsonRecord> = {
 };
 
 for (const [name, schema] of Object.entries(hostile)) {
-  test(`hostile-schema: ${name}, and the sample is there in little time`, () => {
+  test(`hostile-schema: ${name}: a sample is found in little time`, () => {
     const { user, system } = process.threadCpuUsage();
     assert.notEqual(sampleSchema(schema, 'seed'), undefined);
     const used = process.threadCpuUsage({ user, system });
@@ -196,7 +196,7 @@ for (const [name, schema] of Object.entries(hostile)) {
   });
 }
 
-test('hostile-schema: patterns are written from and never matched', (context) => {
+test('hostile-schema: patterns are a source for samples and are never matched', (context) => {
   const ran: string[] = [];
   const exec: (this: RegExp, subject: string) => RegExpExecArray | null = Reflect.get(RegExp.prototype, 'exec');
   context.mock.method(RegExp.prototype, 'exec', function spy(this: RegExp, subject: string) {

@@ -6,23 +6,26 @@ import { runWithin } from './run-within.ts';
 import type { Json, JsonRecord } from './simulated-vendor.ts';
 
 const attemptsMax = 6;
-/** Values in all that is tried for one sample: lists in lists would make any number of them. */
+/** The number of values in all candidates for one sample: nested lists would otherwise create any number. */
 const valuesMax = 2000;
-/** A sample takes a millisecond or two. What takes longer holds up the whole process, because vendors answer on its event loop. */
+/**
+ * A sample takes a millisecond or two. A longer one blocks the whole process, because vendors answer on its event loop.
+ */
 const workMsMax = 40;
 
-// Text made of these reads as a sample and not as an answer.
+// Text of these words looks like a sample and not like an answer.
 const words =
   'amber birch cedar delta ember fjord grove harbor island juniper kelp lagoon meadow north orchid pebble quartz river spruce tundra umber valley willow yarrow zephyr'.split(
     ' ',
   );
 
 /**
- * A value that is valid for a JSON Schema: the same schema and seed always give the same value. Accepts the draft 2020-12 subset that
- * vendors take, and Gemini's spelling of it (upper-case types, `nullable`, counts as strings). Strings are made of words, arrays and
- * objects are small, optional members are present or not as the seed decides. A schema that nothing can satisfy, that refers to a
- * definition it does not have, or that would take too much work gives the closest value found instead of an error: judging schemas is the
- * vendor format's business. Patterns of the schema guide what is written and are never matched: they may backtrack for ever.
+ * A value that is valid for a JSON Schema: the same schema and seed always give the same value. Accepts the draft
+ * 2020-12 subset that vendors support, and Gemini's spelling of it (upper-case types, `nullable`, counts as strings).
+ * Strings consist of words, arrays and objects are small, optional members depend on the seed. A schema that is
+ * unsatisfiable, refers to a missing definition, or would take too much work gives the closest value found instead of
+ * an error, because validating schemas belongs to the vendor's format. Patterns of the schema are a source for samples
+ * and are never matched, because they may backtrack exponentially.
  */
 export function sampleSchema(schema: JsonRecord, seed: string): Json {
   const bounded = boundSchema(schema);
@@ -62,7 +65,7 @@ function generate(schema: JsonRecord, seed: string, { withWords, budget }: Attem
     });
     return value === undefined ? undefined : (value as Json);
   } catch {
-    // The library throws for references without a definition and for contradictions; the caller then tries again or gives up.
+    // The library throws for references without a definition and for contradictions; the caller then retries or stops.
     return undefined;
   }
 }

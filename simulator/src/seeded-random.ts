@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 
-/** Draws that depend only on the text it was made from. Not for secrets. */
+/** Draws that depend only on the seed text. Not for secrets. */
 export type SeededRandom = {
-  /** A number from 0 (included) to 1 (excluded). */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   readonly fraction: () => number;
-  /** A whole number from 0 (included) to `count` (excluded). */
+  /** A whole number from 0 (inclusive) to `count` (exclusive). */
   readonly below: (count: number) => number;
 };
 
-/** Makes a generator whose whole sequence is fixed by `text`: SHA-256 of the text seeds Mulberry32. */
+/** Makes a generator whose whole sequence is determined by `text`: SHA-256 of the text seeds Mulberry32. */
 export function createSeededRandom(text: string): SeededRandom {
   let state = Number.parseInt(hash('sha256', text, 'hex').slice(0, 8), 16);
   const fraction = (): number => {
@@ -22,7 +22,7 @@ export function createSeededRandom(text: string): SeededRandom {
 
 const idAlphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
 
-/** An id part of 24 letters and digits, the same for the same text: as long and as random-looking as the vendors' own. */
+/** An id part of 24 letters and digits, the same for the same text: it looks like the vendors' own ids. */
 export function deriveId(text: string): string {
   const bytes = hash('sha256', text, 'buffer');
   let id = '';

@@ -46,7 +46,7 @@ const validator = Compile(settingsSchema);
 
 export type Settings = { readonly pace?: Partial<Pace>; readonly video?: VideoScript; readonly faults?: QueuedFault[] };
 
-/** Reads new settings. Throws an Error that names the first bad member, or SteeringError for a fault that does not exist. */
+/** Reads new settings. Throws an Error that names the first invalid member, or SteeringError for an unknown fault. */
 export function readSettings(value: unknown): Settings {
   if (!validator.Check(value)) {
     const [, [problem]] = validator.Errors(value);
@@ -61,7 +61,10 @@ export function readSettings(value: unknown): Settings {
   };
 }
 
-/** A fault for calls to come: the next call unless `times` says more, null for all until the faults are replaced. */
+/**
+ * A fault for future calls: for the next call unless `times` is higher, or for all calls until the faults are replaced
+ * if it is null.
+ */
 export function queueFault(entry: {
   readonly fault: string;
   readonly vendor?: string;

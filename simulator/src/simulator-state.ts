@@ -9,22 +9,22 @@ import type { VideoScript } from './videos/video-script.ts';
 
 export type SimulatorClock = { readonly nowMs: () => number };
 
-/** What all vendors of one simulator share. */
+/** The state that all vendors of one simulator share. */
 export type SimulatorState = {
   readonly seed: string;
   readonly clock: SimulatorClock;
-  /** Known credentials; undefined accepts any that is not empty. */
+  /** Known credentials; undefined accepts any non-empty one. */
   readonly apiKeys: ReadonlySet<string> | undefined;
   readonly records: CallRecords;
   readonly cache: PromptCache;
   readonly memoryOf: (vendor: SimulatedVendor['name']) => ReturnType<typeof createVendorMemory>;
   readonly numberCall: (fingerprint: string) => number;
   readonly videoJobs: VideoJobs;
-  /** How video jobs go that say nothing else of themselves. */
+  /** The default behaviour of video jobs. */
   videoScript: VideoScript;
   pace: Pace;
   faults: QueuedFault[];
-  /** Forgets calls, caches, stored replies, video jobs, faults and counts, and takes the pace back to what it was at the start. */
+  /** Forgets calls, caches, stored replies, video jobs, faults and counts, and restores the initial pace. */
   readonly reset: () => void;
 };
 
@@ -72,7 +72,10 @@ export function createSimulatorState(options: {
   };
 }
 
-/** Counts calls with the same fingerprint. When it has seen too many different ones it begins anew, with numbers that were never given. */
+/**
+ * Counts calls with the same fingerprint. After too many different ones it starts again, with numbers that were never
+ * used.
+ */
 function createCallCounter(): { readonly next: (fingerprint: string) => number; readonly clear: () => void } {
   const counts = new Map<string, number>();
   let base = 0;

@@ -15,7 +15,7 @@ import { chatSchema } from './vendors/openai/chat-schema.ts';
 import { openai } from './vendors/openai/openai.ts';
 import { responsesRequestSchema } from './vendors/openai/responses-request-schema.ts';
 
-// Schemas of others are read loosely.
+// The schemas of the vendors are read loosely.
 type Loose = any;
 
 const readSpec = (name: string): { readonly schemas: Loose; readonly validator: (schema: string) => ValidateFunction } =>
@@ -95,11 +95,11 @@ const responsesExchanges: readonly Exchange[] = [
   { name: 'background', body: { model: 'gpt-4o', input: 'Hello', background: true } },
 ];
 
-test('spec-conformance: responses replies and events', { skip }, () => {
+test('spec-conformance: responses replies and events match the description', { skip }, () => {
   const spec = readSpec('openai');
   const response = spec.validator('Response');
   const event = spec.validator('ResponseStreamEvent');
-  // The vendor sends `store` too, although its description does not say so.
+  // The vendor sends `store` too, although its description omits it.
   const members = new Set([...Object.keys(membersOf(spec.schemas.Response, spec.schemas)), 'store']);
   for (const exchange of responsesExchanges) {
     const body = wholeBody(send(openai, '/v1/responses', exchange));
@@ -107,7 +107,7 @@ test('spec-conformance: responses replies and events', { skip }, () => {
     assert.deepEqual(
       Object.keys(body).filter((name) => !members.has(name)),
       [],
-      'members that the description does not know',
+      'members that the description does not have',
     );
     const reply = send(openai, '/v1/responses', { ...exchange, body: { ...exchange.body, stream: true } });
     for (const data of streamData(reply)) {
@@ -117,7 +117,7 @@ test('spec-conformance: responses replies and events', { skip }, () => {
   }
 });
 
-/** Events are told apart by their type; an unknown one would pass as one with few demands. */
+/** Events are distinguished by their type; an unknown one would pass as one with few requirements. */
 function isKnownEvent(schemas: Loose, type: string): boolean {
   const branches: Loose[] = schemas.ResponseStreamEvent.anyOf ?? schemas.ResponseStreamEvent.oneOf;
   return branches.some((branch) => schemas[branch.$ref.split('/').at(-1)].properties.type.enum?.includes(type));
@@ -139,7 +139,7 @@ const chatExchanges: readonly Exchange[] = [
   { name: 'cut', body: { model: 'gpt-4o', messages: [{ role: 'user', content: 'Hello' }], max_tokens: 4 } },
 ];
 
-test('spec-conformance: chat completions and chunks', { skip }, () => {
+test('spec-conformance: chat completions and chunks match the description', { skip }, () => {
   const spec = readSpec('openai');
   const completion = spec.validator('CreateChatCompletionResponse');
   const chunk = spec.validator('CreateChatCompletionStreamResponse');
@@ -168,7 +168,7 @@ const messagesExchanges: readonly Exchange[] = [
   { name: 'refusal', body: { model: 'claude-sonnet-5', max_tokens: 200, messages: [question] }, steering: { stop: 'refusal' } },
 ];
 
-test('spec-conformance: messages and their events', { skip }, () => {
+test('spec-conformance: messages and their events match the description', { skip }, () => {
   const spec = readSpec('anthropic');
   const message = spec.validator('BetaMessage');
   const event = spec.validator('BetaMessageStreamEvent');
@@ -198,7 +198,7 @@ const generateExchanges: readonly Exchange[] = [
   { name: 'media', body: { contents: [{ parts: [{ inlineData: { mimeType: 'application/pdf', data: 'AAAA' } }] }] } },
 ];
 
-test('spec-conformance: generate-content replies and chunks, down to the last member', { skip }, () => {
+test('spec-conformance: generate-content replies and chunks match the description in every member', { skip }, () => {
   const spec = readSpec('gemini-v1beta');
   const response = spec.validator('GenerateContentResponse');
   for (const exchange of generateExchanges) {
@@ -233,7 +233,7 @@ for (const [name, specName, schemaName, ours] of [
   });
 }
 
-/** Closed branches of a union by the value of their type; open ones take every member anyway. */
+/** Closed branches of a union by the value of their type; open ones accept every member. */
 function branchesByType(node: Loose, schemas: Loose): Map<string, Set<string>> {
   const branches = new Map<string, Set<string>>();
   const visit = (branch: Loose): void => {
@@ -274,7 +274,7 @@ function toItems(node: Loose): Loose {
   return list ? list.items : node;
 }
 
-test('member-unknown-to-us: every message and enum of generate-content', { skip }, () => {
+test('member-unknown-to-us: every message and enum of generate-content is known', { skip }, () => {
   const { schemas } = readSpec('gemini-v1beta');
   const seen = new Set<unknown>();
   const compare = (ours: Loose, theirs: Loose, path: string): void => {
@@ -299,7 +299,10 @@ test('member-unknown-to-us: every message and enum of generate-content', { skip 
 
 type Judged = readonly [name: string, body: JsonRecord];
 
-/** Bodies that both must judge alike: shapes, types, bounds and enums of the core members. Rules between members are not in the descriptions. */
+/**
+ * Bodies with the same verdict by both: shapes, types, bounds and enums of the core members. The descriptions have no
+ * rules between members.
+ */
 function judgeAlike(format: string, validate: ValidateFunction, accepts: (body: JsonRecord) => boolean, bodies: readonly Judged[]): void {
   for (const [name, body] of bodies)
     assert.equal(accepts(body), validate(body), `${format} ${name}: ${JSON.stringify(validate.errors?.slice(0, 3))}`);
@@ -308,7 +311,7 @@ function judgeAlike(format: string, validate: ValidateFunction, accepts: (body: 
 const responses = { model: 'gpt-4o', input: 'Hello' };
 const item = (members: JsonRecord): JsonRecord => ({ ...responses, input: [members] });
 
-test('judged-otherwise: responses requests', { skip }, () => {
+test('judged-otherwise: responses requests get the same verdict', { skip }, () => {
   const validator = Compile(responsesRequestSchema);
   judgeAlike('responses', readSpec('openai').validator('CreateResponse'), (body) => validator.Check(body), [
     ['text', responses],
@@ -373,7 +376,7 @@ test('judged-otherwise: responses requests', { skip }, () => {
 
 const chat = { model: 'gpt-4o', messages: [question] };
 
-test('judged-otherwise: chat requests', { skip }, () => {
+test('judged-otherwise: chat requests get the same verdict', { skip }, () => {
   const validator = Compile(chatSchema);
   judgeAlike('chat', readSpec('openai').validator('CreateChatCompletionRequest'), (body) => validator.Check(body), [
     ['text', chat],
@@ -406,7 +409,7 @@ test('judged-otherwise: chat requests', { skip }, () => {
 
 const messages = { model: 'claude-sonnet-5', max_tokens: 100, messages: [question] };
 
-test('judged-otherwise: messages requests', { skip }, () => {
+test('judged-otherwise: messages requests get the same verdict', { skip }, () => {
   const validator = Compile(messagesSchema);
   judgeAlike('messages', readSpec('anthropic').validator('BetaCreateMessageParams'), (body) => validator.Check(body), [
     ['text', messages],
@@ -433,13 +436,13 @@ test('judged-otherwise: messages requests', { skip }, () => {
   ]);
 });
 
-test('judged-otherwise: generate-content requests', { skip }, () => {
+test('judged-otherwise: generate-content requests get the same verdict', { skip }, () => {
   const accepts = (body: JsonRecord): boolean => {
     try {
       decodeProtoJson(generateContentMessage, body);
       return true;
     } catch {
-      // Only the verdict counts here; the words have their own tests.
+      // Only the verdict counts here; the messages have their own tests.
       return false;
     }
   };

@@ -58,7 +58,7 @@ test('two simulators with one seed answer byte for byte alike', async () => {
   }
 });
 
-test('every vendor answers at its base address, and the road to each is recorded', async () => {
+test('every vendor answers at its base address, and each call is recorded', async () => {
   const { addresses } = simulator;
   const bearer = { ...json, authorization: 'Bearer sk-secret' };
   const chat = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hello' }] });
@@ -88,14 +88,14 @@ test('every vendor answers at its base address, and the road to each is recorded
     assert.ok(call.plannedUsage !== undefined && call.reportedUsage !== undefined);
     assert.equal(call.emittedTokens, call.plannedUsage.outputTokens);
   }
-  assert.ok(!JSON.stringify(calls).includes('sk-secret'), 'no credential is kept');
+  assert.ok(!JSON.stringify(calls).includes('sk-secret'), 'no credential is stored');
   assert.match(calls[4]?.path ?? '', /key=sha256:[0-9a-f]{16}$/);
   assert.equal(calls[0]?.requestHeaders['x-api-key'], calls[1]?.requestHeaders['authorization']?.replace('Bearer ', ''));
   assert.equal(calls[0]?.requestId, replies[0]?.headers.get('request-id'));
   assert.equal(calls[1]?.requestId, replies[1]?.headers.get('x-request-id'));
 });
 
-test('refusals: unknown route, broken JSON, wrong content type, compressed body', async () => {
+test('an unknown route, broken JSON, a wrong content type and a compressed body are refused', async () => {
   const url = `${simulator.addresses.anthropic}/v1/messages`;
   const cases: [string, RequestInit, number][] = [
     [`${simulator.addresses.anthropic}/v1/nothing`, { method: 'POST', headers: anthropicHeaders, body: '{}' }, 404],
@@ -132,7 +132,7 @@ test('known keys: others are refused as each vendor refuses them', async () => {
   }
 });
 
-test('control server: calls by tag and id, settings, queued faults, reset', async () => {
+test('the control server has calls by tag and id, settings, queued faults and a reset', async () => {
   await postMessage(simulator.addresses.anthropic, {}, { 'x-simulator-tag': 'mine' });
   await postMessage(simulator.addresses.anthropic);
   await settle();
@@ -164,7 +164,7 @@ test('control server: calls by tag and id, settings, queued faults, reset', asyn
     assert.equal((await control('/settings', 'POST', wrong)).status, 400);
 });
 
-test('reset forgets caches, and so does the next simulator', async () => {
+test('a reset and a new simulator both begin without caches', async () => {
   const changes = { system: [{ type: 'text', text: 'x'.repeat(80), cache_control: { type: 'ephemeral' } }] };
   const reads = async (): Promise<unknown> =>
     ((await (await postMessage(simulator.addresses.anthropic, changes)).json()) as { usage: Record<string, unknown> }).usage[
@@ -175,7 +175,7 @@ test('reset forgets caches, and so does the next simulator', async () => {
   assert.equal(await reads(), 0);
 });
 
-test('a call whose answer a fault prevented leaves no trace in the cache, one that broke off does', async () => {
+test('a call whose answer a fault prevented leaves no trace in the cache, a truncated one does', async () => {
   const changes = { stream: true, system: [{ type: 'text', text: 'y'.repeat(80), cache_control: { type: 'ephemeral' } }] };
   const usageAfter = async (fault: string): Promise<CallRecord['plannedUsage']> => {
     simulator.reset();
@@ -190,7 +190,7 @@ test('a call whose answer a fault prevented leaves no trace in the cache, one th
   assert.equal((await usageAfter('truncate'))?.cacheReadTokens, 20);
 });
 
-test('record file: a line when a call comes and a line when it ends, without keys and bodies', async () => {
+test('record file: a call has a line when it arrives and one when it ends, without keys and bodies', async () => {
   await (
     await postMessage(
       simulator.addresses.anthropic,
@@ -213,12 +213,12 @@ test('record file: a line when a call comes and a line when it ends, without key
   assert.ok(!text.includes('sk-secret') && !text.includes('private words'));
 });
 
-test('a port that is taken: the start fails and nothing is left listening', async () => {
+test('if a port is in use the start fails and no port stays open', async () => {
   const taken = Number(new URL(simulator.controlUrl).port);
   await assert.rejects(startSimulator({ ports: { control: taken } }), /EADDRINUSE/);
 });
 
-test('the official SDK of the Messages interface: stream, tool loop on a thread', async () => {
+test('the official SDK of the Messages interface can stream and run a tool loop on a thread', async () => {
   const client = new Anthropic({ baseURL: simulator.addresses.anthropic, apiKey: 'k', maxRetries: 0 });
   const message = await client.messages
     .stream({ model: 'claude-opus-5-5', max_tokens: 300, messages: [{ role: 'user', content: 'Hi' }] })
@@ -249,7 +249,7 @@ test('the official SDK of the Messages interface: stream, tool loop on a thread'
   );
 });
 
-test('the official SDK of chat completions: stream with usage, tools, and a broken stream', async () => {
+test('the official SDK of chat completions can stream with usage, call tools, and detect a broken stream', async () => {
   const client = new OpenAI({ baseURL: simulator.addresses.openai, apiKey: 'k', maxRetries: 0 });
   const request = { model: 'gpt-4o', messages: [{ role: 'user' as const, content: 'Hi' }] };
   const stream = client.chat.completions.stream({ ...request, stream_options: { include_usage: true } });
@@ -265,7 +265,7 @@ test('the official SDK of chat completions: stream with usage, tools, and a brok
   }, /The server had an error/);
 });
 
-test('the program: prints its addresses, answers, ends on SIGTERM, and refuses options that it does not know', async () => {
+test('the program prints its addresses, answers, ends on SIGTERM, and refuses unknown options', async () => {
   const main = join(import.meta.dirname, 'main.ts');
   const mistyped = once(spawn(process.execPath, [main, '--sede', 'x'], { stdio: 'ignore' }), 'exit');
   const program = spawn(process.execPath, [main, '--seed', 'program', '--pace', 'tokensPerSecond=1000'], {

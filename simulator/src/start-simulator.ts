@@ -19,43 +19,45 @@ export type SimulatorOptions = {
   readonly host?: string;
   /** Port of each vendor and of the control server; 0 or absent is a free one. */
   readonly ports?: { readonly [Name in VendorName | 'search' | 'control']?: number };
-  /** Decides what is answered. The same seed and the same requests give the same replies. `weir` if absent. */
+  /** Determines the answers. The same seed and the same requests give the same replies. `weir` if absent. */
   readonly seed?: string;
-  /** Credentials that are known. Absent: any that is not empty is accepted. */
+  /** Known credentials. Absent: any non-empty one is accepted. */
   readonly apiKeys?: readonly string[];
   readonly pace?: Partial<Pace>;
-  /** File to which the truth about every call is appended, a JSON object a line. */
+  /** File to which the record of every call is appended, one JSON object per line. */
   readonly recordFile?: string;
-  /** Splits every reply into pieces of so many bytes, whatever its frames are. */
+  /** Splits every reply into pieces of this many bytes, whatever its frames are. */
   readonly chunkBytes?: number;
-  /** How video jobs go that say nothing else of themselves: `ms=200;end=failed`, see the README. A job takes four seconds if this says nothing of it. */
+  /** The default behaviour of video jobs: `ms=200;end=failed`, see the README. A job takes four seconds by default. */
   readonly video?: string;
   /** The time of day; the machine's clock if absent. */
   readonly clock?: SimulatorClock;
 };
 
 export type RunningSimulator = {
-  /** Base addresses as each vendor's SDK takes them. */
+  /** Base addresses as each vendor's SDK accepts them. */
   readonly addresses: Readonly<Record<VendorName, string>>;
   readonly controlUrl: string;
   /**
-   * The simulated web. `url` is a SearXNG; the other services are beside it under their prefixes. Its pages are at `<site>.localhost` at the same port, which
-   * `pageOrigin` says with a `*`.
+   * The simulated web. `url` is a SearXNG; the other services are beside it under their prefixes. Its pages are at
+   * `<site>.localhost` on the same port, which `pageOrigin` shows with a `*`.
    */
   readonly search: { readonly url: string; readonly origin: string; readonly pageOrigin: string };
-  /** The calls still kept, oldest first. */
+  /** The retained calls, oldest first. */
   readonly records: () => readonly CallRecord[];
-  /** The video jobs that were accepted, oldest first, as the control server's GET /videos tells them. */
+  /** The accepted video jobs, oldest first, as in the control server's GET /videos. */
   readonly videos: () => readonly JsonRecord[];
-  /** Forgets calls, caches, stored replies, video jobs and faults, and takes the pace back to what it was at the start. */
+  /** Forgets calls, caches, stored replies, video jobs and faults, and restores the initial pace. */
   readonly reset: () => void;
-  /** Breaks off what is running and frees the ports. */
+  /** Aborts running calls and frees the ports. */
   readonly close: () => Promise<void>;
 };
 
 const systemClock: SimulatorClock = { nowMs: () => Date.now() };
 
-/** Starts one server for each vendor and the control server. Rejects when a port is taken; then nothing is left listening. */
+/**
+ * Starts one server for each vendor and the control server. Rejects if a port is in use, without leaving any port open.
+ */
 export async function startSimulator(options: SimulatorOptions = {}): Promise<RunningSimulator> {
   const host = options.host ?? '127.0.0.1';
   const records = createCallRecords(options.recordFile);
@@ -70,7 +72,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Ru
   const servers: Server[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(servers.splice(0).map(closeServer));
-    // Calls that were broken off by closing book their end in this turn of the event loop.
+    // Calls that closing aborts record their end in this turn of the event loop.
     await new Promise((resolve) => setImmediate(resolve));
     records.close();
   };

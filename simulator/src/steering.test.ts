@@ -4,7 +4,7 @@ import { readPromptSteering, readSteering, SteeringError } from './steering.ts';
 import { numberOf, parseFault, takeFault } from './faults.ts';
 import { queueFault } from './settings.ts';
 
-test('headers are read by name, other headers are no steering', () => {
+test('headers are read by name, and other headers control nothing', () => {
   const steering = readSteering({
     'x-simulator-stop': 'refusal',
     'x-simulator-text': 'caf%C3%A9',
@@ -45,7 +45,7 @@ test('a mistyped name or value is refused instead of ignored', () => {
   assert.throws(() => numberOf(parseFault('status;status=many'), 'status', 500, 200, 599), SteeringError);
 });
 
-test('a queued fault strikes as often as it was asked to, the vendor it was asked for', () => {
+test('a queued fault applies as often as requested, and only to its vendor', () => {
   const queue = [queueFault({ fault: 'html', vendor: 'openai', times: 2 }), queueFault({ fault: 'gzip', times: null, every: 2 })];
   const struck = ['openai', 'xai', 'xai', 'openai', 'openai', 'openai'].map((vendor) => takeFault(queue, vendor)?.name);
   assert.deepEqual(struck, ['html', undefined, 'gzip', 'html', undefined, 'gzip']);

@@ -1,31 +1,34 @@
 import { isRecord } from './read-json.ts';
 import type { Json, JsonRecord, ReplyPlan } from './simulated-vendor.ts';
 
-/** How fast a reply is written. */
+/** The speed of a reply. */
 export type Pace = {
-  /** Output tokens a second; 0 writes as fast as the reader reads. */
+  /** Output tokens per second; 0 writes as fast as the reader reads. */
   readonly tokensPerSecond: number;
   /** Wait before the first frame with content, in milliseconds. */
   readonly firstTokenMs: number;
   /** Output tokens in one frame, at least 1. */
   readonly tokensPerFrame: number;
-  /** Size in bytes of each piece of the byte stream, whatever the frames are; 0 writes frame by frame. */
+  /** Size in bytes of each piece of the byte stream, independent of frames; 0 writes frame by frame. */
   readonly chunkBytes: number;
 };
 
 export type UsageOverride = { readonly [member: string]: string | number | null };
 
-/** What a caller asks of one reply. Every member is optional; what is absent is decided by the plan. */
+/** A caller's settings for one reply. Every member is optional; the plan decides the absent ones. */
 export type Steering = {
   readonly stop?: ReplyPlan['stop'];
   readonly text?: string;
-  /** What is said in place of `text` once that stands in the conversation: a model that is asked to mend its answer. */
+  /**
+   * The text that replaces `text` once that is in the conversation: the answer of a model that is asked to repair its
+   * answer.
+   */
   readonly thenText?: string;
   readonly outputTokens?: number;
   readonly toolCalls?: number;
-  /** The one tool to call: once, where it is offered and no result has just come. Any text is said afterwards. */
+  /** The one tool to call: once, if it is offered and no result has just arrived. A text follows it. */
   readonly toolName?: string;
-  /** Arguments of every call in place of made-up ones: JSON, which the format may yet write as text. */
+  /** Arguments of every call instead of generated ones: JSON, which the format may write as text. */
   readonly toolArguments?: JsonRecord;
   /** The exact thoughts of a model that thinks. */
   readonly reasoning?: string;
@@ -33,12 +36,12 @@ export type Steering = {
   readonly pace?: Partial<Pace>;
   readonly seed?: string;
   readonly fault?: string;
-  /** How a video job goes; read by `readVideoScript`. */
+  /** The behaviour of a video job; parsed by `readVideoScript`. */
   readonly video?: string;
   readonly tag?: string;
 };
 
-/** A steering header or directive that means nothing. Answered with 400, so that a mistyped test does not pass by accident. */
+/** An invalid control header or directive. Answered with 400, so that a mistyped test does not pass by accident. */
 export class SteeringError extends Error {
   constructor(message: string) {
     super(message);
@@ -52,7 +55,7 @@ const outputTokensMax = 1_000_000;
 const toolCallsMax = 8;
 const noSteering: Steering = {};
 
-/** Reads one steering value by its name without the `x-simulator-` prefix. */
+/** Parses one setting by its name without the `x-simulator-` prefix. */
 const readers: { readonly [name: string]: (value: string) => Steering } = {
   stop: (value) => ({ stop: oneOf('stop', value, stops) }),
   text: (value) => ({ text: decode('text', value) }),
@@ -70,7 +73,9 @@ const readers: { readonly [name: string]: (value: string) => Steering } = {
   tag: (value) => ({ tag: value }),
 };
 
-/** Reads the headers `x-simulator-*` (lower-case names). Throws SteeringError for a name or a value that means nothing. */
+/**
+ * Parses the headers `x-simulator-*` (lower-case names). Throws SteeringError for an unknown name or an invalid value.
+ */
 export function readSteering(headers: Readonly<Record<string, string | undefined>>): Steering {
   let steering: Steering = noSteering;
   for (const name in headers) {
@@ -84,24 +89,24 @@ export function readSteering(headers: Readonly<Record<string, string | undefined
 const directive = /\[\[simulator ([^\]]{1,4000})\]\]/;
 
 /**
- * Reads a directive in the prompt: `[[simulator stop=refusal output-tokens=20 text=Hello%20there]]`, the same names as the headers, values
- * URL-encoded. It is for clients that cannot send headers of their own.
+ * Parses a directive in the prompt: `[[simulator stop=refusal output-tokens=20 text=Hello%20there]]`, with the names of
+ * the headers and URL-encoded values. It is for clients that cannot send headers of their own.
  */
 export function readPromptSteering(text: string): Steering {
-  // Without the marker, which is nearly always, a prompt of many kilobytes costs one search.
+  // Without the marker, the usual case, a prompt of many kilobytes costs one search.
   if (!text.includes('[[simulator ')) return noSteering;
   const found = directive.exec(text)?.[1];
   if (found === undefined) return noSteering;
   let steering: Steering = noSteering;
   for (const part of found.trim().split(/\s+/)) {
     const equals = part.indexOf('=');
-    if (equals < 1) throw new SteeringError(`the simulator directive wants name=value, not "${part}"`);
+    if (equals < 1) throw new SteeringError(`the simulator directive must have the form name=value, not "${part}"`);
     steering = { ...steering, ...readOne(part.slice(0, equals), decode('directive', part.slice(equals + 1))) };
   }
   return steering;
 }
 
-/** Reads `tokensPerSecond=40;firstTokenMs=200`, any subset of the pace. */
+/** Parses `tokensPerSecond=40;firstTokenMs=200`, any subset of the pace. */
 export function readPace(value: string): Partial<Pace> {
   let pace: Partial<Pace> = {};
   for (const part of value.split(';')) {
@@ -120,7 +125,7 @@ export function readPace(value: string): Partial<Pace> {
 function readOne(name: string, value: string): Steering {
   const read = Object.hasOwn(readers, name) ? readers[name] : undefined;
   if (read === undefined)
-    throw new SteeringError(`x-simulator-${name} is not a steering header; known are ${Object.keys(readers).join(', ')}`);
+    throw new SteeringError(`x-simulator-${name} is not a control header; known names: ${Object.keys(readers).join(', ')}`);
   return read(value);
 }
 

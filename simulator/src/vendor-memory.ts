@@ -2,7 +2,7 @@ import type { Json, VendorMemory } from './simulated-vendor.ts';
 
 const entriesMax = 10_000;
 
-/** A bounded store: when it is full, what was written first is forgotten first. */
+/** A bounded store: when it is full, the oldest entry is forgotten first. */
 export function createVendorMemory(): VendorMemory & { readonly clear: () => void } {
   const entries = new Map<string, Json>();
   return {
@@ -17,7 +17,10 @@ export function createVendorMemory(): VendorMemory & { readonly clear: () => voi
   };
 }
 
-/** A view of a memory that reads through and holds writes back until `keep`, so that a call that is not answered leaves no trace. */
+/**
+ * A view of a memory that reads through and delays writes until `keep`, so that a call without an answer leaves no
+ * trace.
+ */
 export function createPendingMemory(memory: VendorMemory): VendorMemory & { readonly keep: () => void } {
   const changes = new Map<string, Json | undefined>();
   return {

@@ -15,10 +15,11 @@ export function createVendorServer(state: SimulatorState, vendor: SimulatedVendo
       else void answerCall(state, vendor, request, response, body);
     }),
   );
-  // Longer than a gateway's pool keeps idle connections, so that the simulator is not the one that closes a connection about to be used.
+  // Longer than a gateway's pool keeps idle connections, so that the simulator never closes a connection that is about
+  // to be used.
   server.keepAliveTimeout = 120_000;
   server.requestTimeout = 300_000;
-  // A connection that breaks before a request is complete is no call.
+  // A connection that breaks before a request is complete is not a call.
   server.on('clientError', (_error, socket) => socket.destroy());
   return server;
 }
@@ -36,6 +37,6 @@ function readBody(vendor: SimulatedVendor, request: IncomingMessage, response: S
     response.writeHead(413, { 'content-type': 'application/json' });
     response.end(JSON.stringify(vendor.errorBody(413, `Request exceeds the maximum size of ${bodyBytesMax} bytes.`)));
   });
-  // An upload that breaks off is no call either; the connection is already gone.
+  // An incomplete upload is not a call either; the connection is already closed.
   request.on('error', () => response.destroy());
 }

@@ -4,15 +4,19 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { asText, isRecord, recordsOf } from './read-json.ts';
 import type { Json, JsonRecord } from './simulated-vendor.ts';
 
-// The vendors' API descriptions lie beside the repository where they are available; see the relaxations below for what they get wrong.
+// The vendors' API descriptions are beside the repository if they are available; the relaxations below correct their
+// errors.
 const folder = new URL('../../../shared/reference/specs/', import.meta.url);
 
-/** Why tests against the descriptions are skipped; false where the descriptions are there. */
+/** The reason why tests against the descriptions are skipped; false if they are available. */
 export const skipWithoutSpecs = existsSync(folder) ? false : "the vendors' API descriptions are not beside this repository";
 
 type Relaxation = { readonly nullable: readonly string[]; readonly unrequired: readonly string[]; readonly isClosed: boolean };
 
-/** A vendor's API description: its schemas as they are, and validators of single ones, relaxed where real messages deviate. */
+/**
+ * A vendor's API description: its unchanged schemas, and validators of single ones, relaxed where real messages
+ * deviate.
+ */
 export type VendorSpec = { readonly schemas: JsonRecord; readonly validator: (name: string) => ValidateFunction };
 
 /** Known deviations of real replies from each description. */
@@ -36,7 +40,7 @@ const relaxations: Readonly<Record<string, Relaxation>> = {
     ],
     isClosed: false,
   },
-  // Here every member is listed, so one that is not listed is a mistake.
+  // Every member is listed here, so an unlisted one is a mistake.
   'gemini-v1beta': { nullable: [], unrequired: [], isClosed: true },
 };
 
@@ -44,7 +48,7 @@ const specs = new Map<string, VendorSpec>();
 
 type Walk = { readonly schemas: JsonRecord; readonly relaxation: Relaxation; readonly add: (name: string) => void };
 
-/** Reads a description once, and compiles only what is asked for: `openai`, `anthropic` or `gemini-v1beta`. */
+/** Reads a description once, and compiles only the requested schemas: `openai`, `anthropic` or `gemini-v1beta`. */
 export function readSpec(name: string): VendorSpec {
   const known = specs.get(name);
   if (known) return known;
@@ -125,7 +129,7 @@ export function membersOf(node: Json | undefined, schemas: JsonRecord): JsonReco
   return Object.assign({}, ...inherited, isRecord(node.properties) ? node.properties : {}) as JsonRecord;
 }
 
-/** Fails with what is wrong when a value is not as a description says. */
+/** Fails with the reason if a value does not match a description. */
 export function assertValid(validate: ValidateFunction, value: unknown, note: string): void {
   if (validate(value)) return;
   assert.fail(`${note}: ${JSON.stringify(value).slice(0, 600)}\n${JSON.stringify(validate.errors?.slice(0, 5), null, 1)}`);

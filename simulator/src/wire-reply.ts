@@ -1,24 +1,24 @@
 import type { Json, MediaReply, SimulatedReply } from './simulated-vendor.ts';
 
-/** A part of a reply's body: text or bytes as they stand, or so many filler bytes. */
+/** A part of a reply's body: unchanged text or bytes, or a number of filler bytes. */
 export type Piece = string | Uint8Array | { readonly fillBytes: number };
 
-/** Length of a piece on the wire. */
+/** Length of a piece in bytes. */
 export function bytesOfPiece(piece: Piece): number {
   if (typeof piece === 'string') return Buffer.byteLength(piece);
   return piece instanceof Uint8Array ? piece.length : piece.fillBytes;
 }
 
-/** What happens on the connection instead of, or between, writing pieces. */
+/** Actions on the connection instead of, or between, writing pieces. */
 export type WireAction =
-  /** Nothing for a while, then a reset, or on as if nothing had happened. */
+  /** Silence for a while, then a reset, or a normal continuation. */
   | { readonly type: 'wait'; readonly ms: number; readonly afterwards: 'go-on' | 'reset' }
   /** RST: the peer sees a reset connection. */
   | { readonly type: 'reset' }
   /** FIN without the end that the framing of the body promised. */
   | { readonly type: 'fin' };
 
-/** A reply as it goes on the wire, after faults: the input of `writeReply`. */
+/** A reply as it is sent, after faults: the input of `writeReply`. */
 export type WireReply = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
@@ -28,9 +28,9 @@ export type WireReply = {
   /** Index of the first piece with generated content. */
   readonly firstContent: number;
   readonly isStream: boolean;
-  /** How the end of the body is told: by chunks, by the length, or (`eof`) only by the end of the connection. */
+  /** How the end of the body is marked: by chunks, by the length, or (`eof`) only by the end of the connection. */
   readonly framing: 'chunked' | 'length' | 'eof';
-  /** A content-length that is not the truth. */
+  /** A false content-length. */
   readonly declaredBytes?: number;
   readonly beforeHeaders?: WireAction;
   /** Actions before the piece with that index; the index after the last piece is before the end of the body. */
@@ -38,7 +38,7 @@ export type WireReply = {
   /** `gzip` compresses the body; `split-utf8` cuts the byte stream inside every character of several bytes. */
   readonly encoding?: 'gzip' | 'split-utf8';
   readonly bytesPerSecond?: number;
-  /** Bytes written to the socket in place of a reply made by the HTTP server, for heads that it would refuse to write. */
+  /** Bytes written to the socket in place of a reply of the HTTP server, for heads that it would refuse to write. */
   readonly rawBytes?: Uint8Array;
 };
 

@@ -5,7 +5,7 @@ import { startSimulator } from './start-simulator.ts';
 const tokensPerSecond = 40;
 const outputTokens = 40;
 
-test('a pace is kept after a pause: what was due meanwhile does not come at once', async (context) => {
+test('a pace is kept after a pause: overdue frames are not sent at once', async (context) => {
   const simulator = await startSimulator();
   context.after(() => simulator.close());
   const reply = await fetch(`${simulator.addresses.openai}/chat/completions`, {
@@ -18,14 +18,14 @@ test('a pace is kept after a pause: what was due meanwhile does not come at once
     },
     body: JSON.stringify({ model: 'gpt-4.1', stream: true, messages: [{ role: 'user', content: 'Hello' }] }),
   });
-  // The whole process stands still, for longer than all of the reply takes.
+  // The whole process stalls, for longer than the whole reply takes.
   const pausedMs = performance.now();
   while (performance.now() - pausedMs < (outputTokens / tokensPerSecond) * 1000);
   const { emittedTokens = outputTokens } = simulator.records()[0] ?? {};
   const onMs = performance.now();
   assert.match(await reply.text(), /\[DONE\]/);
-  // Of what had not been said, one frame is due at once.
+  // Of the unsent frames, one is due at once.
   const leastMs = ((outputTokens - emittedTokens - 8) / tokensPerSecond) * 1000;
   const tookMs = performance.now() - onMs;
-  assert.ok(tookMs >= leastMs - 20, `${tookMs} ms for what takes ${leastMs}`);
+  assert.ok(tookMs >= leastMs - 20, `${tookMs} ms for output of at least ${leastMs}`);
 });

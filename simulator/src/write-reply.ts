@@ -4,26 +4,30 @@ import { gzipSync } from 'node:zlib';
 import type { Pace } from './steering.ts';
 import { bytesOfPiece, type Piece, type WireAction, type WireReply } from './wire-reply.ts';
 
-/** What the writer tells while it writes. */
+/** The progress of the writer. */
 export type WriteObserver = {
   readonly onHeaders: () => void;
-  /** The pieces before `piecesWritten` have been handed to the connection, `tokensWritten` output tokens among them. */
+  /** The pieces before `piecesWritten` have been handed to the connection, with `tokensWritten` output tokens. */
   readonly onProgress: (piecesWritten: number, tokensWritten: number) => void;
-  /** `finished`: the whole body and its proper end. `broken-off`: ended by a fault. `client-closed`: the peer left before the end. */
+  /**
+   * `finished`: the whole body and its proper end. `broken-off`: ended by a fault. `client-closed`: the peer
+   * disconnected before the end.
+   */
   readonly onEnd: (how: 'finished' | 'broken-off' | 'client-closed') => void;
 };
 
 const batchCharactersMax = 65_536;
 const fillChunk = Buffer.alloc(65_536, 'x');
-/** Time for bytes to leave before a reset, which would discard them. */
+/** Time for bytes to be sent before a reset, which would discard them. */
 const settleMs = 10;
 const dripTickMs = 50;
-/** Who is later than this stood still, or was not read. */
+/** A writer that is later than this was stalled, or was not read. */
 const lateMsMax = 250;
 
 /** Writes a reply with its faults at its pace. Resolves when nothing more will be written; never rejects. */
 export async function writeReply(response: ServerResponse, wire: WireReply, pace: Pace, observer: WriteObserver): Promise<void> {
-  // The usual reply has no wait in it and goes out in one write: no promise, no timer. One that took time to make may find its client gone.
+  // The usual reply has no wait and is written at once, without a promise or a timer. A reply that took time may find
+  // its client disconnected.
   if (!response.destroyed && isPlain(wire, pace)) {
     writeAtOnce(response, wire, observer);
     return;
@@ -59,7 +63,7 @@ async function writeSlowly(response: ServerResponse, wire: WireReply, pace: Pace
     const how = await play(connection, wire, pace, observer);
     observer.onEnd(how);
   } catch (error) {
-    // The connection can die under any write; whatever it was, the client no longer listens.
+    // The connection can fail at any write; whatever the reason, the client no longer reads.
     response.destroy(error instanceof Error ? error : undefined);
     observer.onEnd('client-closed');
   }
@@ -92,7 +96,7 @@ async function play(connection: Connection, wire: WireReply, pace: Pace, observe
     const lateMs = (): number => performance.now() - startMs - dueMs(wire, pace, index, tokens);
     await connection.sleep(-lateMs());
     if (connection.isClosed()) return 'client-closed';
-    // What was due meanwhile is not said in one breath: the rest follows at its pace.
+    // Overdue output is not sent at once: the rest follows at its pace.
     if (lateMs() > lateMsMax) startMs += lateMs();
     await writer.write(piece);
     if (connection.isClosed()) return 'client-closed';
@@ -103,7 +107,10 @@ async function play(connection: Connection, wire: WireReply, pace: Pace, observe
   return await finish(connection);
 }
 
-/** When a piece is due, in milliseconds after the headers: content after the first-token wait and the time that its tokens take. */
+/**
+ * When a piece is due, in milliseconds after the headers: content after the first-token wait and the time of its
+ * tokens.
+ */
 function dueMs(wire: WireReply, pace: Pace, index: number, tokensBefore: number): number {
   if (index < wire.firstContent) return 0;
   return pace.firstTokenMs + (pace.tokensPerSecond > 0 ? (tokensBefore * 1000) / pace.tokensPerSecond : 0);
@@ -144,7 +151,7 @@ async function finish(connection: Connection): Promise<Ending> {
 
 type PieceWriter = { readonly write: (piece: Piece) => Promise<void>; readonly flush: () => Promise<void> };
 
-/** Writes pieces so that the peer gets them as they were cut: by frames, by a size in bytes, or inside characters. */
+/** Writes pieces so that the peer gets them separately: by frames, by a size in bytes, or inside characters. */
 function createPieceWriter(connection: Connection, wire: WireReply, pace: Pace): PieceWriter {
   if (wire.encoding === 'gzip') return createGzipWriter(connection);
   const bytesPerSecond = wire.bytesPerSecond;
@@ -188,7 +195,10 @@ function createGzipWriter(connection: Connection): PieceWriter {
   };
 }
 
-/** The HTTP server joins writes of one turn of the event loop, so pieces that shall arrive apart are written in turns of their own. */
+/**
+ * The HTTP server joins writes of one turn of the event loop, so pieces that must arrive separately are written in
+ * separate turns.
+ */
 async function sendApart(connection: Connection, bytes: Buffer): Promise<void> {
   await connection.send(bytes);
   await new Promise((resolve) => setImmediate(resolve));
@@ -206,7 +216,7 @@ async function drip(connection: Connection, bytes: Buffer, bytesPerSecond: numbe
   }
 }
 
-/** Cuts after the first byte of every character that takes several. */
+/** Cuts after the first byte of every multi-byte character. */
 function splitInsideCharacters(bytes: Buffer): Buffer[] {
   const parts: Buffer[] = [];
   let start = 0;
@@ -221,13 +231,13 @@ function splitInsideCharacters(bytes: Buffer): Buffer[] {
   return parts;
 }
 
-/** A response with waits that end when the peer leaves. */
+/** A response with waits that end when the peer disconnects. */
 type Connection = {
   readonly response: ServerResponse;
   readonly isClosed: () => boolean;
   readonly closed: Promise<void>;
   readonly sleep: (ms: number) => Promise<void>;
-  /** Writes and waits until the connection takes more, or is closed. */
+  /** Writes and waits until the connection accepts more, or is closed. */
   readonly send: (bytes: Buffer) => Promise<void>;
 };
 
@@ -241,7 +251,7 @@ function createConnection(response: ServerResponse): Connection {
       resolve();
     });
   });
-  /** Waits for the event that `start` arranges, or for the peer to leave. One wait at a time. */
+  /** Waits for the event that `start` arranges, or for the peer's disconnect. One wait at a time. */
   const wait = (start: (resolve: () => void) => () => void): Promise<void> =>
     new Promise((resolve) => {
       const arranged: { cancel?: () => void } = {};
@@ -301,7 +311,7 @@ function bytesOf(pieces: readonly Piece[]): number {
   return bytes;
 }
 
-/** The bytes of a piece, without a copy where it holds bytes already. */
+/** The bytes of a piece, without a copy if it already holds bytes. */
 function toBuffer(piece: string | Uint8Array): Buffer {
   return typeof piece === 'string' ? Buffer.from(piece) : Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
 }

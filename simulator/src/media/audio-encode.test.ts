@@ -26,7 +26,10 @@ const isMissing = (program: string): string | false =>
 const skipWithoutFfmpeg = isMissing('ffmpeg');
 const skipWithoutFfprobe = isMissing('ffprobe');
 
-/** Decodes a file with ffmpeg. Strictly, it fails at the first thing that is wrong; but a length that is not known is wrong to it too. */
+/**
+ * Decodes a file with ffmpeg. In strict mode it fails at the first error, and also treats an unknown length as an
+ * error.
+ */
 function decode(bytes: Buffer, isStrict = true): Int16Array {
   const strictly = isStrict ? ['-xerror', '-err_detect', 'explode'] : [];
   const parameters = ['-v', 'error', ...strictly, '-i', 'pipe:0', '-f', 's16le', '-ac', '1', '-ar', `${sampleRate}`, 'pipe:1'];
@@ -64,7 +67,7 @@ for (const format of formats) {
     assert.equal(heard.words.at(-1)?.endMs, Math.round(durationMs));
   });
 
-  test(`unplayable-audio: ${format} is what ffprobe calls it`, { skip: skipWithoutFfprobe }, async () => {
+  test(`unplayable-audio: ${format} is recognised by ffprobe`, { skip: skipWithoutFfprobe }, async () => {
     const samples = finish(playTones(text, 262, 1));
     const bytes = await encodeAudio(samples, format, '');
     const parameters = ['-v', 'error', '-show_entries', 'stream=codec_name,sample_rate,channels', '-of', 'csv=p=0', '-'];
@@ -73,7 +76,7 @@ for (const format of formats) {
   });
 
   test(
-    `undecodable-audio: ffmpeg decodes ${format} without a word, as long as it was and as loud`,
+    `undecodable-audio: ffmpeg decodes ${format} without a warning, with its original length and loudness`,
     { skip: skipWithoutFfmpeg },
     async () => {
       const { samples } = await synthesizeSpeech(text, 'nova', 1);
@@ -94,7 +97,7 @@ const signals: readonly (readonly [name: string, samples: Int16Array])[] = [
 ];
 
 for (const [name, samples] of signals) {
-  test(`lossy-flac: ${name} comes back bit by bit`, { skip: skipWithoutFfmpeg }, async () => {
+  test(`lossy-flac: ${name} is decoded bit by bit as it was`, { skip: skipWithoutFfmpeg }, async () => {
     assert.deepEqual(decode(await encodeAudio(samples, 'flac', '')), samples);
   });
 }
@@ -124,7 +127,7 @@ test('cut-audio: a recording that ends early says no more than its beginning', a
   assert.ok(heard.segments.length > 0);
 });
 
-test('no-synthesizer: tones are as long as the text and the speed say, and are heard', () => {
+test('no-synthesizer: tones are audible and last as long as the text and the speed require', () => {
   const once = playTones(text, 262, 1);
   const twice = playTones(`${text} ${text}`, 262, 1);
   assert.ok(twice.length > 1.9 * once.length && twice.length < 2.2 * once.length);
@@ -132,26 +135,26 @@ test('no-synthesizer: tones are as long as the text and the speed say, and are h
   assertHeard(finish(once), 'tones');
 });
 
-test('same-voice: voices and speeds differ, the same order is the same', async () => {
+test('same-voice: voices and speeds differ, and the same order gives the same audio', async () => {
   const nova = await synthesizeSpeech(text, 'nova', 1);
   assert.deepEqual((await synthesizeSpeech(text, 'nova', 1)).samples, nova.samples);
   assert.notDeepEqual((await synthesizeSpeech(text, 'onyx', 1)).samples, nova.samples);
   for (const speed of [0.25, 4]) {
     const { samples } = await synthesizeSpeech(text, 'nova', speed);
     const ratio = nova.samples.length / samples.length / speed;
-    assert.ok(ratio > 0.75 && ratio < 1.35, `speed ${speed} is ${ratio} of what it should be`);
+    assert.ok(ratio > 0.75 && ratio < 1.35, `speed ${speed} is ${ratio} of the expected one`);
     assertHeard(samples, `speed ${speed}`);
   }
 });
 
-test('stretched-audio: a sound is as much longer as asked, and as loud', () => {
+test('stretched-audio: audio becomes longer by the requested factor, with the same loudness', () => {
   const tone = playTones('one two three four', 220, 1);
   const longer = stretch(tone, 2.5);
   assert.equal(longer.length, Math.round(tone.length * 2.5));
   assertHeard(longer, 'stretched');
 });
 
-test('odd-text: nothing that can be said still makes a sound in every format', async () => {
+test('odd-text: a text without words still makes audio in every format', async () => {
   for (const odd of [' ', '...', '😀', '\0']) {
     const { samples } = await synthesizeSpeech(odd, 'alloy', 1);
     for (const format of odd === ' ' ? audioFormats : (['mp3'] as const))

@@ -14,9 +14,10 @@ const bitsPerSecond = 64_000;
 const samplesPerPart = 24_000;
 
 /**
- * Writes samples in a format, with a comment where the format has a place for one (raw PCM has none). The encoders are compiled into the packages, so that no
- * program need be installed; those of MP3 and AAC run in a thread of their own. The same samples and comment give the same bytes. `isStreamed` writes the head of a
- * WAVE file as a service does that does not know its length yet.
+ * Writes samples in a format, with a comment if the format supports one (raw PCM does not). The encoders are compiled
+ * into the packages, so that no program need be installed; those of MP3 and AAC run in a thread of their own. The same
+ * samples and comment give the same bytes. `isStreamed` writes the head of a WAVE file like a service that does not
+ * know its length yet.
  */
 export async function encodeAudio(samples: Int16Array, format: AudioFormat, comment: string, isStreamed = false): Promise<Buffer> {
   switch (format) {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { fromBytes, resample, sampleRate, stretch } from './audio-pcm.ts';
 
-/** How a voice sounds: one of the synthesizer's variants and a pitch from 0 to 99. */
+/** The sound of a voice: one of the synthesizer's variants and a pitch from 0 to 99. */
 export type EspeakVoice = { readonly variant: string; readonly pitch: number };
 
 const wordsPerMinute = 165;
@@ -12,7 +12,7 @@ const bytesMax = 268_435_456;
 
 let isInstalled: Promise<boolean> | undefined;
 
-/** Whether espeak-ng can be run on this machine; asked once. */
+/** Whether espeak-ng can be run on this machine; checked once. */
 export function hasEspeak(): Promise<boolean> {
   isInstalled ??= run(['--version'], '').then(
     () => true,
@@ -22,8 +22,9 @@ export function hasEspeak(): Promise<boolean> {
 }
 
 /**
- * Speaks a text with espeak-ng, at the simulator's rate. The text goes through its standard input, never through a shell or an argument. What is faster or slower
- * than it can speak is stretched. Rejects when it fails or takes longer than 30 seconds.
+ * Speaks a text with espeak-ng, at the simulator's rate. The text goes through its standard input, never through a
+ * shell or an argument. Speeds beyond its range are reached by stretching. Rejects if it fails or takes longer than 30
+ * seconds.
  */
 export async function speakWithEspeak(text: string, language: string, voice: EspeakVoice, speed: number): Promise<Int16Array> {
   const wanted = wordsPerMinute * speed;
@@ -32,7 +33,7 @@ export async function speakWithEspeak(text: string, language: string, voice: Esp
     ['--stdin', '--stdout', '-b', '1', '-v', `${language}+${voice.variant}`, '-s', `${words}`, '-p', `${voice.pitch}`],
     text,
   );
-  // Its header is 44 bytes and knows no length, because it writes to a pipe.
+  // Its header has 44 bytes and no length, because it writes to a pipe.
   const rate = wave.readUInt32LE(24);
   return stretch(resample(fromBytes(wave.subarray(44)), rate, sampleRate), words / wanted);
 }
@@ -43,7 +44,7 @@ function run(parameters: readonly string[], input: string): Promise<Buffer> {
       stdio: ['pipe', 'pipe', 'ignore'],
       timeout: timeLimitMs,
       killSignal: 'SIGKILL',
-      // It has to be found, and nothing else of the environment is its business.
+      // It needs PATH, and no other variable of the environment.
       env: { PATH: process.env['PATH'] },
     });
     const chunks: Buffer[] = [];
@@ -58,7 +59,7 @@ function run(parameters: readonly string[], input: string): Promise<Buffer> {
       if (code === 0 && bytes <= bytesMax) resolve(Buffer.concat(chunks));
       else reject(new Error(`espeak-ng ended with ${code ?? 'a signal'} after ${bytes} bytes`));
     });
-    // It may end before it has read everything; its exit status tells.
+    // It may end before it has read everything; its exit status shows failures.
     child.stdin.on('error', () => undefined);
     child.stdin.end(input);
   });

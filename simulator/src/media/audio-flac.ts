@@ -10,10 +10,13 @@ const fixedSubframe = 0b001010;
 const predictorOrder = 2;
 const riceParameterMax = 14;
 
-/** Frames after which the event loop has its turn, so that a long speech does not hold up other calls. */
+/** Frames between two yields to the event loop, so that a long speech does not delay other calls. */
 const framesPerTurn = 32;
 
-/** A FLAC file (RFC 9639) with its comment: blocks of 4,096 samples, a fixed predictor of the second order, one Rice partition each. */
+/**
+ * A FLAC file (RFC 9639) with its comment: blocks of 4,096 samples, a fixed predictor of the second order, one Rice
+ * partition each.
+ */
 export async function writeFlac(samples: Int16Array, comment: string): Promise<Buffer> {
   const frames: Buffer[] = [];
   for (let start = 0; start < samples.length; start += blockSamples) {
@@ -113,9 +116,10 @@ function chooseParameter(residual: Uint32Array): number {
   return Math.min(riceParameterMax, Math.max(0, Math.floor(Math.log2(sum / residual.length + 1))));
 }
 
-/** A frame's number, coded as UTF-8 codes characters. */
+/** A frame's number, coded like a character in UTF-8. */
 function codeNumber(number: number): Buffer {
-  // Surrogates have no UTF-8 of their own but frames may have their numbers; an hour of speech has 21,094 frames, which is below them.
+  // Surrogates have no UTF-8 of their own but frames may have their numbers; an hour of speech has 21,094 frames, which
+  // is below them.
   return Buffer.from(String.fromCodePoint(number));
 }
 
@@ -123,7 +127,7 @@ function createBitWriter(): {
   /** Appends the lowest `count` bits of a value, at most 32, highest first. */
   readonly write: (value: number, count: number) => void;
   readonly writeZeros: (count: number) => void;
-  /** All that was written, filled up with zeros to a whole byte. */
+  /** All written bits, padded with zeros to a whole byte. */
   readonly bytes: () => Buffer;
 } {
   let buffer = Buffer.alloc(16_384);

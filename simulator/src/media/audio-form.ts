@@ -1,6 +1,6 @@
 import type { JsonRecord } from '../simulated-vendor.ts';
 
-/** A form as it came: texts by field, in order, and the first file of the field `file`. */
+/** A received form: texts by field, in order, and the first file of the field `file`. */
 export type AudioForm = {
   readonly texts: ReadonlyMap<string, readonly string[]>;
   readonly file: { readonly name: string; readonly type: string; readonly bytes: Uint8Array<ArrayBuffer> } | undefined;
@@ -8,7 +8,7 @@ export type AudioForm = {
 
 const keptCharacters = 1_000;
 
-/** Reads multipart/form-data. Undefined when it is none or is broken. */
+/** Reads multipart/form-data. Undefined for anything else and for a broken form. */
 export async function readAudioForm(contentType: string, bytes: Buffer): Promise<AudioForm | undefined> {
   if (!/^multipart\/form-data\s*;/i.test(contentType)) return undefined;
   let form: FormData;
@@ -26,7 +26,9 @@ export async function readAudioForm(contentType: string, bytes: Buffer): Promise
   return { texts, file };
 }
 
-/** A form as the record of calls keeps it: texts cut to 1,000 characters, one or a list; the file as its name, type and length. */
+/**
+ * A form in the record of calls: texts cut to 1,000 characters, one or a list; the file as its name, type and length.
+ */
 export function describeForm({ texts, file }: AudioForm): JsonRecord {
   const fields: JsonRecord = {};
   for (const [name, values] of texts) {

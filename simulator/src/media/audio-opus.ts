@@ -4,7 +4,7 @@ import { sampleRate } from './audio-pcm.ts';
 import { writeVorbisComments } from './audio-vorbis-comment.ts';
 
 const frameSamples = 480;
-/** Opus counts time in samples of 48 kHz, whatever goes in. */
+/** Opus counts time in samples of 48 kHz, whatever the input rate is. */
 const clockRate = 48_000;
 const bitsPerSecond = 32_000;
 const packetsPerPage = 50;
@@ -28,7 +28,7 @@ export async function writeOpus(samples: Int16Array, comment: string): Promise<B
       const frame = new Int16Array(frameSamples);
       frame.set(samples.subarray(start, start + frameSamples));
       packets.push(encoder.encode(frame).slice());
-      // A long speech does not hold up other calls.
+      // A long speech must not delay other calls.
       if (packets.length % packetsPerPage === 0) await setImmediate();
     }
     return writePages(packets, comment, preSkip, (samples.length * clockRate) / sampleRate);
@@ -37,7 +37,7 @@ export async function writeOpus(samples: Int16Array, comment: string): Promise<B
   }
 }
 
-/** The last page's position is where the sound ends, so that the filling of the last packet is not played. */
+/** The last page's position is the end of the audio, so that the padding of the last packet is not played. */
 function writePages(packets: readonly Uint8Array[], comment: string, preSkip: number, lengthAtClock: number): Buffer {
   const pages = createPageWriter();
   pages.add([writeHead(preSkip)], 0, 'first');
@@ -64,7 +64,10 @@ function writeHead(preSkip: number): Buffer {
 const pageFlags = { middle: 0, first: 2, last: 4 } as const;
 
 function createPageWriter(): {
-  /** Writes packets on a page, and on further ones where they need more than 255 segments. Only whole packets count in a page's position. */
+  /**
+   * Writes packets on a page, and on further ones if they need more than 255 segments. Only whole packets count in a
+   * page's position.
+   */
   readonly add: (packets: readonly Uint8Array[], position: number, kind: keyof typeof pageFlags) => void;
   readonly bytes: () => Buffer;
 } {
@@ -107,7 +110,7 @@ const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc >>> 0;
 });
 
-/** Ogg's own check sum: the polynomial of zlib's, but not mirrored. */
+/** Ogg's own checksum: the polynomial of zlib's, but not mirrored. */
 function crc32(bytes: Buffer): number {
   let crc = 0;
   for (const byte of bytes) crc = ((crc << 8) ^ (crcTable[((crc >>> 24) ^ byte) & 0xff] ?? 0)) >>> 0;

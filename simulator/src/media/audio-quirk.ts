@@ -5,8 +5,9 @@ import type { WireReply } from '../wire-reply.ts';
 import { codeOfLanguage } from './audio-language.ts';
 
 /**
- * Makes the reply to a transcription what some servers really send: without segments, with the duration as a string or not at all, the language as its code, subtitles
- * as a JSON string, or none in them. What the quirk does not concern is as it was. Throws SteeringError for a kind that does not exist.
+ * Changes the reply to a transcription into variants of real servers: without segments, with the duration as a string
+ * or without it, the language as its code, subtitles as a JSON string, or none in them. All other replies stay
+ * unchanged. Throws SteeringError for an unknown kind.
  */
 export function applyAudioQuirk(wire: WireReply, fault: Fault): WireReply {
   const kind = wordOf(fault, 'kind', ['no-segments', 'string-duration', 'no-duration', 'language-code', 'quoted-text', 'empty-text']);

@@ -14,7 +14,7 @@ export type SpeechOrder = {
 export type RenderedSpeech = {
   readonly bytes: Buffer;
   readonly durationMs: number;
-  /** What made the sound: a synthesizer, or tones that are no voice. */
+  /** The source of the audio: a synthesizer, or tones that are not a voice. */
   readonly synthesizer: 'espeak-ng' | 'tones';
 };
 
@@ -27,14 +27,14 @@ const waiting: (() => void)[] = [];
 let running = 0;
 
 /**
- * Speech in a format, carrying its own transcript. At most two are made at a time; the last ones are kept, so that the same order costs nothing again. Rejects when
- * the synthesizer fails.
+ * Speech in a format, with its own transcript in it. At most two are made at a time; the last ones are cached for
+ * repeated orders. Rejects if the synthesizer fails.
  */
 export async function renderSpeech(order: SpeechOrder): Promise<RenderedSpeech> {
   const key = JSON.stringify([order.text, order.voice, order.speed, order.format, order.isStreamed]);
   const known = kept.get(key);
   if (known !== undefined) return known;
-  // Whoever is woken may find that a newcomer was quicker.
+  // After waiting, a newer caller may already have taken the slot.
   while (running >= lanesMax) await new Promise<void>((resolve) => waiting.push(resolve));
   running += 1;
   try {

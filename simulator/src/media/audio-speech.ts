@@ -22,7 +22,10 @@ const voices: Readonly<Record<string, Voice>> = {
 
 const otherVoice: Voice = { variant: 'm1', pitch: 50, hertz: 220 };
 
-/** Languages that a script gives away; everything else is taken for English. Japanese has Chinese characters too, so it comes first. */
+/**
+ * Languages that are recognised by their script; any other text counts as English. Japanese also uses Chinese
+ * characters, so it comes first.
+ */
 const scripts: readonly { readonly script: RegExp; readonly code: string; readonly name: string }[] = [
   { script: /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, code: 'ja', name: 'japanese' },
   { script: /\p{Script=Han}/gu, code: 'cmn', name: 'chinese' },
@@ -34,7 +37,10 @@ const scripts: readonly { readonly script: RegExp; readonly code: string; readon
   { script: /\p{Script=Devanagari}/gu, code: 'hi', name: 'hindi' },
 ];
 
-/** Letters in a hundred that have to be of a script, so that a foreign name in an English sentence does not change its voice. */
+/**
+ * The required share of letters of a script, in per cent, so that a foreign name in an English sentence does not change
+ * its voice.
+ */
 const scriptPercent = 30;
 
 function findScript(text: string): (typeof scripts)[number] | undefined {
@@ -42,12 +48,15 @@ function findScript(text: string): (typeof scripts)[number] | undefined {
   return scripts.find(({ script }) => ((text.match(script)?.length ?? 0) * 100) / Math.max(1, letters) >= scriptPercent);
 }
 
-/** The lower-case English name of the language that a text seems to be in. */
+/** The lower-case English name of the likely language of a text. */
 export function guessLanguage(text: string): string {
   return findScript(text)?.name ?? 'english';
 }
 
-/** A simulated speech: 24 kHz mono, at 60 % of full scale. `synthesizer` tells what made it: espeak-ng where it is installed, else tones that are no voice. */
+/**
+ * A simulated speech: 24 kHz mono, at 60 % of full scale. `synthesizer` names its source: espeak-ng if it is installed,
+ * otherwise tones that are not a voice.
+ */
 export async function synthesizeSpeech(
   text: string,
   voiceName: string,
@@ -56,12 +65,12 @@ export async function synthesizeSpeech(
   const voice = voices[voiceName] ?? otherVoice;
   const code = findScript(text)?.code ?? 'en-us';
   const spoken = await speak(text, code, voice, speed);
-  // A text of nothing that can be said, a row of dots for instance, is silence to the synthesizer; the tones make something of everything.
+  // A text without words, for example a row of dots, is silence for the synthesizer; the tones make audio of any text.
   if (spoken.some((sample) => sample !== 0)) return { samples: finish(spoken), synthesizer: 'espeak-ng' };
   return { samples: finish(playTones(text, voice.hertz, speed)), synthesizer: 'tones' };
 }
 
-/** Silence where there is no synthesizer, or it fails: not every installation has every language. */
+/** Silence if there is no synthesizer, or if it fails: not every installation has every language. */
 async function speak(text: string, code: string, voice: Voice, speed: number): Promise<Int16Array> {
   if (!(await hasEspeak())) return new Int16Array();
   try {

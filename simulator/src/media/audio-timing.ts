@@ -1,4 +1,4 @@
-/** A word of a speech and when it is said, in milliseconds from the beginning. */
+/** A word of a speech and its time, in milliseconds from the beginning. */
 export type TimedWord = { readonly word: string; readonly startMs: number; readonly endMs: number };
 
 /** A sentence of a speech. */
@@ -13,10 +13,10 @@ const commaPauseMs = 120;
 const wordSegmenter = new Intl.Segmenter('en', { granularity: 'word' });
 const sentenceSegmenter = new Intl.Segmenter('en', { granularity: 'sentence' });
 
-/** How long a word takes at speed 1, and the silence after it. */
+/** The duration of a word at speed 1, and of the silence after it. */
 export type SpokenWord = { readonly word: string; readonly ms: number; readonly pauseMs: number };
 
-/** The words of a text without their punctuation, as long as their letters take. A text without words is one word. */
+/** The words of a text without their punctuation, with durations by their letters. A text without words is one word. */
 export function splitWords(text: string): SpokenWord[] {
   const words: { word: string; ms: number; pauseMs: number }[] = [];
   for (const { segment, isWordLike } of wordSegmenter.segment(text)) {
@@ -43,7 +43,10 @@ export function timeWords(text: string, durationMs: number): TimedWord[] {
   });
 }
 
-/** The sentences of a text with the times of their first and last words. A sentence without a word goes with the one before it. */
+/**
+ * The sentences of a text with the times of their first and last words. An empty sentence belongs to the one
+ * before it.
+ */
 export function timeSegments(text: string, words: readonly TimedWord[]): TimedSegment[] {
   const segments: { text: string; startMs: number; endMs: number }[] = [];
   let next = 0;
@@ -72,7 +75,7 @@ export function cutToWords(text: string, count: number): string {
   return count === 0 ? '' : text;
 }
 
-/** Unicode code points of a text: the characters by which speech is limited and paid. */
+/** Unicode code points of a text: the characters by which speech is limited and charged. */
 export function countCodePoints(text: string): number {
   return Array.from(text).length;
 }

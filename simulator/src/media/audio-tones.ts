@@ -6,8 +6,9 @@ const amplitude = 12_000;
 const fifth = 1.5;
 
 /**
- * Tones in place of speech, for machines without a synthesizer: two notes for each word, as long as the word would take at this speed, with its pause. They
- * are plainly no voice. `baseHertz` tells voices apart; the letters choose the notes.
+ * Tones instead of speech, for machines without a synthesizer: two notes for each word, as long as the word would take
+ * at this speed, with its pause. They are clearly not a voice. `baseHertz` distinguishes voices; the letters choose the
+ * notes.
  */
 export function playTones(text: string, baseHertz: number, speed: number): Int16Array {
   const words = splitWords(text);

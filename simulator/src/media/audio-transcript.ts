@@ -4,7 +4,7 @@ import type { Json } from '../simulated-vendor.ts';
 import { guessLanguage } from './audio-speech.ts';
 import { cutToWords, timeSegments, timeWords, type TimedSegment, type TimedWord } from './audio-timing.ts';
 
-/** What a recording says, and when. */
+/** The words of a recording, and their times. */
 export type Transcript = {
   readonly text: string;
   readonly durationMs: number;
@@ -12,13 +12,16 @@ export type Transcript = {
   readonly language: string;
   readonly words: readonly TimedWord[];
   readonly segments: readonly TimedSegment[];
-  /** False for recordings that the simulator did not make: their text only says how long they are. */
+  /** False for recordings that the simulator did not make: their text only gives their length. */
   readonly isCarried: boolean;
 };
 
 const mark = 'simulated-speech:';
 
-/** The comment by which simulated speech carries its own transcript: marked JSON in ASCII, which every container's comment holds whatever its character set is. */
+/**
+ * The comment by which simulated speech carries its own transcript: marked JSON in ASCII, which fits into every
+ * container's comment and character set.
+ */
 export function writeTranscriptComment(text: string, durationMs: number): string {
   const words = timeWords(text, durationMs).map(({ word, startMs, endMs }) => [word, startMs, endMs]);
   const json = JSON.stringify({ text, durationMs: Math.round(durationMs), words });
@@ -32,8 +35,8 @@ export function transcribeText(text: string, durationMs: number, isCarried = fal
 }
 
 /**
- * Hears a recording: simulated speech says what its comment carries; of any other it is said honestly that its transcription is simulated, with its real duration.
- * Undefined when the bytes are no recording that can be read.
+ * Transcribes a recording: the transcript of simulated speech is in its comment; the text for any other says that its
+ * transcription is simulated, with its real duration. Undefined if the bytes are not a readable recording.
  */
 export async function hearRecording(bytes: Uint8Array<ArrayBuffer>): Promise<Transcript | undefined> {
   const input = new Input({ source: new BufferSource(bytes), formats: ALL_FORMATS });
@@ -44,7 +47,7 @@ export async function hearRecording(bytes: Uint8Array<ArrayBuffer>): Promise<Tra
     const tags = await input.getMetadataTags();
     return readCarried(tags.comment, durationMs) ?? transcribeText(foreignText(durationMs), durationMs);
   } catch {
-    // Whatever the reader stumbled over, these bytes are no recording.
+    // Any error of the reader means that these bytes are not a recording.
     return undefined;
   } finally {
     input.dispose();
@@ -59,7 +62,7 @@ function readCarried(comment: string | undefined, durationMs: number): Transcrip
   if (comment?.startsWith(mark) !== true) return undefined;
   const carried = parseJson(comment.slice(mark.length));
   if (!isRecord(carried) || typeof carried['text'] !== 'string' || !Array.isArray(carried['words'])) return undefined;
-  // A recording that was cut says what is left of it.
+  // The transcript of a truncated recording has only the remaining words.
   const words = carried['words'].flatMap(readWord).filter(({ startMs }) => startMs < durationMs);
   const text = words.length < carried['words'].length ? cutToWords(carried['text'], words.length) : carried['text'];
   return { text, durationMs, language: guessLanguage(text), words, segments: timeSegments(text, words), isCarried: true };
@@ -74,7 +77,7 @@ function parseJson(text: string): Json | undefined {
   try {
     return JSON.parse(text.replace(/\0+$/, '')) as Json;
   } catch {
-    // A comment that was cut is no longer one of ours.
+    // A truncated comment is not recognised as one of the simulator.
     return undefined;
   }
 }

@@ -3,8 +3,8 @@ import { sampleRate, toBytes } from './audio-pcm.ts';
 const unknownLength = 0xffffffff;
 
 /**
- * A WAVE file with its comment in a LIST INFO chunk before the samples. `isStreamed` writes lengths of 0xFFFFFFFF, as a service does that sends the head before it
- * knows the end.
+ * A WAVE file with its comment in a LIST INFO chunk before the samples. `isStreamed` writes lengths of 0xFFFFFFFF, like
+ * a service that sends the head before it knows the end.
  */
 export function writeWav(samples: Int16Array, comment: string, isStreamed: boolean): Buffer {
   const format = Buffer.alloc(16);

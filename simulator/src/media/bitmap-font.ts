@@ -2,7 +2,8 @@
 export const glyphWidth = 5;
 export const glyphHeight = 7;
 
-// Five columns a glyph, two hexadecimal digits a column, the lowest bit on top; from the space on, in the order of ASCII.
+// Five columns per glyph, two hexadecimal digits per column, the lowest bit on top; from the space on, in the order of
+// ASCII.
 const columns = [
   '000000000000005f000000070007 00147f147f14242a7f2a12231308646236495620500005030000', // space to '
   '001c22410000 41221c002a1c7f1c2a08083e080800503000000808080808006060000020 10080402', // ( to /
@@ -25,7 +26,7 @@ const glyphs: ReadonlyMap<number, readonly number[]> = new Map(
   Array.from({ length: last - first + 1 }, (_, index) => [first + index, readGlyph(index)] as const),
 );
 
-/** The five columns of a character, the lowest bit of each on top. A character that the font lacks is an empty box. */
+/** The five columns of a character, the lowest bit of each on top. A missing character is an empty box. */
 export function glyphOf(character: string): readonly number[] {
   return glyphs.get(character.codePointAt(0) ?? 0) ?? box;
 }

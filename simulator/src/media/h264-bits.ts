@@ -6,7 +6,7 @@ export type BitWriter = {
   readonly unsigned: (value: number) => void;
   /** Zeros up to the next whole byte. */
   readonly align: () => void;
-  /** Whole bytes; the writer has to be aligned. */
+  /** Whole bytes; the writer must be aligned. */
   readonly bytes: (bytes: Uint8Array) => void;
   /** Ends the payload with its stop bit and makes a unit of it, without a start code or a length. */
   readonly finish: () => Uint8Array;
@@ -15,7 +15,7 @@ export type BitWriter = {
 /**
  * Begins a unit.
  * @param header the one byte of nal_ref_idc and nal_unit_type
- * @param capacity how many bytes the payload can come to at most
+ * @param capacity the largest possible payload in bytes
  */
 export function createBitWriter(header: number, capacity: number): BitWriter {
   const buffer = new Uint8Array(capacity + 2);
@@ -55,7 +55,9 @@ export function createBitWriter(header: number, capacity: number): BitWriter {
   };
 }
 
-/** Puts a 3 before every byte below 4 that follows two zeros, so that no payload looks like a start code (clause 7.4.1). */
+/**
+ * Puts a 3 before every byte below 4 that follows two zeros, so that no payload looks like a start code (clause 7.4.1).
+ */
 function preventEmulation(unit: Uint8Array): Uint8Array {
   const places: number[] = [];
   let zeros = 0;

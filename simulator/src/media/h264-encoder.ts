@@ -2,29 +2,30 @@ import { createBitWriter, type BitWriter } from './h264-bits.ts';
 import { blockSize, type Picture, type Rectangle } from './picture.ts';
 
 /**
- * A lossless encoder of drawn pictures in the Constrained Baseline profile of H.264 (ITU-T H.264). What a neighbour predicts exactly is coded as that prediction, what
- * changed or is new as raw samples (I_PCM), what stayed is skipped. There is no residual, so there is neither transform nor entropy table.
+ * A lossless encoder of drawn images in the Constrained Baseline profile of H.264 (ITU-T H.264). A block that a
+ * neighbour predicts exactly is coded as that prediction, a changed or new one as raw samples (I_PCM), an unchanged one
+ * is skipped. There is no residual, so there is neither a transform nor an entropy table.
  */
 export type PictureEncoder = {
-  /** What a player has to know first: the AVCDecoderConfigurationRecord (ISO/IEC 14496-15). */
+  /** The data that a player needs first: the AVCDecoderConfigurationRecord (ISO/IEC 14496-15). */
   readonly configuration: Uint8Array;
   /** `avc1.…`, RFC 6381. */
   readonly codec: string;
-  /** Encodes a picture on its own. The frame comes with a four-byte length before its unit. */
+  /** Encodes an image on its own. The frame has a four-byte length before its unit. */
   readonly keyFrame: (picture: Picture) => Uint8Array;
-  /** Encodes a frame in which all is as in the one before, except for what changed inside the rectangle. */
+  /** Encodes a frame that equals the one before, except inside the rectangle. */
   readonly nextFrame: (picture: Picture, changed?: Rectangle) => Uint8Array;
 };
 
 const frameNumberBits = 8;
 const pcmBytes = 384;
-/** mb_type of I_PCM in an I slice, and how much higher the intra types are in a P slice (tables 7-11 and 7-13). */
+/** mb_type of I_PCM in an I slice, and the offset of the intra types in a P slice (tables 7-11 and 7-13). */
 const pcmType = 25;
 const intraTypesInP = 5;
 /** nal_ref_idc and nal_unit_type of each unit. */
 const units = { sequence: 0x67, picture: 0x68, key: 0x65, next: 0x41 } as const;
 
-/** Frames are at most `framesPerSecond` a second, which the level depends on. Width and height are even. */
+/** There are at most `framesPerSecond` frames per second, which determines the level. Width and height are even. */
 export function createPictureEncoder(width: number, height: number, framesPerSecond: number): PictureEncoder {
   const level = levelOf(Math.ceil(width / blockSize) * Math.ceil(height / blockSize), framesPerSecond);
   const sequence = writeSequence(width, height, framesPerSecond, level);
@@ -48,7 +49,10 @@ export function createPictureEncoder(width: number, height: number, framesPerSec
   };
 }
 
-/** The lowest level that allows this picture size at this rate (table A-1): macroblocks a picture, macroblocks a second. */
+/**
+ * The lowest level that permits this frame size at this rate (table A-1): macroblocks per frame, macroblocks per
+ * second.
+ */
 function levelOf(blocks: number, framesPerSecond: number): number {
   const levels = [
     [30, 1620, 40_500],
@@ -66,12 +70,12 @@ function writeSequence(width: number, height: number, framesPerSecond: number, l
   const blocksWide = Math.ceil(width / blockSize);
   const blocksHigh = Math.ceil(height / blockSize);
   writer.bits(66, 8);
-  // Both the Baseline and the Main profile's constraints hold, which makes it Constrained Baseline.
+  // The constraints of both the Baseline and the Main profile are met, which makes it Constrained Baseline.
   writer.bits(0xc0, 8);
   writer.bits(level, 8);
   writer.unsigned(0);
   writer.unsigned(frameNumberBits - 4);
-  // Pictures are shown in the order in which they are coded.
+  // Frames are shown in the order in which they are coded.
   writer.unsigned(2);
   writer.unsigned(1);
   writer.bits(0, 1);
@@ -88,7 +92,7 @@ function writeSequence(width: number, height: number, framesPerSecond: number, l
   return writer.finish();
 }
 
-/** Square pixels, limited range, BT.709, a fixed rate, and that no picture waits for a later one. */
+/** Square pixels, limited range, BT.709, a fixed rate, and no reordering of frames. */
 function writeUsability(writer: BitWriter, framesPerSecond: number): void {
   writer.bits(1, 1);
   writer.bits(1, 8);
@@ -108,7 +112,7 @@ function writeUsability(writer: BitWriter, framesPerSecond: number): void {
   for (const value of [0, 0, 10, 10, 0, 1]) writer.unsigned(value);
 }
 
-/** Picture parameter set (7.3.2.2): CAVLC, and that slices say how they are deblocked. */
+/** Picture parameter set (7.3.2.2): CAVLC, and deblocking is controlled by the slices. */
 function writeParameters(): Uint8Array {
   const writer = createBitWriter(units.picture, 16);
   writer.unsigned(0);
@@ -126,7 +130,7 @@ function writeConfiguration(sequence: Uint8Array, parameters: Uint8Array): Uint8
   return Uint8Array.from([
     1,
     ...sequence.subarray(1, 4),
-    // Reserved bits, and that lengths take four bytes; then one set of each kind.
+    // Reserved bits, and lengths of four bytes; then one set of each kind.
     0xff,
     0xe1,
     ...lengthOf(sequence),
@@ -144,7 +148,7 @@ function withLength(unit: Uint8Array): Uint8Array {
   return frame;
 }
 
-/** Slice header (7.3.3) as the sets above leave it: no reordering, no deblocking. */
+/** Slice header (7.3.3) according to the sets above: no reordering, no deblocking. */
 function writeSliceHeader(writer: BitWriter, frameNumber: number, isKey: boolean): void {
   writer.unsigned(0);
   writer.unsigned(isKey ? 7 : 5);
@@ -156,7 +160,7 @@ function writeSliceHeader(writer: BitWriter, frameNumber: number, isKey: boolean
   } else {
     writer.bits(0, 3);
   }
-  // slice_qp_delta 0; then deblocking off, as the samples are exact already.
+  // slice_qp_delta 0; then deblocking off, because the samples are exact already.
   writer.bits(1, 1);
   writer.unsigned(1);
 }
@@ -178,11 +182,13 @@ function writeKeySlice(picture: Picture): Uint8Array {
       writePcm(writer, picture, block, pcmType);
       continue;
     }
-    // I_16x16 without coefficients: 1 + the luma mode (0 vertical, 1 horizontal), then the chroma mode (1 horizontal, 2 vertical), then mb_qp_delta 0.
+    // I_16x16 without coefficients: 1 + the luma mode (0 vertical, 1 horizontal), then the chroma mode (1 horizontal, 2
+    // vertical), then mb_qp_delta 0.
     writer.unsigned(luma.fromLeft ? 2 : 1);
     writer.unsigned(fromLeft ? 1 : 2);
     writer.bits(1, 1);
-    // No DC coefficient. The code depends on how many the neighbours have, and raw samples count as sixteen (9.2.1).
+    // No DC coefficient. The code depends on the number of the neighbours' coefficients, and raw samples count as
+    // sixteen (9.2.1).
     const besidePcm = (column > 0 && isPcm[block - 1] === 1) || (row > 0 && isPcm[block - blocksWide] === 1);
     if (besidePcm) writer.bits(0b000011, 6);
     else writer.bits(1, 1);
@@ -190,7 +196,7 @@ function writeKeySlice(picture: Picture): Uint8Array {
   return writer.finish();
 }
 
-/** Whether a block of a plane equals its left neighbour's last column, or its upper neighbour's last row, carried on. */
+/** Whether a block of a plane repeats its left neighbour's last column, or its upper neighbour's last row. */
 function predict(
   plane: Uint8Array,
   blocksWide: number,

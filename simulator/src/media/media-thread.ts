@@ -3,13 +3,13 @@ import { parentPort } from 'node:worker_threads';
 import { hearRecording, type Transcript } from './audio-transcript.ts';
 import { readVideo, type VideoFacts } from './read-video.ts';
 
-/** A file that somebody sent, and what is wanted of it. */
+/** An untrusted file, and the kind of reader for it. */
 export type MediaOrder = { readonly wanted: 'transcript' | 'video'; readonly bytes: Uint8Array<ArrayBuffer> };
 export type MediaFacts = Transcript | VideoFacts | undefined;
-/** The thread says once that it has loaded its readers, and then of each file what it is. */
+/** The thread reports once that it has loaded its readers, and then the result of each file. */
 export type MediaReport = 'ready' | { readonly facts: MediaFacts };
 
-/** The thread in which files of strangers are read: a broken one may make its reader loop for ever. */
+/** The thread that reads untrusted files: a broken one may make its reader loop forever. */
 parentPort?.on('message', ({ wanted, bytes }: MediaOrder) => {
   const reading: Promise<MediaFacts> = wanted === 'transcript' ? hearRecording(bytes) : readVideo(bytes);
   void reading.then((facts) => parentPort?.postMessage({ facts } satisfies MediaReport));

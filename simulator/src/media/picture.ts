@@ -6,23 +6,23 @@ export const blockSize = 16;
 /** A colour of video: luma 16 to 235, chroma 16 to 240 around 128. */
 export type Colour = readonly [luma: number, blue: number, red: number];
 
-/** A picture in 4:2:0, padded to whole macroblocks. */
+/** A image in 4:2:0, padded to whole macroblocks. */
 export type Picture = {
-  /** What is shown, in pixels; both even. */
+  /** The visible size in pixels; both are even. */
   readonly width: number;
   readonly height: number;
   readonly blocksWide: number;
   readonly blocksHigh: number;
-  /** Luma, 16 × `blocksWide` samples a row. */
+  /** Luma, 16 × `blocksWide` samples per row. */
   readonly luma: Uint8Array;
-  /** Chroma, 8 × `blocksWide` samples a row. */
+  /** Chroma, 8 × `blocksWide` samples per row. */
   readonly blue: Uint8Array;
   readonly red: Uint8Array;
 };
 
 export type Rectangle = { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
 
-/** A picture of one colour. Width and height are even and positive. */
+/** A image of one colour. Width and height are even and positive. */
 export function createPicture(width: number, height: number, colour: Colour): Picture {
   const blocksWide = Math.ceil(width / blockSize);
   const blocksHigh = Math.ceil(height / blockSize);
@@ -38,7 +38,10 @@ export function createPicture(width: number, height: number, colour: Colour): Pi
   };
 }
 
-/** Fills a rectangle, cut to the shown part of the picture. Its edges are rounded to even pixels, as chroma is halved. */
+/**
+ * Fills a rectangle, cut to the visible part of the image. Its edges are rounded to even pixels, because chroma is
+ * halved.
+ */
 export function fillRectangle(picture: Picture, { left, top, width, height }: Rectangle, colour: Colour): void {
   const x = Math.max(0, left >> 1);
   const y = Math.max(0, top >> 1);
@@ -53,12 +56,14 @@ export function fillRectangle(picture: Picture, { left, top, width, height }: Re
   }
 }
 
-/** Width in pixels of a text of so many characters at a scale. */
+/** Width in pixels of a text of this many characters at a scale. */
 export function textWidth(characters: number, scale: number): number {
   return characters * (glyphWidth + 1) * scale;
 }
 
-/** Draws one line of text; each pixel of the font becomes a square of `scale` pixels. What does not fit on the right is cut. */
+/**
+ * Draws one line of text; each pixel of the font becomes a square of `scale` pixels. The text is cut at the right edge.
+ */
 export function drawText(picture: Picture, text: string, at: { left: number; top: number; scale: number; luma: number }): void {
   const { scale, luma, top } = at;
   const stride = picture.blocksWide * blockSize;

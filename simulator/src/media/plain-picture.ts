@@ -5,7 +5,10 @@ export type PictureFormat = 'png' | 'jpeg' | 'webp';
 
 export type PlainPicture = { readonly format: PictureFormat; readonly width: number; readonly height: number; readonly seed: string };
 
-/** A picture of one colour, which its seed decides: a real file of its format and size, and small. JPEG has shades of grey only. */
+/**
+ * An image of one colour, which its seed determines: a real, small file of its format and size. JPEG has only shades of
+ * grey.
+ */
 export function writePlainPicture({ format, width, height, seed }: PlainPicture): Buffer {
   const random = createSeededRandom(seed);
   const colour = [random.below(256), random.below(256), random.below(256)] as const;
@@ -21,7 +24,7 @@ export function writePlainPicture({ format, width, height, seed }: PlainPicture)
 
 type Colour = readonly [red: number, green: number, blue: number];
 
-/** A palette of one colour, and a bit for each pixel. */
+/** A palette of one colour, and one bit per pixel. */
 function writePng(width: number, height: number, colour: Colour): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -46,7 +49,7 @@ function pngChunk(type: string, data: Buffer): Buffer {
   return Buffer.concat([frame.subarray(0, 4), body, frame.subarray(4)]);
 }
 
-/** Baseline, one component: the first block says how bright, and all others that nothing changes. */
+/** Baseline, one component: the first block sets the brightness, and all others change nothing. */
 function writeJpeg(width: number, height: number, brighter: number): Buffer {
   const category = brighter.toString(2).length;
   const blocks = Math.ceil(width / 8) * Math.ceil(height / 8);
@@ -70,7 +73,7 @@ function jpegSegment(marker: number, bytes: readonly number[]): Buffer {
   return Buffer.from([0xff, marker, length >> 8, length & 255, ...bytes]);
 }
 
-/** Lossless: five codes of one symbol each, so that pixels take no bits at all. */
+/** Lossless: five codes of one symbol each, so that pixels need no bits. */
 function writeWebp(width: number, height: number, [red, green, blue]: Colour): Buffer {
   const bits: number[] = [];
   const put = (value: number, count: number): void => {

@@ -4,7 +4,7 @@ import type { Transcript } from './audio-transcript.ts';
 import type { MediaFacts, MediaOrder, MediaReport } from './media-thread.ts';
 import type { VideoFacts } from './read-video.ts';
 
-/** What takes longer is no file that anybody could work on. */
+/** A file that takes longer is unusable. */
 const timeoutMsUsual = 3000;
 const startMsMax = 20_000;
 const idleMs = 5000;
@@ -16,12 +16,12 @@ const idle: Thread[] = [];
 const waiting: (() => void)[] = [];
 let running = 0;
 
-/** The transcript of a recording that a client sent, as hearRecording has it. */
+/** The transcript of a client's recording, as hearRecording returns it. */
 export async function hearForeignRecording(bytes: Uint8Array, timeoutMs = timeoutMsUsual): Promise<Transcript | undefined> {
   return (await read({ wanted: 'transcript', bytes: new Uint8Array(bytes) }, timeoutMs)) as Transcript | undefined;
 }
 
-/** Length and size of a video that a client sent, as readVideo has it. */
+/** Length and size of a client's video, as readVideo returns them. */
 export async function readForeignVideo(bytes: Uint8Array, timeoutMs = timeoutMsUsual): Promise<VideoFacts | undefined> {
   return (await read({ wanted: 'video', bytes: new Uint8Array(bytes) }, timeoutMs)) as VideoFacts | undefined;
 }
@@ -41,17 +41,17 @@ function takeThread(): Thread {
   const kept = idle.pop();
   clearTimeout(kept?.idle);
   if (kept !== undefined) return kept;
-  // What a reader says of strange files is of no use to anybody, and a client could write any amount of it.
+  // Messages of a reader about untrusted files are useless, and a client could cause any amount of them.
   const quiet = { stdout: true, stderr: true };
   const worker = new Worker(new URL('./media-thread.ts', import.meta.url), { execArgv: [], name: 'simulated-media', ...quiet });
   worker.stdout.resume();
   worker.stderr.resume();
-  // A thread that is ended may still fail; nobody has to hear of it.
+  // A terminated thread may still fail; its error is ignored.
   worker.on('error', () => {});
   return { worker, isWarm: false };
 }
 
-/** Undefined where the reader fails or does not come to an end: its thread is then ended. */
+/** Undefined if the reader fails or does not end in time: its thread is then terminated. */
 function ask(thread: Thread, order: MediaOrder, timeoutMs: number): Promise<MediaFacts> {
   const { worker } = thread;
   const { promise, resolve } = Promise.withResolvers<MediaFacts>();

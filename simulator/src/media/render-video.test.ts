@@ -27,7 +27,7 @@ function run(program: string, ...parameters: string[]): string {
   return stdout.trim();
 }
 
-/** All shown samples, frame after frame, as one decoder sees them. */
+/** All visible samples, frame after frame, as one decoder returns them. */
 function decode(path: string, format: 'gray' | 'yuv420p'): Buffer {
   const parameters = ['-v', 'error', '-i', path, '-f', 'rawvideo', '-pix_fmt', format, '-'];
   const { stdout, stderr } = spawnSync('ffmpeg', parameters, { maxBuffer: 1_000_000_000, timeout: 30_000 });
@@ -49,10 +49,10 @@ test('every resolution and ratio is read back with its exact size and length', a
   }
 });
 
-// Each ratio at one resolution, and each resolution at two ratios at least: a decoder takes its time to start.
+// Each ratio at one resolution, and each resolution at two ratios at least, because a decoder starts slowly.
 const decoded = shapes.filter((_, index) => (index % aspectRatios.length) % 3 === Math.floor(index / aspectRatios.length));
 
-test('a decoder reads every resolution and ratio without a word, at its exact size and length', { skip: withoutFfmpeg }, async () => {
+test('a decoder reads every resolution and ratio without a warning, at its exact size and length', { skip: withoutFfmpeg }, async () => {
   for (const { name, shape } of decoded) {
     const path = join(directory, 'shape.mp4');
     writeFileSync(path, await renderVideo(drawing(shape)));
@@ -76,7 +76,7 @@ test('the clock changes at each second and nothing changes between', { skip: wit
   }
 });
 
-test('pictures of any even size decode without an error, whatever is written on them', { skip: withoutFfmpeg }, async () => {
+test('images of any even size decode without an error, whatever text they contain', { skip: withoutFfmpeg }, async () => {
   const even = fc.integer({ min: 32, max: 200 }).map((half) => half * 2);
   await fc.assert(
     fc.asyncProperty(
@@ -102,7 +102,7 @@ test('the longest video is small, and its index comes first', async () => {
   assert.ok(file.indexOf('moov') < file.indexOf('mdat'));
 });
 
-test('one picture stands on its own and every other one follows from it', async () => {
+test('one frame is independent and every other one is derived from it', async () => {
   const file = await renderVideo(drawing());
   const input = new Input({ source: new BufferSource(file), formats: ALL_FORMATS });
   const track = await input.getPrimaryVideoTrack();
@@ -112,13 +112,13 @@ test('one picture stands on its own and every other one follows from it', async 
   assert.deepEqual(types, ['key', ...Array.from({ length: 47 }, () => 'delta')]);
 });
 
-test('the same drawing is rendered once, another one anew', async () => {
+test('the same drawing is rendered once, and another one is rendered again', async () => {
   const [first, second, other] = await Promise.all([renderVideo(drawing()), renderVideo(drawing()), renderVideo(drawing({ prompt: 'x' }))]);
   assert.equal(first, second);
   assert.notDeepEqual(first, other);
 });
 
-test('no unit of the stream holds a start code', () => {
+test('no unit of the stream contains a start code', () => {
   fc.assert(
     fc.property(fc.array(fc.constantFrom(0, 1, 2, 3, 4, 255), { maxLength: 60 }), (bytes) => {
       const writer = createBitWriter(0x65, bytes.length);

@@ -2,16 +2,16 @@ import { BufferTarget, EncodedPacket, EncodedVideoPacketSource, Mp4OutputFormat,
 import { createPictureEncoder } from './h264-encoder.ts';
 import { createPicture, drawText, fillRectangle, textWidth, type Colour, type Picture, type Rectangle } from './picture.ts';
 
-/** What a simulated video shows. The same values give the same pictures. */
+/** The content of a simulated video. The same values give the same images. */
 export type VideoDrawing = {
   readonly model: string;
   readonly prompt: string;
-  /** What else the vendor was given, a line each, such as an image or the video of a remix. */
+  /** Further inputs of the vendor, one line each, such as an image or the video of a remix. */
   readonly inputs: readonly string[];
   /** In pixels, even, 64 to 4096. */
   readonly width: number;
   readonly height: number;
-  /** Frames in all, 1 to 1,440: 24 a second. */
+  /** Number of frames, 1 to 1,440, at 24 per second. */
   readonly frames: number;
 };
 
@@ -23,7 +23,7 @@ const barColour: Colour = [150, 44, 142];
 const brightLuma = 235;
 const dimLuma = 180;
 const promptLinesMax = 8;
-/** Frames between two turns of the event loop: other calls wait for a few milliseconds at most. */
+/** Frames between two yields to the event loop: other calls wait for a few milliseconds at most. */
 const framesATurn = 48;
 const cachedMax = 64;
 const cachedBytesMax = 67_108_864;
@@ -31,7 +31,7 @@ const cachedBytesMax = 67_108_864;
 const cache = new Map<string, Promise<Uint8Array>>();
 const sizes = new Map<string, number>();
 
-/** Renders a video as an mp4 file (H.264, index first), which is kept for the next who asks for the same one. */
+/** Renders a video as an mp4 file (H.264, index first), which is cached for the next identical order. */
 export function renderVideo(drawing: VideoDrawing): Promise<Uint8Array> {
   const key = JSON.stringify(drawing);
   const known = cache.get(key);
@@ -73,7 +73,7 @@ async function render(drawing: VideoDrawing): Promise<Uint8Array> {
     if (frame % framesATurn === framesATurn - 1) await new Promise((resolve) => setImmediate(resolve));
   }
   await output.finalize();
-  if (target.buffer === null) throw new Error('the muxer gave no file');
+  if (target.buffer === null) throw new Error('the muxer returned no file');
   return new Uint8Array(target.buffer);
 
   function encode(frame: number): Uint8Array {
@@ -86,7 +86,7 @@ async function render(drawing: VideoDrawing): Promise<Uint8Array> {
 
 type Layout = { readonly picture: Picture; readonly clock: Rectangle; readonly drawClock: (frame: number) => void };
 
-/** Draws what stays, and says where the clock is. */
+/** Draws the constant part, and returns the position of the clock. */
 function layOut(drawing: VideoDrawing): Layout {
   const { width, height, frames } = drawing;
   const picture = createPicture(width, height, background);
@@ -125,7 +125,10 @@ function clockTime(frame: number): string {
   return `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** Breaks a text between words into lines of so many characters, long words anywhere; what does not fit ends with dots. */
+/**
+ * Breaks a text between words into lines of this many characters, and long words anywhere; a text that is too long ends
+ * with dots.
+ */
 function wrap(text: string, perLine: number, linesMax: number): readonly string[] {
   const lines: string[] = [];
   let line: readonly string[] = [];

@@ -9,15 +9,15 @@ export type RankQuery = {
   readonly excludeHosts: readonly string[];
 };
 
-/** The usual settings: how soon repetitions stop to count, and how much long documents are held back. */
+/** The usual BM25 settings: the saturation of repetitions, and the weight of the document length. */
 const k1 = 1.2;
 const b = 0.75;
-/** A word in the title counts as often as so many in the text. */
+/** A word in the title counts like this many in the text. */
 const titleWeight = 3;
 
 /**
- * Ranks by BM25, best first; documents without any word of the query are left out. `site:` operators in the query limit the hosts, as the engines that are
- * simulated have them.
+ * Ranks by BM25, best first; documents without any word of the query are omitted. `site:` operators in the query limit
+ * the hosts, as in the simulated engines.
  */
 export function createRanker(documents: readonly SearchDocument[]): (query: RankQuery) => readonly RankedDocument[] {
   const indexed = documents.map((document) => ({ document, ...countTerms(document) }));
@@ -51,7 +51,7 @@ function countTerms({ title, text }: SearchDocument): { readonly counts: Readonl
   return { counts, length: terms.length };
 }
 
-/** Words without their commonest endings; for scripts that do not part words, pairs of characters. */
+/** Words without their most common endings; for scripts without spaces, pairs of characters. */
 function termsOf(text: string): readonly string[] {
   const words =
     text

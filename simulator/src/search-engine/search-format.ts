@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Json, JsonRecord } from '../simulated-vendor.ts';
 import type { RankedDocument, RankQuery } from './rank-documents.ts';
 
-/** A request to one of the services, its body read. */
+/** A request to one of the services, with its body. */
 export type SearchCall = {
   readonly method: string;
   readonly path: string;
@@ -18,18 +18,18 @@ type FoundPage = RankedDocument & { readonly url: string; readonly snippet: stri
 
 /** One search service, in its own wire format. */
 export type SearchFormat = {
-  /** The first part of its path, which a real service does not have: all are served at one port. */
+  /** The first part of its path, which a real service does not have: all are served on one port. */
   readonly prefix: string;
   readonly method: 'GET' | 'POST';
   readonly path: string;
-  /** The credential of a call; undefined where it brings none. */
+  /** The credential of a call, or undefined. */
   readonly credentialOf: (call: SearchCall) => string | undefined;
   readonly needsKey: boolean;
-  /** What is asked for, or how it is refused. */
+  /** The parsed query, or a refusal. */
   readonly read: (call: SearchCall) => { readonly query: RankQuery; readonly resultsMax: number } | SearchReply;
   readonly write: (call: SearchCall, found: readonly FoundPage[]) => Json;
   readonly error: (status: number, message: string) => Json;
-  /** How it answers a credential that it does not know. */
+  /** The answer to an unknown credential. */
   readonly unauthorized: SearchReply;
 };
 

@@ -18,7 +18,7 @@ const best = (text: string, includeHosts: readonly string[] = []): string => {
   return first === undefined ? '' : `${first.document.site}${first.document.path}`;
 };
 
-/** A page by its host and path, as whoever knows the host would fetch it. */
+/** Fetches a page by its host and path. */
 async function fetchPage(site: string, path: string): Promise<{ readonly status: number; readonly body: string }> {
   const { port } = new URL(simulator.search.origin);
   return await new Promise((resolve, reject) => {
@@ -31,7 +31,7 @@ async function fetchPage(site: string, path: string): Promise<{ readonly status:
   });
 }
 
-test('documents: no address twice, all with a date and something to read', () => {
+test('documents: every address is unique, and every document has a date and content', () => {
   assert.ok(allDocuments.length >= 50);
   assert.equal(new Set(allDocuments.map(({ site, path }) => site + path)).size, allDocuments.length);
   for (const { date, text, path } of allDocuments) {
@@ -40,7 +40,7 @@ test('documents: no address twice, all with a date and something to read', () =>
   }
 });
 
-test('ranking: the page that a question is about comes first, in scripts of every kind', () => {
+test('ranking: the page about a question comes first, in scripts of every kind', () => {
   const questions: Record<string, string> = {
     'Who won the Lantern Prize 2026?': 'press/lantern-prize',
     'how long is the swing bridge': 'press/eastquay-bridge',
@@ -61,7 +61,7 @@ test('ranking: the page that a question is about comes first, in scripts of ever
   assert.match(best('bridge (site:tides.localhost OR site:kitchen.localhost) water'), /^(?:tides|kitchen)/);
 });
 
-test('pages: served at their hosts, and they say that they are simulated', async () => {
+test('pages: they are served at their hosts, and say that they are simulated', async () => {
   const { status, body } = await fetchPage('press', '/eastquay-bridge');
   assert.equal(status, 200);
   assert.match(body, /<title>Eastquay opens its new swing bridge \(simulated page\)<\/title>/);
@@ -70,7 +70,7 @@ test('pages: served at their hosts, and they say that they are simulated', async
   assert.doesNotMatch((await fetchPage('trap', '/injection')).body, /<source/);
 });
 
-test('keys and parameters are checked as each service does', async () => {
+test('keys and parameters are validated as each service does', async () => {
   const at = (path: string): string => simulator.search.origin + path;
   const post = async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<number> =>
     (await fetch(at(path), { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) }))
@@ -89,7 +89,7 @@ test('keys and parameters are checked as each service does', async () => {
   assert.equal(await post('/serper/search', {}, { 'x-api-key': 'known' }), 400);
 });
 
-test('queued faults strike searches and leave the vendors alone', async () => {
+test('queued faults apply to searches and not to the vendors', async () => {
   const settings = { faults: [{ fault: 'status;status=503', vendor: 'search' }] };
   await fetch(`${simulator.controlUrl}/settings`, { method: 'POST', body: JSON.stringify(settings) });
   const search = async (): Promise<number> => (await fetch(`${simulator.search.url}/search?q=tides&format=json`)).status;
@@ -97,7 +97,7 @@ test('queued faults strike searches and leave the vendors alone', async () => {
   assert.equal(await search(), 200);
 });
 
-test('the simulated model searches for what the user says, and reads what the user names', () => {
+test("the simulated model searches for the user's words, and reads the pages that the user names", () => {
   const said = '[[simulator stop=tool-use]] What is at https://a.example/x?b=1 and (http://b.example/)?';
   assert.deepEqual(aimArguments('web_search', { query: 'amber', queries: ['birch'] }, said), {
     query: 'What is at https://a.example/x?b=1 and (http://b.example/)?',

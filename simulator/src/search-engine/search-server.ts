@@ -21,8 +21,9 @@ const snippetCharacters = 160;
 const rank = createRanker(allDocuments);
 
 /**
- * The simulated web: five search services, each in its own format under its own prefix, and the pages that they find, each at its own host under `.localhost`.
- * Faults are those of the vendors, as `vendor: search`, or named in the query: `[[simulator fault=status;status=429]]`. It does not listen yet.
+ * The simulated web: five search services, each in its own format under its own prefix, and the pages that they find,
+ * each at its own host under `.localhost`. Faults are those of the vendors, as `vendor: search`, or in the query:
+ * `[[simulator fault=status;status=429]]`. It does not listen yet.
  */
 export function createSearchServer(state: SimulatorState): Server {
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
@@ -86,13 +87,13 @@ function strike(wire: WireReply, fault: Fault, format: SearchFormat, call: Searc
   return applyFault(wire, fault, { vendor, requestId: 'simulated', request, credential: format.credentialOf(call) ?? '' });
 }
 
-/** The JSON object of a body; an empty one where there is none. */
+/** The JSON object of a body, or an empty one. */
 async function readBody(request: IncomingMessage): Promise<JsonRecord> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > bodyBytesMax) throw new Error(`the body is longer than ${bodyBytesMax} bytes`);
+    if (bytes > bodyBytesMax) throw new Error(`the body is larger than the limit of ${bodyBytesMax} bytes`);
     chunks.push(chunk);
   }
   if (bytes === 0) return {};

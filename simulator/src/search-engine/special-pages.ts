@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import type { DocumentRow } from './document.ts';
 import { writePdf } from './write-pdf.ts';
 
-/** Pages that can be found and whose address leads to something out of the ordinary. */
+/** Pages that a search finds and whose address has unusual content. */
 export const specialDocuments: readonly DocumentRow[] = [
   [
     'trap',
@@ -46,12 +46,12 @@ export const specialDocuments: readonly DocumentRow[] = [
 type Serve = (response: ServerResponse, port: number) => void;
 
 const hugeBytes = 10_000_000;
-/** Unpacked; packed it is a thousandth of it. */
+/** Unpacked; the packed size is a thousandth of it. */
 const bombBytes = 200_000_000;
 const deepElements = 100_000;
 const dripMs = 100;
 
-/** What is served in place of an ordinary page, by host and path. */
+/** Replacements of ordinary pages, by host and path. */
 export const specialPages: Readonly<Record<string, Serve>> = {
   'trap/moved': (response, port) => void response.writeHead(302, { location: `http://tides.localhost:${port}/harbour-tables` }).end(),
   'trap/astray': (response, port) => void response.writeHead(302, { location: `http://press.localhost:${port}/eastquay-bridge` }).end(),

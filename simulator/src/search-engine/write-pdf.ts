@@ -1,4 +1,7 @@
-/** A PDF of one page with lines of plain ASCII text: https://opensource.adobe.com/dc-acrobat-sdk-docs/pdfstandards/PDF32000_2008.pdf, annex H. */
+/**
+ * A PDF of one page with lines of plain ASCII text:
+ * https://opensource.adobe.com/dc-acrobat-sdk-docs/pdfstandards/PDF32000_2008.pdf, annex H.
+ */
 export function writePdf(title: string, lines: readonly string[]): Buffer {
   const escape = (text: string): string => text.replace(/[\\()]/g, '\\$&');
   const content = `BT /F1 12 Tf 72 720 Td 16 TL ${lines.map((line) => `(${escape(line)}) Tj T*`).join(' ')} ET`;

@@ -4,8 +4,8 @@ import type { PlanReply } from '../simulated-vendor.ts';
 import { readSteering } from '../steering.ts';
 
 /**
- * A planner for tests of one vendor: fixed seed and time, steered by headers named without their prefix. What it plans is kept in the
- * cache at once.
+ * A planner for tests of one vendor: fixed seed and time, controlled by headers named without their prefix. Its plans
+ * are stored in the cache at once.
  */
 export function createSteeredPlanner(steering: Readonly<Record<string, string>> = {}, cache?: PromptCache): PlanReply {
   return createPlanner({

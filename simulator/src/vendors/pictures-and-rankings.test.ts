@@ -27,7 +27,7 @@ async function ask(...call: Parameters<typeof send>): Promise<JsonRecord> {
   return { status: response.status, ...body };
 }
 
-/** The size that a file says of itself. */
+/** The size in a file's header. */
 function sizeOf(bytes: Buffer): string {
   if (bytes.toString('latin1', 1, 4) === 'PNG') return `png ${bytes.readUInt32BE(16)}x${bytes.readUInt32BE(20)}`;
   if (bytes.toString('latin1', 0, 4) === 'RIFF') {
@@ -40,7 +40,7 @@ function sizeOf(bytes: Buffer): string {
 
 const pictureOf = (item: JsonRecord | undefined): Buffer => Buffer.from(asText(item?.['b64_json']), 'base64');
 
-test('a plain picture is a file of its format and size, the same for the same seed', () => {
+test('a plain image is a file of its format and size, the same for the same seed', () => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     const picture = { format, width: 1536, height: 1024, seed: 's' };
     assert.equal(sizeOf(writePlainPicture(picture)), `${format} 1536x1024`);
@@ -48,7 +48,7 @@ test('a plain picture is a file of its format and size, the same for the same se
   }
 });
 
-test('openai: pictures have the size and format that was asked for, and tokens by size and quality', async () => {
+test('openai: images have the requested size and format, and tokens by size and quality', async () => {
   const body = { model: 'gpt-image-1.5', prompt: 'a coast', n: 2, size: '1024x1536', quality: 'low', output_format: 'webp' };
   const reply = await ask('openai', '/v1/images/generations', body);
   const data = recordsOf(reply['data']);
@@ -83,7 +83,7 @@ test('openai: an edit is a form or JSON, and its stream ends with usage', async 
   assert.equal(recordsOf(json['data']).length, 1);
 });
 
-test('openai: steering makes moderation, faults and usage', async () => {
+test('openai: control headers cause moderation, faults and usage', async () => {
   const body = { model: 'gpt-image-1.5', prompt: 'x' };
   const blocked = await ask('openai', '/v1/images/generations', body, { 'x-simulator-stop': 'refusal' });
   assert.ok(isRecord(blocked['error']));
@@ -92,7 +92,7 @@ test('openai: steering makes moderation, faults and usage', async () => {
   assert.equal((await send('openai', '/v1/images/generations', body, { 'x-simulator-fault': 'status;status=503' })).status, 503);
 });
 
-test("xai: addresses lead to pictures of the shape that was asked for, and errors are the vendor's own", async () => {
+test("xai: addresses lead to images of the requested shape, and errors are the vendor's own", async () => {
   const reply = await ask('xai', '/v1/images/generations', { model: 'grok-imagine-image', prompt: 'x', aspect_ratio: '16:9' });
   const url = asText(recordsOf(reply['data'])[0]?.['url']);
   assert.equal(sizeOf(Buffer.from(await (await fetch(url)).arrayBuffer())), 'jpeg 1024x576');
@@ -105,7 +105,7 @@ const picturesOf = (body: JsonRecord): JsonRecord => ({
   generationConfig: { responseModalities: ['IMAGE'], ...body },
 });
 
-test('gemini: a picture is a part with tokens of its modality, whole and as an event', async () => {
+test('gemini: an image is a part with tokens of its modality, whole and as an event', async () => {
   const path = '/v1beta/models/gemini-3-pro-image-preview';
   const reply = await ask('gemini', `${path}:generateContent`, picturesOf({ imageConfig: { aspectRatio: '3:4', imageSize: '2K' } }));
   assert.match(JSON.stringify(reply['candidates']), /"mimeType":"image\/png"/);
@@ -117,7 +117,7 @@ test('gemini: a picture is a part with tokens of its modality, whole and as an e
   assert.equal(recordsOf(blocked['candidates'])[0]?.['finishReason'], 'IMAGE_SAFETY');
 });
 
-test('gemini: Imagen predicts as many pictures as it was asked for, or says why not', async () => {
+test('gemini: Imagen predicts the requested number of images, or gives the reason', async () => {
   const path = '/v1beta/models/imagen-4.0-generate-001:predict';
   const body = { instances: [{ prompt: 'x' }], parameters: { sampleCount: 2, outputOptions: { mimeType: 'image/jpeg' } } };
   assert.deepEqual(
@@ -145,7 +145,7 @@ test("rankings are sorted, in each vendor's form, with units or tokens", async (
   }
 });
 
-test("rankings are refused in each family's shape", async () => {
+test("rankings are refused in each family's format", async () => {
   const message = "Argument 'top_k' is not supported by our API";
   assert.deepEqual(await ask('openai', '/cohere/v2/rerank', { ...ranked, top_k: 1 }), { status: 422, message });
   assert.deepEqual(await ask('openai', '/jina/v1/rerank', { ...ranked, top_k: 1 }), { status: 422, detail: message });

@@ -19,14 +19,14 @@ import { readFields } from './read-fields.ts';
 import { readVideoScript } from './video-script.ts';
 import { routeXaiVideos } from './xai-videos.ts';
 
-/** The part of a vendor's server that makes videos. */
+/** The part of a vendor's server that generates videos. */
 export type VideoDesk = {
   readonly takes: (request: IncomingMessage) => boolean;
   /** Resolves when the reply has ended; never rejects. */
   readonly answer: (incoming: IncomingMessage, response: ServerResponse, body: Buffer) => Promise<void>;
 };
 
-/** Of a prompt, what is kept of it. */
+/** The stored part of a prompt, in characters. */
 const promptCharactersMax = 32_000;
 const paths = /^\/(v1\/videos|v1\/video\/generations|simulated-videos)([/?]|$)/;
 
@@ -35,7 +35,7 @@ const routesOf: { readonly [Name in SimulatedVendor['name']]?: VideoRoutes } = {
   openai: async (call) => (await routeVideoGenerations(call)) ?? routeOpenaiVideos(call),
 };
 
-/** The desk of a vendor that makes videos; undefined for the others. */
+/** The video handler of a vendor; undefined for vendors without videos. */
 export function createVideoDesk(state: SimulatorState, vendor: SimulatedVendor): VideoDesk | undefined {
   const routes = routesOf[vendor.name];
   if (routes === undefined) return undefined;
@@ -82,7 +82,7 @@ async function produce(call: Call, routes: VideoRoutes, body: Buffer, origin: st
   }
 }
 
-/** Lets the fault of the call strike, and keeps what the call did unless the fault stands before all doing. */
+/** Applies the fault of the call, and keeps the call's effects unless the fault precedes them. */
 function settle(call: Call, videoCall: VideoCall, reply: VideoReply): Outcome {
   const fault = chooseFault(call);
   const isPrevented = preventsAnswer(fault);
@@ -110,7 +110,7 @@ function accept(call: Call, videoCall: VideoCall, reply: VideoReply & { type: 'a
   const job = earlier ?? keepNew(call, videoCall, reply, { bodySha256, key });
   call.record.model = job.model;
   const written = writeJson(reply.write(job));
-  // Only the first answer is lost: a submission that is repeated under its key is told of the job.
+  // Only the first answer is lost: a submission that is repeated under its key gets the job.
   const { accept: how, acceptMs = 0 } = earlier === undefined ? job.script : {};
   if (how === 'cut') return { ...written, beforeHeaders: { type: 'wait', ms: acceptMs, afterwards: 'reset' } };
   const said =
@@ -153,7 +153,7 @@ function poll(call: Call, videoCall: VideoCall, { job, write }: VideoReply & { t
   return writeJson(write(standing));
 }
 
-/** A poll that tells nothing of the job. */
+/** An answer to a poll without information about the job. */
 function spoil({ vendor, request }: Call, how: number | 'empty' | 'html' | 'reset'): WireReply {
   if (how === 404) return toJsonReply(404, vendor.notFoundBody(request));
   if (typeof how === 'number') return toJsonReply(how, vendor.errorBody(how, 'The simulated vendor is not able to say.'));
@@ -181,7 +181,7 @@ function vendorError({ vendor, request }: Call, status: number, message: string)
   return new VendorError(status, vendor.errorBody(status, message, request.requestId), message);
 }
 
-/** The simulator as its caller reached it, so that the links it gives lead back by the same road. */
+/** The address at which the caller reached the simulator, so that its links work for this caller. */
 function originOf(incoming: IncomingMessage): string {
   return `http://${asText(incoming.headers.host) || `127.0.0.1:${incoming.socket.localPort}`}`;
 }

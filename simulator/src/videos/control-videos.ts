@@ -7,8 +7,9 @@ import { readVideoScript } from './video-script.ts';
 type Reply = { readonly status: number; readonly body: unknown };
 
 /**
- * What auditors and tests ask of video jobs: GET /videos lists the accepted ones (filters `interface`, `model`, `prompt`, `idempotencyKey`), GET /videos/{id} shows one,
- * POST /videos/{id} with `{"video": "end=failed"}` changes how it goes from now on. Undefined for other routes.
+ * Video jobs for auditors and tests: GET /videos lists the accepted ones (filters `interface`, `model`, `prompt`,
+ * `idempotencyKey`), GET /videos/{id} shows one, POST /videos/{id} with `{"video": "end=failed"}` changes its further
+ * behaviour. Undefined for other routes.
  */
 export function controlVideos(state: SimulatorState, method: string, url: URL, text: string): Reply | undefined {
   const nowMs = state.clock.nowMs();

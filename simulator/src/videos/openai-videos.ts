@@ -13,7 +13,7 @@ const largeSizes = [...sizes, '1024x1792', '1792x1024'];
 const promptCharactersMax = 32_000;
 const pageMax = 100;
 
-/** POST, GET and DELETE /v1/videos, /remix and /content, as OpenAI has them. */
+/** POST, GET and DELETE /v1/videos, /remix and /content, in OpenAI's form. */
 export function routeOpenaiVideos(call: VideoCall): VideoReply | undefined {
   const { method, path } = call.request;
   if (path === root) {
@@ -162,7 +162,10 @@ function readPrompt({ prompt }: JsonRecord): string {
   return prompt;
 }
 
-/** A member that may be one of a few texts, the first if absent. A number in place of a text is refused, as the vendor does. */
+/**
+ * A member that may be one of a few strings, the first if absent. A number in place of a string is refused, as by the
+ * vendor.
+ */
 function readChoice(fields: JsonRecord, name: string, allowed: readonly string[]): string {
   const value = fields[name] ?? allowed[0] ?? '';
   if (typeof value === 'string' && allowed.includes(value)) return value;
@@ -170,7 +173,10 @@ function readChoice(fields: JsonRecord, name: string, allowed: readonly string[]
   throw refuse(`Invalid value: ${JSON.stringify(value)}. Supported values are: ${supported}.`, { param: name, code: 'invalid_value' });
 }
 
-/** What the picture tells of a reference: a file of a form is a data URI by now, an object names an address or a file. */
+/**
+ * The description of a reference that is drawn into the video: a file of a form is already a data URI, an object names
+ * an address or a file.
+ */
 function readReference(value: Json | undefined): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (isRecord(value) && typeof value['file_id'] === 'string') return `image file ${value['file_id']}`;

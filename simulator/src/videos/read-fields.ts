@@ -1,8 +1,8 @@
 import type { JsonRecord, SimulatedRequest } from '../simulated-vendor.ts';
 
 /**
- * The members of a JSON body or the fields of a form (`multipart/form-data`), whose files become data URIs. Of fields with one name the last is taken. Undefined for any other
- * body, or a broken one; nothing at all is an empty object.
+ * The members of a JSON body or the fields of a form (`multipart/form-data`), whose files become data URIs. Of fields
+ * with the same name the last one counts. Undefined for any other body, or a broken one; no body is an empty object.
  */
 export async function readFields(request: SimulatedRequest, body: Buffer): Promise<JsonRecord | undefined> {
   if (body.length === 0) return {};

@@ -6,10 +6,13 @@ import { filePath } from './video-call.ts';
 import type { VideoJobs } from './video-jobs.ts';
 import { secondsOf } from './video-shape.ts';
 
-/** What an image that was given is told to be, and its ratio where its data says so. */
+/** The description of an input image, and its ratio if its data has one. */
 export type ImageInput = { readonly note: string; readonly ratio?: number };
 
-/** Looks at an image given as a data URI or an address. Nothing is fetched. Undefined for a text that is neither, and for data that is no image. */
+/**
+ * Reads an image given as a data URI or an address. Nothing is fetched. Undefined for any other text, and for data that
+ * is not an image.
+ */
 export function lookAtImage(source: string): ImageInput | undefined {
   const data = readDataUri(source);
   if (data === undefined) return hostOf(source) === undefined ? undefined : { note: `image at ${hostOf(source)}, not fetched` };
@@ -23,8 +26,8 @@ export function lookAtImage(source: string): ImageInput | undefined {
 export type VideoInput = { readonly note: string; readonly facts?: VideoFacts };
 
 /**
- * Looks at a video given as a data URI or an address. An address of a simulated video is known; nothing else is fetched. Undefined for a text that is neither, and for data
- * that is no video.
+ * Reads a video given as a data URI or an address. The address of a simulated video is known; nothing else is fetched.
+ * Undefined for any other text, and for data that is not a video.
  */
 export async function lookAtVideo(source: string, jobs: VideoJobs): Promise<VideoInput | undefined> {
   const data = readDataUri(source);
@@ -48,7 +51,7 @@ function noteOf({ seconds, width, height }: VideoFacts, rest: string): string {
   return `video: ${width}x${height} ${seconds.toFixed(2)} s, ${rest}`;
 }
 
-/** Host of an http address; undefined for what is none. */
+/** Host of an http address; undefined for any other text. */
 function hostOf(source: string): string | undefined {
   return /^https?:\/\//i.test(source) && URL.canParse(source) ? new URL(source).host : undefined;
 }

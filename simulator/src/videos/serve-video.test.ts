@@ -27,7 +27,7 @@ for (const [script, expected] of [
   ['link=ftp://files.example/a.mp4', 'ftp://files.example/a.mp4'],
   ['link=absent', undefined],
 ] as const) {
-  test(`the result is told to be at ${expected ?? 'no address'}`, async () => assert.equal(await linkOf(script), expected));
+  test(`the address of the result is ${expected ?? 'absent'}`, async () => assert.equal(await linkOf(script), expected));
 }
 
 for (const [script, status, location] of [
@@ -47,13 +47,13 @@ test('a redirect leads to the file', async () => {
   assert.deepEqual([reply.status, reply.redirected, reply.headers.get('content-type')], [200, true, 'video/mp4']);
 });
 
-test('a file that is cut short told its whole length', async () => {
+test('a truncated file declares its whole length', async () => {
   const reply = await open('content=short');
   assert.ok(Number(reply.headers.get('content-length')) > 1000);
   await assert.rejects(reply.bytes());
 });
 
-test('a huge file is made as it is read', async () => {
+test('a huge file is generated while it is read', async () => {
   const reply = await open('content=huge');
   assert.equal(reply.headers.get('content-length'), '5000000000');
   const reader = reply.body?.getReader();
@@ -64,14 +64,14 @@ test('a huge file is made as it is read', async () => {
   assert.ok(Number.isFinite(bytes) && process.memoryUsage.rss() - before < 1_000_000_000);
 });
 
-test('a file can be larger than its video and still be one', async () => {
+test('a file can be larger than its video and still be valid', async () => {
   const bytes = Buffer.from(await (await open('content=huge;content-bytes=2000000')).bytes());
   assert.equal(bytes.length, 2_000_000);
   const start = bytes.indexOf('free', bytes.indexOf('mdat')) - 4;
   assert.equal(bytes.readBigUInt64BE(start + 8), BigInt(bytes.length - start));
 });
 
-test('a slow file drips', async () => {
+test('a slow file arrives in small pieces', async () => {
   const reader = (await open('content=slow;content-rate=1000')).body?.getReader();
   const first = await reader?.read();
   await reader?.cancel();
@@ -84,19 +84,19 @@ for (const [script, type, content] of [
   ['content=garbage', 'video/mp4', /^These simulated bytes are no video/],
   ['content=empty', 'video/mp4', /^$/],
 ] as const) {
-  test(`a file with ${script} is no video`, async () => {
+  test(`a file with ${script} is not a video`, async () => {
     const reply = await open(script);
     assert.deepEqual([reply.status, reply.headers.get('content-type')], [200, type]);
     assert.match(await reply.text(), content);
   });
 }
 
-test('a media type is told that is not the true one, and a length is not told at all', async () => {
+test('a false media type is declared, and a length is omitted', async () => {
   assert.equal((await open('content-type=application/octet-stream')).headers.get('content-type'), 'application/octet-stream');
   assert.equal((await open('content=no-length')).headers.get('content-length'), null);
 });
 
-test('the control server counts submissions, polls and downloads, and changes how a job goes', async () => {
+test("the control server counts submissions, polls and downloads, and changes a job's behaviour", async () => {
   const control = bench.simulator.controlUrl;
   const id = await bench.submit('end=never');
   await bench.get(`/videos/${id}`);
@@ -112,7 +112,7 @@ test('the control server counts submissions, polls and downloads, and changes ho
   assert.equal((await fetch(`${control}/videos/${id}`, { method: 'POST', body: '{"video":"end=soon"}' })).status, 400);
 });
 
-test('settings say how the jobs to come go, and a reset takes that back', async () => {
+test('settings apply to future jobs, and a reset reverts them', async () => {
   const settings = await fetch(`${bench.simulator.controlUrl}/settings`, { method: 'POST', body: '{"video":"ms=5;end=failed"}' });
   assert.deepEqual((await readObject(settings))['video'], { ms: 5, end: 'failed' });
   await bench.submit();
@@ -122,7 +122,7 @@ test('settings say how the jobs to come go, and a reset takes that back', async 
   assert.deepEqual(bench.simulator.videos()[0]?.['script'], { ms: 1000 });
 });
 
-test('each call is recorded, with what became of it and without its credential', async () => {
+test('each call is recorded, with its result and without its credential', async () => {
   await (await open('content=garbage')).bytes();
   const calls = bench.simulator.records();
   assert.deepEqual(

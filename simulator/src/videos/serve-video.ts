@@ -11,21 +11,21 @@ const hugeBytes = 5_000_000_000;
 const slowRate = 2000;
 const slowTickMs = 50;
 const zeros = new Uint8Array(65_536);
-/** No download is served for longer. */
+/** The maximum duration of a download. */
 const serveMsMax = 600_000;
 
-/** What goes out: a head, and bytes that are made as they are read. */
+/** The answer: a head, and bytes that are generated while they are read. */
 type Serving = {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
-  /** How it ends short of its length. */
+  /** How it ends before its full length. */
   readonly breaksOff?: 'reset' | 'stall';
 };
 
 /**
- * Serves the file of a job, with ranges, or what its script has in place of it, and books the end of the call. Resolves when the reply has ended; never rejects. The caller
- * has checked that whoever asks may have it.
+ * Serves the file of a job, with ranges, or the replacement in its script, and records the end of the call. Resolves
+ * when the reply has ended; never rejects. The caller has checked the access.
  */
 export async function serveVideo(call: Call, job: VideoJob, response: ServerResponse): Promise<void> {
   const { record, state } = call;
@@ -51,14 +51,14 @@ export async function serveVideo(call: Call, job: VideoJob, response: ServerResp
     if (serving.status >= 400) ending = 'refused';
     else ending = isFaulty ? 'faulted' : 'completed';
   } catch {
-    // The client has left, or the file could not be made; either way the connection is of no further use.
+    // The client has disconnected, or the file could not be generated; in both cases the connection is useless.
     response.destroy();
   }
   state.records.end(record, ending, state.clock.nowMs());
 }
 
 async function breakOff(response: ServerResponse, how: 'reset' | 'stall', signal: AbortSignal): Promise<void> {
-  // What was written has to leave before the reset would discard it.
+  // Written bytes must be sent before the reset would discard them.
   await sleep(20, undefined, { signal });
   if (how === 'stall') await once(response, 'close', { signal });
   else response.socket?.resetAndDestroy();
@@ -86,11 +86,11 @@ async function choose(call: Call, job: VideoJob): Promise<Serving> {
   return spoil(job, file) ?? serveRange(call, job, file);
 }
 
-/** The file with what its script does to it; undefined if that is nothing. */
+/** The file with the changes of its script; undefined without changes. */
 function spoil(job: VideoJob, file: Uint8Array): Serving | undefined {
   const { script } = job;
   const { content } = script;
-  // A status has been answered before.
+  // A status was answered before.
   if (content === undefined || typeof content === 'number') return undefined;
   const headers = { 'content-type': script.contentType ?? 'video/mp4', 'content-length': String(file.length) };
   const half = [file.subarray(0, file.length >> 1)];
@@ -116,7 +116,9 @@ function spoil(job: VideoJob, file: Uint8Array): Serving | undefined {
   }
 }
 
-/** The whole file, or the one range that was asked for (RFC 9110, section 14). Several ranges at once are answered with the whole. */
+/**
+ * The whole file, or the one requested range (RFC 9110, section 14). Several ranges are answered with the whole file.
+ */
 function serveRange({ request, state }: Call, job: VideoJob, file: Uint8Array): Serving {
   const etag = `"${hash('sha256', file).slice(0, 32)}"`;
   const secondsLeft = Math.max(0, Math.floor((linkEndsAtMs(job) - state.clock.nowMs()) / 1000));
@@ -140,7 +142,10 @@ function serveRange({ request, state }: Call, job: VideoJob, file: Uint8Array): 
   return { status: 206, headers: { ...headers, ...part }, bytes: [file.subarray(start, end)] };
 }
 
-/** The file and, up to a length, a box that every player skips, so that it plays however large it is. Made as it is read. */
+/**
+ * The file and, up to a length, a box that every player skips, so that it is playable at any size. Generated while it
+ * is read.
+ */
 function* enlarge(file: Uint8Array, length: number): Generator<Uint8Array> {
   yield file;
   const box = Buffer.alloc(16);
@@ -151,7 +156,7 @@ function* enlarge(file: Uint8Array, length: number): Generator<Uint8Array> {
   for (let left = length - file.length - box.length; left > 0; left -= zeros.length) yield zeros.subarray(0, Math.min(left, zeros.length));
 }
 
-/** The rate is asked for at each piece: a download that is under way can be steered, too. */
+/** The rate is read for each piece, so that a running download can be changed, too. */
 async function* drip(file: Uint8Array, rateNow: () => number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < file.length;) {
     const rate = rateNow();

@@ -2,20 +2,20 @@ import { asText } from '../read-json.ts';
 import type { JsonRecord } from '../simulated-vendor.ts';
 import { startSimulator, type RunningSimulator, type SimulatorOptions } from '../start-simulator.ts';
 
-/** A simulator whose clock the test turns, and how its video interfaces are called. */
+/** A simulator whose clock the test advances, and how its video interfaces are called. */
 export type VideoBench = {
   readonly simulator: RunningSimulator;
   /** Base address of the vendor. */
   readonly url: string;
-  /** Lets time pass, in milliseconds. */
+  /** Advances the clock, in milliseconds. */
   readonly pass: (ms: number) => void;
   readonly get: (path: string, headers?: Record<string, string>) => Promise<Response>;
   readonly post: (path: string, body: object, headers?: Record<string, string>) => Promise<Response>;
-  /** Submits and gives the job's id at the control server. */
+  /** Submits and returns the job's id at the control server. */
   readonly submit: (script?: string, body?: object) => Promise<string>;
 };
 
-/** How each interface is asked for a video that a script steers. */
+/** The request of each interface for a video with a script. */
 const submissions = {
   xai: (script: string) => ({ path: '/videos/generations', body: { model: 'grok-imagine-video', prompt: 'A cat.', simulator: script } }),
   openai: (script: string) => ({ path: '/videos', body: { model: 'sora-2', prompt: 'A cat.', simulator: script } }),
@@ -27,7 +27,9 @@ const submissions = {
 
 export type VideoVendor = keyof typeof submissions;
 
-/** Starts a simulator for tests of one video interface. A job takes 1,000 ms of the turned clock. The caller closes it. */
+/**
+ * Starts a simulator for tests of one video interface. A job takes 1,000 ms of the test's clock. The caller closes it.
+ */
 export async function openBench(vendor: VideoVendor, options: SimulatorOptions = {}): Promise<VideoBench> {
   let nowMs = Date.UTC(2026, 10, 22);
   const simulator = await startSimulator({ video: 'ms=1000', clock: { nowMs: () => nowMs }, ...options });

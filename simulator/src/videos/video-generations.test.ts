@@ -15,7 +15,7 @@ const path = '/video/generations';
 const request = { model: 'vendor-imagine-video', prompt: 'A cat.' };
 const portrait = `data:image/png;base64,${Buffer.from('89504e470d0a1a0a0000000d494844520000010000000200', 'hex').toString('base64')}`;
 
-test('a task is told alike on both paths, and its file is for those with a key', async () => {
+test('a task is the same on both paths, and its file needs a key', async () => {
   const made = await readObject(await bench.post(path, request));
   assert.equal(made['task_id'], made['id']);
   bench.pass(1000);
@@ -39,7 +39,7 @@ for (const { note, body, shape } of [
   },
   { note: "an image's ratio", body: { image: portrait }, shape: { width: 480, height: 960, frames: 120 } },
   {
-    note: 'a ratio other than the image has',
+    note: "a ratio that differs from the image's",
     body: { images: [{ url: portrait }], metadata: { aspect_ratio: '1:1' } },
     shape: { width: 480, height: 480, frames: 120 },
   },
@@ -55,7 +55,7 @@ for (const { note, body, shape } of [
   });
 }
 
-test('a remix is as its input was', async () => {
+test('a remix has the shape of its input', async () => {
   const from = await bench.submit('', { duration: 2, metadata: { aspect_ratio: '1:1' } });
   bench.pass(1000);
   const bytes = await (await bench.get(`/videos/${from}/content`)).bytes();
@@ -73,7 +73,7 @@ test('a form means the same as a JSON body', async () => {
   assert.deepEqual(bench.simulator.videos()[0]?.['shape'], { width: 1280, height: 720, frames: 120 });
 });
 
-test('the same key makes one task of many submissions, another body is refused, another caller is served', async () => {
+test('many submissions with the same key make one task, another body is refused, another caller is served', async () => {
   const key = { 'idempotency-key': 'k1' };
   const ids = await Promise.all([1, 2, 3].map(async () => (await readObject(await bench.post(path, request, key)))['id']));
   assert.equal(new Set(ids).size, 1);
@@ -88,7 +88,7 @@ test('the same key makes one task of many submissions, another body is refused, 
   );
 });
 
-test('a submission whose answer was lost is told of its task when it is repeated', async () => {
+test('a repeated submission whose first answer was lost gets its task', async () => {
   const key = { 'idempotency-key': 'k2' };
   const body = { ...request, metadata: { simulator: 'accept=cut' } };
   await assert.rejects(bench.post(path, body, key));
@@ -101,10 +101,10 @@ test('a submission whose answer was lost is told of its task when it is repeated
 
 for (const { note, body } of [
   { note: 'no prompt', body: { prompt: '' } },
-  { note: 'a length that is none', body: { duration: 0 } },
+  { note: 'an invalid length', body: { duration: 0 } },
   { note: 'an unknown resolution', body: { metadata: { resolution: '1080p' } } },
   { note: 'image and images', body: { image: portrait, images: [portrait] } },
-  { note: 'metadata that is no object', body: { metadata: 'x' } },
+  { note: 'metadata that is not an object', body: { metadata: 'x' } },
   { note: 'a remix of nothing', body: { metadata: { video: 'x' } } },
 ]) {
   test(`${note} is refused`, async () => {
@@ -113,7 +113,7 @@ for (const { note, body } of [
   });
 }
 
-test("a task is not found among the vendor's own videos, nor one of those among tasks", async () => {
+test("a task is not among the vendor's own videos, and none of those is among tasks", async () => {
   const task = await bench.submit();
   await bench.post('/videos', { prompt: 'x' });
   const video = asText(bench.simulator.videos().at(-1)?.['id']);

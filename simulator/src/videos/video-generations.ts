@@ -9,7 +9,10 @@ import { aspectRatios, ratioOf, remixShape, resolutions, secondsOf, shapeOf, typ
 const createPath = '/v1/video/generations';
 const idPrefix = 'task_';
 
-/** A gateway whose tasks are made by POST /v1/video/generations. Its ids tell its tasks apart from the vendor's own videos, which share paths. */
+/**
+ * A gateway whose tasks are made by POST /v1/video/generations. Its ids distinguish its tasks from the vendor's own
+ * videos, which share paths.
+ */
 export async function routeVideoGenerations(call: VideoCall): Promise<VideoReply | undefined> {
   const { method, path } = call.request;
   if (path === createPath) return method === 'POST' ? await create(call) : undefined;
@@ -61,7 +64,7 @@ type Wanted = { readonly shape: VideoShape; readonly inputs: readonly string[]; 
 
 function readNew(fields: JsonRecord, metadata: JsonRecord): Wanted {
   const { image, images } = fields;
-  // A form has its numbers as texts.
+  // A form has its numbers as strings.
   const duration = typeof fields['duration'] === 'string' ? Number(fields['duration']) : (fields['duration'] ?? 5);
   if (typeof duration !== 'number' || !Number.isInteger(duration) || duration < 1 || duration > 15)
     throw bad('duration must be an integer from 1 to 15', 'duration');
@@ -99,7 +102,7 @@ function readMetadata(value: Json | undefined): JsonRecord {
     const parsed: unknown = JSON.parse(typeof value === 'string' ? value : '');
     if (isRecord(parsed)) return parsed;
   } catch {
-    // Refused below, as everything that is no object.
+    // Refused below, like every other value that is not an object.
   }
   throw bad('metadata must be an object', 'metadata');
 }
@@ -110,7 +113,7 @@ function readImages(value: Json | undefined): readonly (string | undefined)[] {
   return value.map(sourceOf);
 }
 
-/** A text, or an object that names it as `url` or `image_url`. */
+/** A string, or an object that has it as `url` or `image_url`. */
 function sourceOf(value: Json): string | undefined {
   if (typeof value === 'string') return value;
   if (!isRecord(value)) return undefined;

@@ -6,20 +6,20 @@ import type { VideoShape } from './video-shape.ts';
 /** The interface that a job was submitted by. */
 type VideoInterface = 'xai-videos' | 'openai-videos' | 'video-generations';
 
-/** What a job is from its submission on. */
+/** The properties of a job from its submission on. */
 export type VideoOrder = {
   readonly id: string;
   readonly interface: VideoInterface;
   readonly vendor: string;
   readonly model: string;
-  /** As it was sent, a directive included. */
+  /** As it was sent, including a directive. */
   readonly prompt: string;
-  /** What the picture tells of the inputs. */
+  /** The lines about the inputs that are drawn into the video. */
   readonly inputs: readonly string[];
   readonly imageCount: number;
   readonly shape: VideoShape;
   readonly idempotencyKey?: string;
-  /** Of the body, to tell a repeated submission from another one under the same key. */
+  /** Of the body, to distinguish a repeated submission from another one under the same key. */
   readonly bodySha256: string;
   /** Members of the request that its answers repeat. */
   readonly echo?: JsonRecord;
@@ -34,14 +34,14 @@ export type VideoJob = VideoOrder & {
   polls: number;
   /** Polls with a credential other than the submission's. */
   pollsByOthers: number;
-  /** How often the end was told. */
+  /** How often the end was reported. */
   endsTold: number;
   /** Downloads that were begun, of a part or of the whole. */
   downloads: number;
   deleted: boolean;
 };
 
-/** Where a job stands. */
+/** The state of a job. */
 export type VideoStanding =
   | { readonly phase: 'queued' | 'working'; readonly progress: number }
   | { readonly phase: 'done' | 'failed' | 'expired' | 'moderated'; readonly endedAtMs: number };
@@ -51,7 +51,7 @@ export type VideoJobs = {
   readonly get: (id: string) => VideoJob | undefined;
   /** The job that a credential submitted under an idempotency key. */
   readonly findByKey: (from: VideoInterface, credential: string, key: string) => VideoJob | undefined;
-  /** All jobs still kept, deleted ones too, oldest first. */
+  /** All retained jobs, deleted ones too, oldest first. */
   readonly list: () => readonly VideoJob[];
   readonly clear: () => void;
 };
@@ -59,7 +59,7 @@ export type VideoJobs = {
 const jobsMax = 10_000;
 const usualMs = 4000;
 const usualLinkMs = 86_400_000;
-/** Part of the time that a job waits in the queue. */
+/** The share of its time that a job waits in the queue. */
 const queuedPart = 0.1;
 
 /** Keeps the last 10,000 jobs. */
@@ -86,12 +86,12 @@ export function createVideoJobs(): VideoJobs {
   };
 }
 
-/** Makes a job of an order. It is not kept yet. */
+/** Makes a job of an order. It is not stored yet. */
 export function createJob(order: VideoOrder, script: VideoScript): VideoJob {
   return { ...order, script, submissions: 1, polls: 0, pollsByOthers: 0, endsTold: 0, downloads: 0, deleted: false };
 }
 
-/** Where a job stands at a time, by its script alone: nothing runs in between. */
+/** The state of a job at a time, by its script alone: no work runs in between. */
 export function standingOf(job: VideoJob, nowMs: number): VideoStanding {
   const { ms = usualMs, end = 'done', turn, turnAfter = 1 } = job.script;
   const elapsed = Math.max(0, nowMs - job.submittedAtMs);
@@ -103,12 +103,12 @@ export function standingOf(job: VideoJob, nowMs: number): VideoStanding {
   return { phase: turn !== undefined && job.endsTold >= turnAfter ? turn : end, endedAtMs: job.submittedAtMs + ms };
 }
 
-/** When the result can no longer be fetched. */
+/** When the result expires. */
 export function linkEndsAtMs(job: VideoJob): number {
   return job.submittedAtMs + (job.script.ms ?? usualMs) + (job.script.linkMs ?? usualLinkMs);
 }
 
-/** Beginning of a credential's digest, which tells credentials apart without naming them. */
+/** Beginning of a credential's digest, which distinguishes credentials without naming them. */
 export function digestOf(credential: string): string {
   return hash('sha256', credential).slice(0, 12);
 }

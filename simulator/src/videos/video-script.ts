@@ -1,40 +1,43 @@
 import { SteeringError } from '../steering.ts';
 
-/** How a simulated video job goes and what its interface tells of it. Every member is optional: an empty script is a job that succeeds. */
+/**
+ * The behaviour of a simulated video job and of its interface. Every member is optional: an empty script is a job that
+ * succeeds.
+ */
 export type VideoScript = {
   /** From submission to the end, in milliseconds. */
   readonly ms?: number;
-  /** What the job comes to; `never` leaves it working. */
+  /** The end of the job; `never` leaves it working. */
   readonly end?: 'done' | 'failed' | 'expired' | 'moderated' | 'never';
   /** The error of a failure. */
   readonly code?: string;
   readonly message?: string;
-  /** What is told once the end was told `turnAfter` times (1): a vendor that changes its mind. */
+  /** The report after the end was reported `turnAfter` times (1): a vendor that changes its result. */
   readonly turn?: 'done' | 'failed';
   readonly turnAfter?: number;
-  /** `back` falls at every other poll, `absent` is not told, `text` is told as "50%". */
+  /** `back` falls at every other poll, `absent` is not reported, `text` is reported as "50%". */
   readonly progress?: 'rising' | 'back' | 'absent' | 'text';
-  /** A status word in place of the true one, while the job works; for ever where it never ends. */
+  /** A status value in place of the true one while the job works; permanently if it never ends. */
   readonly word?: string;
-  /** How polls are answered in place of the truth: an HTTP status, or a reply that is none. */
+  /** Replacements of poll answers: an HTTP status, or an invalid reply. */
   readonly poll?: number | 'empty' | 'html' | 'reset';
-  /** How many polls; all of them if absent. */
+  /** Number of polls; all of them if absent. */
   readonly pollTimes?: number;
-  /** How a submission is answered once it has been accepted: not at all (`cut`), with a status of failure, or with an empty body. */
+  /** The answer to an accepted submission: none (`cut`), an error status, or an empty body. */
   readonly accept?: number | 'cut' | 'empty';
   /** Wait between accepting and answering, in milliseconds. */
   readonly acceptMs?: number;
-  /** Where the result's address leads; a literal address is given as it stands. */
+  /** The target of the result's address; a literal address is returned unchanged. */
   readonly link?: string;
-  /** How long the result can be fetched, in milliseconds. */
+  /** The lifetime of the result, in milliseconds. */
   readonly linkMs?: number;
-  /** What is wrong with the file as it is served: a status in place of it, or a fault. */
+  /** The fault of the served file: a status in place of it, or damage. */
   readonly content?: number | (typeof contentFaults)[number];
   /** Size of huge content. */
   readonly contentBytes?: number;
-  /** Bytes a second of slow content. */
+  /** Bytes per second of slow content. */
   readonly contentRate?: number;
-  /** A media type that is told in place of `video/mp4`. */
+  /** A media type that is declared in place of `video/mp4`. */
   readonly contentType?: string;
 };
 
@@ -63,7 +66,10 @@ const readers: { readonly [key: string]: (value: string) => VideoScript } = {
   'content-type': (value) => ({ contentType: value }),
 };
 
-/** Reads `ms=200;end=failed;code=busy`, any subset. Throws SteeringError for what means nothing. The README says what each key does. */
+/**
+ * Parses `ms=200;end=failed;code=busy`, any subset. Throws SteeringError for invalid input. The README describes each
+ * key.
+ */
 export function readVideoScript(text: string): VideoScript {
   let script: VideoScript = {};
   for (const part of text.split(';').map((item) => item.trim())) {
@@ -72,7 +78,7 @@ export function readVideoScript(text: string): VideoScript {
     const key = equals < 0 ? part : part.slice(0, equals);
     const read = Object.hasOwn(readers, key) ? readers[key] : undefined;
     if (read === undefined || equals < 0)
-      throw new SteeringError(`video: "${part}" means nothing; known are ${Object.keys(readers).join(', ')}, each with =value`);
+      throw new SteeringError(`video: "${part}" is invalid; known keys: ${Object.keys(readers).join(', ')}, each with =value`);
     script = { ...script, ...read(part.slice(equals + 1)) };
   }
   return script;

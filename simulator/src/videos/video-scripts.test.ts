@@ -4,7 +4,7 @@ import { isRecord } from '../read-json.ts';
 import type { JsonRecord } from '../simulated-vendor.ts';
 import { openBench, readObject, type VideoBench, type VideoVendor } from './video-client.ts';
 
-/** Where each interface tells of an error and of an unknown status. */
+/** The place of an error and of an unknown status in each interface. */
 const vendors: readonly { readonly vendor: VideoVendor; readonly words: Readonly<Record<string, string>> }[] = [
   { vendor: 'xai', words: { working: 'pending', done: 'done', failed: 'failed' } },
   { vendor: 'openai', words: { working: 'in_progress', done: 'completed', failed: 'failed' } },
@@ -23,21 +23,21 @@ for (const { vendor, words } of vendors) {
     const poll = (id: string): Promise<Response> => bench.get(`/videos/${id}`);
     const ask = async (id: string): Promise<JsonRecord> => await readObject(await poll(id));
 
-    test('a job that never ends is pending however late it is', async () => {
+    test('a job that never ends is pending at any time', async () => {
       const id = await bench.submit('end=never');
       bench.pass(86_400_000);
       const { status, progress } = await ask(id);
       assert.deepEqual([status, progress], [words['working'], 99]);
     });
 
-    test('an unknown word stands for the true status while the job works', async () => {
+    test('an unknown status value replaces the true status while the job works', async () => {
       const id = await bench.submit('word=simmering');
       assert.equal((await ask(id))['status'], 'simmering');
       bench.pass(1000);
       assert.equal((await ask(id))['status'], words['done']);
     });
 
-    test('progress falls, is missing or is a text where that is asked for', async () => {
+    test('progress falls, is missing or is a string if requested', async () => {
       const seen: unknown[][] = [];
       for (const how of ['back', 'absent', 'text']) {
         const id = await bench.submit(`progress=${how}`);
@@ -51,14 +51,14 @@ for (const { vendor, words } of vendors) {
       ]);
     });
 
-    test('a failure has the code and the message that were asked for', async () => {
+    test('a failure has the requested code and message', async () => {
       const id = await bench.submit('end=failed;code=busy;message=Too many videos.');
       bench.pass(1000);
       const { status, error } = await ask(id);
       assert.deepEqual([status, error], [words['failed'], { code: 'busy', message: 'Too many videos.' }]);
     });
 
-    test('a job changes its mind once its end was told', async () => {
+    test('a job changes its result after its end was reported', async () => {
       for (const [end, turn] of [
         ['failed', 'done'],
         ['done', 'failed'],
@@ -69,7 +69,7 @@ for (const { vendor, words } of vendors) {
       }
     });
 
-    test('a moderated and an expired job give no file', async () => {
+    test('a moderated and an expired job return no file', async () => {
       for (const end of ['moderated', 'expired']) {
         const id = await bench.submit(`end=${end}`);
         bench.pass(1000);
@@ -83,7 +83,7 @@ for (const { vendor, words } of vendors) {
     });
 
     for (const status of [404, 429, 500, 503]) {
-      test(`polls are answered with ${status} as often as was asked for`, async () => {
+      test(`polls are answered with ${status} as often as requested`, async () => {
         const id = await bench.submit(`poll=${status};poll-times=2`);
         bench.pass(1000);
         const statuses = [await poll(id), await poll(id), await poll(id)].map((reply) => reply.status);
@@ -91,7 +91,7 @@ for (const { vendor, words } of vendors) {
       });
     }
 
-    test('polls are answered with nothing, with a page, or not at all', async () => {
+    test('polls are answered with an empty body, with a page, or not at all', async () => {
       assert.equal(await (await poll(await bench.submit('poll=empty'))).text(), '');
       assert.match(await (await poll(await bench.submit('poll=html'))).text(), /<html>/);
       const reset = await bench.submit('poll=reset');
@@ -103,7 +103,7 @@ for (const { vendor, words } of vendors) {
       ['accept=500', 'is an error'],
       ['accept=empty', 'is empty'],
     ] as const) {
-      test(`a job goes on whose acceptance ${note}`, async () => {
+      test(`a job continues whose acceptance ${note}`, async () => {
         const id = await bench.submit(script);
         assert.equal(bench.simulator.videos().length, 1);
         bench.pass(1000);
@@ -111,7 +111,7 @@ for (const { vendor, words } of vendors) {
       });
     }
 
-    test('a job is accepted long before that is answered', async () => {
+    test('a job is accepted long before the answer', async () => {
       const submission = bench.submit('accept-ms=200');
       for (let tries = 0; bench.simulator.videos().length === 0 && tries < 2000; tries++)
         await new Promise((resolve) => setTimeout(resolve, 1));
@@ -119,7 +119,7 @@ for (const { vendor, words } of vendors) {
       await submission;
     });
 
-    test('a directive in the prompt steers too and is no part of the picture, and its faults leave no job', async () => {
+    test('a directive in the prompt has the same effect and is not drawn, and its faults leave no job', async () => {
       const id = await bench.submit('', { prompt: 'A cat. [[simulator video=end=failed;code=x]]' });
       bench.pass(1000);
       assert.equal((await ask(id))['status'], words['failed']);
@@ -128,7 +128,7 @@ for (const { vendor, words } of vendors) {
       assert.deepEqual(bench.simulator.videos(), []);
     });
 
-    test('a script that means nothing is refused', async () => {
+    test('an invalid script is refused', async () => {
       for (const script of ['end=soon', 'ms=-1', 'pol=404', 'poll=200', 'content=odd']) await bench.submit(script);
       assert.deepEqual(bench.simulator.videos(), []);
     });

@@ -1,19 +1,19 @@
 import { framesPerSecond } from '../media/render-video.ts';
 
-/** How a video looks, as both its file and its interface tell it. */
+/** The dimensions of a video, in its file and in its interface. */
 export type VideoShape = { readonly width: number; readonly height: number; readonly frames: number };
 
 /** Shorter edge in pixels of each resolution. */
 export const resolutions: Readonly<Record<string, number>> = { '480p': 480, '720p': 720, '1080p': 1080 };
 export const aspectRatios: readonly string[] = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'];
 
-/** No picture is longer than this many times its height, or the reverse, whatever image was given. */
+/** The maximum ratio of the longer to the shorter edge, for any input image. */
 const ratioMax = 3;
 const remixSecondsMax = 8.7;
 const remixEdgeMax = 720;
 const unknownInput = { seconds: 5, width: 854, height: 480 };
 
-/** Frames of a length in seconds. It never comes to more than was asked for, nor to a whole frame less. */
+/** Frames of a length in seconds: at most the requested length, and less than a frame below it. */
 export function framesOf(seconds: number): number {
   return Math.max(1, Math.floor(seconds * framesPerSecond + 0.001));
 }
@@ -36,7 +36,10 @@ export function ratioOf(text: string): number {
   return width / height;
 }
 
-/** A remix: as long as its input up to 8.7 s, of its ratio, at most 720p. What is not known of the input is taken for 5 s of 480p. */
+/**
+ * A remix: as long as its input up to 8.7 s, of its ratio, at most 720p. Unknown properties of the input count as 5 s
+ * of 480p.
+ */
 export function remixShape(
   input: { readonly seconds: number; readonly width: number; readonly height: number } = unknownInput,
 ): VideoShape {
@@ -45,7 +48,7 @@ export function remixShape(
   return { width: bounded(input.width * shrink), height: bounded(input.height * shrink), frames };
 }
 
-/** What the shorter edge of a shape is called. */
+/** The name of a shape's shorter edge. */
 export function resolutionOf(shape: VideoShape): string {
   const edge = Math.min(shape.width, shape.height);
   if (edge <= 480) return '480p';

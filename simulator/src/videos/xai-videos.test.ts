@@ -57,7 +57,7 @@ for (const { note, body, size, seconds, ticks } of [
     ticks: 2_500_000_000,
   },
 ] as const) {
-  test(`a video ${note} is as long, as large and as dear as it is told to be`, async () => {
+  test(`a video ${note} has the requested length, size and price`, async () => {
     const { file, video, usage } = await finish('/videos/generations', { model, prompt: 'A cat.', ...body });
     const facts = await readVideo(file);
     assert.deepEqual([facts?.width, facts?.height, facts?.seconds], [...size, seconds]);
@@ -88,7 +88,7 @@ for (const { note, path = '/videos/generations', body, status, shape } of [
   { note: 'an unknown ratio', body: { model, prompt: 'x', aspect_ratio: '5:4' }, status: 422, shape: ['error'] },
   { note: '1080p of the earlier model', body: { model, prompt: 'x', resolution: '1080p' }, status: 400, shape: ['code', 'error'] },
   {
-    note: 'an image that is none',
+    note: 'an invalid image',
     body: { model, prompt: 'x', image: { url: 'data:text/plain;base64,AA==' } },
     status: 400,
     shape: ['code', 'error'],
@@ -101,7 +101,7 @@ for (const { note, path = '/videos/generations', body, status, shape } of [
     shape: ['code', 'error'],
   },
   {
-    note: 'an edit of what is no video',
+    note: 'an edit of a file that is not a video',
     path: '/videos/edits',
     body: { model, prompt: 'x', video: { url: 'data:video/mp4;base64,AAAA' } },
     status: 400,
@@ -109,7 +109,7 @@ for (const { note, path = '/videos/generations', body, status, shape } of [
   },
   { note: 'an unknown model', body: { model: 'missing-video', prompt: 'x' }, status: 404, shape: ['code', 'error'] },
 ]) {
-  test(`${note} is refused and no job is made of it`, async () => {
+  test(`${note} is refused and makes no job`, async () => {
     const reply = await bench.post(path, body);
     assert.equal(reply.status, status);
     assert.deepEqual(Object.keys(await readObject(reply)), shape);
@@ -117,14 +117,14 @@ for (const { note, path = '/videos/generations', body, status, shape } of [
   });
 }
 
-test('an unknown request is answered in the third shape of errors', async () => {
+test('an unknown request is answered in the third format of errors', async () => {
   const reply = await bench.get('/videos/d97415a1-5796-b7ec-379f-4e6819e08fdf');
   assert.equal(reply.status, 404);
   const { error } = await readObject(reply);
   assert.ok(isRecord(error) && typeof error['message'] === 'string');
 });
 
-test('without a key nothing is told of a request, but its file is public until the link expires', async () => {
+test('without a key a request is not shown, but its file is public until the link expires', async () => {
   const { url } = await finish('/videos/generations', { model, prompt: 'A cat.', duration: 1 });
   assert.equal((await bench.get(`/videos/${asText(bench.simulator.videos()[0]?.['id'])}`, { authorization: '' })).status, 401);
   assert.equal((await fetch(url)).status, 200);
@@ -132,7 +132,7 @@ test('without a key nothing is told of a request, but its file is public until t
   assert.equal((await fetch(url)).status, 410);
 });
 
-test('the list of models names those that make videos', async () => {
+test('the list of models includes the video models', async () => {
   const text = await (await bench.get('/models')).text();
   for (const id of [model, `${model}-1.5`]) assert.ok(text.includes(`"${id}"`));
 });

@@ -59,7 +59,7 @@ function answer(changes: JsonRecord = {}, options: Ask = {}): JsonRecord {
   return JSON.parse(reply.type === 'whole' ? reply.body : '') as JsonRecord;
 }
 
-/** The message of the refusal of a body; its status and type are checked too. */
+/** The message of a body's refusal; its status and type are checked too. */
 function refusal(body: JsonRecord | undefined, options: Ask = {}, status = 400, type = 'invalid_request_error'): string {
   try {
     send(body, options);
@@ -100,7 +100,7 @@ test('the frames of a stream are exactly these', () => {
   assert.equal(reply.firstContentFrame, 3);
 });
 
-/** A stream with a fixed id and the padding taken off. */
+/** A stream with a fixed id and without the padding. */
 function createPlannedStream(steering: Steering & { outputTokensMax: number }): {
   frames: string[];
   frameTokens: readonly number[];
@@ -116,7 +116,7 @@ function createPlannedStream(steering: Steering & { outputTokensMax: number }): 
   return { ...reply, frames: reply.frames.map((frame) => frame.replace(reply.plan.id, 'FIXED').replace(/ +\n\n$/, '\n\n')) };
 }
 
-test('a stream delivers the tokens that it reports, whatever the blocks are', () => {
+test('a stream delivers the tokens that it reports, for any blocks', () => {
   const variants: JsonRecord[] = [
     {},
     { thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 2000 },
@@ -141,7 +141,7 @@ test('a stream delivers the tokens that it reports, whatever the blocks are', ()
   }
 });
 
-test('thinking comes first, signed, and left out when the client asks so', () => {
+test('thinking comes first, signed, and its text is omitted if the client asks for that', () => {
   const [thinking, reply] = answer({ thinking: { type: 'enabled', budget_tokens: 1024 }, max_tokens: 2000 })['content'] as JsonRecord[];
   assert.equal(thinking?.['signature'], signReasoning(asText(thinking?.['thinking'])));
   assert.equal(reply?.['type'], 'text');
@@ -149,7 +149,7 @@ test('thinking comes first, signed, and left out when the client asks so', () =>
   assert.equal(omitted?.['thinking'], '');
 });
 
-test('stop reasons', () => {
+test('every stop reason is written', () => {
   assert.equal(answer({ max_tokens: 1 })['stop_reason'], 'max_tokens');
   const stopped = answer({ stop_sequences: ['simulated'] });
   assert.deepEqual([stopped['stop_reason'], stopped['stop_sequence']], ['stop_sequence', 'simulated']);
@@ -160,7 +160,7 @@ test('stop reasons', () => {
   assert.equal(answer({}, { steering: { stop: 'pause' } })['stop_reason'], 'pause_turn');
 });
 
-test('cache marks: write at first sight, read later, in the pot of its lifetime', () => {
+test('cache marks: the first use writes, a later one reads, in the cache of its lifetime', () => {
   const system = [text('A long preamble. '.repeat(10), { cache_control: { type: 'ephemeral', ttl: '1h' } })];
   const first = answer({ system })['usage'] as JsonRecord;
   assert.deepEqual([first['cache_creation_input_tokens'], first['cache_read_input_tokens']], [43, 0]);
@@ -170,7 +170,7 @@ test('cache marks: write at first sight, read later, in the pot of its lifetime'
   assert.ok(Number(second['input_tokens']) > 0 && Number(second['input_tokens']) < 10);
 });
 
-test('credentials and version are demanded in the vendor’s words', () => {
+test('credentials and a version are required, with the vendor’s messages', () => {
   const bare = (headers: Record<string, string>): SimulatedRequest => ({ ...requestOf(ask(), {}), headers });
   assert.throws(() => anthropic.authenticate(bare({})), /x-api-key header is required/);
   assert.throws(() => anthropic.authenticate(bare({ 'x-api-key': '' })), /invalid x-api-key/);
@@ -178,7 +178,7 @@ test('credentials and version are demanded in the vendor’s words', () => {
   assert.throws(() => anthropic.handle(bare({ 'x-api-key': 'k' }), createPlanner({ seed: '' })), /anthropic-version: header is required/);
 });
 
-test('shape: the place and the reason', () => {
+test('an invalid shape is refused with the place and the reason', () => {
   const cases: [JsonRecord, string][] = [
     [{ foo: 1 }, 'foo: Extra inputs are not permitted'],
     [{ max_tokens: '5' }, 'max_tokens: Input should be a valid integer'],
@@ -215,7 +215,7 @@ test('shape: the place and the reason', () => {
   assert.match(refusal(ask({ tools: [{ type: 'function', function: {} }] })), /^tools\.0: Input tag 'function' found/);
 });
 
-test('rules between members', () => {
+test('rules between members are checked', () => {
   const cases: [JsonRecord, RegExp][] = [
     [{ messages: [] }, /^messages: at least one message is required$/],
     [{ messages: [assistant(text('Hi'))] }, /first message must use the "user" role/],
@@ -261,7 +261,7 @@ test('rules between members', () => {
   assert.equal(refusal(ask({ model: 'missing-model' }), {}, 404, 'not_found_error'), 'model: missing-model');
 });
 
-test('tool calls and results belong together', () => {
+test('tool calls and results must match', () => {
   const unanswered = /^messages\.1: `tool_use` ids were found without `tool_result` blocks immediately after: toolu_a\. Each/;
   assert.match(refusal(ask({ messages: [user(text('a')), assistant(call('toolu_a')), user(text('b'))] })), unanswered);
   assert.match(refusal(ask({ messages: [user(text('a')), assistant(call('toolu_a'))] })), unanswered);
@@ -272,7 +272,7 @@ test('tool calls and results belong together', () => {
     /^messages\.0\.content\.0: unexpected `tool_use_id` found in `tool_result` blocks: toolu_a\./,
   );
   assert.match(refusal(ask({ messages: [user(text('a')), assistant(call('t'), call('t')), user(result('t'))] })), /ids must be unique/);
-  // Neighbouring messages of one role are one turn, and instructions may stand in between.
+  // Consecutive messages of one role are one turn, and instructions may be between them.
   const split = [
     user(text('a')),
     assistant(call('t1')),
@@ -298,7 +298,7 @@ test('fields of a beta exist only with its header', () => {
   assert.equal(refusal(ask({ thread: { type: 'create' } })), 'thread: Extra inputs are not permitted');
 });
 
-test('threads: only new messages travel, and only a known reply can be continued, once, by its owner', () => {
+test('threads: only new messages are sent, and only a known reply can be continued, once, by its owner', () => {
   const headers = { 'anthropic-beta': 'message-threads-2026-08-12' };
   const first = answer({ thread: { type: 'create' }, tools: [tool] }, { headers, steering: { toolCalls: 1 } });
   const calls = (first['content'] as JsonRecord[]).filter((block) => block['type'] === 'tool_use');
@@ -307,7 +307,7 @@ test('threads: only new messages travel, and only a known reply can be continued
   assert.match(threadError(ask({ ...next, tools: [tool] }), headers), /tools: may not be set/);
   const second = answer(next, { headers });
   assert.equal(second['stop_reason'], 'end_turn');
-  assert.ok(Number((second['usage'] as JsonRecord)['input_tokens']) > 3, 'the kept messages are counted');
+  assert.ok(Number((second['usage'] as JsonRecord)['input_tokens']) > 3, 'the stored messages are counted');
   assert.match(threadError(ask(next), headers), /^thread_already_continued/);
   assert.match(threadError(ask({ thread: { type: 'continue', previous_message_id: 'msg_x' } }), headers), /^thread_not_found/);
 });
@@ -323,7 +323,7 @@ function threadError(body: JsonRecord, headers: Record<string, string>): string 
   return assert.fail('was not refused');
 }
 
-test('count_tokens counts what a message would, and takes no limits of output', () => {
+test('count_tokens counts the tokens of a message, and accepts no output limits', () => {
   const reply = send(
     { model: 'claude-test', messages: [{ role: 'user', content: 'x'.repeat(40) }] },
     { path: '/v1/messages/count_tokens' },
@@ -333,7 +333,7 @@ test('count_tokens counts what a message would, and takes no limits of output', 
   assert.equal(refusal(ask(), { path: '/v1/messages/count_tokens' }), 'max_tokens: Extra inputs are not permitted');
 });
 
-test('models: list with paging, one, none', () => {
+test('the models can be listed in pages and read one by one', () => {
   const get = (path: string): JsonRecord => {
     const reply = send(undefined, { method: 'GET', path });
     return JSON.parse(reply.type === 'whole' ? reply.body : '') as JsonRecord;

@@ -13,7 +13,7 @@ export type Block = Exclude<Message['content'], string>[number];
 const messagesValidator = Compile(messagesSchema);
 const countTokensValidator = Compile(countTokensSchema);
 
-/** Fields that exist only with a beta header, and how the names of the betas begin. */
+/** Fields that exist only with a beta header, and the prefixes of the betas' names. */
 const betaFields: Readonly<Record<string, readonly string[]>> = {
   context_management: ['context-management-', 'compact-'],
   mcp_servers: ['mcp-client-'],
@@ -21,7 +21,10 @@ const betaFields: Readonly<Record<string, readonly string[]>> = {
   thread: ['message-threads-'],
 };
 
-/** Checks the body of a call for a message: shape, then the vendor's rules for one request. Pairs of tool calls are checked on the whole thread. */
+/**
+ * Checks the body of a call for a message: shape, then the vendor's rules for one request. Pairs of tool calls are
+ * checked on the whole thread.
+ */
 export function checkMessagesBody(request: SimulatedRequest): MessagesRequest {
   const body = checkShape(request, messagesSchema, messagesValidator.Check(request.body)) as MessagesRequest;
   checkBetas(request, body);
@@ -30,7 +33,7 @@ export function checkMessagesBody(request: SimulatedRequest): MessagesRequest {
   return body;
 }
 
-/** Checks the body of a call that counts tokens, which has no limits of output. */
+/** Checks the body of a call that counts tokens, which has no output limits. */
 export function checkCountTokensBody(request: SimulatedRequest): MessagesRequest {
   const body = checkShape(request, countTokensSchema, countTokensValidator.Check(request.body)) as Omit<MessagesRequest, 'max_tokens'>;
   const complete = { ...body, max_tokens: Number.MAX_SAFE_INTEGER };
@@ -104,7 +107,7 @@ function findToolProblem(body: MessagesRequest): string | undefined {
   if (new Set(names).size < names.length) return 'tools: Tool names must be unique.';
   const choice = body.tool_choice;
   if (!choice) return undefined;
-  // On a thread the tools are those that it was created with.
+  // On a thread the tools are those of its creation.
   if (body.thread?.type === 'continue') return undefined;
   if (body.tools === undefined || body.tools.length === 0) {
     return choice.type === 'none' ? undefined : 'tool_choice: may only be specified while providing tools.';
@@ -169,7 +172,7 @@ function textAtEnd(message: Message): string | undefined {
   return last !== undefined && 'text' in last && typeof last.text === 'string' ? last.text : undefined;
 }
 
-/** Reasoning has to come back as it was given. Reasoning whose text was left out cannot be checked. */
+/** Reasoning must be returned unchanged. Reasoning whose text was omitted cannot be checked. */
 function findSignatureProblem(messages: readonly Message[]): string | undefined {
   for (const [index, message] of messages.entries()) {
     if (typeof message.content === 'string') continue;

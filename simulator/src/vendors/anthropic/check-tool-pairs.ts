@@ -3,15 +3,15 @@ import type { MessagesRequest } from './messages-schema.ts';
 type Message = MessagesRequest['messages'][number];
 type Block = Exclude<Message['content'], string>[number];
 
-/** One side's turn: neighbouring messages of the same role are one. */
+/** One side's turn: consecutive messages of the same role are one. */
 type Turn = {
   readonly role: 'user' | 'assistant';
   readonly blocks: { readonly block: Block; readonly message: number; readonly position: number }[];
 };
 
 /**
- * Every tool call has to be answered by a result at the beginning of the next user turn, and every result has to answer a call of the turn
- * before it. Gives the vendor's complaint, or undefined.
+ * Every tool call must be answered by a result at the beginning of the next user turn, and every result must answer a
+ * call of the turn before it. Returns the vendor's error message, or undefined.
  */
 export function checkToolPairs(messages: readonly Message[]): string | undefined {
   const turns = joinTurns(messages);
@@ -26,7 +26,7 @@ export function checkToolPairs(messages: readonly Message[]): string | undefined
 function joinTurns(messages: readonly Message[]): Turn[] {
   const turns: Turn[] = [];
   for (const [message, { role, content }] of messages.entries()) {
-    // Instructions in the middle of a conversation belong to nobody's turn.
+    // Instructions in the middle of a conversation belong to neither side's turn.
     if (role === 'system') continue;
     let turn = turns.at(-1);
     if (turn?.role !== role) turns.push((turn = { role, blocks: [] }));

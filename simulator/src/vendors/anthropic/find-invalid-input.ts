@@ -12,8 +12,8 @@ const typeWords: Readonly<Record<string, string>> = {
 };
 
 /**
- * Says in the vendor's words what is wrong with a value that its schema refuses, for example `messages.0.content.1.image.source: Field
- * required`: the place with the tags of the unions on the way, then the reason. Undefined when there is nothing to complain about.
+ * The vendor's message about a value that its schema refuses, for example `messages.0.content.1.image.source: Field
+ * required`: the path with the tags of the unions on it, then the reason. Undefined if the value is valid.
  */
 export function findInvalidInput(schema: object, value: Json | undefined, path = ''): string | undefined {
   return judgeBySchema(judges, schema, value, path);
@@ -107,7 +107,7 @@ function inWords(words: readonly Json[], value: Json | undefined, path: string):
   return `${path}: Input should be ${list}`;
 }
 
-/** A word as it stands; anything else as JSON. */
+/** A string unchanged; anything else as JSON. */
 function wordOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? null);
 }

@@ -2,7 +2,10 @@ import type { JsonRecord, PlanRequest } from '../../simulated-vendor.ts';
 import type { Block, Message } from './check-messages.ts';
 import type { MessagesRequest } from './messages-schema.ts';
 
-/** The prompt while it is being gathered: text in the order in which the model reads it, and where the last cache mark stood. */
+/**
+ * The prompt while it is being collected: text in the order in which the model reads it, and the position of the last
+ * cache mark.
+ */
 type Prompt = {
   readonly parts: string[];
   length: number;
@@ -13,7 +16,7 @@ type Prompt = {
 
 type Marked = { readonly cache_control?: { readonly ttl?: '5m' | '1h' } | null };
 
-/** What a call for a message asks of the model. `messages` are those of the whole thread. */
+/** The plan's input from a call for a message. `messages` are those of the whole thread. */
 export function readMessages(body: MessagesRequest, messages: readonly Message[]): PlanRequest {
   const prompt: Prompt = { parts: [], length: 0, mediaCount: 0, cachedPrefixCharacters: 0, cacheLifetime: '5m' };
   readSystem(prompt, body.system);
@@ -84,7 +87,7 @@ function readNested(prompt: Prompt, content: unknown): void {
   else if (content !== undefined) add(prompt, JSON.stringify(content));
 }
 
-/** A message of nothing but results says nothing: the text before it still stands. */
+/** A message with only results has no text: the earlier text remains the last one. */
 function readLastUserText(messages: readonly Message[]): string {
   for (const message of messages.toReversed()) {
     const text = message.role === 'user' ? textOf(message) : '';

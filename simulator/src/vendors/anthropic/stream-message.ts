@@ -20,7 +20,9 @@ type Frames = {
   readonly add: (name: string, json: string, tokens?: number) => void;
 };
 
-/** The reply as this vendor streams it: named events, JSON padded with spaces, a ping after the first block has begun. */
+/**
+ * The reply as this vendor streams it: named events, JSON padded with spaces, a ping after the first block has begun.
+ */
 export function streamMessage(plan: ReplyPlan, options: MessageOptions, errorFrame: string): StreamReply {
   const out = createFrames(plan.id);
   writeStart(out, plan, options);
@@ -90,7 +92,7 @@ function createFrames(id: string): Frames {
     frames,
     tokens,
     add(name, json, count = 0) {
-      // The vendor pads its JSON with spaces of varying number, so readers must not care.
+      // The vendor pads its JSON with a varying number of spaces, so readers must accept that.
       const padding = ' '.repeat((seed + frames.length * 7) % 17);
       frames.push(`event: ${name}\ndata: ${json}${padding}\n\n`);
       tokens.push(count);
@@ -133,7 +135,7 @@ function writeThinking(out: Frames, plan: ReplyPlan, options: MessageOptions, in
 
 function writeArguments(out: Frames, plan: ReplyPlan, call: ReplyPlan['toolCalls'][number], index: number): void {
   addDelta(out, index, '{"type":"input_json_delta","partial_json":""}', 0);
-  // A tool without arguments gets nothing but the empty piece.
+  // A tool without arguments gets only the empty piece.
   if (Object.keys(call.arguments).length === 0) return;
   for (const piece of splitText(JSON.stringify(call.arguments), plan.tokensPerFrame, call.name.length)) {
     addDelta(out, index, `{"type":"input_json_delta","partial_json":${JSON.stringify(piece.text)}}`, piece.tokens);

@@ -5,7 +5,7 @@ import { refuse } from './anthropic-error.ts';
 import type { Message } from './check-messages.ts';
 import type { MessagesRequest } from './messages-schema.ts';
 
-/** What the vendor keeps of a thread under the id of its last reply. */
+/** The vendor's record of a thread under the id of its last reply. */
 type StoredThread = {
   readonly messages: readonly Message[];
   readonly system?: Exclude<MessagesRequest['system'], undefined>;
@@ -15,7 +15,7 @@ type StoredThread = {
 export type Conversation = { readonly body: MessagesRequest; readonly messages: readonly Message[] };
 
 /**
- * The whole conversation of a call: its own messages, or on a thread those that the vendor kept and the new ones. Refuses an unknown
+ * The whole conversation of a call: its own messages, or on a thread the stored and the new ones. Refuses an unknown
  * thread, one that was continued already, and fields that only the first call may set.
  */
 export function openConversation(request: SimulatedRequest, body: MessagesRequest): Conversation {
@@ -38,7 +38,7 @@ export function openConversation(request: SimulatedRequest, body: MessagesReques
   return { body: { ...body, ...created }, messages: [...messages, ...body.messages] };
 }
 
-/** Keeps the conversation with its reply, so that the next call can continue it. */
+/** Stores the conversation with its reply, so that the next call can continue it. */
 export function keepConversation(request: SimulatedRequest, conversation: Conversation, reply: JsonRecord): void {
   const { body, messages } = conversation;
   const { thread } = body;
@@ -52,7 +52,7 @@ export function keepConversation(request: SimulatedRequest, conversation: Conver
   request.memory.set(keyOf(request, asText(reply['id'])), stored as unknown as Json);
 }
 
-/** Threads belong to the credential that began them: another's is as unknown as one that never was. */
+/** Threads belong to the credential that created them: another's is as unknown as one that never existed. */
 function keyOf(request: SimulatedRequest, messageId: string): string {
   const owner = hash('sha256', request.headers['x-api-key'] ?? request.headers['authorization'] ?? '').slice(0, 16);
   return `thread/${owner}/${messageId}`;

@@ -9,13 +9,13 @@ export type WebSearch = {
   readonly use: JsonRecord;
   readonly input: JsonRecord;
   readonly result: JsonRecord;
-  /** The first sentence, which cites what was found, and what follows it. */
+  /** The first sentence, which cites the result, and the rest. */
   readonly cited: string;
   readonly citation: JsonRecord;
   readonly rest: string;
 };
 
-/** The search that goes with a reply; undefined where none is offered or nothing is said. Functions are called without a search. */
+/** The search of a reply; undefined without the tool or without text. Functions are called without a search. */
 export function planSearch(body: MessagesRequest, plan: ReplyPlan, query: string): WebSearch | undefined {
   const isOffered = (body.tools ?? []).some((tool) => 'type' in tool && String(tool.type).startsWith('web_search'));
   const { text = '' } = plan;
@@ -38,7 +38,7 @@ export function planSearch(body: MessagesRequest, plan: ReplyPlan, query: string
   };
 }
 
-/** The blocks of a whole reply that searched. */
+/** The blocks of a whole reply with a search. */
 export function writeSearchBlocks({ use, input, result, cited, citation, rest }: WebSearch): JsonRecord[] {
   const text: JsonRecord[] = [{ type: 'text', text: cited, citations: [citation] }];
   return [{ ...use, input }, result, ...text, ...(rest === '' ? [] : [{ type: 'text', text: rest }])];

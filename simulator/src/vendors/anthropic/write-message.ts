@@ -11,12 +11,12 @@ export const stopReasons: Readonly<Record<ReplyPlan['stop'], string>> = {
   pause: 'pause_turn',
 };
 
-/** How a reply is written beyond its plan. */
+/** Settings of a written reply besides its plan. */
 export type MessageOptions = {
   readonly model: string;
-  /** Thinking is on, but its text is left out. */
+  /** Thinking is on, but its text is omitted. */
   readonly omitsThinking: boolean;
-  /** What was searched before the answer, if anything. */
+  /** The search before the answer, if any. */
   readonly search?: WebSearch;
 };
 
@@ -53,7 +53,7 @@ function writeContent(plan: ReplyPlan, options: MessageOptions): JsonRecord[] {
   return content;
 }
 
-/** Text that the client sees: the answer or the words of a refusal. */
+/** The visible text: the answer or the text of a refusal. */
 export function visibleText(plan: ReplyPlan): string {
   return `${plan.text ?? ''}${plan.refusal ?? ''}`;
 }
@@ -63,7 +63,9 @@ export function writeStopDetails(plan: ReplyPlan): JsonRecord | null {
   return { type: 'refusal', category: null, explanation: plan.refusal ?? 'This is a simulated refusal by a content filter.' };
 }
 
-/** The usage object with the output counted so far. Input excludes what was read from and written to the cache. */
+/**
+ * The usage object with the output counted so far. Input excludes tokens that were read from or written to the cache.
+ */
 export function writeUsage(plan: ReplyPlan, outputTokens: number, options: Pick<MessageOptions, 'search'>): JsonRecord {
   const { usage } = plan;
   const isHour = usage.cacheLifetime === '1h';

@@ -54,7 +54,7 @@ function checkContents(contents: readonly GeminiContent[], system: GeminiContent
 function checkPart(part: GeminiPart, at: string): VendorError | undefined {
   const [first, second] = dataMembers.filter((member) => part[member] !== undefined);
   if (first === undefined) {
-    // A last part that only carries a signature is what the vendor itself sends.
+    // The vendor itself sends a last part with only a signature.
     return part.thoughtSignature === undefined
       ? violates(`${at}.data`, "required oneof field 'data' must have one initialized field")
       : undefined;
@@ -71,7 +71,7 @@ function checkPart(part: GeminiPart, at: string): VendorError | undefined {
   return undefined;
 }
 
-/** Calls are answered in the next turn, all of them, and only calls are answered. */
+/** All calls must be answered in the next turn, and only calls may be answered. */
 function checkTurns(contents: readonly GeminiContent[]): VendorError | undefined {
   let openCalls = 0;
   let previous: GeminiContent | undefined;
@@ -96,8 +96,8 @@ function checkTurns(contents: readonly GeminiContent[]): VendorError | undefined
 }
 
 /**
- * Some clients send each function response as a turn of its own, and the vendor's own SDK sends back every piece of a streamed answer as one.
- * The vendor reads them as one turn.
+ * Some clients send each function response as a turn of its own, and the vendor's own SDK returns every piece of a
+ * streamed answer as one. The vendor reads them as one turn.
  */
 function mergeTurns(contents: readonly GeminiContent[]): readonly GeminiContent[] {
   const merged: GeminiContent[] = [];
@@ -111,7 +111,7 @@ function mergeTurns(contents: readonly GeminiContent[]): readonly GeminiContent[
   return merged;
 }
 
-/** Models of the third generation want the signature of the first call of each step of the turn that is still going on. */
+/** Models of the third generation require the signature of the first call of each step of the current turn. */
 function checkSignatures(model: string, contents: readonly GeminiContent[]): VendorError | undefined {
   if (!signsThoughts(model)) return undefined;
   const turnStart = contents.findLastIndex((content) => content.role !== 'model' && count(content, 'functionResponse') === 0);

@@ -3,7 +3,7 @@ import type { Json, JsonRecord, VendorError } from '../../simulated-vendor.ts';
 import { refuse } from './gemini-error.ts';
 import { schemaMessage } from './generate-content-schema.ts';
 
-/** The part of JSON Schema that the messages are written in, with the vendor's type names. */
+/** The part of JSON Schema that describes the messages, with the vendor's type names. */
 type FieldNode = {
   readonly type?: string;
   readonly proto?: string;
@@ -20,13 +20,13 @@ type Decoder = { readonly violations: Violation[] };
 
 const depthMax = 100;
 
-/** A message of the vendor's with its compiled checker, which has the last word on what was decoded. */
+/** A message of the vendor with its compiled checker, which validates the decoded result. */
 type Message<Body> = { readonly Schema: () => object; readonly Check: (value: unknown) => value is Body };
 
 /**
- * Reads a body by the vendor's proto3 JSON rules: lowerCamelCase and snake_case names, null as absent, one value where a list is meant,
- * numbers as text, enums by number or in any case, base64 in either alphabet. Gives the body with canonical names and values. Throws the
- * vendor's refusal, which lists everything that it did not understand.
+ * Reads a body by the vendor's proto3 JSON rules: lowerCamelCase and snake_case names, null as absent, one value in
+ * place of a list, numbers as strings, enums by number or in any case, base64 in either alphabet. Returns the body with
+ * canonical names and values. Throws the vendor's refusal, which lists all errors.
  */
 export function decodeProtoJson<Body>(message: Message<Body>, body: JsonRecord | undefined): Body {
   const decoder: Decoder = { violations: [] };

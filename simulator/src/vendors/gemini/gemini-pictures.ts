@@ -14,7 +14,7 @@ const samplesMax = 4;
 const pictureTokens = 1120;
 const largePictureTokens = 2000;
 
-/** Pictures of generate-content (whole, or as events) and Imagen's `:predict`; undefined for every other request. */
+/** Images of generate-content (whole, or as events) and Imagen's `:predict`; undefined for every other request. */
 export function handlePictures(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> | undefined {
   const [, model = '', action = ''] =
     /^\/v1(?:beta|alpha)?\/models\/([^:]+):([A-Za-z]+)$/.exec(request.path.replaceAll(/%3a/gi, ':')) ?? [];

@@ -16,7 +16,7 @@ type Call = {
   cache?: ReturnType<typeof createPromptCache>;
 };
 
-// Bodies are read loosely: what they hold is the subject of the tests.
+// Bodies are read loosely: their content is the subject of the tests.
 type Loose = any;
 
 function toRequest(body: JsonRecord | undefined, call: Call): SimulatedRequest {
@@ -69,7 +69,7 @@ const weather = { name: 'get_weather', parameters: { type: 'OBJECT', properties:
 const weatherTool = [{ functionDeclarations: [weather] }];
 const textOf = (reply: Loose): string => reply.candidates[0].content.parts.map((part: Loose) => part.text ?? '').join('');
 
-test('whole-reply: one candidate of the model, with usage, version and id', () => {
+test('whole-reply: there is one candidate of the model, with usage, version and id', () => {
   const reply = whole(hello);
   assert.deepEqual(Object.keys(reply), ['candidates', 'usageMetadata', 'modelVersion', 'responseId']);
   const [candidate] = reply.candidates;
@@ -82,7 +82,7 @@ test('whole-reply: one candidate of the model, with usage, version and id', () =
   assert.deepEqual(send(hello), send(hello));
 });
 
-test('event-stream-framing: CRLF frames, new text only, cumulative usage, the reason on the last chunk only', () => {
+test('event-stream-framing: frames end with CRLF, have only new text and cumulative usage, and only the last has a reason', () => {
   const { chunks, reply } = stream(hello);
   const last = chunks.at(-1);
   assert.equal(chunks.map(textOf).join(''), textOf(whole(hello)));
@@ -131,7 +131,7 @@ test('refusals-of-array-streams: they are wrapped in an array, those of the othe
   );
 });
 
-test('thoughts-counted-twice: they stand beside the candidate tokens, and are shown only when asked for', () => {
+test('thoughts-counted-twice: they are beside the candidate tokens, and are shown only on request', () => {
   const model = 'gemini-2.5-flash';
   const hidden = whole(hello, { model });
   assert.ok(hidden.candidates[0].content.parts.every((part: Loose) => part.thought === undefined));
@@ -152,7 +152,7 @@ test('thoughts-counted-twice: they stand beside the candidate tokens, and are sh
   assert.equal(without.usageMetadata.thoughtsTokenCount, undefined);
 });
 
-test('parallel-calls: several parts in one content, the reason is STOP, and the signature sits on the first call only', () => {
+test('parallel-calls: several parts are in one content, the reason is STOP, and only the first call has the signature', () => {
   const body = { ...hello, tools: weatherTool, toolConfig: { functionCallingConfig: { mode: 'ANY' } } };
   const reply = whole(body, { model: 'gemini-3-flash-preview', steering: { 'tool-calls': '2' } });
   const parts = reply.candidates[0].content.parts;
@@ -181,7 +181,7 @@ test('parallel-calls: several parts in one content, the reason is STOP, and the 
   );
 });
 
-test('tool-loop: calls come back with their signatures and their responses, in one turn or one turn each', () => {
+test('tool-loop: calls are returned with their signatures and their responses, in one turn or one turn each', () => {
   const model = 'gemini-3-flash-preview';
   const body = { ...hello, tools: weatherTool };
   const first = whole(body, { model, steering: { stop: 'tool-use', 'tool-calls': '2' } });
@@ -203,7 +203,7 @@ test('tool-loop: calls come back with their signatures and their responses, in o
     /^Function call is missing a thought_signature in functionCall parts\./,
   );
   assert.match(textOf(whole({ ...body, contents }, { model: 'gemini-2.5-flash' })), /simulated/);
-  // A turn that is over needs no signatures any more.
+  // A finished turn needs no signatures any more.
   assert.ok(
     whole({ ...body, contents: [...contents, { role: 'model', parts: [{ text: 'ok' }] }, user('And now?')] }, { model }).candidates,
   );
@@ -222,7 +222,7 @@ test('calling-modes: NONE calls nothing, and allowed names narrow ANY', () => {
   assert.deepEqual(any.candidates[0].content.parts[0].functionCall, { name: 'other' });
 });
 
-test('structured-output: responseSchema, responseJsonSchema and bare enums', () => {
+test('structured-output: responseSchema, responseJsonSchema and bare enums apply', () => {
   const config = (members: JsonRecord): JsonRecord => ({
     ...hello,
     generationConfig: { responseMimeType: 'application/json', ...members },
@@ -235,7 +235,7 @@ test('structured-output: responseSchema, responseJsonSchema and bare enums', () 
   assert.match(textOf(bare), /^(yes|no)$/);
 });
 
-test('grounding-offsets: they count bytes of the text, also beyond ASCII, and the whole metadata comes on the last chunk', () => {
+test('grounding-offsets: they count bytes of the text, also beyond ASCII, and all metadata is in the last chunk', () => {
   const body = { contents: [user('Was läuft in Zürich? 世界')], tools: [{ googleSearch: {} }] };
   const reply = whole(body, { steering: { text: encodeURIComponent('Über Zürich: 世界. Second 😀 sentence! Third?') } });
   const [candidate] = reply.candidates;
@@ -254,7 +254,7 @@ test('grounding-offsets: they count bytes of the text, also beyond ASCII, and th
   assert.ok(chunks.at(-1).candidates[0].groundingMetadata.groundingChunks[0].web.uri);
 });
 
-test('older-search-tool: it reports the score, and a threshold above the score keeps it from searching', () => {
+test('older-search-tool: it reports the score, and a threshold above the score prevents a search', () => {
   const score = { googleSearchDynamicRetrievalScore: 0.85 };
   const searched = whole({ ...hello, tools: [{ google_search_retrieval: {} }] }).candidates[0].groundingMetadata;
   assert.deepEqual(searched.retrievalMetadata, score);
@@ -264,7 +264,7 @@ test('older-search-tool: it reports the score, and a threshold above the score k
   assert.deepEqual(unsearched, { retrievalMetadata: score });
 });
 
-test('code-execution: code, result, text, in this order, with its tokens taken out of the prompt', () => {
+test('code-execution: code, result and text come in this order, and its tokens are subtracted from the prompt', () => {
   const reply = whole({ ...hello, tools: [{ codeExecution: {} }, { googleSearch: {} }] });
   const { parts } = reply.candidates[0].content;
   assert.deepEqual(
@@ -281,14 +281,14 @@ test('code-execution: code, result, text, in this order, with its tokens taken o
   );
 });
 
-test('url-context: the pages of the prompt are listed', () => {
+test('url-context: the pages in the prompt are listed', () => {
   const reply = whole({ contents: [user('Read https://simulated.example/a please')], tools: [{ urlContext: {} }] });
   assert.deepEqual(reply.candidates[0].urlContextMetadata.urlMetadata, [
     { retrievedUrl: 'https://simulated.example/a', urlRetrievalStatus: 'URL_RETRIEVAL_STATUS_SUCCESS' },
   ]);
 });
 
-test('output-limit: MAX_TOKENS, and no parts at all when every token went into thoughts', () => {
+test('output-limit: the reason is MAX_TOKENS, and there are no parts if every token was a thought', () => {
   const body = { ...hello, generationConfig: { maxOutputTokens: 8 } };
   const reply = whole(body);
   assert.equal(reply.candidates[0].finishReason, 'MAX_TOKENS');
@@ -298,7 +298,7 @@ test('output-limit: MAX_TOKENS, and no parts at all when every token went into t
   assert.deepEqual([thoughts.usageMetadata.thoughtsTokenCount, thoughts.usageMetadata.candidatesTokenCount], [8, undefined]);
 });
 
-test('blocked-answer: SAFETY, ratings, and a content without parts', () => {
+test('blocked-answer: the reason is SAFETY, with ratings and a content without parts', () => {
   const [candidate] = whole(hello, { steering: { stop: 'content-filter' } }).candidates;
   assert.deepEqual([candidate.finishReason, candidate.content], ['SAFETY', {}]);
   assert.equal(candidate.safetyRatings[0].blocked, true);
@@ -311,7 +311,7 @@ test('blocked-answer: SAFETY, ratings, and a content without parts', () => {
   );
 });
 
-test('blocked-prompt: status 200 without candidates, and nothing generated is counted', () => {
+test('blocked-prompt: the status is 200 without candidates, and no output is counted', () => {
   for (const reply of [whole(hello, { steering: { stop: 'refusal' } }), stream(hello, { steering: { stop: 'refusal' } }).chunks[0]]) {
     assert.deepEqual(Object.keys(reply), ['promptFeedback', 'usageMetadata', 'modelVersion', 'responseId']);
     assert.equal(reply.usageMetadata.totalTokenCount, reply.usageMetadata.promptTokenCount);
@@ -319,19 +319,19 @@ test('blocked-prompt: status 200 without candidates, and nothing generated is co
   assert.equal(send(hello, { steering: { stop: 'refusal' } })?.plan?.usage.outputTokens, 0);
 });
 
-test('empty-reply: one chunk with an ending', () => {
+test('empty-reply: there is one chunk with an ending', () => {
   const { chunks, reply } = stream(hello, { steering: { text: '' } });
   assert.equal(chunks.length, 1);
   assert.equal(chunks[0].candidates[0].finishReason, 'STOP');
   assert.deepEqual(reply.frameTokens, [1]);
 });
 
-test('unknown-part: a part of a kind that no client knows can be asked for', () => {
+test('unknown-part: a part of an unknown kind can be requested', () => {
   const { parts } = whole(hello, { steering: { fault: 'unknown-block' } }).candidates[0].content;
   assert.ok(parts[0].simulatedUnknownPart);
 });
 
-test('lenient-names: snake case, single values for lists, numbers as text, lower-case types and null are understood', () => {
+test('lenient-names: snake case, single values for lists, numbers as strings, lower-case types and null are accepted', () => {
   const strict = whole({
     contents: [{ role: 'user', parts: [{ text: 'Hello' }, { inlineData: { mimeType: 'image/png', data: 'AAAA' } }] }],
     systemInstruction: { parts: [{ text: 'Be brief.' }] },
@@ -376,7 +376,7 @@ test('implicit-cache: cached tokens are inside the prompt count', () => {
   assert.deepEqual(second.cacheTokensDetails, [{ modality: 'TEXT', tokenCount: second.cachedContentTokenCount }]);
 });
 
-test('count-tokens: both forms count what generation bills', () => {
+test('count-tokens: both forms count the tokens that generation bills', () => {
   const { promptTokenCount } = whole({ ...hello, tools: weatherTool }).usageMetadata;
   const inner = { model: 'models/gemini-2.0-flash', ...hello, tools: weatherTool };
   const counted = whole({ generateContentRequest: inner }, { action: 'countTokens' });
@@ -384,7 +384,7 @@ test('count-tokens: both forms count what generation bills', () => {
   assert.equal(whole(hello, { action: 'countTokens' }).totalTokens, whole(hello).usageMetadata.promptTokenCount);
 });
 
-test('models: pages until the token is absent, and one model', () => {
+test('models: pages continue until the token is absent, and one model can be read', () => {
   const names: string[] = [];
   let token = '';
   do {
@@ -398,7 +398,7 @@ test('models: pages until the token is absent, and one model', () => {
   assert.throws(() => send(undefined, { method: 'GET', path: '/v1beta/models/missing-one' }), { status: 404 });
 });
 
-test('spellings-of-the-path: doubled models, encoded colon and other versions are found, other actions are not', () => {
+test('spellings-of-the-path: doubled models, an encoded colon and other versions are found, other actions are not', () => {
   for (const path of [
     '/v1beta/models/models/gemini-2.0-flash:generateContent',
     '/v1beta/models/gemini-2.0-flash%3AgenerateContent',
@@ -411,7 +411,7 @@ test('spellings-of-the-path: doubled models, encoded colon and other versions ar
   assert.equal(send(undefined, { method: 'GET', path: '/v1beta/files' }), undefined);
 });
 
-test('credentials: a key in the header or the query, never a bearer token', () => {
+test('credentials: a key is accepted in the header or the query, and never as a bearer token', () => {
   const authenticate = (headers: Record<string, string>, query = ''): void =>
     gemini.authenticate(toRequest({}, { headers, action: `generateContent${query}` }));
   authenticate({ 'x-goog-api-key': 'k' });
@@ -422,7 +422,7 @@ test('credentials: a key in the header or the query, never a bearer token', () =
   assert.equal(refusal.error.details[0].reason, 'API_KEY_INVALID');
 });
 
-test('error-bodies: status names and, for 429, the time to wait', () => {
+test('error-bodies: they have status names and, for 429, the time to wait', () => {
   const body: Loose = gemini.errorBody(429, 'Slow down.');
   assert.deepEqual([body.error.code, body.error.status, body.error.details.at(-1).retryDelay], [429, 'RESOURCE_EXHAUSTED', '1s']);
   const overloaded: Loose = gemini.errorBody(503, 'x');
@@ -497,7 +497,7 @@ for (const [body, message] of [
   });
 }
 
-test('field-violations: an unknown name is also told in the details', () => {
+test('field-violations: an unknown name is also in the details', () => {
   assert.deepEqual(refusalOf(config({ foo: 1 })).details, [
     {
       '@type': 'type.googleapis.com/google.rpc.BadRequest',

@@ -15,8 +15,9 @@ const pageSizeDefault = 50;
 const pageSizeMax = 1000;
 
 /**
- * Google's generate-content interface: generateContent, streamGenerateContent (server-sent events with `alt=sse`, else one JSON array),
- * countTokens, and the models. A key may come in the `x-goog-api-key` header or in the query, as at the vendor.
+ * Google's generate-content interface: generateContent, streamGenerateContent (server-sent events with `alt=sse`,
+ * otherwise one JSON array), countTokens, and the models. A key may be in the `x-goog-api-key` header or in the query,
+ * as at the vendor.
  */
 export const gemini: SimulatedVendor = {
   name: 'gemini',
@@ -61,7 +62,10 @@ function route(request: SimulatedRequest, planReply: PlanReply): SimulatedReply 
   }
 }
 
-/** Finds the model and the action. The model may come with `models/` before it, once or twice, and the colon may be percent-encoded. */
+/**
+ * Finds the model and the action. The model may have `models/` before it, once or twice, and the colon may be
+ * percent-encoded.
+ */
 function findRoute(request: SimulatedRequest): Route | undefined {
   const path = request.path.replaceAll(/%3a/gi, ':').replaceAll(/%2f/gi, '/');
   const [, model, action] = /^\/v1(?:beta|alpha)?\/(?:models\/)+([^:]+):([A-Za-z]+)$/.exec(path) ?? [];
@@ -102,7 +106,10 @@ function readModels(request: SimulatedRequest): SimulatedReply | undefined {
   return whole(listModels(Math.min(pageSize || pageSizeDefault, pageSizeMax), pageToken));
 }
 
-/** Any model exists here, except those that are asked for to be missing, and other vendors', which arrive only by mistake. */
+/**
+ * Any model exists here, except those that tests request to be missing, and those of other vendors, which arrive only
+ * by mistake.
+ */
 function refuseUnknownModel(model: string, action: string): void {
   if (!/^(missing-|claude|gpt-|chatgpt|o\d|grok)/.test(model)) return;
   throw refuse(
@@ -115,7 +122,7 @@ function alternative(request: SimulatedRequest): string {
   return request.query.get('alt') ?? request.query.get('$alt') ?? 'json';
 }
 
-/** A stream in the form of an array also wraps its refusals in one. */
+/** A stream in array form also wraps its refusals in an array. */
 function inFormOf(request: SimulatedRequest, error: VendorError): VendorError {
   const isArray = /(:|%3a)streamGenerateContent$/i.test(request.path) && alternative(request) !== 'sse';
   return isArray ? new VendorError(error.status, [error.body], error.message) : error;

@@ -2,11 +2,14 @@ import { isRecord } from '../../read-json.ts';
 import type { JsonRecord, PlanRequest } from '../../simulated-vendor.ts';
 import type { GeminiContent, GeminiPart, GenerateContentRequest } from './generate-content-schema.ts';
 
-/** The vendor caches prompts by itself, in steps of 128 tokens from 1,024 tokens on; a token is four characters here. */
+/**
+ * The vendor caches prompts automatically, in steps of 128 tokens from 1,024 tokens on; a token is four characters
+ * here.
+ */
 const cacheStepCharacters = 128 * 4;
 const cachedCharactersMin = 1024 * 4;
 
-/** Writes a call in the simulator's words. */
+/** Converts a call into the simulator's neutral form. */
 export function toPlanRequest(model: string, body: GenerateContentRequest): PlanRequest {
   const contents = body.contents ?? [];
   const all = [...(body.systemInstruction ? [body.systemInstruction] : []), ...contents];
@@ -36,7 +39,7 @@ export function toPlanRequest(model: string, body: GenerateContentRequest): Plan
   };
 }
 
-/** MIME types of everything in the prompt that is not text, in order. */
+/** MIME types of all parts of the prompt that are not text, in order. */
 export function mediaTypes(body: GenerateContentRequest): readonly string[] {
   const parts = (body.contents ?? []).flatMap((content) => content.parts ?? []);
   const nested = parts.flatMap((part): readonly Pick<GeminiPart, 'inlineData'>[] => part.functionResponse?.parts ?? []);
@@ -46,7 +49,7 @@ export function mediaTypes(body: GenerateContentRequest): readonly string[] {
   });
 }
 
-/** True when the reply has to be one bare value of an enum instead of JSON. */
+/** True if the reply must be one bare value of an enum instead of JSON. */
 export function wantsBareEnum(body: GenerateContentRequest): boolean {
   return body.generationConfig?.responseMimeType === 'text/x.enum';
 }
@@ -99,7 +102,7 @@ function readOutputSchema(body: GenerateContentRequest): JsonRecord | undefined 
 
 const levelBudgets: Readonly<Record<string, number>> = { MINIMAL: 4, LOW: 8, MEDIUM: 24, HIGH: 48 };
 
-/** Models from 2.5 on think unless they are told not to; the light ones only when they are told to. */
+/** Models from 2.5 on think unless the request disables it; the light ones only if it enables it. */
 function readThinking(model: string, body: GenerateContentRequest): PlanRequest['thinking'] {
   const config = body.generationConfig?.thinkingConfig;
   if (config?.thinkingLevel !== undefined) return { budgetTokens: levelBudgets[config.thinkingLevel] ?? 24 };

@@ -1,8 +1,9 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 
-// The vendor's messages as its API description of 2026-08 lists them, in lowerCamelCase. Every field of a proto3 message is optional; what
-// must be there is said by the rules in check-generate-content.ts. `proto` is the type's name in the vendor's error texts.
+// The vendor's messages as its API description of 2026-08 lists them, in lowerCamelCase. Every field of a proto3
+// message is optional; the rules about required fields are in check-generate-content.ts. `proto` is the type's name in
+// the vendor's error texts.
 
 const typePrefix = 'type.googleapis.com/google.ai.generativelanguage.v1beta.';
 const message = <P extends TProperties>(name: string, fields: P) =>
@@ -16,15 +17,15 @@ const float = () => Type.Number({ proto: 'TYPE_FLOAT' });
 const double = () => Type.Number({ proto: 'TYPE_DOUBLE' });
 const enumeration = <const V extends string[]>(name: string, values: V) => Type.Enum(values, { proto: `${typePrefix}${name}` });
 const list = <S extends TSchema>(items: S) => Type.Array(items);
-/** An object with members of any name, taken as it is. */
+/** An object with members of any name, accepted unchanged. */
 const struct = () => Type.Record(Type.String(), Type.Unknown(), { proto: 'type.googleapis.com/google.protobuf.Struct', isFree: true });
 const anyValue = () => Type.Unknown({ proto: 'type.googleapis.com/google.protobuf.Value' });
-/** A message whose fields matter to nobody here. */
+/** A message whose fields are not used. */
 const looseMessage = (name: string) => Type.Record(Type.String(), Type.Unknown(), { proto: `${typePrefix}${name}`, isFree: true });
-/** A schema, decoded by `schemaMessage`, which cannot refer to itself in this notation. */
+/** A schema, decoded by `schemaMessage`, because this notation does not support recursion. */
 const schema = () => Type.Record(Type.String(), Type.Unknown(), { proto: `${typePrefix}Schema`, isSchema: true });
 
-/** The subset of OpenAPI schemas that `parameters` and `responseSchema` take. */
+/** The subset of OpenAPI schemas that `parameters` and `responseSchema` accept. */
 export const schemaMessage = message('Schema', {
   type: enumeration('Type', ['TYPE_UNSPECIFIED', 'STRING', 'NUMBER', 'INTEGER', 'BOOLEAN', 'ARRAY', 'OBJECT', 'NULL']),
   format: string(),

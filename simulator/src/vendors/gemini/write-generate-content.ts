@@ -9,12 +9,12 @@ import { signThought } from './thought-signature.ts';
 import { writeGrounding, writeUrlContext } from './write-grounding.ts';
 import { type GeneratedTokens, writeUsage } from './write-usage.ts';
 
-/** A call and what was planned for it. */
+/** A call and its plan. */
 export type Generation = {
   readonly model: string;
   readonly body: GenerateContentRequest;
   readonly plan: ReplyPlan;
-  /** What the simulated model would search for. */
+  /** The query of a simulated search. */
   readonly query: string;
   readonly promptText: string;
 };
@@ -27,14 +27,14 @@ const sseHeaders = { 'content-type': 'text/event-stream' };
 const jsonHeaders = { 'content-type': 'application/json; charset=UTF-8' };
 const nothing: GeneratedTokens = { candidateTokens: 0, thoughtTokens: 0 };
 
-/** Writes the reply of generateContent, printed as the vendor prints it. */
+/** Writes the reply of generateContent, formatted like the vendor's. */
 export function writeWholeReply(generation: Generation): SimulatedReply {
   const { plan, body } = generation;
   const headers = jsonHeaders;
   if (isBlocked(plan)) return { type: 'whole', status: 200, headers, body: print(writeBlocked(generation)), plan: withoutOutput(plan) };
   const parts = writeParts(generation, false);
   const isUnsafe = plan.stop === 'content-filter';
-  // A blocked answer has an empty content, and one that ran out of tokens while it thought has a role only.
+  // A blocked answer has an empty content, and one that ran out of tokens while thinking has only a role.
   const content: JsonRecord = isUnsafe ? {} : { ...(parts.length > 0 && { parts: parts.map(({ part }) => part) }), role: 'model' };
   const candidate: JsonRecord = {
     content,
@@ -72,7 +72,7 @@ function print(body: JsonRecord): string {
   return JSON.stringify(body, null, 2);
 }
 
-/** A refusal of this vendor strikes the prompt: nothing is generated, and no candidate exists. */
+/** A refusal of this vendor blocks the prompt: nothing is generated, and there is no candidate. */
 function isBlocked(plan: ReplyPlan): boolean {
   return plan.stop === 'refusal' || plan.refusal !== undefined;
 }
@@ -101,11 +101,11 @@ function writeChunk(generation: Generation, candidate: JsonRecord, generated: Ge
   };
 }
 
-/** Cumulative usage on every chunk, new text only, and the ending on the last. */
+/** Cumulative usage on every chunk, only new text, and the finish reason on the last. */
 function writeChunks(generation: Generation): { chunks: JsonRecord[]; tokens: number[] } {
   const { plan } = generation;
   const parts = writeParts(generation, true);
-  // Output that is nowhere to be seen, as in an empty reply, is delivered with the last chunk.
+  // Invisible output, as in an empty reply, is delivered with the last chunk.
   const shown = parts.reduce((sum, { generated }) => sum + generated.candidateTokens + generated.thoughtTokens, 0);
   const isUnsafe = plan.stop === 'content-filter';
   if (parts.length === 0 || isUnsafe) parts.push({ part: { text: '' }, generated: nothing });
@@ -156,7 +156,7 @@ function writeParts(generation: Generation, isStreamed: boolean): WrittenPart[] 
     });
   }
   signParts(generation, parts);
-  // Thoughts that are not shown were had before anything else.
+  // Hidden thoughts precede everything else.
   const [first, ...others] = parts;
   if (first && !showsThoughts)
     return [{ ...first, generated: { ...first.generated, thoughtTokens: plan.usage.reasoningTokens } }, ...others];
@@ -168,7 +168,7 @@ function replyText({ plan, body }: Generation): string | undefined {
   return plan.text.replace(/^"(.*)"$/s, '$1');
 }
 
-/** The signature sits on the first call, or on the last part when nothing is called. */
+/** The signature is on the first call, or on the last part without calls. */
 function signParts({ model, plan }: Generation, parts: WrittenPart[]): void {
   if (!plan.reasoning && !signsThoughts(model)) return;
   const firstCall = parts.findIndex(({ part }) => part.functionCall !== undefined);
@@ -193,7 +193,7 @@ function partIndexOf(parts: readonly WrittenPart[]): number {
   );
 }
 
-/** What the last chunk of a candidate, or the only one, says about its end. */
+/** The end of a candidate in its last or only chunk. */
 function writeEnding(generation: Generation, partIndex: number): JsonRecord {
   const { plan, body, query, promptText } = generation;
   const text = replyText(generation);
@@ -215,7 +215,10 @@ function writeEnding(generation: Generation, partIndex: number): JsonRecord {
   };
 }
 
-/** How likely the tokens of a text are said to have been, where the request asks for it. The chosen one leads its alternatives. */
+/**
+ * The simulated log probabilities of the text's tokens, if requested. The chosen token is the first of its
+ * alternatives.
+ */
 function writeLogprobs({ generationConfig }: GenerateContentRequest, text: string | undefined): JsonRecord {
   if (generationConfig?.responseLogprobs !== true || text === undefined || text === '') return {};
   const likely = splitText(text, 1).map((piece, at) => ({ token: piece.text, logProbability: -0.125 * (1 + (at % 4)) }));
@@ -229,7 +232,7 @@ function writeLogprobs({ generationConfig }: GenerateContentRequest, text: strin
   return { logprobsResult: { ...(top > 0 && { topCandidates: others }), chosenCandidates: likely } };
 }
 
-/** Calls and stop sequences end with STOP: this vendor has no reason of its own for them. */
+/** Calls and stop sequences end with STOP: this vendor has no separate reason for them. */
 function finishReason(plan: ReplyPlan): string {
   if (plan.stop === 'max-tokens') return 'MAX_TOKENS';
   return plan.stop === 'content-filter' ? 'SAFETY' : 'STOP';

@@ -4,10 +4,13 @@ import type { GenerateContentRequest } from './generate-content-schema.ts';
 const source = { uri: 'https://simulated.example/grounding-api-redirect/1', title: 'simulated.example' } as const;
 const queryCharactersMax = 60;
 const supportsMax = 3;
-/** How sure the simulated vendor always is that a search helps. */
+/** The constant confidence of the simulated vendor that a search helps. */
 const retrievalScore = 0.85;
 
-/** What a search adds to a candidate; undefined when no search tool was sent. A threshold above the score keeps the model from searching. */
+/**
+ * The members that a search adds to a candidate; undefined without a search tool. A threshold above the score prevents
+ * the search.
+ */
 export function writeGrounding(body: GenerateContentRequest, text: string, query: string, partIndex: number): JsonRecord | undefined {
   const tools = body.tools ?? [];
   const retrieval = tools.find((tool) => tool.googleSearchRetrieval !== undefined)?.googleSearchRetrieval;
@@ -24,7 +27,7 @@ export function writeGrounding(body: GenerateContentRequest, text: string, query
   };
 }
 
-/** Cites the source for the first sentences. Offsets count UTF-8 bytes, and zeros are left out, as the vendor does. */
+/** Cites the source for the first sentences. Offsets count UTF-8 bytes, and zeros are omitted, as by the vendor. */
 function writeSupports(text: string, partIndex: number): JsonRecord[] {
   const supports: JsonRecord[] = [];
   for (const found of text.matchAll(/[^.!?\s][^.!?]*[.!?]?/gu)) {
@@ -43,7 +46,7 @@ function writeSupports(text: string, partIndex: number): JsonRecord[] {
   return supports;
 }
 
-/** The pages of the prompt that the URL context tool looked at; undefined without that tool or without pages. */
+/** The pages of the prompt that the URL context tool read; undefined without that tool or without pages. */
 export function writeUrlContext(body: GenerateContentRequest, promptText: string): JsonRecord | undefined {
   if (!(body.tools ?? []).some((tool) => tool.urlContext !== undefined)) return undefined;
   const urls = [...new Set(promptText.match(/https?:\/\/[^\s"'<>)\]]+/g) ?? [])].slice(0, 20);

@@ -3,13 +3,16 @@ import type { JsonRecord, PlannedUsage } from '../../simulated-vendor.ts';
 import { mediaTypes } from './generate-content-plan.ts';
 import type { GenerateContentRequest } from './generate-content-schema.ts';
 
-/** Tokens that the output of a built-in tool is said to have put into the prompt; they are taken out of the planned input, so that sums hold. */
+/**
+ * Tokens that the output of a built-in tool adds to the prompt; they are subtracted from the planned input, so that
+ * sums stay correct.
+ */
 const toolUseTokens = 8;
 
-/** What was generated so far. Thoughts stand beside the candidate's tokens, not among them. */
+/** The output generated so far. Thoughts are beside the candidate's tokens, not among them. */
 export type GeneratedTokens = { readonly candidateTokens: number; readonly thoughtTokens: number };
 
-/** Writes the usage of a reply, or of a stream up to some chunk: counts of zero are left out, as the vendor does. */
+/** Writes the usage of a reply, or of a stream up to a chunk: counts of zero are omitted, as by the vendor. */
 export function writeUsage(body: GenerateContentRequest, usage: PlannedUsage, generated: GeneratedTokens): JsonRecord {
   const inputTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;
   const usesTool = (body.tools ?? []).some((tool) => tool.codeExecution !== undefined || tool.urlContext !== undefined);
@@ -34,7 +37,7 @@ export function writeUsage(body: GenerateContentRequest, usage: PlannedUsage, ge
   };
 }
 
-/** Splits the tokens of a prompt by what they stand for. */
+/** Splits the tokens of a prompt by modality. */
 export function writePromptDetails(body: GenerateContentRequest, promptTokens: number): JsonRecord[] {
   const counts = new Map<string, number>();
   for (const type of mediaTypes(body)) counts.set(modalityOf(type), (counts.get(modalityOf(type)) ?? 0) + tokensPerMedia);

@@ -12,7 +12,10 @@ export const audioErrorFrame = `data: ${JSON.stringify({
   },
 })}\n\n`;
 
-/** The refusal of one member of a request, in the words of the vendor's validator, which the message carries as a list. */
+/**
+ * The refusal of one member of a request, with the message of the vendor's validator, which the error carries as a
+ * list.
+ */
 export function refuseField(member: string, type: string, message: string, input: Json | undefined): VendorError {
   const shown = input === undefined ? 'None' : typeof input === 'string' ? `'${input}'` : JSON.stringify(input);
   return refuse(`[{'type': '${type}', 'loc': ('body', '${member}'), 'msg': "${message}", 'input': ${shown}}]`, { param: member });

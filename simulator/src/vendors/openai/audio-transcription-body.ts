@@ -9,11 +9,11 @@ import type { TranscriptionRequest } from './audio-transcription-request.ts';
 export type TranscriptionBody = { readonly contentType: string; readonly text: string };
 
 const audioTokensPerSecond = 10;
-/** The model hears windows of 30 seconds, which it counts in frames of 10 ms. */
+/** The model processes windows of 30 seconds, which it counts in frames of 10 ms. */
 const windowMs = 30_000;
 const framesPerWindow = 3_000;
 
-/** The whole reply in the format that was asked for. */
+/** The whole reply in the requested format. */
 export function writeTranscription(request: TranscriptionRequest, heard: Transcript, seed: string): TranscriptionBody {
   switch (request.format) {
     case 'text':
@@ -47,7 +47,7 @@ export function writeTranscriptionEvents(
   return { frames: events.map(({ body }) => `data: ${JSON.stringify(body)}\n\n`), frameTokens: events.map(({ tokens }) => tokens) };
 }
 
-/** What the transcription costs by the model's own unit: seconds rounded up, or tokens. */
+/** The usage of the transcription in the model's own unit: seconds rounded up, or tokens. */
 export function writeUsage(request: Pick<TranscriptionRequest, 'kind' | 'prompt'>, heard: Transcript): JsonRecord {
   const seconds = Math.ceil(heard.durationMs / 1000);
   if (request.kind === 'whisper') return { type: 'duration', seconds };
@@ -63,7 +63,10 @@ export function writeUsage(request: Pick<TranscriptionRequest, 'kind' | 'prompt'
   };
 }
 
-/** Segments as whisper-1 reports them: times in seconds, the text with its leading space, made-up but plausible certainties. */
+/**
+ * Segments as whisper-1 reports them: times in seconds, the text with its leading space, invented but plausible
+ * confidence values.
+ */
 export function writeSegments(heard: Transcript, temperature: number, seed: string): JsonRecord[] {
   const random = createSeededRandom(`${seed}/${heard.text}`);
   return heard.segments.map((segment, id) => ({
@@ -129,7 +132,7 @@ function writeLogprobs(text: string, seed: string): JsonRecord[] {
   return splitText(text, 1).map(({ text: token }) => ({ token, logprob: round(-0.4 * random.fraction()), bytes: [...Buffer.from(token)] }));
 }
 
-/** Ids that begin with the mark of a time, as the model's do; otherwise they mean nothing. */
+/** Ids that begin with the token of a time, like the model's; otherwise they mean nothing. */
 function writeTokenIds(text: string): number[] {
   return [
     50_364,

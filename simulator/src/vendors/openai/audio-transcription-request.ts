@@ -3,7 +3,10 @@ import type { AudioForm } from '../../media/audio-form.ts';
 import { refuseMissingModel } from './audio-errors.ts';
 import { refuse } from './responses-error.ts';
 
-/** What a model's transcriptions are: whisper-1 by the second; the newer ones by tokens; and one of these that tells speakers apart. */
+/**
+ * The unit of a model's transcriptions: seconds for whisper-1, tokens for the newer ones; one of these distinguishes
+ * speakers.
+ */
 type TranscriptionKind = 'whisper' | 'tokens' | 'diarize';
 
 type TranscriptionFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt' | 'diarized_json';
@@ -14,7 +17,7 @@ export type TranscriptionRequest = {
   readonly model: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly format: TranscriptionFormat;
-  /** Lower-case English name of the language that the caller says it is. */
+  /** Lower-case English name of the language that the caller declares. */
   readonly language: string | undefined;
   readonly prompt: string;
   readonly temperature: number;
@@ -73,7 +76,7 @@ export function checkTranscription(form: AudioForm, isTranslation: boolean): Tra
     hasWords: granularities.includes('word'),
     hasSegments: granularities.includes('segment'),
     hasLogprobs: readInclude(form, kind),
-    // The oldest model knows no streams and answers as if it had not been asked for one.
+    // The oldest model does not support streams and answers as if none had been requested.
     isStream: readFlag(form, 'stream') && kind !== 'whisper',
     chunksItself: textOf(form, 'chunking_strategy') !== undefined,
     speakers: listOf(form, 'known_speaker_names'),
@@ -183,7 +186,7 @@ function textOf({ texts }: AudioForm, name: string): string | undefined {
   return texts.get(name)?.at(-1);
 }
 
-/** A list, with or without the brackets that its field's name has on the wire. */
+/** A list; its field name may have brackets in the form. */
 function listOf({ texts }: AudioForm, name: string): readonly string[] {
   return [...(texts.get(`${name}[]`) ?? []), ...(texts.get(name) ?? [])];
 }

@@ -9,7 +9,7 @@ import { refuse } from './responses-error.ts';
 
 const shortestMs = 100;
 const tokenModelMsMax = 1_400_000;
-/** Above this, a model that tells speakers apart wants to be told how to cut. */
+/** Above this length, a model that distinguishes speakers requires a chunking strategy. */
 const unchunkedMsMax = 30_000;
 
 /** POST /v1/audio/transcriptions and /v1/audio/translations. */
@@ -34,7 +34,7 @@ export function toReply({ contentType, text }: TranscriptionBody, media: Planned
   return { type: 'media', status: 200, headers: { 'content-type': contentType }, frames: [text], media };
 }
 
-/** What is said in English, honestly marked: the simulator cannot translate. */
+/** The text in English, marked as simulated: the simulator cannot translate. */
 export function translate(heard: Transcript): Transcript {
   return { ...transcribeText(`(simulated English translation) ${heard.text}`, heard.durationMs), language: 'english' };
 }

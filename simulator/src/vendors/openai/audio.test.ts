@@ -64,7 +64,7 @@ const types = [
 ] as const;
 
 for (const [format, type, extension] of types) {
-  test(`lost-text: what is spoken as ${format} is transcribed word for word`, async () => {
+  test(`lost-text: text spoken as ${format} is transcribed word for word`, async () => {
     const response = await speak({ response_format: format });
     assert.equal(response.status, 200);
     assert.equal(response.headers.get('content-type'), type);
@@ -77,7 +77,7 @@ for (const [format, type, extension] of types) {
   });
 }
 
-test('lost-text: every format of a transcription holds the text', async () => {
+test('lost-text: every format of a transcription contains the text', async () => {
   const bytes = await wave();
   const shown = text.replace('-->', '->');
   for (const format of ['json', 'text', 'srt', 'vtt', 'verbose_json']) {
@@ -92,7 +92,7 @@ test('lost-text: every format of a transcription holds the text', async () => {
   }
 });
 
-test('wrong-timestamps: words and segments come as they are asked for', async () => {
+test('wrong-timestamps: words and segments are in the reply if requested', async () => {
   const bytes = await wave();
   const cases = [
     [[], false, true],
@@ -111,7 +111,7 @@ test('wrong-timestamps: words and segments come as they are asked for', async ()
   }
 });
 
-test('foreign-audio: a recording of another is not understood but honestly measured', async () => {
+test('foreign-audio: a recording from elsewhere is not transcribed but measured correctly', async () => {
   const hum = Int16Array.from({ length: 24_000 * 3.2 }, (_, index) => 8_000 * Math.sin(index / 10));
   const bytes = new Uint8Array(await encodeAudio(hum, 'mp3', 'A comment of somebody else'));
   const body = await record(await transcribe(bytes, { response_format: 'verbose_json' }));
@@ -119,7 +119,7 @@ test('foreign-audio: a recording of another is not understood but honestly measu
   assert.ok(Math.abs(Number(body['duration']) - 3.2) < 0.1);
 });
 
-test('token-models: usage is in tokens, streams add up to the text, and certainties cover it', async () => {
+test('token-models: usage is in tokens, streams add up to the text, and log probabilities cover it', async () => {
   const bytes = await wave();
   const fields = { model: 'gpt-4o-transcribe', prompt: 'On a beach', 'include[]': 'logprobs' };
   const whole = await record(await transcribe(bytes, fields));
@@ -136,7 +136,7 @@ test('token-models: usage is in tokens, streams add up to the text, and certaint
   assert.deepEqual(simulator.records().at(-1)?.reportedUsage, whole['usage']);
 });
 
-test('speakers: the diarizing model names who speaks', async () => {
+test('speakers: the diarizing model names the speaker', async () => {
   const bytes = await wave();
   const fields = { model: 'gpt-4o-transcribe-diarize', response_format: 'diarized_json', 'known_speaker_names[]': 'Ada' };
   const body = await record(await transcribe(bytes, fields));
@@ -148,7 +148,7 @@ test('speakers: the diarizing model names who speaks', async () => {
   assert.equal(events.filter((event) => event['type'] === 'transcript.text.segment').length, 2);
 });
 
-test('translation: says that it is simulated', async () => {
+test('translation: the text says that it is simulated', async () => {
   const bytes = await wave();
   const response = await hear('/v1/audio/translations', bytes, 'a.wav', { model: 'whisper-1', response_format: 'verbose_json' });
   const body = await record(response);
@@ -157,7 +157,7 @@ test('translation: says that it is simulated', async () => {
   assert.equal(body['language'], 'english');
 });
 
-test('speech-events: deltas are the audio, the last event its usage', async () => {
+test('speech-events: deltas are the audio, the last event is its usage', async () => {
   const order = { model: 'gpt-4o-mini-tts', voice: 'cedar', response_format: 'pcm', instructions: 'Slowly.' };
   const whole = Buffer.from(await (await speak(order)).arrayBuffer());
   const events = readEvents(await (await speak({ ...order, stream_format: 'sse' })).text());
@@ -213,7 +213,7 @@ for (const [note, fields, status, param] of badTranscriptions) {
   });
 }
 
-test('wrong-file: what is missing, too large, of another kind or broken is refused', async () => {
+test('wrong-file: a missing, too large, unknown or broken file is refused', async () => {
   const bytes = await wave();
   const send = (file: Uint8Array<ArrayBuffer> | undefined, name: string): Promise<Response> =>
     hear('/v1/audio/transcriptions', file, name, { model: 'whisper-1' });
@@ -235,7 +235,7 @@ test('wrong-file: what is missing, too large, of another kind or broken is refus
   await assertRefused(await fetch(`${origin()}/v1/audio/speech`, { method: 'POST' }), 401, null);
 });
 
-test('other-servers: whisper.cpp answers in its own way without a credential, another knows json only', async () => {
+test('other-servers: whisper.cpp answers in its own format without a credential, another supports only json', async () => {
   const bytes = await wave();
   const form = { response_format: 'verbose_json', temperature: '0.2' };
   const whisper = await hear('/whisper-cpp/inference', bytes, 'a.bin', form, { authorization: '' });
@@ -255,7 +255,7 @@ test('other-servers: whisper.cpp answers in its own way without a credential, an
   assert.deepEqual(await record(only), { text });
 });
 
-test('broken-servers: the quirks of a transcription strike what they are named after', async () => {
+test('broken-servers: the quirks of a transcription have the effect of their name', async () => {
   const bytes = await wave();
   const quirk = (kind: string, format: string): Promise<Response> =>
     transcribe(bytes, { response_format: format }, { 'x-simulator-fault': `audio-quirk;kind=${kind}` });
@@ -270,7 +270,7 @@ test('broken-servers: the quirks of a transcription strike what they are named a
   assert.equal((await quirk('no-such-quirk', 'vtt')).status, 400);
 });
 
-test('broken-audio: faults cut, hold and refuse speech as they do texts', async () => {
+test('broken-audio: faults cut, stall and refuse speech like texts', async () => {
   const fault = (name: string): Promise<Response> => speak({}, { 'x-simulator-fault': name });
   const whole = (await (await speak({})).arrayBuffer()).byteLength;
   assert.equal((await fault('status;status=429')).status, 429);
@@ -285,7 +285,7 @@ test('broken-audio: faults cut, hold and refuse speech as they do texts', async 
   await assert.rejects(async () => (await fault('conflicting-lengths')).arrayBuffer());
 });
 
-test('steered-transcription: a text asked for by header or in the prompt is what is heard', async () => {
+test('steered-transcription: a text requested by header or in the prompt is the transcript', async () => {
   const bytes = await wave();
   assert.equal((await record(await transcribe(bytes, {}, { 'x-simulator-text': 'Quite%20another' })))['text'], 'Quite another');
   const prompted = await transcribe(bytes, { prompt: '[[simulator text=As%20asked]]' });
@@ -297,7 +297,7 @@ test('steered-transcription: a text asked for by header or in the prompt is what
   });
 });
 
-test('language-names: codes of two and three letters have names, and names their code', () => {
+test('language-names: codes of two and three letters have names, and names have their code', () => {
   assert.equal(nameOfLanguage('de'), 'german');
   assert.equal(nameOfLanguage('deu'), 'german');
   for (const wrong of ['german', 'xx', 'de-DE', 'DE', '']) assert.equal(nameOfLanguage(wrong), undefined);

@@ -15,13 +15,13 @@ export const audioModels: readonly ListedModel[] = [
 
 type Answer = (request: SimulatedRequest, call: MediaCall) => Promise<MediaReply | SimulatedReply>;
 
-/** Prefix of a server as whisper.cpp brings one, without credentials. */
+/** Prefix of a server like whisper.cpp, without credentials. */
 const whisperServerPrefix = '/whisper-cpp/';
 
-/** Prefix of a server that speaks the vendor's paths but knows one format: `{"text"}`, whatever is asked for. */
+/** Prefix of a server with the vendor's paths and one format, `{"text"}`, whatever the request is. */
 const jsonOnlyPrefix = '/json-only/';
 
-// The encoders and readers of audio take a tenth of a second to load, which nobody should wait for who never asks for audio.
+// The encoders and readers of audio take a tenth of a second to load, which calls without audio do not need.
 const answerSpeech: Answer = async (request, call) => (await import('./audio-speech.ts')).answerSpeech(request, call);
 const answerTranscription: Answer = async (request, call) =>
   (await import('./audio-transcription.ts')).answerTranscription(request, call, request.path.endsWith('/translations'));
@@ -38,7 +38,10 @@ const answers: Readonly<Record<string, Answer>> = {
   [`${jsonOnlyPrefix}v1/audio/translations`]: answerJsonOnly,
 };
 
-/** Speech, transcription and translation, two other servers' ways to transcribe, and chats that hear or speak; undefined for everything else. */
+/**
+ * Speech, transcription and translation, the transcriptions of two other servers, and chats with audio input or output;
+ * undefined for everything else.
+ */
 export function handleAudio(request: SimulatedRequest, call: MediaCall): Promise<MediaReply | SimulatedReply> | undefined {
   if (request.method !== 'POST') return undefined;
   if (isAudioChat(request)) return answerAudioChat(request, call);
@@ -57,7 +60,7 @@ function hasRecording(content: Json | undefined): boolean {
   return Array.isArray(content) && content.some((part) => isRecord(part) && part['type'] === 'input_audio');
 }
 
-/** Servers at home ask for no credential. */
+/** Self-hosted servers require no credential. */
 export function isOpenAudio({ path }: SimulatedRequest): boolean {
   return path.startsWith(whisperServerPrefix);
 }

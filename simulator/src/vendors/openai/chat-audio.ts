@@ -17,8 +17,8 @@ const chunkCharacters = 16_384;
 type Voice = { readonly name: string; readonly format: AudioFormat };
 
 /**
- * A chat completion that hears or speaks: recordings in it are heard as the words that they carry, and the reply is spoken where audio is asked for. The words are
- * counted as text is, and said to be audio in the details of the usage.
+ * A chat completion with audio input or output: recordings in it count as the words that they carry, and the reply is
+ * spoken if audio is requested. The words are counted like text, and the details of the usage list them as audio.
  */
 export async function answerAudioChat(request: SimulatedRequest, call: MediaCall): Promise<SimulatedReply> {
   checkChat(request, openaiFlavor);
@@ -29,14 +29,14 @@ export async function answerAudioChat(request: SimulatedRequest, call: MediaCall
   const reply = handleChat(heard, call.planReply, openaiFlavor, audioErrorFrame);
   if (reply === undefined) throw refuse('There is no such route.', { status: 404 });
   const text = reply.plan?.text ?? '';
-  // A reply that calls tools or refuses says nothing.
+  // A reply with tool calls or a refusal is not spoken.
   if (voice === undefined || text === '') return reply;
   const { bytes } = await renderSpeech({ text, voice: voice.name, speed: 1, format: voice.format, isStreamed: false });
   const data = bytes.toString('base64');
   return reply.type === 'whole' ? speakWhole(reply, data) : speakStream(reply, data);
 }
 
-/** What is asked for as audio; undefined where only text is. Throws VendorError where it is asked for wrongly. */
+/** The requested audio; undefined for a text reply. Throws VendorError for an invalid request. */
 function readVoice(body: JsonRecord): Voice | undefined {
   if (!Array.isArray(body['modalities']) || !body['modalities'].includes('audio')) return undefined;
   const { audio } = body;
@@ -54,7 +54,7 @@ function readVoice(body: JsonRecord): Voice | undefined {
   return { name: isRecord(audio['voice']) ? asText(audio['voice']['id']) : asText(audio['voice']), format };
 }
 
-/** A message with the words of its recordings in their place. */
+/** A message with its recordings replaced by their words. */
 async function hearMessage(message: JsonRecord): Promise<JsonRecord> {
   if (!Array.isArray(message['content'])) return message;
   const content = await Promise.all(message['content'].map(hearPart));
@@ -84,7 +84,7 @@ function speakWhole(reply: Extract<SimulatedReply, { type: 'whole' }>, data: str
   return { ...reply, body: JSON.stringify(body) };
 }
 
-/** The words become a transcript, the sound follows them, and the time until which the vendor keeps it comes last. */
+/** The words become a transcript, the audio follows them, and the time until which the vendor stores it comes last. */
 function speakStream(reply: Extract<SimulatedReply, { type: 'stream' }>, data: string): SimulatedReply {
   const frames: string[] = [];
   const frameTokens: number[] = [];
@@ -125,7 +125,7 @@ function audioIdOf(body: JsonRecord): string {
   return asText(body['id']).replace('chatcmpl-', 'audio_');
 }
 
-/** All that is not reasoning was spoken. */
+/** All output except reasoning was spoken. */
 function markUsage({ usage }: JsonRecord): void {
   if (!isRecord(usage) || !isRecord(usage['completion_tokens_details'])) return;
   const details = usage['completion_tokens_details'];

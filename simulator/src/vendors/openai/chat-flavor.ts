@@ -1,19 +1,21 @@
-/** In what the vendors that speak chat completions differ. */
+/** Differences between the vendors that speak chat completions. */
 export type ChatFlavor = {
   readonly name: 'openai' | 'xai';
-  /** Refuses members that the format does not know. */
+  /** Refuses unknown members. */
   readonly isStrict: boolean;
-  /** Shows reasoning as `reasoning_content`, and counts its tokens beside the completion tokens instead of among them. */
+  /**
+   * Shows reasoning as `reasoning_content`, and counts its tokens beside the completion tokens instead of among them.
+   */
   readonly showsReasoning: boolean;
-  /** Sends the usage chunk even if nobody asked for it. */
+  /** Sends the usage chunk even if it was not requested. */
   readonly alwaysReportsUsage: boolean;
   /** Pads the chunks of a stream to hide their length. */
   readonly obfuscates: boolean;
-  /** Models that reason and hence refuse `max_tokens`. */
+  /** Models that reason and therefore refuse `max_tokens`. */
   readonly refusesMaxTokens: (model: string) => boolean;
-  /** Models that take no temperature but 1. */
+  /** Models with temperature 1 only. */
   readonly refusesTemperature: (model: string) => boolean;
-  /** Models that reason unless told otherwise. */
+  /** Models that reason by default. */
   readonly reasonsByDefault: (model: string) => boolean;
   /** Models that charge for writing to the cache, and report it. */
   readonly reportsCacheWrites: (model: string) => boolean;

@@ -25,7 +25,7 @@ const toolCall = Type.Union([
   closed({
     id: Type.String({ minLength: 1 }),
     type: Type.Literal('function'),
-    // `parsed_arguments`, here, and `parsed`, below, are what an SDK's parse helper adds to replies that callers send back.
+    // An SDK's parse helper adds `parsed_arguments`, here, and `parsed`, below, to replies that callers send back.
     function: closed({ name: Type.String({ minLength: 1 }), arguments: Type.String(), parsed_arguments: optional(Type.Unknown()) }),
   }),
   closed({
@@ -40,14 +40,14 @@ const assistantMembers = {
   refusal: nullable(Type.String()),
   name: optional(Type.String()),
   audio: nullable(closed({ id: Type.String() })),
-  // Replies bring this member, and clients send whole replies back.
+  // Replies have this member, and clients send whole replies back.
   annotations: nullable(Type.Array(open)),
   parsed: optional(Type.Unknown()),
   tool_calls: optional(Type.Array(toolCall, { minItems: 1 })),
   function_call: nullable(closed({ name: Type.String(), arguments: Type.String() })),
 };
 
-/** What each role's message may hold. They are told apart by the role, so each is checked by itself. */
+/** Permitted members of each role's message. Roles distinguish messages, so each is validated separately. */
 export const messageSchemas = {
   developer: closed({ role: Type.Literal('developer'), content: texts, name: optional(Type.String()) }),
   system: closed({ role: Type.Literal('system'), content: texts, name: optional(Type.String()) }),
@@ -61,7 +61,7 @@ export const messageSchemas = {
   function: closed({ role: Type.Literal('function'), content: Type.Union([Type.String(), Type.Null()]), name: Type.String() }),
 };
 
-/** An assistant's message where reasoning may come back in plain text. */
+/** An assistant's message in which reasoning may be returned as plain text. */
 export const reasoningAssistantSchema = closed({ ...assistantMembers, reasoning_content: nullable(Type.String()) });
 
 const functionName = Type.String({ minLength: 1, maxLength: 64, pattern: '^[a-zA-Z0-9_-]+$' });
@@ -140,10 +140,10 @@ const members = {
   function_call: optional(Type.Union([Type.String(), open])),
 };
 
-/** Body of POST /v1/chat/completions, but for what is inside its messages. */
+/** Body of POST /v1/chat/completions, except the content of its messages. */
 export const chatSchema = closed(members);
 
-/** The same where unknown members are taken without a word. */
+/** The same, where unknown members are accepted and ignored. */
 export const looseChatSchema = Type.Object(members);
 
 export type ChatRequest = Type.Static<typeof chatSchema>;

@@ -6,7 +6,10 @@ import { readChat } from './read-chat.ts';
 import { streamChat } from './stream-chat.ts';
 import { writeChat } from './write-chat.ts';
 
-/** POST /v1/chat/completions, whole and streamed; undefined for every other route. `errorFrame` is how the vendor reports a broken stream. */
+/**
+ * POST /v1/chat/completions, whole and streamed; undefined for every other route. `errorFrame` is how the vendor
+ * reports a broken stream.
+ */
 export function handleChat(
   request: SimulatedRequest,
   planReply: PlanReply,

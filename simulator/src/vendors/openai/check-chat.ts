@@ -27,7 +27,10 @@ const messageValidators = {
 
 export type CheckedChat = { readonly body: ChatRequest; readonly messages: readonly ChatMessage[] };
 
-/** Checks the body of a chat completion: shape, messages, then the vendor's rules between members. Throws the vendor's refusal. */
+/**
+ * Checks the body of a chat completion: shape, messages, then the vendor's rules between members. Throws the vendor's
+ * refusal.
+ */
 export function checkChat(request: SimulatedRequest, flavor: ChatFlavor): CheckedChat {
   const value = request.body ?? {};
   const schema = flavor.isStrict ? chatSchema : looseChatSchema;
@@ -170,13 +173,13 @@ function findMemberFault(body: ChatRequest): VendorError | undefined {
       },
     );
   }
-  // The vendor writes several choices. The simulator says that it does not, instead of writing one in silence.
+  // The vendor writes several choices. The simulator refuses them instead of ignoring all but one.
   if (isGiven(body.n) && body.n > 1)
     return refuse('This simulated model writes one choice: n must be 1.', { param: 'n', code: 'unsupported_value' });
   return undefined;
 }
 
-/** Tool results answer the calls of the assistant's message right before them, all of them. */
+/** Tool results answer all calls of the assistant's message directly before them. */
 function findPairFault(messages: readonly ChatMessage[]): VendorError | undefined {
   let open = new Set<string>();
   for (const [index, message] of messages.entries()) {

@@ -1,7 +1,10 @@
 import type { JsonRecord, ReplyPlan } from '../../simulated-vendor.ts';
 import type { ChatRequest } from './chat-schema.ts';
 
-/** Citations of a reply that searched the web: the first sentence, in code points. Empty where no search was asked for or nothing is said. */
+/**
+ * Citations of a reply with a web search: the first sentence, in code points. Empty without a search tool or without
+ * text.
+ */
 export function citeSearch(body: ChatRequest, plan: ReplyPlan): readonly JsonRecord[] {
   const { text = '' } = plan;
   if (body.web_search_options === undefined || body.web_search_options === null || text === '') return [];

@@ -6,7 +6,10 @@ const usualDimensions = 256;
 const dimensionsMax = 3072;
 const inputsMax = 2048;
 
-/** POST /v1/embeddings; undefined for every other route. A vector counts the words of its text, so that texts which share words are near each other. */
+/**
+ * POST /v1/embeddings; undefined for every other route. A vector counts the words of its text, so that texts with
+ * common words are close to each other.
+ */
 export function handleEmbeddings(request: SimulatedRequest): SimulatedReply | undefined {
   if (request.path !== '/v1/embeddings' || request.method !== 'POST') return undefined;
   const { model, input = null, dimensions = usualDimensions, encoding_format: format = 'float' } = request.body ?? {};
@@ -21,7 +24,7 @@ export function handleEmbeddings(request: SimulatedRequest): SimulatedReply | un
   return { type: 'whole', status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
 }
 
-/** Tokens stand for words of their own. */
+/** Tokens represent words of their own. */
 function readTexts(input: Json): readonly string[] {
   const isTokens = Array.isArray(input) && input.every((token) => typeof token === 'number');
   const items = Array.isArray(input) && !isTokens ? input : [input];
@@ -33,7 +36,10 @@ function readTexts(input: Json): readonly string[] {
   });
 }
 
-/** A vector of length 1 in which each word adds to one place. Words count by their beginnings, so that their forms are near too. */
+/**
+ * A vector of length 1 in which each word adds to one position. Words count by their beginnings, so that their
+ * inflected forms are close too.
+ */
 function embedText(text: string, dimensions: number): Float32Array {
   const vector = new Float32Array(dimensions);
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {

@@ -9,7 +9,7 @@ import { refuse } from './responses-error.ts';
 type ImageCall = {
   readonly isEdit: boolean;
   readonly fields: JsonRecord;
-  /** Pictures that came with the request, the mask not among them. */
+  /** Images in the request, without the mask. */
   readonly sources: number;
 };
 
@@ -34,7 +34,7 @@ const knownFields = new Set([
   'mask',
 ]);
 
-/** POST /v1/images/generations and /v1/images/edits (a form or JSON): whole, or as events where a stream is asked for. */
+/** POST /v1/images/generations and /v1/images/edits (a form or JSON): whole, or as events if a stream is requested. */
 export async function answerImages(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> {
   const isEdit = request.path.endsWith('/edits');
   const asked = await readCall(request, call, isEdit);
@@ -166,7 +166,7 @@ function answerNew(
 
 const writeEvent = (type: string, members: JsonRecord): string => `event: ${type}\ndata: ${JSON.stringify({ type, ...members })}\n\n`;
 
-/** Models that are paid by the picture. */
+/** Models that are charged per image. */
 function answerOld(request: SimulatedRequest, { fields }: ImageCall, call: MediaCall): MediaReply {
   const count = readCount(fields);
   const [width = 1024, height = 1024] = oneOf(fields, 'size', ['256x256', '512x512', '1024x1024', '1792x1024', '1024x1792'], '1024x1024')
@@ -181,7 +181,7 @@ function answerOld(request: SimulatedRequest, { fields }: ImageCall, call: Media
   return toReply({ created: Math.floor((request.nowMs ?? 0) / 1000), data }, {});
 }
 
-/** The address at which the simulator shows a picture. */
+/** The address at which the simulator serves an image. */
 export function writePictureUrl(
   request: SimulatedRequest,
   {

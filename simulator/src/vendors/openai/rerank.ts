@@ -3,7 +3,10 @@ import { asText, isRecord } from '../../read-json.ts';
 import { deriveId } from '../../seeded-random.ts';
 import { type Json, type JsonRecord, type SimulatedReply, type SimulatedRequest, VendorError } from '../../simulated-vendor.ts';
 
-/** Whose interface a route has. They are served by one vendor here, under prefixes; without one it is a server like vLLM. */
+/**
+ * The interface of a route. One vendor serves all of them here, under prefixes; without a prefix it is a server like
+ * vLLM.
+ */
 type Flavor = 'cohere-v1' | 'cohere-v2' | 'jina' | 'voyage' | 'vllm';
 
 const routes: Readonly<Record<string, Flavor>> = {
@@ -25,14 +28,17 @@ const fields: Readonly<Record<Flavor, readonly string[]>> = {
 };
 const documentsPerUnit = 100;
 
-/** Rankings in four vendors' forms and in that of vLLM; undefined for every other route. A document fits by the words that it shares with the query. */
+/**
+ * Rankings in four vendors' forms and in that of vLLM; undefined for every other route. The score of a document is its
+ * share of the query's words.
+ */
 export function handleRerank(request: SimulatedRequest): SimulatedReply | undefined {
   const flavor = request.method === 'POST' && Object.hasOwn(routes, request.path) ? routes[request.path] : undefined;
   if (flavor === undefined) return undefined;
   const body = request.body ?? {};
   const known = ['model', 'query', 'documents', ...fields[flavor]];
   const unknown = Object.keys(body).find((name) => !known.includes(name));
-  // vLLM passes over what it does not know.
+  // vLLM ignores unknown members.
   if (unknown !== undefined && flavor !== 'vllm') throw refuse(flavor, `Argument '${unknown}' is not supported by our API`, 422);
   const model = asText(body['model']);
   if (model === '') throw refuse(flavor, "invalid request: 'model' is required", 400);
@@ -90,7 +96,10 @@ function readDocuments(value: Json | undefined, flavor: Flavor): readonly string
   });
 }
 
-/** The share of the query's words that a document has. Words count by their beginnings, and the first of equals is a little better. */
+/**
+ * The share of the query's words that a document has. Words count by their beginnings, and the first of equals is a
+ * little better.
+ */
 function scoreOf(query: string, text: string): number {
   const words = (value: string): string[] => (value.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => word.slice(0, 5));
   const wanted = new Set(words(query));
@@ -99,7 +108,7 @@ function scoreOf(query: string, text: string): number {
   return Math.round((0.01 + (0.98 * shared) / Math.max(1, wanted.size)) * 1e6) / 1e6;
 }
 
-/** An error in the family's shape. */
+/** An error in the family's format. */
 function refuse(flavor: Flavor, message: string, status: number): VendorError {
   if (flavor.startsWith('cohere')) return new VendorError(status, { message }, message);
   const body = flavor === 'vllm' ? { error: { message, type: 'BadRequestError', param: null, code: status } } : { detail: message };

@@ -4,7 +4,10 @@ import type { JsonRecord, SimulatedRequest } from '../../simulated-vendor.ts';
 import { refuse } from './responses-error.ts';
 import type { ResponsesRequest } from './responses-request-schema.ts';
 
-/** A response that can be read, continued and deleted. It holds the whole conversation, so that deleting an earlier one does no harm. */
+/**
+ * A response that can be read, continued and deleted. It contains the whole conversation, so that an earlier one can be
+ * deleted.
+ */
 export type StoredResponse = {
   readonly owner: string;
   readonly response: JsonRecord;
@@ -13,22 +16,25 @@ export type StoredResponse = {
   readonly inputItems: readonly JsonRecord[];
 };
 
-/** What a call is about: the conversation so far and this call's own items, references resolved. */
+/** The subject of a call: the conversation so far and this call's own items, with resolved references. */
 export type ResponsesContext = { readonly earlierItems: readonly JsonRecord[]; readonly inputItems: readonly JsonRecord[] };
 
-/** Gathers the conversation of a call. Refuses unknown previous responses, unknown references, and reasoning that was not kept. */
+/**
+ * Collects the conversation of a call. Refuses unknown previous responses, unknown references, and reasoning that was
+ * not stored.
+ */
 export function gatherContext(request: SimulatedRequest, body: ResponsesRequest): ResponsesContext {
   const earlierItems = readEarlierItems(request, body);
   return { earlierItems, inputItems: readInputItems(body).map((item) => resolveItem(request, item)) };
 }
 
-/** The items of the input; a text stands for one user message. */
+/** The items of the input; a text is one user message. */
 export function readInputItems(body: ResponsesRequest): readonly JsonRecord[] {
   if (typeof body.input === 'string') return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: body.input }] }];
   return recordsOf(body.input);
 }
 
-/** Finds a stored response of this caller; another caller's is as unknown as one that never was. */
+/** Finds a stored response of this caller; another caller's is as unknown as one that never existed. */
 export function readStoredResponse(request: SimulatedRequest, id: string): StoredResponse | undefined {
   const stored = request.memory?.get(responseKey(id));
   if (!isRecord(stored) || stored.owner !== ownerOf(request)) return undefined;
@@ -53,7 +59,7 @@ export function storeResponse(request: SimulatedRequest, response: JsonRecord, c
   }
 }
 
-/** Forgets a response. What was already continued from it keeps its copy of the conversation. */
+/** Deletes a response. Its continuations keep their copy of the conversation. */
 export function deleteStoredResponse(request: SimulatedRequest, id: string): void {
   request.memory?.delete(responseKey(id));
 }
@@ -95,7 +101,7 @@ function itemKey(id: string): string {
   return `responses/item/${id}`;
 }
 
-/** The credential stands for the project that owns what is stored; kept as a digest. */
+/** The credential represents the project that owns the stored objects; stored as a digest. */
 function ownerOf(request: SimulatedRequest): string {
   return createHash('sha256')
     .update(request.headers.authorization ?? '')

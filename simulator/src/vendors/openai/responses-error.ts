@@ -2,7 +2,7 @@ import { type Json, VendorError } from '../../simulated-vendor.ts';
 
 export type ErrorDetails = { readonly param?: string; readonly code?: string; readonly status?: number; readonly type?: string };
 
-/** A refusal of the Responses interface: always with all four members, null where there is nothing. The status is 400 unless given. */
+/** A refusal of the Responses interface: always with all four members, null if absent. The default status is 400. */
 export function refuse(message: string, details: ErrorDetails = {}): VendorError {
   const error: Json = {
     message,

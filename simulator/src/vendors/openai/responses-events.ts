@@ -12,8 +12,8 @@ export type EventOptions = { readonly tokensPerFrame?: number; readonly includeO
 const obfuscationLength = 16;
 
 /**
- * Writes the whole stream of a finished response, in the vendor's order and numbered from 0. It depends on nothing else, so the same events
- * can be played again for a stored response.
+ * Writes the whole stream of a finished response, in the vendor's order and numbered from 0. It depends only on the
+ * response, so the same events can be replayed for a stored one.
  */
 export function writeEvents(response: JsonRecord, options: EventOptions = {}): readonly ResponsesEvent[] {
   const events: ResponsesEvent[] = [];
@@ -28,12 +28,12 @@ export function writeEvents(response: JsonRecord, options: EventOptions = {}): r
   add('response.in_progress', { response: unfinished(response, 'in_progress') });
   for (const [index, item] of outputItems(response).entries()) addItem(add, item, index, response, options.tokensPerFrame);
   const delivered = events.reduce((sum, event) => sum + event.tokens, 0);
-  // Tokens that stand for nothing visible, as in an empty reply, are delivered with the end.
+  // Tokens without visible output, as in an empty reply, are delivered with the end.
   add(`response.${asText(response.status)}`, { response }, Math.max(0, countOf(response, 'output_tokens') - delivered));
   return events;
 }
 
-/** Frames an event for the wire. */
+/** Frames an event for the connection. */
 export function frameEvent(data: JsonRecord): string {
   return `event: ${asText(data.type)}\ndata: ${JSON.stringify(data)}\n\n`;
 }
@@ -43,7 +43,10 @@ export function unfinished(response: JsonRecord, status: 'queued' | 'in_progress
   return { ...response, status, completed_at: null, incomplete_details: null, output: [], usage: null };
 }
 
-/** How a running stream reports a failure: an error event, which the vendor nests though its description shows it flat, then the failed response. */
+/**
+ * How a running stream reports a failure: an error event, which the vendor nests though its description shows it flat,
+ * then the failed response.
+ */
 export function writeFailure(response: JsonRecord, sequenceNumber: number): string {
   const message = 'The server had an error while processing your request. Sorry about that!';
   const error = { type: 'server_error', code: 'server_error', message, param: null };
@@ -65,7 +68,7 @@ function addItem(add: AddEvent, item: JsonRecord, outputIndex: number, response:
       addParts(add, item, at, tokensPerFrame);
       break;
     case 'reasoning':
-      // Reasoning that is not shown is delivered, as far as anybody can see, with the end of its item.
+      // Hidden reasoning is delivered with the end of its item.
       if (!addSummary(add, item, at, tokensPerFrame)) ownTokens = countOf(detailsOf(response), 'reasoning_tokens');
       break;
     case 'function_call':
@@ -78,7 +81,7 @@ function addItem(add: AddEvent, item: JsonRecord, outputIndex: number, response:
       for (const step of ['in_progress', 'searching', 'completed']) add(`response.web_search_call.${step}`, at);
       break;
     default:
-      // Other items come as a whole, between added and done.
+      // Other items come complete, between added and done.
       break;
   }
   add('response.output_item.done', { output_index: outputIndex, item }, ownTokens);
@@ -133,7 +136,7 @@ function addParts(add: AddEvent, item: JsonRecord, place: ItemPlace, tokensPerFr
   }
 }
 
-/** The first of these tokens, as many as make up the text. */
+/** The first of these tokens, as many as the text has. */
 function takeTokens(tokens: readonly JsonRecord[], text: string): JsonRecord[] {
   const taken: JsonRecord[] = [];
   let characters = 0;
@@ -180,7 +183,7 @@ function planName(item: JsonRecord): string {
   return item.namespace === undefined ? asText(item.name) : `${asText(item.namespace)}.${asText(item.name)}`;
 }
 
-/** A call counts its name too; the first delta carries what the pieces of its text leave over. */
+/** A call also counts its name; the first delta carries the tokens that the pieces of its text leave over. */
 function addDeltas(
   add: AddEvent,
   type: string,

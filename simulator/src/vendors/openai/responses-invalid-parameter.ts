@@ -4,8 +4,8 @@ import type { Json, JsonRecord, VendorError } from '../../simulated-vendor.ts';
 import { refuse } from './responses-error.ts';
 
 /**
- * Says in the vendor's words what is wrong with a value that its schema refuses: the first fault in the vendor's order, which is unknown
- * parameters, missing ones, then the members in the order of the schema. Undefined when there is nothing to complain about.
+ * The vendor's message about a value that its schema refuses: the first error in the vendor's order, which is unknown
+ * parameters, missing ones, then the members in the order of the schema. Undefined if the value is valid.
  */
 export function findInvalidParameter(schema: object, value: Json | undefined, path = ''): VendorError | undefined {
   return judgeBySchema(judges, schema, value, path);
@@ -38,7 +38,10 @@ function flatten(branches: readonly SchemaNode[]): readonly SchemaNode[] {
   return branches.flatMap((branch) => (branch.anyOf ? flatten(branch.anyOf) : [branch]));
 }
 
-/** Chooses the branch whose `type` the value has. A branch that may lack its type, the plain message, judges values without one. */
+/**
+ * Chooses the branch whose `type` the value has. A branch without a required type, the plain message, validates values
+ * without one.
+ */
 function byType(branches: readonly SchemaNode[], value: JsonRecord, path: string): VendorError | undefined {
   if (value.type === undefined) {
     const untyped = branches.find((branch) => !branch.required?.includes('type'));

@@ -8,7 +8,7 @@ import { writeChatLogprobs } from './write-chat.ts';
 const source = { url: 'https://simulated.example/weir', title: 'Simulated source' } as const;
 const queryCharactersMax = 60;
 
-/** Writes the finished response with all the members that the vendor sends, null where there is nothing. */
+/** Writes the finished response with all members that the vendor sends, null if absent. */
 export function writeResponse(body: ResponsesRequest, plan: ReplyPlan, query: string): JsonRecord {
   const isIncomplete = plan.stop === 'max-tokens' || plan.stop === 'content-filter';
   const reason = plan.stop === 'max-tokens' ? 'max_output_tokens' : 'content_filter';
@@ -60,10 +60,10 @@ function writeUsage({ usage }: ReplyPlan, reportsCacheWrites: boolean): JsonReco
   };
 }
 
-/** What the vendor's encryption is played by. */
+/** Imitates the vendor's encryption. */
 const compactionPrefix = 'simulated-compaction.';
 
-/** An item that stands for a conversation. */
+/** An item that replaces a conversation. */
 export function writeCompaction(plan: ReplyPlan): JsonRecord {
   const sealed = compactionPrefix + Buffer.from(plan.text ?? '').toString('base64url');
   return { id: `cmp_${plan.id}00`, type: 'compaction', encrypted_content: sealed };
@@ -73,7 +73,7 @@ function writeOutput(body: ResponsesRequest, plan: ReplyPlan, query: string): Js
   const trigger = Array.isArray(body.input) ? toJson(body.input.at(-1)) : undefined;
   if (isRecord(trigger) && trigger.type === 'compaction_trigger') return [writeCompaction(plan)];
   const items: JsonRecord[] = [];
-  // Ids differ within a response by their last letters, as the vendor's do.
+  // Ids within a response differ by their last letters, like the vendor's.
   const id = (prefix: string): string => `${prefix}_${plan.id}${items.length.toString().padStart(2, '0')}`;
   if (plan.reasoning) items.push(writeReasoning(body, plan.reasoning, id('rs')));
   if (plan.unknownBlock) items.push({ id: id('sim'), type: 'simulated_unknown_item', status: 'completed' });
@@ -184,7 +184,10 @@ function echoLocation(location: Json | undefined): JsonRecord {
   return { type: 'approximate', city: null, country: 'US', region: null, timezone: null, ...(isRecord(location) && location) };
 }
 
-/** What a checked request holds came from JSON, so it is JSON; the checker's types cannot say so for the members left open. */
+/**
+ * The content of a checked request came from JSON, so it is JSON; the checker's types cannot express that for open
+ * members.
+ */
 function toJson(value: unknown): Json {
   return value as Json;
 }

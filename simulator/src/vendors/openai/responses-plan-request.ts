@@ -4,7 +4,7 @@ import { openaiFlavor } from './chat-flavor.ts';
 import type { ResponsesContext } from './responses-context.ts';
 import type { ResponsesRequest } from './responses-request-schema.ts';
 
-/** A tool that the model may call, under the name by which the plan knows it. */
+/** A tool that the model may call, with the name by which the plan knows it. */
 export type CallableTool = {
   readonly planName: string;
   readonly name: string;
@@ -13,11 +13,11 @@ export type CallableTool = {
   readonly schema: JsonRecord;
 };
 
-/** The vendor caches by itself, in steps of 128 tokens from 1,024 tokens on; a token is four characters here. */
+/** The vendor caches automatically, in steps of 128 tokens from 1,024 tokens on; a token is four characters here. */
 const cacheStepCharacters = 128 * 4;
 const cachedCharactersMin = 1024 * 4;
 
-// The shape of a custom tool's plain text input, so that the plan can make one up.
+// The shape of a custom tool's plain text input, from which the plan can generate one.
 const customToolSchema: JsonRecord = {
   type: 'object',
   properties: { input: { type: 'string' } },
@@ -27,7 +27,7 @@ const customToolSchema: JsonRecord = {
 
 const reasoningBudgets = { none: 0, minimal: 4, low: 8, medium: 24, high: 32, xhigh: 40, max: 48 } as const;
 
-/** Writes a call in the simulator's words. */
+/** Converts a call into the simulator's neutral form. */
 export function toPlanRequest(body: ResponsesRequest, context: ResponsesContext): PlanRequest {
   const items = [...context.earlierItems, ...context.inputItems];
   const promptText = [body.instructions ?? '', ...items.map(textOfItem)].filter((text) => text !== '').join('\n');
@@ -55,12 +55,12 @@ export function toPlanRequest(body: ResponsesRequest, context: ResponsesContext)
   };
 }
 
-/** The effort that the model works with: what was asked for, else the vendor's `medium` for its reasoning models, else none. */
+/** The model's effort: the requested one, otherwise the vendor's `medium` for its reasoning models, otherwise none. */
 export function reasoningEffort(body: ResponsesRequest): keyof typeof reasoningBudgets | undefined {
   return body.reasoning?.effort ?? (body.reasoning || openaiFlavor.reasonsByDefault(body.model) ? 'medium' : undefined);
 }
 
-/** Functions and custom tools, those inside namespaces included, as far as the tool choice allows them. */
+/** Functions and custom tools, those inside namespaces included, as far as the tool choice permits them. */
 export function callableTools(body: ResponsesRequest): readonly CallableTool[] {
   const all: CallableTool[] = [];
   for (const tool of body.tools ?? []) {
@@ -73,7 +73,7 @@ export function callableTools(body: ResponsesRequest): readonly CallableTool[] {
   return all.filter((tool) => allowed.has(tool.name));
 }
 
-/** True when a web search tool is there and the tool choice lets the model use it. */
+/** True if there is a web search tool and the tool choice lets the model use it. */
 export function mayCallWebSearch(body: ResponsesRequest): boolean {
   const choice = body.tool_choice ?? 'auto';
   const isSent = (body.tools ?? []).some((tool) => tool.type.startsWith('web_search'));

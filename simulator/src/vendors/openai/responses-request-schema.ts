@@ -1,7 +1,8 @@
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 
-// The vendor's format as its API description of 2026-08 and recorded refusals show it. Objects are closed where the vendor is strict about
-// unknown parameters; kinds of items and tools that the simulated model never produces are known by name and otherwise left open.
+// The vendor's format as its API description of 2026-08 and recorded refusals show it. Objects are closed where the
+// vendor refuses unknown parameters. Kinds of items and tools that the simulated model never produces are known by name
+// and otherwise open.
 
 const closed = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false });
 const optional = <S extends TSchema>(schema: S) => Type.Optional(schema);
@@ -38,14 +39,14 @@ const outputText = closed({
   text: Type.String(),
   annotations: nullable(Type.Array(Type.Unknown())),
   logprobs: nullable(Type.Array(Type.Unknown())),
-  // What an SDK's parse helper adds to replies that callers send back.
+  // Members that an SDK's parse helper adds to replies that callers send back.
   parsed: optional(Type.Unknown()),
 });
 const refusal = closed({ type: Type.Literal('refusal'), refusal: Type.String() });
 const contentPart = Type.Union([inputText, inputImage, outputText, refusal, inputFile, inputAudio]);
 const outputParts = Type.Array(Type.Union([inputText, inputImage, inputFile]));
 
-/** What the vendor's own agent program adds to every item. */
+/** Members that the vendor's own agent program adds to every item. */
 const agentMembers = { internal_chat_message_metadata_passthrough: nullable(jsonObject) };
 const messageMembers = {
   role: Type.Enum(['assistant', 'system', 'developer', 'user']),
@@ -103,7 +104,7 @@ const openItems = [
 ] as const;
 
 const inputItem = Type.Union([
-  // The only item whose type may be absent, so it stands first: what has no type is judged as a message.
+  // The only item without a required type, so it comes first: an item without a type is validated as a message.
   closed({ type: optional(Type.Literal('message')), ...messageMembers }),
   closed({ type: Type.Literal('function_call'), arguments: Type.String(), parsed_arguments: optional(Type.Unknown()), ...call }),
   closed({ type: Type.Literal('function_call_output'), ...callOutput }),
@@ -286,7 +287,7 @@ export const responsesRequestSchema = closed({
   prompt_cache_options: nullable(jsonObject),
   context_management: nullable(Type.Array(jsonObject, { minItems: 1 })),
   moderation: nullable(jsonObject),
-  // Not in the API description; agent programs send it and the vendor takes it.
+  // Not in the API description; agent programs send it and the vendor accepts it.
   client_metadata: nullable(jsonObject),
 });
 

@@ -4,8 +4,8 @@ import type { Json, JsonRecord } from '../../simulated-vendor.ts';
 const depthMax = 50;
 
 /**
- * What the vendor finds wrong with a schema that is used with `strict: true`: every object closed by `additionalProperties: false` and
- * every property required. Undefined when it is acceptable.
+ * The vendor's error for a schema with `strict: true`: every object must be closed by `additionalProperties: false` and
+ * every property required. Undefined if it is acceptable.
  */
 export function findStrictSchemaFault(schema: JsonRecord): string | undefined {
   if (schema.type !== 'object') {
@@ -45,7 +45,7 @@ function inNested(node: JsonRecord, context: readonly string[]): string | undefi
   return inNode(node.items, [...context, 'items']);
 }
 
-/** A path as the vendor prints it, in the manner of Python's tuples. */
+/** A path as the vendor prints it, like Python's tuples. */
 function describeContext(context: readonly string[]): string {
   const quoted = context.map((part) => `'${part}'`);
   return `(${quoted.join(', ')}${quoted.length === 1 ? ',' : ''})`;

@@ -16,7 +16,7 @@ type Call = {
   cache?: ReturnType<typeof createPromptCache>;
 };
 
-// Bodies are read loosely: what they hold is the subject of the tests.
+// Bodies are read loosely: their content is the subject of the tests.
 type Loose = any;
 
 function send(body: JsonRecord | undefined, call: Call = {}): SimulatedReply | undefined {
@@ -71,7 +71,7 @@ const weather = {
   parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'], additionalProperties: false },
 };
 
-test('response-object-lacks-members: every member that the vendor sends is there, null where there is nothing', () => {
+test('response-object-lacks-members: every member that the vendor sends exists, null if absent', () => {
   const response = whole({ model, input: 'Hello' });
   assert.deepEqual(Object.keys(response).toSorted(), [
     'background',
@@ -171,7 +171,7 @@ for (const [name, body, steering] of [
   });
 }
 
-test('reasoning-shown-or-hidden: summary only when asked for, encrypted content only when included, count inside the output tokens', () => {
+test('reasoning-shown-or-hidden: the summary and the encrypted content are only in the reply if requested, and their count is inside the output tokens', () => {
   const hidden = whole({ model: 'gpt-5', input: 'Hello' });
   assert.deepEqual(hidden.output[0], { id: hidden.output[0].id, type: 'reasoning', summary: [] });
   assert.match(hidden.output[0].id, /^rs_/);
@@ -197,7 +197,7 @@ test('reasoning-shown-or-hidden: summary only when asked for, encrypted content 
   assert.equal(whole({ model: 'gpt-5', input: 'Hello', reasoning: { effort: 'none' } }).output[0].type, 'message');
 });
 
-test('parallel-calls-share-an-id: each call has its own item id and call id, and arguments that fit the schema', () => {
+test('parallel-calls-share-an-id: each call has its own item id and call id, and arguments that match the schema', () => {
   const { events } = stream({ model, input: 'Weather?', tools: [weather], tool_choice: 'required' }, { steering: { 'tool-calls': '2' } });
   const calls = events.at(-1).response.output;
   assert.deepEqual(
@@ -247,7 +247,7 @@ test('cut-reply-looks-complete: the output limit gives incomplete everywhere', (
   assert.deepEqual(filtered.incomplete_details, { reason: 'content_filter' });
 });
 
-test('failure-in-the-stream: the error event is nested as on the wire, and a failed response follows', () => {
+test('failure-in-the-stream: the error event is nested as at the vendor, and a failed response follows', () => {
   const { reply } = stream({ model, input: 'Hello' });
   const [error, failed] = reply.errorFrame.split('\n\n').map((frame) => JSON.parse(frame.split('data: ')[1] ?? 'null'));
   assert.deepEqual([error.type, error.error.code], ['error', 'server_error']);
@@ -281,12 +281,12 @@ test('structured-output: the text is JSON of the schema', () => {
   );
 });
 
-test('unknown-item: an item of a type that no client knows can be asked for', () => {
+test('unknown-item: an item of an unknown type can be requested', () => {
   const { events } = stream({ model, input: 'Hello' }, { steering: { fault: 'unknown-block' } });
   assert.equal(events.at(-1).response.output[0].type, 'simulated_unknown_item');
 });
 
-test('obfuscation-breaks-the-text: padding only where it was asked for, and only beside deltas', () => {
+test('obfuscation-breaks-the-text: padding is only sent if requested, and only beside deltas', () => {
   const { events } = stream({ model, input: 'Hello', stream_options: { include_obfuscation: true } });
   for (const event of events) assert.equal('obfuscation' in event, event.type.endsWith('.delta'));
 });
@@ -308,7 +308,7 @@ test('chain-forgets: a continued conversation contains the earlier turns, but no
   assert.ok(whole({ model, input: 'x', previous_response_id: second.id }, { memory }).usage.input_tokens > second.usage.input_tokens);
 });
 
-test('foreign-response: another credential, a response that was not stored and one that never was are equally unknown', () => {
+test("foreign-response: another credential's, an unstored and a missing response are equally unknown", () => {
   const memory = createVendorMemory();
   const kept = whole({ model, input: 'Hello' }, { memory });
   const unkept = whole({ model, input: 'Hello!', store: false }, { memory });
@@ -360,7 +360,7 @@ test('background: the answer is queued at once, and the finished response can be
   });
 });
 
-test('replayed-output: what the vendor answered is accepted as input, with references and reasoning it kept', () => {
+test("replayed-output: the vendor's output is accepted as input, with its references and reasoning", () => {
   const memory = createVendorMemory();
   const body = {
     model: 'gpt-5',
@@ -386,7 +386,7 @@ test('replayed-output: what the vendor answered is accepted as input, with refer
   assert.match(unknown.message, new RegExp(`^Item with id '${reasoning.id}' not found\\. Items are not persisted`));
 });
 
-test('prompt-cache: a long prompt is cached by itself, and reads are inside the input tokens', () => {
+test('prompt-cache: a long prompt is cached automatically, and reads are inside the input tokens', () => {
   const cache = createPromptCache();
   const input = 'The same long words. '.repeat(400);
   const first = whole({ model, input }, { cache });
@@ -624,7 +624,7 @@ for (const [body, message, param, code, status = 400] of [
   });
 }
 
-test('images-are-counted: data addresses and links are taken as media', () => {
+test('images-are-counted: data addresses and links count as media', () => {
   const text = whole({ model, input: [{ role: 'user', content: [{ type: 'input_text', text: 'x' }] }] });
   const both = whole({
     model,
@@ -641,7 +641,7 @@ test('images-are-counted: data addresses and links are taken as media', () => {
   assert.ok(both.usage.input_tokens > text.usage.input_tokens);
 });
 
-test('foreign-route: other paths and methods are left to others', () => {
+test('foreign-route: other paths and methods are not handled', () => {
   assert.equal(send(undefined, { method: 'GET' }), undefined);
   assert.equal(send({}, { path: '/v1/chat/completions' }), undefined);
   assert.equal(send({}, { method: 'PUT', path: '/v1/responses/resp_x' }), undefined);

@@ -11,8 +11,9 @@ const itemsPerPageDefault = 20;
 const itemsPerPageMax = 100;
 
 /**
- * Answers the routes of the Responses interface: create (whole or streamed), read and replay, delete, cancel, the items of the input, and the
- * count of input tokens. Undefined when the path is none of them. What is stored lies in the memory of the request. Throws VendorError.
+ * Answers the routes of the Responses interface: create (whole or streamed), read and replay, delete, cancel, the items
+ * of the input, and the count of input tokens. Undefined for any other path. Stored objects are in the memory of the
+ * request. Throws VendorError.
  */
 export function handleResponses(request: SimulatedRequest, planReply: PlanReply): SimulatedReply | undefined {
   if (request.path === '/v1/responses') return request.method === 'POST' ? createResponse(request, planReply) : undefined;
@@ -63,7 +64,7 @@ function createResponse(request: SimulatedRequest, planReply: PlanReply): Simula
   return { ...whole(body.background === true ? unfinished(response, 'queued') : response), plan };
 }
 
-/** Answers with the messages of the user and one item that stands for the rest. */
+/** Answers with the messages of the user and one item that replaces the rest. */
 function compactConversation(request: SimulatedRequest, planReply: PlanReply): SimulatedReply {
   const body = checkRequest(request.body);
   const context = gatherContext(request, body);
@@ -86,7 +87,10 @@ function find(request: SimulatedRequest, id: string): StoredResponse {
   return stored;
 }
 
-/** Reads a stored response, or plays its events from after `starting_after`. A background response is finished as soon as it is asked for. */
+/**
+ * Reads a stored response, or replays its events after `starting_after`. A background response is finished as soon as
+ * it is read.
+ */
 function readResponse(request: SimulatedRequest, { response }: StoredResponse): SimulatedReply {
   if (request.query.get('stream') !== 'true') return whole(response);
   const startingAfter = request.query.get('starting_after');

@@ -9,15 +9,15 @@ export type ChatStreamOptions = {
   readonly includesUsage: boolean;
   readonly includesObfuscation: boolean;
   readonly errorFrame: string;
-  /** What the text cites. It comes when the text is there. */
+  /** The citations of the text, sent after it. */
   readonly annotations?: readonly JsonRecord[];
-  /** How many tokens are told for each place of the text. Absent: none, and nothing of how likely they were. */
+  /** The number of alternatives for each token of the text. Absent: no log probabilities. */
   readonly topLogprobs?: number | undefined;
 };
 
 const obfuscationLetters = 'aB3dE5fG7hJ9kLmN';
 
-/** The reply as chunks: role, content, finish reason, usage if asked for, and the sentinel `[DONE]`. */
+/** The reply as chunks: role, content, finish reason, usage if requested, and the sentinel `[DONE]`. */
 export function streamChat(plan: ReplyPlan, options: ChatStreamOptions): Extract<SimulatedReply, { type: 'stream' }> {
   const frames: string[] = [];
   const tokens: number[] = [];
@@ -43,7 +43,8 @@ export function streamChat(plan: ReplyPlan, options: ChatStreamOptions): Extract
   for (const [index, call] of plan.toolCalls.entries()) addToolCall(add, plan, call, index);
   const firstContent = tokens.findIndex((count) => count > 0);
   const firstContentFrame = firstContent < 0 ? frames.length : firstContent;
-  // Hidden reasoning has been done when content begins, and takes its time: its tokens go with the opening chunk, which is not content.
+  // Hidden reasoning precedes content, and takes its time: its tokens belong to the opening chunk, which is not
+  // content.
   if (!options.flavor.showsReasoning) tokens[0] = plan.usage.reasoningTokens;
   add('{}', 0, finishReasonOf(plan));
   if (options.includesUsage) {

@@ -16,7 +16,10 @@ export function finishReasonOf(plan: ReplyPlan): string {
   return finishReasons[plan.stop];
 }
 
-/** How likely the tokens of a text are said to have been, where the request asks for it. The chosen one leads its alternatives. */
+/**
+ * The simulated log probabilities of the text's tokens, if requested. The chosen token is the first of its
+ * alternatives.
+ */
 export function writeChatLogprobs(text: string, top: number | undefined): JsonRecord | null {
   if (top === undefined || text === '') return null;
   const likely = (token: string, logprob: number): JsonRecord => ({ token, logprob, bytes: [...Buffer.from(token)] });
@@ -77,7 +80,10 @@ function writeMessage(plan: ReplyPlan, flavor: ChatFlavor, annotations: readonly
   };
 }
 
-/** The usage object. All input counts as prompt; reasoning counts among the completion tokens or beside them, as the vendor has it. */
+/**
+ * The usage object. All input counts as prompt; reasoning counts among the completion tokens or beside them, depending
+ * on the vendor.
+ */
 export function writeChatUsage(plan: ReplyPlan, model: string, flavor: ChatFlavor): JsonRecord {
   const { usage } = plan;
   const promptTokens = usage.inputTokens + usage.cacheReadTokens + usage.cacheWriteTokens;

@@ -11,7 +11,10 @@ const editFields = [...fields, 'image', 'images'];
 const sourcesMax = 5;
 const countMax = 10;
 
-/** POST /v1/images/generations and /edits in this vendor's form, and the pictures that their addresses name; undefined for every other route. */
+/**
+ * POST /v1/images/generations and /edits in this vendor's form, and the images at their addresses; undefined for every
+ * other route.
+ */
 export function handleXaiImages(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> | undefined {
   const shown = showPicture(request);
   if (shown !== undefined) return Promise.resolve(shown);
