@@ -1,6 +1,6 @@
 import type { DialectId } from '../src/dialects/dialect-id.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
-import { createByteForm } from '../src/gateway/endpoints/chat/forms/byte-form.ts';
+import { createByteForm } from '../src/gateway/endpoints/chat/reply-form.ts';
 import { createTranslatedStream } from '../src/gateway/endpoints/chat/translate/translated-stream.ts';
 import { createTranslationNotes } from '../src/inference/translation-notes.ts';
 import { replayReply } from '../src/inference/replay-reply.ts';

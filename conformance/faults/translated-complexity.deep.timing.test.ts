@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { chatDialects } from '../../src/dialects/registry.ts';
-import { createByteForm } from '../../src/gateway/endpoints/chat/forms/byte-form.ts';
+import { createByteForm } from '../../src/gateway/endpoints/chat/reply-form.ts';
 import { createTranslateRelay } from '../../src/gateway/endpoints/chat/translate/translate-relay.ts';
-import type { Translation } from '../../src/gateway/endpoints/chat/translate/translation.ts';
+import type { Translation } from '../../src/gateway/endpoints/chat/translate/prepare-translation.ts';
 import { createTranslationNotes } from '../../src/inference/translation-notes.ts';
 import type { JsonObject } from '../../src/platform/json/json-value.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';

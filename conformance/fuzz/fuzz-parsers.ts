@@ -1,4 +1,4 @@
-import { createDocumentReader } from '../../src/gateway/endpoints/chat/translate/document-reader.ts';
+import { createDocumentReader } from '../../src/gateway/endpoints/chat/translate/read-documents.ts';
 import { createSchemaChecker } from '../../src/gateway/endpoints/chat/schema-check/schema-checker.ts';
 import { GatewayError } from '../../src/inference/gateway-error.ts';
 import { JobError } from '../../src/platform/isolation/isolated-job.ts';

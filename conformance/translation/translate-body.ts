@@ -1,7 +1,7 @@
 import type { ChatDialect, StreamReport } from '../../src/dialects/chat-dialect.ts';
-import { createByteForm } from '../../src/gateway/endpoints/chat/forms/byte-form.ts';
+import { createByteForm } from '../../src/gateway/endpoints/chat/reply-form.ts';
 import { createTranslatedStream } from '../../src/gateway/endpoints/chat/translate/translated-stream.ts';
-import type { Translation } from '../../src/gateway/endpoints/chat/translate/translation.ts';
+import type { Translation } from '../../src/gateway/endpoints/chat/translate/prepare-translation.ts';
 import { createTranslationNotes } from '../../src/inference/translation-notes.ts';
 import type { StreamFraming } from '../../src/platform/frames.ts';
 import { createSseFrameReader } from '../../src/platform/sse/sse-frame-reader.ts';

@@ -1,4 +1,4 @@
-import type { PreparedCall } from '../../endpoints/chat/prepared-call.ts';
+import type { PreparedCall } from '../../endpoints/chat/incoming-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';

@@ -1,7 +1,12 @@
-import { type Endpoint, type EndpointRoute } from '../shared/endpoint.ts';
+import type { Endpoint, EndpointRequest, EndpointRoute } from '../shared/endpoint.ts';
 import type { AccountServices } from './account-services.ts';
-import { callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
-import { type CallbackAction, serveCallbacks } from './serve-callbacks.ts';
+import { type CallbackAction, callbackOperation, callbackSchemas, webhooks } from './open-api/callback-operations.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { Delivery } from '../../../tasks/callbacks/callback-store.ts';
+import type { Callbacks } from '../../../tasks/callbacks/create-callbacks.ts';
+import { enter } from '../../admission/enter.ts';
+import { writeJson } from '../shared/write-json.ts';
 
 function route(method: 'GET' | 'POST', path: string, action: CallbackAction): EndpointRoute<AccountServices> {
   return {
@@ -24,3 +29,70 @@ export const callbacksEndpoint: Endpoint<AccountServices> = {
   schemas: callbackSchemas,
   webhooks,
 };
+
+type CallbackQuery = { readonly userName: string; readonly id: string; readonly query: URLSearchParams };
+
+const limitDefault = 20;
+const limitMax = 100;
+
+/**
+ * Serves the callbacks of the caller's user: the list with its results, repeated delivery, and a new secret, which is
+ * shown only once.
+ * @throws GatewayError `object_not_found` for a missing event and for another user's, with the same message
+ */
+async function serveCallbacks(gateway: AccountServices, action: CallbackAction, http: EndpointRequest, id: string): Promise<void> {
+  const admitted = await enter(gateway, http, chatDialects['openai-chat'].voice);
+  if (admitted === undefined) return;
+  const { userName } = admitted.caller;
+  const { callbacks } = gateway;
+  if (callbacks === undefined) throw new GatewayError('route_not_found', 'this gateway does not send callbacks');
+  const answer = await act(callbacks, action, { userName, id, query: http.target.query }).catch((cause: unknown) => {
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError('tasks_unavailable', 'callbacks cannot be read at the moment; try again', { retryAfterSeconds: 1, cause });
+  });
+  writeJson(http, 200, answer, { 'cache-control': 'no-store' });
+}
+
+async function act(callbacks: Callbacks, action: CallbackAction, { userName, id, query }: CallbackQuery): Promise<object> {
+  switch (action) {
+    case 'list': {
+      const limit = readLimit(query);
+      const subject = query.get('subject');
+      const found = await callbacks.list({ userName, ...(subject === null ? {} : { subject }), limit: limit + 1 });
+      return { object: 'list', data: found.slice(0, limit).map(describeDelivery), has_more: found.length > limit };
+    }
+    case 'send-again':
+      if (!(await callbacks.sendAgain(userName, id)))
+        throw new GatewayError('object_not_found', `Callback with id '${id.slice(0, 100)}' not found.`);
+      return { id, object: 'callback', status: 'waiting' };
+    case 'rotate-secret':
+      return { object: 'callback.secret', secret: await callbacks.rotateSecret(userName) };
+  }
+}
+
+/** @throws GatewayError `invalid_value` */
+function readLimit(query: URLSearchParams): number {
+  const text = query.get('limit') ?? String(limitDefault);
+  const limit = Number(text);
+  if (/^\d{1,3}$/.test(text) && limit >= 1 && limit <= limitMax) return limit;
+  throw new GatewayError('invalid_value', `Invalid 'limit': expected an integer from 1 to ${limitMax}.`, { param: 'limit' });
+}
+
+/** A delivery without its address, which may contain a credential. Times are Unix seconds. */
+function describeDelivery(delivery: Delivery): object {
+  const { id, subject, eventType, status, attempts, createdAtMs, nextAttemptAtMs, deliveredAtMs, lastStatus, lastProblem } = delivery;
+  const seconds = (timeMs: number | undefined): number | null => (timeMs === undefined ? null : Math.floor(timeMs / 1000));
+  return {
+    id,
+    object: 'callback',
+    type: eventType,
+    subject,
+    status: status.replace('-', '_'),
+    attempts,
+    created_at: seconds(createdAtMs),
+    next_attempt_at: status === 'waiting' ? seconds(nextAttemptAtMs) : null,
+    delivered_at: seconds(deliveredAtMs),
+    last_status: lastStatus ?? null,
+    last_problem: lastProblem ?? null,
+  };
+}

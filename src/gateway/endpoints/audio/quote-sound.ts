@@ -12,9 +12,7 @@ import { soundWanted } from './audio-job.ts';
 import { estimateAudioMs } from './measure-sound.ts';
 import { createSpeechJob } from './speech-job.ts';
 import { boundTranscript } from './transcription-job.ts';
-import { fitTargets } from '../shared/quoting/fit-targets.ts';
-import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
-import { rankRouted } from '../shared/quoting/rank-routed.ts';
+import { type QuoteTarget, type QuotedCall, type QuotedTarget, fitTargets, rankRouted } from '../shared/quoted-call.ts';
 
 const dialect = 'openai-audio';
 

@@ -9,7 +9,7 @@ import type { CallReport } from '../../telemetry/call-report.ts';
 import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
 import { type AdmittedCall, admitCall, startPlainCall } from '../shared/plain-call.ts';
-import { takeUploadSlot } from '../shared/take-upload-slot.ts';
+import { takeUploadSlot } from '../shared/receive-uploads.ts';
 import type { UploadSpool } from '../shared/upload-spool.ts';
 import { type AudioRequest, boundAudio, createAudioJob, soundWanted } from './audio-job.ts';
 import type { AudioServices } from './audio-services.ts';

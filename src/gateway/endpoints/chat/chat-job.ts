@@ -4,18 +4,18 @@ import type { CallJob, OwnAnswer, PlannedAttempt } from '../../attempts/call-job
 import type { UndeliveredFailure } from '../../attempts/exchange/exchange-context.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import { answerCount } from './answer-count.ts';
-import { coverAttempt, createStreamBudget } from './chat-credit.ts';
+import { answerCount } from './translate/token-count.ts';
+import { boundUsage, coverAttempt, createStreamBudget } from './chat-credit.ts';
 import type { ChatServices } from './chat-services.ts';
-import type { ReplyForm } from './forms/reply-form.ts';
-import type { PreparedCall } from './prepared-call.ts';
+import type { ReplyForm } from './reply-form.ts';
+import { type PreparedCall, toWireRequest } from './incoming-call.ts';
 import { mayShorten } from './plan/fit-request.ts';
-import { isForgotten } from './plan/is-forgotten.ts';
-import { planAttempt } from './plan/plan-attempt.ts';
-import type { EstimatedCount, ExchangePlan } from './plan/plan-exchange.ts';
-import { readAgain } from './plan/read-again.ts';
-import { toWireRequest } from './to-wire-request.ts';
-import { boundUsage } from './usage-bound.ts';
+import { type EstimatedCount, type ExchangePlan, planAttempt } from './plan/plan-attempt.ts';
+import type { ResponseTurn } from './responses/response-turn.ts';
+import { type JsonObject, isJsonObject } from '../../../platform/json/json-value.ts';
+import { parseJsonInSlices } from '../../../platform/json/parse-in-slices.ts';
+import { parseJson } from '../../../platform/json/parse-json.ts';
+import { largeBodyBytes } from '../../../platform/yield-queue.ts';
 
 /** A request, and its body as it is sent if it passes through. */
 type ChatRequest = { readonly request: WireRequest; readonly bytes: Buffer };
@@ -27,7 +27,7 @@ type ChatRequest = { readonly request: WireRequest; readonly bytes: Buffer };
 export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   readonly isFree: boolean;
   readonly #services: ChatServices;
-  readonly #known: PreparedCall;
+  readonly #prepared: PreparedCall;
   readonly #form: ReplyForm<Piece>;
   readonly #mayShorten: boolean;
   /** The request's body, while another attempt may need it. */
@@ -40,20 +40,20 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   #overflow: GatewayError | undefined;
 
   /** @param form the form that the sink of the reply accepts */
-  constructor(services: ChatServices, known: PreparedCall, form: ReplyForm<Piece>, { request, bytes }: ChatRequest) {
+  constructor(services: ChatServices, prepared: PreparedCall, form: ReplyForm<Piece>, { request, bytes }: ChatRequest) {
     this.#services = services;
-    this.#known = known;
+    this.#prepared = prepared;
     this.#form = form;
     this.#request = request;
     this.#bytes = bytes;
     this.#mayShorten = request.body.truncation === 'auto';
-    this.isFree = known.call.operation === 'count-tokens';
+    this.isFree = prepared.call.operation === 'count-tokens';
   }
 
   plan(target: Target): ExchangePlan<Piece> | OwnAnswer | Promise<ExchangePlan<Piece> | OwnAnswer> {
     const bytes = this.#bytes ?? Buffer.from('{}');
     if (this.#request !== undefined) return this.#planFor(target, this.#request, bytes);
-    return readAgain(bytes).then((body) => this.#planFor(target, toWireRequest(this.#known.call, body), bytes));
+    return readAgain(bytes).then((body) => this.#planFor(target, toWireRequest(this.#prepared.call, body), bytes));
   }
 
   #planFor(
@@ -61,13 +61,13 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
     request: WireRequest,
     bytes: Buffer,
   ): ExchangePlan<Piece> | OwnAnswer | Promise<ExchangePlan<Piece> | OwnAnswer> {
-    const planned = planAttempt(this.#services, this.#known, this.#form, { target, request, bytes, overflow: this.#overflow });
+    const planned = planAttempt(this.#services, this.#prepared, this.#form, { target, request, bytes, overflow: this.#overflow });
     return planned instanceof Promise ? planned.then((plan) => this.#orAnswer(plan)) : this.#orAnswer(planned);
   }
 
   #orAnswer(plan: ExchangePlan<Piece> | EstimatedCount): ExchangePlan<Piece> | OwnAnswer {
     if (plan.kind === 'exchange') return plan;
-    return { kind: 'own', answer: () => answerCount(this.#known.call, plan.inputTokens) };
+    return { kind: 'own', answer: () => answerCount(this.#prepared.call, plan.inputTokens) };
   }
 
   digest(): string {
@@ -83,22 +83,40 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
   }
 
   mend(failure: UndeliveredFailure, target: Target, mayRepeat: boolean): boolean {
-    if (isForgotten(failure, this.#known.turn, target)) return true;
+    if (isForgotten(failure, this.#prepared.turn, target)) return true;
     // A vendor that counts more tokens than estimated is called once more with a shorter request.
-    if (!mayRepeat || !this.#mayShorten || this.#overflow !== undefined || !mayShorten(this.#known.call, failure.error)) return false;
+    if (!mayRepeat || !this.#mayShorten || this.#overflow !== undefined || !mayShorten(this.#prepared.call, failure.error)) return false;
     this.#overflow = failure.error;
     return true;
   }
 
   cover(attempt: PlannedAttempt<ExchangePlan<Piece>>): ReturnType<typeof coverAttempt> {
-    return coverAttempt(this.#known, attempt);
+    return coverAttempt(this.#prepared, attempt);
   }
 
   watchBudget(attempt: PlannedAttempt<ExchangePlan<Piece>>): ReturnType<typeof createStreamBudget> {
-    return createStreamBudget(this.#known, attempt);
+    return createStreamBudget(this.#prepared, attempt);
   }
 
   bound(attempt: PlannedAttempt<ExchangePlan<Piece>>): ReturnType<typeof boundUsage> {
-    return boundUsage(this.#known, attempt);
+    return boundUsage(this.#prepared, attempt);
   }
+}
+
+/**
+ * Whether an upstream no longer has the response that the request continues: its retention is shorter than ours, or its
+ * account stores nothing. From then on the turn sends this target the whole conversation.
+ */
+function isForgotten({ upstreamStatus, upstreamWords }: UndeliveredFailure, turn: ResponseTurn | undefined, target: Target): boolean {
+  if (turn === undefined || (upstreamStatus !== 400 && upstreamStatus !== 404)) return false;
+  return /previous[ _]response.*not[ _]found/i.test(upstreamWords ?? '') && turn.forgetKeeper(target);
+}
+
+/** The body was within the limits when it was received, and inlined files may have made it larger. */
+const unlimited = { depthMax: Infinity, tokensMax: Infinity };
+
+/** Parses a body again; a large one in steps that yield to the event loop. */
+async function readAgain(bytes: Buffer): Promise<JsonObject> {
+  const body = bytes.length > largeBodyBytes ? await parseJsonInSlices(bytes, unlimited) : parseJson(bytes);
+  return isJsonObject(body) ? body : {};
 }

@@ -6,11 +6,11 @@ import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { PictureMaker } from '../shared/picture-maker.ts';
 import type { BackgroundRuns } from './background/background-runs.ts';
-import type { CompactionSealer } from './compaction/compaction-sealer.ts';
+import type { CompactionSealer } from './compaction-summaries.ts';
 import type { ProofVault } from './proofs/proof-vault.ts';
 import type { ReplyOwners } from './responses/reply-owners.ts';
 import type { SchemaChecker } from './schema-check/schema-checker.ts';
-import type { DocumentReader } from './translate/document-reader.ts';
+import type { DocumentReader } from './translate/read-documents.ts';
 import type { FetchMedia } from './translate/inline-media.ts';
 
 /** The services of chats, besides those of every call. */

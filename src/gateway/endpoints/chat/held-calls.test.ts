@@ -1,4 +1,4 @@
-import type { PreparedCall } from './prepared-call.ts';
+import type { PreparedCall } from './incoming-call.ts';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 

@@ -3,21 +3,20 @@ import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { writeJson } from '../../../platform/json/write-json.ts';
-import { largeBodyBytes, WorkSlices } from '../../../platform/yield-queue.ts';
+import { WorkSlices, largeBodyBytes } from '../../../platform/yield-queue.ts';
 import { mayCall } from '../../admission/authenticate.ts';
 import { alwaysHealthy } from '../../attempts/health/health.ts';
-import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
+import { type RankedCall, rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { ChatServices } from './chat-services.ts';
-import { openSummaries } from './compaction/open-summaries.ts';
-import type { AdmittedChat } from './admit-chat.ts';
+import { openSummaries } from './compaction-summaries.ts';
+import type { AdmittedChat, ReadChat } from './admit-chat.ts';
 import type { IncomingCall } from './incoming-call.ts';
-import { createInlineFiles, type InlineFiles, mayNameFiles } from './inline-files.ts';
-import type { ReadChat } from './read-chat.ts';
+import { type InlineFiles, createInlineFiles, mayNameFiles } from './inline-files.ts';
 import { openTurn } from './responses/open-turn.ts';
-import { rankKeeperFirst } from './responses/rank-keeper-first.ts';
 import type { ResponseTurn } from './responses/response-turn.ts';
+import type { ResponseKeeper } from '../../../conversations/response-store.ts';
 
 /** A call that can be routed. */
 export type ReadCall = AdmittedChat & Omit<ReadChat, 'callbackUrl'> & { readonly call: IncomingCall };
@@ -135,4 +134,21 @@ function chooseTargets(
   return replyOwners
     .check(facts.continues, caller.userName)
     .then((keptAt) => ({ turn, facts, targets: rankTargets({ ...call, facts, keptAt }) }));
+}
+
+/**
+ * Ranks the targets of a call whose conversation one upstream stores: that one first while it works, then the others,
+ * which get the whole conversation.
+ * @throws GatewayError if no target can serve the call
+ */
+function rankKeeperFirst(
+  call: Omit<RankedCall, 'facts' | 'keptAt'>,
+  facts: CallFacts,
+  { upstream, credential }: ResponseKeeper,
+): readonly Target[] {
+  const ranked = rankTargets({ ...call, facts });
+  const isKeeper = (target: Target): boolean => target.upstream.id === upstream && target.upstream.credentialId === credential;
+  const at = ranked.findIndex(isKeeper);
+  if (at >= 0) return [...ranked.slice(at, at + 1), ...ranked.slice(0, at), ...ranked.slice(at + 1)];
+  return ranked;
 }

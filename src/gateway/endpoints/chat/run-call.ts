@@ -1,19 +1,24 @@
-import { yieldIfLong, largeBodyBytes } from '../../../platform/yield-queue.ts';
+import { largeBodyBytes, yieldIfLong } from '../../../platform/yield-queue.ts';
 import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import { CallAttempts } from '../../attempts/call-attempts.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { startBackground } from './background/start-background.ts';
 import { ChatJob } from './chat-job.ts';
 import type { ChatServices } from './chat-services.ts';
-import { enterChat } from './admit-chat.ts';
-import { deliver } from './forms/deliver.ts';
-import { identify, type IncomingCall } from './incoming-call.ts';
-import type { PreparedCall } from './prepared-call.ts';
-import { readChat } from './read-chat.ts';
-import { holdCredit, takeLimits } from './reserve-chat.ts';
+import { enterChat, readChat } from './admit-chat.ts';
+import { deliver } from './reply-form.ts';
+import { type ChatPath, type IncomingCall, type PreparedCall, identify, readCall } from './incoming-call.ts';
 import { orderPictures } from './order-pictures.ts';
-import { type ReadCall, routeChat, type RoutedCall } from './route-chat.ts';
+import { type ReadCall, type RoutedCall, routeChat } from './route-chat.ts';
 import { needsToolLoop, runToolLoop } from './tool-loop/run-tool-loop.ts';
+import { beginReport } from '../shared/begin-report.ts';
+import type { EndpointRequest } from '../shared/endpoint.ts';
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { type TakenLimits, reserveCall } from '../../admission/limits/reserve-call.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import type { GatewaySettings } from '../../attempts/services.ts';
+import { takeChatCredit } from './chat-credit.ts';
 
 /**
  * Takes one call through its stations, up to the start of its exchange. The exchange then continues by itself and
@@ -81,4 +86,30 @@ async function makeCall(gateway: ChatServices, prepared: PreparedCall, { request
   await deliver(call, prepared.framing, (form, sink) =>
     new CallAttempts(gateway, prepared, new ChatJob(gateway, prepared, form, { request, bytes }), sink).start(),
   );
+}
+
+/** Serves a request to a path of chats. */
+export function serveChat(services: ChatServices, http: EndpointRequest, path: ChatPath): Promise<void> {
+  return runCall(services, readCall(path, http), beginReport(services, http, path.dialect, path.operation));
+}
+
+/** Reserves the call's share of its limits. Token counts are not limited. @throws GatewayError `rate_limited` */
+function takeLimits(
+  { limiter, clock }: ChatServices,
+  { operation, dialect }: IncomingCall,
+  query: { readonly settings: GatewaySettings; readonly caller: ApiKey; readonly facts: CallFacts; readonly target: Target | undefined },
+): TakenLimits | Promise<TakenLimits> | undefined {
+  if (operation === 'count-tokens') return undefined;
+  const { settings, caller, facts, target } = query;
+  return reserveCall({ limiter, clock, voice: dialect.voice, caller, perKey: settings.perKey, facts, model: target?.model });
+}
+
+/** Holds the most that the call may cost. Token counts are free. @throws GatewayError if that is not available */
+function holdCredit(
+  gateway: ChatServices,
+  { operation, dialect }: IncomingCall,
+  purchase: Omit<Parameters<typeof takeChatCredit>[1], 'isLoop'>,
+): CallCredit | undefined | Promise<CallCredit | undefined> {
+  if (operation === 'count-tokens') return undefined;
+  return takeChatCredit(gateway, { ...purchase, isLoop: () => needsToolLoop(gateway, { ...purchase, dialect }) });
 }

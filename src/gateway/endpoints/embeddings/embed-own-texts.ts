@@ -14,7 +14,10 @@ function toUnit(vector: Float32Array): Float32Array {
 /** Names the calls that no key made, in the books of the user whose files they are for. */
 const keyName = 'file search';
 
-/** Vectors of texts by a model that clients could ask for too. Each request is a call of its own in the books of the user. */
+/**
+ * Vectors of texts by a model that clients could ask for too. Each request is a call of its own in the books of the
+ * user.
+ */
 export function embedWithModel(gateway: EmbeddingServices, model: string): EmbedTexts {
   return async (texts, { userName }, signal) => {
     const body = { model, input: [...texts], encoding_format: 'base64' };

@@ -1,8 +1,7 @@
 import type { EmbeddingServices } from './embedding-services.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';
 import { readEmbeddings } from './read-embeddings.ts';
-import type { QuoteTarget, QuotedCall } from '../shared/quoting/quoted-call.ts';
-import { rankRouted } from '../shared/quoting/rank-routed.ts';
+import { type QuoteTarget, type QuotedCall, rankRouted } from '../shared/quoted-call.ts';
 
 /** Reads a request for embeddings as a call of it would be read. @throws GatewayError */
 export function quoteEmbeddings(asked: QuoteTarget<EmbeddingServices>): QuotedCall {

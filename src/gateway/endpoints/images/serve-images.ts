@@ -8,7 +8,7 @@ import { discardRest } from '../shared/discard-rest.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
 import { type AdmittedCall, admitCall } from '../shared/plain-call.ts';
 import { publicBaseUrl } from '../shared/public-base-url.ts';
-import { takeUploadSlot } from '../shared/take-upload-slot.ts';
+import { takeUploadSlot } from '../shared/receive-uploads.ts';
 import type { HeldUploads } from './held-uploads.ts';
 import { makeImages } from './image-call.ts';
 import type { ImageServices } from './image-services.ts';

@@ -1,8 +1,7 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { StoredPicture } from '../../../tasks/media/picture-store.ts';
 import { enterGate } from '../../admission/overload/enter-gate.ts';
-import { imageContent } from '../shared/content/content-headers.ts';
-import { serveFile, disconnectSignal } from '../shared/content/serve-file.ts';
+import { disconnectSignal, imageContent, serveFile } from '../shared/content/serve-file.ts';
 import type { EndpointRequest } from '../shared/endpoint.ts';
 import type { ImageServices } from './image-services.ts';
 import { imagesVoice } from './images-voice.ts';

@@ -1,6 +1,5 @@
 import type { PlainServices } from '../shared/plain-call.ts';
-import type { QuoteTarget, QuotedCall } from '../shared/quoting/quoted-call.ts';
-import { rankRouted } from '../shared/quoting/rank-routed.ts';
+import { type QuoteTarget, type QuotedCall, rankRouted } from '../shared/quoted-call.ts';
 import { boundsOfJudgement, factsOfJudgement } from './judge-job.ts';
 import { readModeration } from './read-moderation.ts';
 import { findStandIn } from './stand-in.ts';

@@ -5,7 +5,7 @@ import type { CostBounds, PriceBook } from '../../../billing/rating/rating.ts';
 import { writeLine } from '../../../billing/receipts/build-receipt.ts';
 import type { PricingParameters } from '../../../inference/usage.ts';
 import { readPrices } from '../../attempts/books/open-attempt.ts';
-import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoted-call.ts';
 
 /** The cost of a quoted call at each of its targets, and of all of them. */
 export type PricedQuote = {

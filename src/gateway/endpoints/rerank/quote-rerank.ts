@@ -1,7 +1,6 @@
 import { chooseRerankForm } from '../../../dialects/rerank/rerank-form.ts';
 import { asksForStrict } from '../shared/asks-for-strict.ts';
-import type { QuoteTarget, QuotedCall } from '../shared/quoting/quoted-call.ts';
-import { rankRouted } from '../shared/quoting/rank-routed.ts';
+import { type QuoteTarget, type QuotedCall, rankRouted } from '../shared/quoted-call.ts';
 import type { PlainServices } from '../shared/plain-call.ts';
 import { boundsOfRanking } from './ranking-bounds.ts';
 import { readRanking } from './read-ranking.ts';

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestTarget } from '../../admission/read-request.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
-import type { QuoteTarget, QuotedCall } from './quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall } from './quoted-call.ts';
 import type { RequestHeaders, Wording } from './wording.ts';
 
 /** A request that a route matched. */

@@ -7,7 +7,7 @@ import type { Admission } from '../../admission/overload/fair-gate.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { CallLabel } from '../../telemetry/call-report.ts';
 import type { AdmittedCall } from './plain-call.ts';
-import type { QuoteTarget, QuotedCall } from './quoting/quoted-call.ts';
+import type { QuoteTarget, QuotedCall } from './quoted-call.ts';
 
 /** The client interface that an image reply is written for. */
 export type PictureClient = {

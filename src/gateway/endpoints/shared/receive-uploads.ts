@@ -6,7 +6,12 @@ import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busb
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { followDeclaredTypes } from '../../../platform/http/declared-types.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
-import { heldBytesMax, type SpooledUpload, type UploadSpool } from './upload-spool.ts';
+import { type SpooledUpload, type UploadSpool, heldBytesMax } from './upload-spool.ts';
+import type { ApiKey } from '../../../accounts/api-key.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import { reserveCall } from '../../admission/limits/reserve-call.ts';
+import type { AdmissionServices } from '../../admission/services.ts';
+import type { AttemptServices } from '../../attempts/services.ts';
 
 /** A field of a form, as received. */
 export type FormField = { readonly name: string; readonly value: string };
@@ -212,4 +217,21 @@ async function writeUpload(stream: BusboyFileStream, upload: SpooledUpload, byte
 function cleanName(filename: string): string {
   const name = (filename.toWellFormed().split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
   return Array.from(name).slice(-filenameCharactersMax).join('');
+}
+
+/**
+ * Reserves the share of an upload in the limits of its caller, so that a client over its limit need not send many MiB
+ * first. It is released when the form has arrived: only then are the model and the length of the text known, and the
+ * call reserves its share of all limits at the same moment.
+ * @throws GatewayError `rate_limited` (429)
+ */
+export async function takeUploadSlot(
+  gateway: Pick<AdmissionServices & AttemptServices, 'limiter' | 'clock' | 'settings'>,
+  caller: ApiKey,
+): Promise<{ readonly release: () => void }> {
+  const { limiter, clock } = gateway;
+  const { perKey } = gateway.settings();
+  const facts = { requestedModel: '', stream: false, inputCharacters: 0, needs: [], outputTokensMax: 0 };
+  const reserved = await reserveCall({ limiter, clock, voice: chatDialects['openai-chat'].voice, caller, perKey, facts, model: undefined });
+  return { release: () => reserved?.reservation.release() };
 }

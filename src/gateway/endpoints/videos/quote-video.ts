@@ -11,8 +11,7 @@ import { rankVideoTargets } from './create/rank-video-targets.ts';
 import { type CreationPath, formOf } from './create/read-creation.ts';
 import { isKept, mediaOf } from './create/video-source.ts';
 import { unknownVideo } from './video-context.ts';
-import { fitTargets } from '../shared/quoting/fit-targets.ts';
-import type { QuoteTarget, QuotedCall, QuotedTarget } from '../shared/quoting/quoted-call.ts';
+import { type QuoteTarget, type QuotedCall, type QuotedTarget, fitTargets } from '../shared/quoted-call.ts';
 
 /**
  * What stands for a file of ours that would be sent within the request: what a video costs does not depend on its

@@ -1,8 +1,7 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { siblingId } from '../../../platform/ids.ts';
 import type { StoredMedia, VideoTask } from '../../../tasks/video-task.ts';
-import { videoContent } from '../shared/content/content-headers.ts';
-import { serveFile } from '../shared/content/serve-file.ts';
+import { serveFile, videoContent } from '../shared/content/serve-file.ts';
 import { type ContentContext, statusOf, unknownVideo } from './video-context.ts';
 
 /** A file that is there by what is known of it. @throws GatewayError where the task has none */

@@ -13,7 +13,7 @@ import { defaultLimits, defaultTimeouts, type GatewayLimits, type GatewayTimeout
 import type { Upstream } from '../../routing/target.ts';
 import type { ExchangeContext, Outcome, UndeliveredFailure } from '../exchange-context.ts';
 import { createByteSink } from '../../../replies/connection-sink.ts';
-import { createByteForm } from '../../../endpoints/chat/forms/byte-form.ts';
+import { createByteForm } from '../../../endpoints/chat/reply-form.ts';
 import { createPassthroughRelay } from '../../../endpoints/chat/plan/passthrough-relay.ts';
 
 const isList = (headers: Readonly<Record<string, string>> | readonly string[]): headers is readonly string[] => Array.isArray(headers);

@@ -1,7 +1,6 @@
 import { ChatJob } from '../../../endpoints/chat/chat-job.ts';
-import { identify, type IncomingCall } from '../../../endpoints/chat/incoming-call.ts';
-import { createByteForm } from '../../../endpoints/chat/forms/byte-form.ts';
-import type { PreparedCall } from '../../../endpoints/chat/prepared-call.ts';
+import { type IncomingCall, type PreparedCall, identify } from '../../../endpoints/chat/incoming-call.ts';
+import { createByteForm } from '../../../endpoints/chat/reply-form.ts';
 import type { ApiKey } from '../../../../accounts/api-key.ts';
 import { type Journal, JournalUnavailableError } from '../../../../billing/journal/journal.ts';
 import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-entry.ts';

@@ -1,4 +1,3 @@
-import type { CallbackAction } from '../serve-callbacks.ts';
 import {
   carriers,
   content,
@@ -12,6 +11,9 @@ import {
   text,
   unixSeconds,
 } from '../../shared/open-api-parts.ts';
+
+/** The operations on callbacks over HTTP. */
+export type CallbackAction = 'list' | 'send-again' | 'rotate-secret';
 
 const eventType: Schema = {
   type: 'string',

@@ -6,10 +6,10 @@ import type { ChatServices } from '../chat-services.ts';
 import type { ResponseTurn } from '../responses/response-turn.ts';
 import type { CallReport } from '../../../telemetry/call-report.ts';
 import { describeQueued } from './background-request.ts';
-import type { BackgroundRun } from './background-run.ts';
+import type { BackgroundRun, RunRecord } from './background-run.ts';
 import { createEventSource } from './event-source.ts';
-import { arrangeCallback } from './tell-end.ts';
-import { writeFollowed } from './write-followed.ts';
+import { writeFollowed } from './follow-response.ts';
+import { textOf } from '../../../../platform/json/json-readers.ts';
 
 /** A background call that is ready for its first attempt: only its generation can still fail. */
 export type BackgroundCall = {
@@ -85,4 +85,32 @@ function refuse({ logger }: ChatServices, { response, dialect, callId }: Incomin
   const refusal = error instanceof GatewayError ? error : new GatewayError('internal_error', `the gateway failed on this call (${callId})`);
   report.refused(refusal);
   writeError(response, dialect.voice, refusal, callId);
+}
+
+type Conclude = (response: JsonObject) => Promise<void>;
+
+/**
+ * Registers the callback of a background response, and returns what is to be done when the response has ended.
+ * @throws GatewayError `responses_unavailable` if the store does not accept it; nothing was started
+ */
+async function arrangeCallback(
+  { callbacks, logger }: Pick<ChatServices, 'callbacks' | 'logger'>,
+  { userName, id }: RunRecord,
+  url: string | undefined,
+  conclude: Conclude | undefined,
+): Promise<Conclude | undefined> {
+  if (url === undefined || callbacks === undefined) return conclude;
+  // It is stored before the response is. From then on the callback is sent, whichever process dies.
+  await callbacks.watchResponse({ userName, id, url }).catch((cause: unknown) => {
+    throw new GatewayError('responses_unavailable', 'the response cannot be stored at the moment; try again', {
+      retryAfterSeconds: 1,
+      cause,
+    });
+  });
+  return async (response) => {
+    await conclude?.(response);
+    await callbacks.responseEnded({ userName, id, url, status: textOf(response['status']) ?? 'failed' }).catch((error: unknown) => {
+      logger.warn({ responseId: id, err: error }, 'storing the callback of a response failed');
+    });
+  };
 }

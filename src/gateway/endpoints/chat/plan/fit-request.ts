@@ -1,4 +1,4 @@
-import type { PreparedCall } from '../prepared-call.ts';
+import type { PreparedCall } from '../incoming-call.ts';
 import type { ContextFit, ContextFitting, ContextLimits } from '../../../../dialects/chat-dialect.ts';
 import { countTextCharacters, estimateTokens } from '../../../../inference/count-text-characters.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';

@@ -5,7 +5,7 @@ import { Frame, type StreamFraming } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { ReplyRelay, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
-import type { PassingForm } from '../forms/reply-form.ts';
+import type { PassingForm } from '../reply-form.ts';
 
 export type PassthroughOptions<Piece> = {
   /** The form that the sink of the reply accepts. */

@@ -1,14 +1,48 @@
-import type { PreparedCall } from '../prepared-call.ts';
+import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
+import type { DialectId } from '../../../../dialects/dialect-id.ts';
+import { chatDialects } from '../../../../dialects/registry.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
-import type { GatewayError } from '../../../../inference/gateway-error.ts';
+import { estimateTokens } from '../../../../inference/count-text-characters.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
+import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
+import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { writeJson } from '../../../../platform/json/write-json.ts';
+import { forwardReplyHeaders } from '../../../attempts/exchange/pass-headers.ts';
+import { prepareRequest } from '../../../attempts/exchange/prepare-request.ts';
+import { refusePrivateAddresses } from '../../../attempts/exchange/private-addresses.ts';
+import type { ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
+import type { Target } from '../../../attempts/routing/target.ts';
 import { addWarnings } from '../../../replies/write-reply.ts';
 import type { ChatServices } from '../chat-services.ts';
-import { type EstimatedCount, type ExchangePlan, planExchange } from './plan-exchange.ts';
-import type { Target } from '../../../attempts/routing/target.ts';
-import type { ReplyForm } from '../forms/reply-form.ts';
+import type { PreparedCall } from '../incoming-call.ts';
+import type { PassingForm, ReplyForm } from '../reply-form.ts';
 import { keepReplies, type KeepReply } from '../responses/keep-reply.ts';
 import type { ResponseTurn, TurnRequest } from '../responses/response-turn.ts';
+import {
+  addressRequest,
+  decodeForTarget,
+  prepareTranslation,
+  type Translation,
+  type TranslationOptions,
+} from '../translate/prepare-translation.ts';
+import { createCountRelay } from '../translate/token-count.ts';
+import { createTranslateRelay } from '../translate/translate-relay.ts';
 import { type FittedRequest, fitRequest } from './fit-request.ts';
+import { createPassthroughRelay } from './passthrough-relay.ts';
+
+/** The request to the upstream, and how the reply comes back. */
+export type ExchangePlan<Piece = Buffer> = {
+  readonly kind: 'exchange';
+  readonly upstreamRequest: UpstreamRequest;
+  readonly relay: ReplyRelay<Piece>;
+  /** The dialect of the upstream's reply. */
+  readonly upstreamDialect: ChatDialect;
+  /** Absent in passthrough. */
+  readonly translation?: Translation;
+};
+
+/** A count that no upstream can make. The gateway estimates it. */
+export type EstimatedCount = { readonly kind: 'estimate'; readonly inputTokens: number };
 
 type Plan<Piece> = ExchangePlan<Piece> | EstimatedCount;
 
@@ -20,6 +54,17 @@ type AttemptRequest = {
   /** The vendor's refusal of the request as too long, if a shorter one is to be sent. */
   readonly overflow?: GatewayError | undefined;
 };
+
+/** A request that fits its target, and the call that it belongs to. */
+type FittedAttempt = TurnRequest & {
+  readonly gateway: ChatServices;
+  readonly prepared: PreparedCall;
+  readonly target: Target;
+  /** The client's request if `request` was derived from it. */
+  readonly original: WireRequest | undefined;
+};
+
+type Planning<Piece> = FittedAttempt & { readonly form: ReplyForm<Piece> };
 
 /**
  * Plans an attempt at one target: at once if the call passes through.
@@ -39,7 +84,8 @@ export function planAttempt<Piece>(
   const plan = (fitted: FittedRequest): Plan<Piece> | Promise<Plan<Piece>> => {
     const finish = (planned: Plan<Piece>): Plan<Piece> =>
       noteTruncation(turn === undefined ? planned : keepReply(planned, turn, form, target), fitted.truncated);
-    const planned = planRequest(gateway, prepared, form, target, fitted, fitted.request === request ? undefined : request);
+    const original = fitted.request === request ? undefined : request;
+    const planned = planExchange({ ...fitted, gateway, prepared, form, target, original });
     return planned instanceof Promise ? planned.then(finish) : finish(planned);
   };
   const own = turn?.requestFor(target) ?? { request, bytes, translate: false };
@@ -66,35 +112,143 @@ function keepReply<Piece>(plan: Plan<Piece>, turn: ResponseTurn, { eventsOf }: R
   return { ...plan, relay: keepReplies(plan.relay, { keep, eventsOf, isPassthrough }) };
 }
 
-function planRequest<Piece>(
-  gateway: ChatServices,
-  { call, facts, framing, caller, acceptedAtMs, turn, settings, neutral }: PreparedCall,
-  form: ReplyForm<Piece>,
-  target: Target,
-  { request, bytes, translate }: TurnRequest,
-  asked: WireRequest | undefined,
-): Plan<Piece> | Promise<Plan<Piece>> {
-  const { callId: requestId, dialect, response } = call;
-  return planExchange({
-    gateway,
-    form,
-    requestId,
-    dialect,
-    neutral,
+/**
+ * Plans a call's exchange with its target: passthrough if the upstream speaks the client's dialect, otherwise
+ * translation. Only a translated call may have to wait, for media and proofs.
+ */
+function planExchange<Piece>(planning: Planning<Piece>): Plan<Piece> | Promise<Plan<Piece>> {
+  const { prepared, target, request, translate } = planning;
+  const { dialect } = prepared.call;
+  const { passing } = planning.form;
+  if (prepared.settings.allowsPrivateMedia !== true) refusePrivateAddresses(dialect.id, request.body);
+  if (passing !== undefined && !translate && target.upstream.dialects.includes(dialect.id) && mayPass(planning)) {
+    if (!target.upstream.passesStoredIds) refuseStoredIds(dialect.id, request.body);
+    const passed = withoutForeignProofs(planning);
+    return passed instanceof Promise
+      ? passed.then((own) => planPassthrough(planning, passing, own))
+      : planPassthrough(planning, passing, passed);
+  }
+  return request.operation === 'count-tokens' ? planCount(planning) : planTranslation(planning);
+}
+
+/** A server may speak the dialect without compacting conversations. */
+function mayPass({ prepared: { facts }, target }: FittedAttempt): boolean {
+  if (facts.compacts !== true || target.upstream.vendor.compacts === true) return true;
+  const { continues } = facts;
+  if (continues === undefined) return false;
+  throw new GatewayError(
+    'untranslatable_field',
+    `${continues.param}: the upstream of this model stores the conversation and cannot compact it; send the whole conversation in input.`,
+    { param: continues.param },
+  );
+}
+
+/**
+ * Refuses a request that names something which a vendor stores. The vendor knows only the operator's credential, so it
+ * would give any caller another caller's things. Files, vector stores, responses, conversations and threads are not
+ * checked here, because the gateway knows their owners.
+ * @throws GatewayError `object_not_found`
+ */
+export function refuseStoredIds(dialect: DialectId, body: JsonObject): void {
+  const [found] = chatDialects[dialect].findStoredIds(body).take(1);
+  if (found === undefined) return;
+  const { param, what, instead } = found;
+  throw new GatewayError(
+    'object_not_found',
+    `${param}: it names ${what} at the vendor of this model, and this gateway does not know its owner. Please ${instead}, or ask the operator to allow such ids (storedIds of the upstream).`,
+    { param, status: 400 },
+  );
+}
+
+/** The request that passes through, and its bytes. */
+type PassedRequest = Pick<TurnRequest, 'request' | 'bytes'>;
+
+function planPassthrough<Piece>(
+  planning: Planning<Piece>,
+  form: PassingForm<Piece>,
+  { request, bytes }: PassedRequest,
+): ExchangePlan<Piece> | EstimatedCount {
+  const { prepared, target } = planning;
+  const { call, framing, facts, settings } = prepared;
+  const { dialect, callId: requestId } = call;
+  const upstreamRequest = prepareRequest({ dialect, request, bytes, facts, target, framing });
+  if (upstreamRequest === undefined) {
+    // An upstream may speak the dialect without its counter, but never only the counter.
+    if (request.operation === 'count-tokens') return estimateCount(prepared);
+    throw new Error(`${target.upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
+  }
+  const streamRequest = framing === undefined ? {} : request.body;
+  const isDocumented = settings.validation === 'documented';
+  const relay = createPassthroughRelay({ dialect, form, streamRequest, requestId, target, framing, isDocumented });
+  return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: dialect };
+}
+
+/** Proofs of another vendor would be refused. They are wrapped, so that they can be recognised and removed here. */
+function withoutForeignProofs({ prepared, request, bytes }: FittedAttempt): PassedRequest | Promise<PassedRequest> {
+  const body = prepared.call.dialect.codec.removeForeignProofs(request.body);
+  if (body === request.body) return { request, bytes };
+  const pass = (written: Buffer): PassedRequest => ({ request: { ...request, body }, bytes: written });
+  const written = writeJson(body);
+  return written instanceof Promise ? written.then(pass) : pass(written);
+}
+
+/** The dialect to translate into: the one that the upstream supports best. */
+export function dialectOf({ upstream }: Pick<Target, 'upstream'>): ChatDialect {
+  const preferred: DialectId = upstream.dialects[0] ?? 'openai-chat';
+  return chatDialects[preferred];
+}
+
+function translationOptions({ gateway, prepared, target, request, original }: FittedAttempt): TranslationOptions {
+  const { call, facts, framing, caller, acceptedAtMs, turn, settings, neutral } = prepared;
+  return {
+    requestId: call.callId,
+    client: call.dialect,
+    upstream: dialectOf(target),
     request,
-    bytes,
+    original,
+    neutral,
     facts,
     target,
     framing,
     caller,
     acceptedAtMs,
-    isDocumented: settings.validation === 'documented',
-    allowsPrivateMedia: settings.allowsPrivateMedia,
-    // Only translated calls look it up.
-    stopSequences: () => settings.routing.routeOf(facts.requestedModel)?.stopSequences,
-    hasLeft: () => response.destroyed,
-    translate,
-    ...(asked === undefined ? {} : { asked }),
-    ...(turn === undefined ? {} : { replyId: turn.replyId }),
-  });
+    nowMs: () => gateway.clock.nowMs(),
+    newId: gateway.newId,
+    vault: gateway.proofVault,
+    fetchMedia: gateway.fetchMedia,
+    summaries: gateway.summaries,
+    documents: gateway.documents,
+    stopSequences: settings.routing.routeOf(facts.requestedModel)?.stopSequences,
+    replyId: turn?.replyId,
+    hasLeft: () => call.response.destroyed,
+  };
+}
+
+async function planTranslation<Piece>(planning: Planning<Piece>): Promise<ExchangePlan<Piece>> {
+  const { translation, upstreamRequest } = await prepareTranslation(translationOptions(planning));
+  const relay = withListedHeaders(createTranslateRelay(translation, planning.form), planning.target);
+  return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: translation.upstream, translation };
+}
+
+/** Adds the upstream's headers that the operator has listed. Headers of the translation take precedence. */
+function withListedHeaders<Piece>(relay: ReplyRelay<Piece>, { upstream }: Target): ReplyRelay<Piece> {
+  if (upstream.forwardsReplyHeader === undefined) return relay;
+  return { ...relay, replyHeaders: (received) => ({ ...forwardReplyHeaders(upstream, received), ...relay.replyHeaders(received) }) };
+}
+
+async function planCount<Piece>(planning: Planning<Piece>): Promise<ExchangePlan<Piece> | EstimatedCount> {
+  const translating = translationOptions(planning);
+  const { client, upstream, requestId } = translating;
+  const estimated = estimateCount(planning.prepared);
+  if (upstream.codec.encodeCountRequest === undefined) return estimated;
+  const { neutral, fit } = await decodeForTarget(translating);
+  const upstreamRequest = addressRequest(translating, await writeJson(upstream.codec.encodeCountRequest(neutral, fit)));
+  if (upstreamRequest === undefined) return estimated;
+  const counting = createCountRelay({ client, upstream, requestId, estimate: estimated.inputTokens });
+  const relay = withListedHeaders(counting, planning.target);
+  return { kind: 'exchange', upstreamRequest, relay, upstreamDialect: upstream };
+}
+
+function estimateCount({ facts }: Pick<PreparedCall, 'facts'>): EstimatedCount {
+  return { kind: 'estimate', inputTokens: estimateTokens(facts.inputCharacters) };
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 
 import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import { refuseStoredIds } from './stored-ids.ts';
+import { refuseStoredIds } from './plan-attempt.ts';
 
 /** Every place in which a request names something that a vendor stores, with the field that the error names. */
 const places: readonly (readonly [dialect: DialectId, body: JsonObject, param: string, name: string])[] = [

@@ -9,7 +9,7 @@ import { StreamReply } from '../../../attempts/exchange/stream-reply.ts';
 import { createWholeReply } from '../../../attempts/exchange/whole-reply.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
 import { createEventSink } from '../../../replies/connection-sink.ts';
-import { createEventForm } from '../forms/event-form.ts';
+import { createEventForm } from '../reply-form.ts';
 import { createPassthroughRelay } from '../plan/passthrough-relay.ts';
 import { keepReplies } from './keep-reply.ts';
 

@@ -1,4 +1,4 @@
-import type { OpenTurn } from './opened-turn.ts';
+import { type OpenTurn, type Recorder, createRecorder } from './record-response.ts';
 import { describeUnknownReply } from '../../../attempts/routing/rank-targets.ts';
 import type { IncomingCall } from '../incoming-call.ts';
 import { isItemReference } from '../../../../conversations/to-stored-item.ts';
@@ -12,7 +12,6 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../../platf
 import { writeJson } from '../../../../platform/json/write-json.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { expandBody, listInputItems, nameItems, requireOutputs } from './expand-input.ts';
-import { createRecorder, type Recorder } from './record-response.ts';
 import type { ResponseTurn, TurnRequest } from './response-turn.ts';
 
 /** The history and the input of a request. */

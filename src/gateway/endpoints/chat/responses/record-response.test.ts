@@ -5,8 +5,7 @@ import type { Conversations } from '../../../../conversations/response-store.ts'
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { silentLogger } from '../../../../platform/log.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
-import type { OpenTurn } from './opened-turn.ts';
-import { createRecorder } from './record-response.ts';
+import { type OpenTurn, createRecorder } from './record-response.ts';
 
 const response: JsonObject = { id: 'resp_1', object: 'response', status: 'completed', output: [] };
 const target = { upstream: { id: 'openai', credentialId: 'c', vendor: {} } } as unknown as Target;

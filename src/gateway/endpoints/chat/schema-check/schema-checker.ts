@@ -1,8 +1,7 @@
-import { isolatedJob, JobError } from '../../../../platform/isolation/isolated-job.ts';
-import { createJobPool, type JobPool, type JobPoolOptions } from '../../../../platform/isolation/job-pool.ts';
-import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { JobError, isolatedJob } from '../../../../platform/isolation/isolated-job.ts';
+import { type JobPool, type JobPoolOptions, createJobPool } from '../../../../platform/isolation/job-pool.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '../../../../platform/json/json-value.ts';
 import type * as CheckSchemaJob from './check-schema-job.ts';
-import { writeSchema } from './write-schema.ts';
 
 export type SchemaVerdict = CheckSchemaJob.SchemaVerdict;
 
@@ -90,4 +89,35 @@ export function createSchemaChecker(poolOptions: Partial<JobPoolOptions> = {}): 
     check: run,
     close: pool.close,
   };
+}
+
+/** A schema beyond these limits is not checked. Vendors have lower limits. */
+const charactersMax = 200_000;
+const depthMax = 200;
+
+/**
+ * A schema as JSON text for the thread that compiles it. Undefined if it is too large or too deep. It is read only up
+ * to the limit, so that a schema of megabytes costs no more than one at the limit.
+ */
+function writeSchema(schema: JsonObject): string | undefined {
+  const left: { readonly value: JsonValue; readonly depth: number }[] = [{ value: schema, depth: 0 }];
+  let characters = 0;
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { value, depth } = next;
+    characters += typeof value === 'string' ? value.length + 2 : 2;
+    if (characters > charactersMax || depth > depthMax) return undefined;
+    if (Array.isArray(value)) {
+      if (value.length > charactersMax) return undefined;
+      for (const item of value as readonly JsonValue[]) left.push({ value: item, depth: depth + 1 });
+    } else if (isJsonObject(value)) {
+      for (const name in value) {
+        const member = value[name];
+        characters += name.length + 3;
+        if (characters > charactersMax) return undefined;
+        if (member !== undefined) left.push({ value: member, depth: depth + 1 });
+      }
+    }
+  }
+  const text = JSON.stringify(schema);
+  return text.length > 2 * charactersMax ? undefined : text;
 }

@@ -7,7 +7,7 @@ import type { InferenceReply } from '../../../../inference/inference-reply.ts';
 import type { InferenceRequest, Turn } from '../../../../inference/inference-request.ts';
 import type { TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import { dialectOf } from '../plan/plan-exchange.ts';
+import { dialectOf } from '../plan/plan-attempt.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { SchemaChecker, SchemaVerdict } from '../schema-check/schema-checker.ts';
 
@@ -23,8 +23,8 @@ export type SchemaCheck = {
 };
 
 /**
- * Whether, and how, the reply of a call may be checked. Calls that ask for no schema cost one look. With `auto`, `createSchemaCheck` decides when the request
- * is decoded.
+ * Whether, and how, the reply of a call may be checked. Calls that ask for no schema cost one look. With `auto`,
+ * `createSchemaCheck` decides when the request is decoded.
  */
 export function chooseReplyCheck(
   { strictSchema }: CallFacts,

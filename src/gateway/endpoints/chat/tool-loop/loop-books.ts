@@ -1,4 +1,4 @@
-import type { PreparedCall } from '../prepared-call.ts';
+import type { PreparedCall } from '../incoming-call.ts';
 import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-entry.ts';
 import { JournalUnavailableError } from '../../../../billing/journal/journal.ts';
 import { settleTools } from '../../../../billing/metering/settle-tools.ts';

@@ -1,4 +1,4 @@
-import type { PreparedCall } from '../prepared-call.ts';
+import type { PreparedCall } from '../incoming-call.ts';
 import type { ImageInput } from '../../../../inference/image.ts';
 import type { InferenceRequest, ServerToolPart } from '../../../../inference/inference-request.ts';
 import type { SchemaCheck } from './check-reply.ts';

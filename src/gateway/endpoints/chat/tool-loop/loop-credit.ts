@@ -1,4 +1,4 @@
-import type { PreparedCall } from '../prepared-call.ts';
+import type { PreparedCall } from '../incoming-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import type { InferenceRequest } from '../../../../inference/inference-request.ts';

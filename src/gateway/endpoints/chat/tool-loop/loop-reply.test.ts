@@ -8,7 +8,7 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import type { ClientReply } from '../../../replies/client-reply.ts';
 import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exchange.ts';
 import { createEventSink } from '../../../replies/connection-sink.ts';
-import { createEventForm } from '../forms/event-form.ts';
+import { createEventForm } from '../reply-form.ts';
 import { LoopReply } from './loop-reply.ts';
 
 const { events } = chatDialects['openai-responses'];

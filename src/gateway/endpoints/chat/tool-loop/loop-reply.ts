@@ -8,9 +8,9 @@ import type { StreamFraming } from '../../../../platform/frames.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { addWarnings, requestIdHeader } from '../../../replies/write-reply.ts';
 import type { ReplySink } from '../../../replies/reply-sink.ts';
-import type { PieceWriter, ReplyForm } from '../forms/reply-form.ts';
-import { describeBroken, DeliveredOutput } from '../responses/broken-reply.ts';
-import { encodeWhole } from '../translate/encode-whole.ts';
+import type { PieceWriter, ReplyForm } from '../reply-form.ts';
+import { describeBroken, DeliveredOutput } from '../responses/keep-reply.ts';
+import { encodeWhole } from '../translate/translate-relay.ts';
 
 export type LoopReplyOptions<Piece> = {
   readonly dialect: ChatDialect;

@@ -1,5 +1,5 @@
 import { ChatJob } from '../chat-job.ts';
-import type { PreparedCall } from '../prepared-call.ts';
+import { type PreparedCall, toWireRequest } from '../incoming-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
 import { GatewayError } from '../../../../inference/gateway-error.ts';
@@ -9,8 +9,7 @@ import type { ChatServices } from '../chat-services.ts';
 import type { TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { CallAttempts } from '../../../attempts/call-attempts.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
-import { toWireRequest } from '../to-wire-request.ts';
-import { neutralForm } from '../forms/neutral-form.ts';
+import { neutralForm } from '../reply-form.ts';
 import { RoundSink } from './round-sink.ts';
 
 /** What one round asks, and under which id it is booked. */

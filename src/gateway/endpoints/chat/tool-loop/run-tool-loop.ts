@@ -1,4 +1,4 @@
-import type { PreparedCall } from '../prepared-call.ts';
+import type { PreparedCall } from '../incoming-call.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import { estimateTokens } from '../../../../inference/count-text-characters.ts';
@@ -16,7 +16,7 @@ import { fitBody } from '../plan/fit-request.ts';
 import { briefModel } from './brief-model.ts';
 import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
 import { gatherAddresses } from './gather-addresses.ts';
-import { deliver } from '../forms/deliver.ts';
+import { deliver } from '../reply-form.ts';
 import type { LoopCall } from './loop-call.ts';
 import { LoopReply } from './loop-reply.ts';
 import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';

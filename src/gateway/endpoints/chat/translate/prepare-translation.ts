@@ -1,4 +1,4 @@
-import type { EncodedRequest, ReplyWriting, RequestFit } from '../../../../dialects/chat-codec.ts';
+import type { EncodedRequest, ReplyReading, ReplyWriting, RequestFit } from '../../../../dialects/chat-codec.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import type { WireRequest } from '../../../../dialects/wire-request.ts';
 import type { CallFacts } from '../../../../inference/call-facts.ts';
@@ -9,21 +9,21 @@ import type { InferenceRequest } from '../../../../inference/inference-request.t
 import type { CallLimits } from '../../../../inference/limit-calls.ts';
 import { screenToolName } from '../../../../inference/screen-actions.ts';
 import { fitLogprobs, rewrittenReply, withoutLogprobFields } from '../../../../inference/token-logprobs.ts';
-import { createTranslationNotes, type TranslationNotes } from '../../../../inference/translation-notes.ts';
+import { type TranslationNotes, createTranslationNotes } from '../../../../inference/translation-notes.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
 import { writeJson } from '../../../../platform/json/write-json.ts';
-import type { CompactionSealer } from '../compaction/compaction-sealer.ts';
-import type { DocumentReader } from './document-reader.ts';
+import type { CompactionSealer } from '../compaction-summaries.ts';
+import { type DocumentReader, readDocuments } from './read-documents.ts';
 import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
 import type { ProofVault } from '../proofs/proof-vault.ts';
 import type { StopSequences } from '../../../attempts/routing/routing-table.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { type FetchMedia, inlineMedia } from './inline-media.ts';
-import { readDocuments } from './read-documents.ts';
 import { asksForStrict } from '../../shared/asks-for-strict.ts';
-import { restoreProofs } from './restore-proofs.ts';
-import type { Translation } from './translation.ts';
+import { restoreProofs } from './turn-proofs.ts';
+import type { UsageReport } from '../../../../inference/usage.ts';
+import type { VaultedTurn } from '../proofs/vaulted-turn.ts';
 
 export type TranslationOptions = {
   readonly requestId: string;
@@ -50,9 +50,9 @@ export type TranslationOptions = {
   /** Seals the summaries of conversations. Absent: no summaries are made here. */
   readonly summaries?: CompactionSealer | undefined;
   /** The client's request if `request` was derived from it. Replies repeat it. */
-  readonly asked?: WireRequest;
+  readonly original?: WireRequest | undefined;
   /** The id of the reply if the gateway chooses it. */
-  readonly replyId?: string;
+  readonly replyId?: string | undefined;
   /** Whether the client has disconnected. The plan is not used then. */
   readonly hasLeft: () => boolean;
 };
@@ -107,7 +107,7 @@ export async function prepareTranslation(
     writing: {
       requestId,
       requestedModel: options.facts.requestedModel,
-      request: (options.asked ?? request).body,
+      request: (options.original ?? request).body,
       ...(options.replyId === undefined ? {} : { replyId: options.replyId }),
       ...writeCompaction(options, fit.notes),
       createdAtMs: options.acceptedAtMs,
@@ -226,3 +226,25 @@ function joinHeaders(headers: UpstreamRequest['headers'], required: Readonly<Rec
   }
   return joined;
 }
+
+/** A call whose client and upstream speak different dialects: how its reply is read and written. */
+export type Translation = {
+  readonly client: ChatDialect;
+  readonly upstream: ChatDialect;
+  readonly encoded: EncodedRequest;
+  /** The stop sequences that the client asked for. No other sequence ends its reply. */
+  readonly stopSequences?: readonly string[] | undefined;
+  /** The most calls that the reply may make, if that is limited. */
+  readonly callLimits?: CallLimits | undefined;
+  readonly reading: ReplyReading;
+  readonly writing: ReplyWriting;
+  /** Corrects counts where the upstream's vendor counts differently from its dialect. */
+  readonly correctUsage: (report: UsageReport) => UsageReport;
+  /** Changes of the request. Notes about the reply come too late for a header and are only recorded. */
+  readonly notes: TranslationNotes;
+  readonly replyNotes: TranslationNotes;
+  /** The client's framing if it asked for a stream. */
+  readonly framing: StreamFraming | undefined;
+  /** Called before the end of a reply is written, if the reply has calls with proofs that the client may lose. */
+  readonly rememberProofs: (turn: VaultedTurn) => void;
+};

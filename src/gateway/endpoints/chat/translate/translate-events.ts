@@ -7,8 +7,8 @@ import { limitCalls } from '../../../../inference/limit-calls.ts';
 import { restoreTools } from '../../../../inference/restore-tools.ts';
 import { serializeBlocks } from '../../../../inference/serialize-blocks.ts';
 import type { Usage, UsageReport } from '../../../../inference/usage.ts';
-import { createProofCollector } from './collect-proofs.ts';
-import type { Translation } from './translation.ts';
+import { createProofCollector } from './turn-proofs.ts';
+import type { Translation } from './prepare-translation.ts';
 
 /** Processes the events of an upstream's reply on their way to the client's encoder. */
 export type EventLine = {

@@ -7,9 +7,8 @@ import { createTranslationNotes, type FieldNames } from '../../../../inference/t
 import { FetchMediaError } from '../../../../platform/http/fetch-media.ts';
 import { upstreamVendors } from '../../../../upstreams/registry.ts';
 import type { VaultedTurn } from '../proofs/vaulted-turn.ts';
-import { createProofCollector } from './collect-proofs.ts';
+import { createProofCollector, restoreProofs } from './turn-proofs.ts';
 import { inlineMedia } from './inline-media.ts';
-import { restoreProofs } from './restore-proofs.ts';
 import { translationHeaders } from '../../../replies/write-reply.ts';
 
 const request = (...turns: Turn[]): InferenceRequest => ({

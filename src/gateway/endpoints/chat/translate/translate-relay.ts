@@ -3,16 +3,18 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { foldEvents } from '../../../../inference/fold-events.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import { replayReply } from '../../../../inference/replay-reply.ts';
-import type { ReplyReport } from '../../../../dialects/chat-dialect.ts';
+import type { ChatDialect, ReplyReport } from '../../../../dialects/chat-dialect.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
+import { createErrorReader } from '../../shared/read-error-answer.ts';
 import { requestIdHeader, translationHeaders } from '../../../replies/write-reply.ts';
 import type { ChargedUsage, ReplyRelay } from '../../../attempts/exchange/reply-relay.ts';
 import { refuseDeepReply } from './reply-bound.ts';
-import type { ReplyForm } from '../forms/reply-form.ts';
+import type { ReplyForm } from '../reply-form.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
 import { createTranslatedStream } from './translated-stream.ts';
-import { encodeWhole } from './encode-whole.ts';
-import type { Translation } from './translation.ts';
+import type { Translation } from './prepare-translation.ts';
+import type { ReplyWriting } from '../../../../dialects/chat-codec.ts';
+import type { InferenceReply } from '../../../../inference/inference-reply.ts';
 
 /** Retry advice means the same in every dialect. Other headers of vendors have no meaning in another dialect. */
 const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];
@@ -41,11 +43,7 @@ export function createTranslateRelay<Piece>(translation: Translation, form: Repl
     },
     wholeReply: () => whole,
     openStream: ({ replyBytesMax }, _mayBeCut, charged) => createTranslatedStream(translation, form, { replyBytesMax, charged }),
-    readError: ({ status, headers, body }) => {
-      const seconds = Number(headers['retry-after']);
-      const retry = Number.isFinite(seconds) && headers['retry-after'] !== undefined ? { retryAfterSeconds: Math.ceil(seconds) } : {};
-      return upstream.codec.decodeError({ status, body, ...retry });
-    },
+    readError: createErrorReader(upstream),
   };
 }
 
@@ -84,4 +82,20 @@ function replyHeaders({ client, framing, writing, notes }: Translation, headers:
     if (typeof value === 'string') written[name] = value;
   }
   return written;
+}
+
+/**
+ * Writes a whole reply for the client. In dialects whose replies are stored, `whole` is the same reply with the parts
+ * that the client did not ask for.
+ */
+export function encodeWhole(
+  { codec }: ChatDialect,
+  reply: InferenceReply,
+  writing: ReplyWriting,
+): { readonly reply: JsonObject; readonly whole: JsonObject | undefined } {
+  // Two encoders would give the items different ids. So a reply that is stored comes from one stream.
+  const encoder = writing.replyId === undefined ? undefined : codec.createEventEncoder(writing, 'sse');
+  if (encoder?.kept === undefined) return { reply: codec.encodeReply(reply, writing), whole: undefined };
+  for (const event of replayReply(reply)) encoder.write(event);
+  return { reply: encoder.position().partialResponse ?? {}, whole: encoder.kept() };
 }

@@ -8,9 +8,9 @@ import { createTranslationNotes } from '../../../../inference/translation-notes.
 import type { VaultedTurn } from '../proofs/vaulted-turn.ts';
 import { createFakeExchange } from '../../../attempts/exchange/testing/fake-exchange.ts';
 import { UpstreamExchange } from '../../../attempts/exchange/upstream-exchange.ts';
-import { createByteForm } from '../forms/byte-form.ts';
+import { createByteForm } from '../reply-form.ts';
 import { createTranslateRelay } from './translate-relay.ts';
-import type { Translation } from './translation.ts';
+import type { Translation } from './prepare-translation.ts';
 
 type Route = {
   readonly client: DialectId;

@@ -1,10 +1,10 @@
 import type { ErrorInReply } from '../../../../dialects/chat-dialect.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { ChargedUsage, StreamRelay } from '../../../attempts/exchange/reply-relay.ts';
-import type { PieceWriter, ReplyForm } from '../forms/reply-form.ts';
+import type { PieceWriter, ReplyForm } from '../reply-form.ts';
 import { createReplyBound, refuseDeepEvent } from './reply-bound.ts';
 import { createEventLine, failureOf } from './translate-events.ts';
-import type { Translation } from './translation.ts';
+import type { Translation } from './prepare-translation.ts';
 
 const nothing: readonly never[] = [];
 

@@ -14,11 +14,10 @@ import { writeJson } from '../../../../platform/json/write-json.ts';
 import { EventReply, type WholeAnswer } from '../../../replies/event-reply.ts';
 import type { ChatServices } from '../chat-services.ts';
 import { readJsonObject } from '../../../admission/read-request.ts';
-import { readClientEvent } from './client-event.ts';
+import { describeWarmUp, readClientEvent } from './client-event.ts';
 import { LastResponse, namePrevious } from './last-response.ts';
 import { SocketRequest } from './socket-request.ts';
 import { SocketWriter } from './socket-writer.ts';
-import { describeWarmUp } from './warm-up.ts';
 
 export type ResponseSocketOptions = {
   readonly gateway: ChatServices;

@@ -19,7 +19,7 @@ import {
 import { run } from '../../schema-check/check-schema-job.ts';
 import type { SchemaCheck } from '../check-reply.ts';
 import { gatherAddresses } from '../gather-addresses.ts';
-import { createByteForm } from '../../forms/byte-form.ts';
+import { createByteForm } from '../../reply-form.ts';
 import { LoopReply } from '../loop-reply.ts';
 import { nameTools } from '../offer-tools.ts';
 import { ToolLoop } from '../tool-loop.ts';

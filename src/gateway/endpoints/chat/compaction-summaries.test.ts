@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { GatewayError } from '../../../../inference/gateway-error.ts';
-import type { JsonObject } from '../../../../platform/json/json-value.ts';
-import { createCompactionSealer } from './compaction-sealer.ts';
-import { openSummaries } from './open-summaries.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import type { JsonObject } from '../../../platform/json/json-value.ts';
+import { createCompactionSealer, openSummaries } from './compaction-summaries.ts';
 
 const sealer = createCompactionSealer(Buffer.alloc(32, 7));
 const item = (encrypted_content: string): JsonObject => ({ type: 'compaction', id: 'cmp_1', encrypted_content });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { openaiChat } from '../../../../dialects/openai-chat/openai-chat.ts';
 import { openaiResponses } from '../../../../dialects/openai-responses/openai-responses.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
-import { takeCallbackUrl } from './take-callback-url.ts';
+import { takeCallbackUrl } from './background-request.ts';
 
 const callbacks = { readUrl: (value: unknown) => `checked:${String(value)}` };
 const call = { dialect: openaiResponses, operation: 'generate' as const };

@@ -7,7 +7,7 @@ import type { DialectId } from '../../../dialects/dialect-id.ts';
 import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../../attempts/exchange/testing/fake-exchange.ts';
 import { createRoutingTable } from '../../attempts/routing/routing-table.ts';
-import { listModels, showModel } from './serve-models.ts';
+import { listModels, showModel } from './models-endpoint.ts';
 
 const everyModel = (): boolean => true;
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { test } from 'node:test';
 
 import { readRequestTarget } from '../../admission/read-request.ts';
-import { readCall, readModelMethod } from './read-call.ts';
+import { readCall, readModelMethod } from './incoming-call.ts';
 
 const [request, client] = [{} as IncomingMessage, {} as ServerResponse];
 const server = { startedAtMs: 0, notReadyReasons: () => [] };

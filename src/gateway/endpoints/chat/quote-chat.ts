@@ -1,33 +1,28 @@
-import type { GatewaySettings } from '../../../attempts/services.ts';
-import { chatDialects } from '../../../../dialects/registry.ts';
-import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
-import type { DialectId, Operation } from '../../../../dialects/dialect-id.ts';
-import type { WireRequest } from '../../../../dialects/wire-request.ts';
-import type { UsageBounds } from '../../../../billing/metering/estimate-usage.ts';
-import type { CallFacts } from '../../../../inference/call-facts.ts';
-import { type InputMeasure, measureInput } from '../../../../inference/measure-input.ts';
-import { createTranslationNotes, type TranslationNote } from '../../../../inference/translation-notes.ts';
-import type { JsonValue } from '../../../../platform/json/json-value.ts';
-import type { StreamFraming } from '../../../../platform/frames.ts';
-import {
-  forecastUsage,
-  outputTokensAtFirst,
-  type SentRequest,
-  withSentBound,
-  withWholeWindow,
-} from '../../../attempts/books/bound-call.ts';
-import { defaultCredits, defaultTools } from '../../../settings/call-settings.ts';
-import { mayCall } from '../../../admission/authenticate.ts';
-import { alwaysHealthy } from '../../../attempts/health/health.ts';
-import { rankTargets, unknownModel } from '../../../attempts/routing/rank-targets.ts';
-import type { Target } from '../../../attempts/routing/target.ts';
-import { boundToolCalls } from '../tool-loop/bound-tools.ts';
-import { needsToolLoop } from '../tool-loop/run-tool-loop.ts';
-import { fitTargets } from '../../shared/quoting/fit-targets.ts';
-import type { QuoteTarget, QuotedCall, QuotedTarget } from '../../shared/quoting/quoted-call.ts';
-import type { ChatServices } from '../chat-services.ts';
-import { orderPictures } from '../order-pictures.ts';
-import { readHistory } from './read-history.ts';
+import type { GatewaySettings } from '../../attempts/services.ts';
+import { chatDialects } from '../../../dialects/registry.ts';
+import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
+import type { DialectId, Operation } from '../../../dialects/dialect-id.ts';
+import type { WireRequest } from '../../../dialects/wire-request.ts';
+import type { UsageBounds } from '../../../billing/metering/estimate-usage.ts';
+import type { CallFacts } from '../../../inference/call-facts.ts';
+import { type InputMeasure, measureInput } from '../../../inference/measure-input.ts';
+import { type TranslationNote, createTranslationNotes } from '../../../inference/translation-notes.ts';
+import { type JsonObject, type JsonValue, isJsonObject } from '../../../platform/json/json-value.ts';
+import type { StreamFraming } from '../../../platform/frames.ts';
+import { type SentRequest, forecastUsage, outputTokensAtFirst, withSentBound, withWholeWindow } from '../../attempts/books/bound-call.ts';
+import { defaultCredits, defaultTools } from '../../settings/call-settings.ts';
+import { mayCall } from '../../admission/authenticate.ts';
+import { alwaysHealthy } from '../../attempts/health/health.ts';
+import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
+import type { Target } from '../../attempts/routing/target.ts';
+import { boundToolCalls } from './tool-loop/bound-tools.ts';
+import { needsToolLoop } from './tool-loop/run-tool-loop.ts';
+import { type QuoteTarget, type QuotedCall, type QuotedTarget, fitTargets } from '../shared/quoted-call.ts';
+import type { ChatServices } from './chat-services.ts';
+import { orderPictures } from './order-pictures.ts';
+import { countTextCharacters } from '../../../inference/count-text-characters.ts';
+import { GatewayError } from '../../../inference/gateway-error.ts';
+import { notFound } from '../shared/not-found.ts';
 
 /** The route of a quoted chat. */
 export type QuotedPath = {
@@ -153,4 +148,52 @@ function translate(
   const fit = { upstreamModel, traits: upstream.traitsOf(upstreamModel), proofOrigin: upstream.proofOrigin, notes };
   const { body } = upstreamDialect.codec.encodeRequest(dialect.codec.decodeRequest(wire), fit);
   return { notes: notes.list(), request: { dialect: upstreamDialect, body } };
+}
+
+/** The history of a chat: its stored items, or the upstream that stores them. */
+type History = {
+  readonly items: readonly JsonObject[];
+  readonly characters: number;
+  /** Without `continues` if the gateway has the whole history. */
+  readonly facts: CallFacts;
+  readonly keptAt?: string;
+};
+
+const idOf = (value: JsonValue | undefined): string | undefined => {
+  if (typeof value === 'string') return value;
+  return isJsonObject(value) && typeof value['id'] === 'string' ? value['id'] : undefined;
+};
+
+/**
+ * Reads the history of a request without changing or locking anything.
+ * @throws GatewayError with the same message for a missing object and for another user's
+ */
+async function readHistory({ gateway, caller, body }: QuoteTarget<ChatServices>, facts: CallFacts): Promise<History> {
+  const items = await readStored({ gateway, caller, body }).catch((cause: unknown) => {
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError('responses_unavailable', 'the history of the request cannot be read at the moment; try again', {
+      retryAfterSeconds: 1,
+      cause,
+    });
+  });
+  const { continues, ...plain } = facts;
+  if (items !== undefined) return { items, characters: countTextCharacters(items), facts: plain };
+  if (continues === undefined) return { items: [], characters: 0, facts };
+  return { items: [], characters: 0, facts, keptAt: await gateway.replyOwners.check(continues, caller.userName) };
+}
+
+async function readStored({
+  gateway,
+  caller,
+  body,
+}: Pick<QuoteTarget<ChatServices>, 'gateway' | 'caller' | 'body'>): Promise<readonly JsonObject[] | undefined> {
+  const { conversations } = gateway;
+  const conversation = idOf(body['conversation']);
+  if (conversation !== undefined) {
+    const items = await conversations.readConversation(caller.userName, conversation);
+    if (items === undefined) throw notFound('Conversation', conversation);
+    return items;
+  }
+  const previous = idOf(body['previous_response_id']);
+  return previous === undefined ? undefined : await conversations.readChain(caller.userName, previous);
 }
