@@ -277,7 +277,7 @@ test('an address that did not occur before is not read, and the model is notifie
     arguments: { urls: [known, `${known}?told=secret`, 'https://evil.test/?told=secret'] },
   });
   assert.deepEqual(outcome.usage, { pagesRead: 1 });
-  assert.equal(outcome.answer.match(/was not read: only addresses that stand in the conversation/g)?.length, 2);
+  assert.equal(outcome.answer.match(/was not read: only addresses in the conversation/g)?.length, 2);
   // A redirect of a known page is followed as its server says.
   const moved = await made.run({
     ...run,

@@ -1,10 +1,14 @@
-/** As much of a page as may stand before it says in which encoding it is: https://html.spec.whatwg.org/#prescan-a-byte-stream-to-determine-its-encoding */
+/**
+ * The length of the beginning in which a page may declare its encoding:
+ * https://html.spec.whatwg.org/#prescan-a-byte-stream-to-determine-its-encoding
+ */
 const prescanBytes = 1024;
 
 /**
- * The text of a file. Its encoding is that of its byte order mark, else the one that its server names, else the one that it names itself, else UTF-8; what then
- * turns out to be no UTF-8 is read as Windows-1252, as browsers do. Bytes that mean nothing become U+FFFD. Undefined for what is no text.
- * @param charset as the server names it
+ * Decodes the text of a file. The encoding is that of the byte order mark, or the server's, or the one that the file
+ * declares, or UTF-8. Like in browsers, invalid UTF-8 is read as Windows-1252. Invalid bytes become U+FFFD. Undefined
+ * if it is not text.
+ * @param charset the encoding that the server names
  */
 export function decodeText(bytes: Uint8Array, charset: string | undefined): string | undefined {
   const named = markOf(bytes) ?? charset ?? declaredIn(bytes);
@@ -32,23 +36,23 @@ function decode(bytes: Uint8Array, charset: string | undefined): string | undefi
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    // An encoding that nobody knows is as good as none.
+    // An unknown encoding counts as none.
     return undefined;
   }
 }
 
 function decodeUnnamed(bytes: Uint8Array): string {
   const text = new TextDecoder('utf-8').decode(bytes);
-  // The last character may have been cut off with the rest of the file.
+  // The end of the file may have cut off the last character.
   return text.indexOf('\uFFFD') >= 0 && text.indexOf('\uFFFD') < text.length - 1 ? new TextDecoder('windows-1252').decode(bytes) : text;
 }
 
-/** Texts have next to no control characters; compressed data, programs and images have many. */
+/** Texts have hardly any control characters; compressed data, programs and images have many. */
 function isBinary(text: string): boolean {
   const sample = text.slice(0, 4096);
   if (sample === '') return false;
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   const odd = sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\uFFFD]/g)?.length ?? 0;
-  // A character that was cut off at the end is none of them.
+  // A character that was cut off at the end does not count.
   return odd > 2 + sample.length / 20;
 }

@@ -7,7 +7,7 @@ import { allowedHostsOf, blockedHostsOf, createDomainFilter } from './domain-fil
 
 const url = (address: string): URL => new URL(address);
 
-test('hosts: the host itself and its subdomains, and nothing that only looks like them', () => {
+test('a host matches itself and its subdomains, and no similar name', () => {
   const isAllowed = createDomainFilter({ allowedDomains: ['example.com'] });
   for (const address of ['https://example.com/', 'https://www.example.com/a', 'http://EXAMPLE.com.:8080/', 'https://a.b.example.com'])
     assert.ok(isAllowed(url(address)), address);
@@ -23,7 +23,7 @@ test('hosts: the host itself and its subdomains, and nothing that only looks lik
     assert.ok(!isAllowed(url(address)), address);
 });
 
-test('entries in every spelling: case, scheme, wildcard, final dot, punycode, odd numbers', () => {
+test('entries match in every spelling: case, scheme, wildcard, final dot, punycode, odd numbers', () => {
   const cases: readonly (readonly [string, string])[] = [
     ['HTTPS://Example.COM', 'https://www.example.com/'],
     ['*.example.com', 'https://www.example.com/'],
@@ -39,7 +39,7 @@ test('entries in every spelling: case, scheme, wildcard, final dot, punycode, od
   }
 });
 
-test('paths: a part of a site, by whole segments, with one star', () => {
+test('a path matches by whole segments, with one star', () => {
   const docs = createDomainFilter({ allowedDomains: ['example.com/docs'] });
   assert.ok(docs(url('https://example.com/docs')));
   assert.ok(docs(url('https://www.example.com/docs/a?b')));
@@ -56,7 +56,7 @@ test('an allowed list whose entries name no host allows nothing', () => {
   assert.ok(createDomainFilter({ allowedDomains: [], blockedDomains: [''] })(url('https://example.com/')));
 });
 
-test('services are told hosts: all that something is allowed on, only those that are blocked as a whole', () => {
+test('services receive hosts with allowed pages, and only hosts that are completely blocked', () => {
   const rules = {
     allowedDomains: ['a.example/docs', 'A.example', 'b.example'],
     blockedDomains: ['c.example/x', 'd.example', '*.e.example'],
@@ -68,7 +68,7 @@ test('services are told hosts: all that something is allowed on, only those that
 const label = fc.constantFrom('a', 'b', 'ab', 'www', 'docs', 'x1');
 const host = fc.array(label, { minLength: 1, maxLength: 3 }).map((labels) => `${labels.join('.')}.example`);
 
-test('property: a host passes exactly when it is, or ends behind a dot with, an allowed one and no blocked one', () => {
+test('property: a host passes exactly if it is, or is a subdomain of, an allowed host and no blocked one', () => {
   const within = (own: string, hosts: readonly string[]): boolean => hosts.some((other) => `.${own}`.endsWith(`.${other}`));
   fc.assert(
     fc.property(

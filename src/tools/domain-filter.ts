@@ -1,28 +1,32 @@
-/** What a request says of the sites that may be used. An entry is a host, `example.com`, or a part of it, `example.com/docs`; one `*` may stand in the path. */
+/**
+ * The sites that a request allows and blocks. An entry is a host, `example.com`, or a part of it, `example.com/docs`.
+ * The path may contain one `*`.
+ */
 export type DomainRules = { readonly allowedDomains?: readonly string[]; readonly blockedDomains?: readonly string[] };
 
 type Entry = { readonly host: string; readonly before: string; readonly after: string | undefined };
 
 /**
- * Whether an address may be used: one of a host that is allowed, or of a subdomain of it, and of none that is blocked. Where nothing is allowed by name, all is
- * that is not blocked. An entry that names no host allows nothing and blocks nothing.
+ * Creates a check for addresses. An address passes if its host, or a parent domain, is allowed and none is blocked.
+ * Without a list of allowed sites, everything that is not blocked is allowed. An entry without a host allows nothing
+ * and blocks nothing.
  */
 export function createDomainFilter(rules: DomainRules): (url: URL) => boolean {
   const allowed = (rules.allowedDomains ?? []).map(readEntry);
   const blocked = (rules.blockedDomains ?? []).map(readEntry);
   return (url) => {
     const matches = (entry: Entry | undefined): boolean => entry !== undefined && entryMatches(entry, url);
-    // A list whose entries all name no host still is a list: it allows nothing, instead of everything.
+    // A list whose entries all lack a host is still a list, and allows nothing.
     return (allowed.length === 0 || allowed.some(matches)) && !blocked.some(matches);
   };
 }
 
-/** The hosts on which something is allowed, in the spelling of addresses: for services that know hosts and no parts of them. */
+/** The hosts with allowed pages, as addresses spell them, for services that filter by host only. */
 export function allowedHostsOf({ allowedDomains }: DomainRules): readonly string[] {
   return [...new Set((allowedDomains ?? []).flatMap((domain) => readEntry(domain)?.host ?? []))];
 }
 
-/** The hosts that are blocked as a whole. */
+/** The hosts that are completely blocked. */
 export function blockedHostsOf({ blockedDomains }: DomainRules): readonly string[] {
   const entries = (blockedDomains ?? []).flatMap((domain) => readEntry(domain) ?? []);
   return [...new Set(entries.filter(({ before, after }) => before === '' && after === undefined).map(({ host }) => host))];
@@ -33,7 +37,7 @@ function readEntry(domain: string): Entry | undefined {
     .trim()
     .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
     .replace(/^\*\./, '');
-  // Parsed like an address, so that case, punycode and the many spellings of numbers come out alike on both sides.
+  // Parsed like an address, so that case, punycode and spellings of numbers are normalised on both sides.
   const url = URL.parse(`http://${bare}`);
   if (bare === '' || url === null) return undefined;
   const [before = '', after] = url.pathname.split('*', 2);
@@ -46,7 +50,7 @@ function entryMatches({ host, before, after }: Entry, url: URL): boolean {
   const path = url.pathname;
   if (!path.startsWith(before)) return false;
   if (after !== undefined) return path.slice(before.length).includes(after);
-  // `/docs` is not a part of `/docstrings`.
+  // `/docs` does not contain `/docstrings`.
   const next = path[before.length];
   return next === undefined || next === '/';
 }

@@ -32,7 +32,7 @@ test('a page without an article is read as it is', async () => {
   for (const word of ['Oak', '80', 'Ash', '60']) assert.match(page?.text ?? '', new RegExp(word));
 });
 
-test('texts, JSON and files without a type are read as they are; what is no text is not read', async () => {
+test('texts, JSON and files without a type are read unchanged; other content is refused', async () => {
   assert.deepEqual(await read('  {"a": 1}\n', 'text'), { text: '{"a": 1}' });
   assert.deepEqual(await read('just words', 'unknown'), { text: 'just words' });
   assert.equal((await read('<!doctype html><title>T</title><p>words', 'unknown'))?.title, 'T');
@@ -40,7 +40,7 @@ test('texts, JSON and files without a type are read as they are; what is no text
   for (const mediaType of ['html', 'text', 'unknown'] as const) assert.equal(await read(noise, mediaType), undefined);
 });
 
-test('encodings: mark, header, declaration, and none that is told', () => {
+test('the encoding follows from a mark, a header, a declaration, or the content', () => {
   const text = 'Fischbrötchen für 5 €';
   const utf16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(text, 'utf16le')]);
   assert.equal(decodeText(utf16, 'utf-8')?.replace('\uFEFF', ''), text);
@@ -52,7 +52,7 @@ test('encodings: mark, header, declaration, and none that is told', () => {
   assert.equal(decodeText(Buffer.from([0x93, 0xfa, 0x96, 0x7b]), 'shift_jis'), '日本');
 });
 
-test('hostile structure is never built: it is read in one pass', async () => {
+test('a hostile structure is never built, but read in one pass', async () => {
   const cases: Record<string, string> = {
     deep: `${'<div>'.repeat(100_000)}lamp`,
     'wrong ends': `${'<div></b></i>'.repeat(50_000)}lamp`,
@@ -73,7 +73,7 @@ test('hostile structure is never built: it is read in one pass', async () => {
   }
 });
 
-test('the depth that is measured is never less than the one that is built', () => {
+test('the measured depth is never less than the built depth', () => {
   const tags = fc.constantFrom(
     '<div>',
     '<b>',
@@ -93,7 +93,7 @@ test('the depth that is measured is never less than the one that is built', () =
   fc.assert(
     fc.property(fc.array(tags, { maxLength: 60 }), (pieces) => {
       const { depth } = scanHtml(pieces.join(''));
-      // Counted by hand for what every parser agrees upon: elements whose ends are all written.
+      // Counted for elements on which every parser agrees: elements with written ends.
       let open = 0;
       let most = 0;
       const stack: string[] = [];
@@ -112,7 +112,7 @@ test('the depth that is measured is never less than the one that is built', () =
   );
 });
 
-test('property: any text is read without an error, and ends', async () => {
+test('property: any text is read without an error', async () => {
   const piece = fc.oneof(
     fc.string(),
     fc.constantFrom(

@@ -2,28 +2,32 @@ import { decodeText } from './decode-text.ts';
 import { readArticle } from './read-article.ts';
 import { scanHtml, tidyLines } from './scan-html.ts';
 
-/** What is to be read of a file: its bytes, and what its server says of them. */
+/** A file to read: its bytes, and the type that its server names. */
 export type RawPage = { readonly bytes: Uint8Array; readonly mediaType: PageType; readonly charset: string | undefined };
 
-/** `unknown`: the server says nothing of use. */
+/** `unknown`: the server names no useful type. */
 export type PageType = 'html' | 'text' | 'pdf' | 'unknown';
 
-/** What a page says, as plain text. */
+/** The content of a page, as plain text. */
 export type ExtractedPage = { readonly title?: string; readonly text: string; readonly date?: string };
 
-/** Pages beyond these are not built: their text is read without their structure. Real articles have a few thousand elements, some 30 deep. */
+/**
+ * Larger pages are not built; their text is read without its structure. Real articles have a few thousand elements with
+ * a depth of about 30.
+ */
 const elementsMax = 20_000;
 const depthMax = 150;
-/** An article that is so much shorter than all text of a page was not found: it is a page of another kind. */
+/** If an article is so much shorter than all text of a page, the page is not an article. */
 const articleShareMin = 0.1;
 const articleCharactersMin = 200;
-/** More than any model is shown of a page. */
+/** More than any model receives from a page. */
 const charactersMax = 1_000_000;
 const pdfPagesMax = 500;
 
 /**
- * Reads a page. A quick reading comes first and is handed to `onDraft`: it is what is left when the thorough one takes too long.
- * @returns undefined for what cannot be read as text
+ * Reads a page. A quick reading comes first and is passed to `onDraft`; it remains if the thorough reading takes too
+ * long.
+ * @returns undefined if the content cannot be read as text
  */
 export async function extractPage(page: RawPage, onDraft: (draft: ExtractedPage) => void): Promise<ExtractedPage | undefined> {
   if (isPdf(page)) return await readPdf(page.bytes);
@@ -45,12 +49,12 @@ function readHtml(html: string, onDraft: (draft: ExtractedPage) => void): Extrac
   return describe(article.title ?? scanned.title, article.text, article.date ?? scanned.date);
 }
 
-/** Both libraries throw for some pages that are not well made. */
+/** Both libraries throw for some malformed pages. */
 function tryReadArticle(html: string): ReturnType<typeof readArticle> {
   try {
     return readArticle(html);
   } catch {
-    // The reading without structure stands.
+    // The reading without structure remains.
     return undefined;
   }
 }
@@ -70,13 +74,13 @@ function tidyEnds(text: string): string {
     .slice(0, charactersMax);
 }
 
-/** Whether it is one by what its server says, or by its first bytes. */
+/** Whether it is a PDF, by its server's type or by its first bytes. */
 export function isPdf({ bytes, mediaType }: RawPage): boolean {
   return mediaType === 'pdf' || Buffer.from(bytes.subarray(0, 5)).toString('latin1') === '%PDF-';
 }
 
 async function readPdf(bytes: Uint8Array): Promise<ExtractedPage | undefined> {
-  // Half a megabyte of program, which only those load who meet a PDF.
+  // Half a megabyte of code, loaded with the first PDF.
   const { getDocumentProxy, extractText, getMeta } = await import('unpdf');
   const pdf = await getDocumentProxy(new Uint8Array(bytes), { stopAtErrors: false, verbosity: 0 });
   if (pdf.numPages > pdfPagesMax) return undefined;

@@ -3,11 +3,11 @@ import { createJobPool } from '../platform/isolation/job-pool.ts';
 import type * as ExtractPageJob from './extract-page-job.ts';
 import type { ExtractedPage, RawPage } from './extract-page.ts';
 
-/** Reads pages in threads: what a stranger wrote cannot stop the gateway. */
+/** Reads pages in threads, so that untrusted content cannot block the gateway. */
 export type ExtractionPool = {
   /**
-   * Reads one page. Undefined for what cannot be read: no text, a page that took too long or too much memory and of which there is no quick reading.
-   * Rejects with the signal's reason, or where too many wait.
+   * Reads one page. Undefined if it cannot be read: it is not text, or it took too long or too much memory without a
+   * quick reading. Rejects with the signal's reason, or if too many pages wait.
    */
   readonly extract: (
     page: RawPage,
@@ -18,7 +18,7 @@ export type ExtractionPool = {
 
 export type ExtractionPoolOptions = {
   readonly threadsMax: number;
-  /** For one page, from when it is begun. Beginning the thread is not counted. */
+  /** The time limit of one page, without the start of its thread. */
   readonly pageTimeoutMs: number;
   readonly waitingMax: number;
   readonly heapMegabytesMax: number;
@@ -26,12 +26,12 @@ export type ExtractionPoolOptions = {
 
 const defaults: ExtractionPoolOptions = { threadsMax: 3, pageTimeoutMs: 3000, waitingMax: 64, heapMegabytesMax: 256 };
 
-/** A title, a date and a text of a million characters, each of up to three bytes. */
+/** A title, a date and a text of a million characters with up to three bytes each. */
 const outputBytesMax = 4 * 1024 * 1024;
 
 const extractPageJob = isolatedJob<typeof ExtractPageJob>('read-page', new URL('./extract-page-job.ts', import.meta.url));
 
-/** Starts no thread before there is a page. */
+/** Creates a pool. It starts no thread before the first page. */
 export function createExtractionPool(options: Partial<ExtractionPoolOptions> = {}): ExtractionPool {
   const { threadsMax, pageTimeoutMs, waitingMax, heapMegabytesMax } = { ...defaults, ...options };
   const pool = createJobPool({
@@ -51,8 +51,8 @@ export function createExtractionPool(options: Partial<ExtractionPoolOptions> = {
         return await pool.run(extractPageJob, page, { tenant, signal, answer });
       } catch (error) {
         if (!(error instanceof JobError)) throw error;
-        if (error.failure === 'too-busy') throw new Error('too many pages wait to be read', { cause: error });
-        // Out of time or memory, for example. What the page was, its quick reading says.
+        if (error.failure === 'too-busy') throw new Error('too many pages wait for a reader', { cause: error });
+        // For example out of time or memory. The quick reading remains.
         return draft;
       }
     },

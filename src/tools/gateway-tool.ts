@@ -5,51 +5,60 @@ import type { BuiltInTool, BuiltInToolKind, FunctionTool, ServerToolPart } from 
 import type { ToolUsage } from '../inference/usage.ts';
 import type { JsonObject } from '../platform/json/json-value.ts';
 
-/** A source that the model may name in its answer, by its number. */
+/** A source that the model can cite by its number. */
 export type Source = { readonly number: number; readonly citation: Pick<Citation, 'title' | 'citedText' | 'source'> };
 
 /** One call of a tool by the model. */
 export type ToolRun = {
   readonly callId: string;
   readonly arguments: JsonObject;
-  /** The number of the first source that it finds; the others count up. They are unique in a reply. */
+  /** The number of the first source of this call; the others count up. Numbers are unique in a reply. */
   readonly firstSource: number;
-  /** Whether an address stands in the conversation, or came out of a search of the same reply. Others may have been talked into the model. */
+  /**
+   * Whether an address occurs in the conversation, or in the results of a search for the same reply. Injected text may
+   * have put other addresses into the model's output.
+   */
   readonly knowsAddress: (address: string) => boolean;
   /** The images of the conversation, in order. Absent: none. */
   readonly images?: readonly ImageInput[];
   /** Shows an unfinished image to the client. Absent if its reply is not a stream. */
   readonly onPartialImage?: (number: number, image: ShownImage) => void;
-  /** Aborts when the client has left or the time of the call is over. */
+  /** Aborts when the client disconnects or the time of the call is over. */
   readonly signal: AbortSignal;
 };
 
-/** What one call of a tool brought. */
+/** The outcome of one call of a tool. */
 export type ToolOutcome = {
-  /** What the model reads. Each source stands there with its number as `formatSourceNumber` writes it. */
+  /** The text for the model. Each source is marked with its number by `formatSourceNumber`. */
   readonly answer: string;
   readonly sources: readonly Source[];
-  /** What the client is shown besides the input: findings, and whether it failed. */
+  /** What the client sees in addition to the input: results, and whether the tool failed. */
   readonly shown: Pick<ServerToolPart, 'results' | 'failed' | 'failure'>;
-  /** What is charged. Empty where nothing was done that costs. */
+  /** The uses that are charged. Empty if nothing was used. */
   readonly usage: ToolUsage;
-  /** What the tool has booked in rows of its own. */
+  /** The cost that the tool has booked in rows of its own. */
   readonly costNanoUsd?: bigint;
 };
 
-/** A built-in tool as the gateway runs it for one request: the model is offered a function in its place. */
+/** A built-in tool that the gateway runs for one request. The model sees a function in its place. */
 export type GatewayTool = {
   readonly kind: BuiltInToolKind;
   readonly offer: FunctionTool;
-  /** What the client is shown when the call begins: queries, code or addresses. Never throws; arguments come from a model. */
+  /**
+   * Returns the input that the client sees when the call begins: queries, code or addresses. It never throws, because a
+   * model wrote the arguments.
+   */
   readonly readInput: (args: JsonObject) => readonly string[];
-  /** Does the work. Never rejects for what the model or the world did wrong: the outcome says so in words for the model. */
+  /**
+   * Runs the tool. It never rejects because of mistakes of the model or of third parties; the outcome describes them
+   * for the model.
+   */
   readonly run: (run: ToolRun) => Promise<ToolOutcome>;
-  /** Gives up what the tool holds for the request. Called once, when the reply has ended, however it ended. */
+  /** Releases the tool's resources for the request. Called once, when the reply has ended for any reason. */
   readonly close?: () => void;
 };
 
-/** For whom a tool is made, and for which call, where it is for one. Whatever it finds is this user's. */
+/** The user for whom a tool runs, and its call, if there is one. All results belong to this user. */
 export type ToolOwner = {
   readonly userName: string;
   readonly keyId: string;
@@ -58,16 +67,19 @@ export type ToolOwner = {
   readonly caller?: ApiKey;
 };
 
-/** Makes the tool of one request. @throws GatewayError `tool_unavailable` where it is not configured, or another refusal that names the field */
+/**
+ * Creates the tool of one request. @throws GatewayError `tool_unavailable` if it is not configured, or another refusal
+ * that names the field
+ */
 type MakeTool<Kind extends BuiltInToolKind> = (
   tool: Extract<BuiltInTool, { readonly kind: Kind }>,
   owner: ToolOwner,
 ) => GatewayTool | Promise<GatewayTool>;
 
-/** The tools that the gateway can run. */
+/** A factory for each tool that the gateway can run. */
 export type ToolFactories = { readonly [Kind in BuiltInToolKind]: MakeTool<Kind> };
 
-/** How a source's number stands in what the model reads, and in what it writes behind a sentence that rests on it. */
+/** Formats a source's number, as the model reads it and as it cites it after a sentence. */
 export function formatSourceNumber(number: number): string {
   return `【${number}】`;
 }

@@ -5,12 +5,12 @@ import { threadMs } from '../platform/thread-ms.ts';
 import { KnownAddresses } from './known-addresses.ts';
 
 const knowing = (text: string): KnownAddresses => {
-  const known = new KnownAddresses();
-  known.addText(text);
-  return known;
+  const addresses = new KnownAddresses();
+  addresses.addText(text);
+  return addresses;
 };
 
-const spellings: readonly (readonly [text: string, asked: string])[] = [
+const spellings: readonly (readonly [text: string, address: string])[] = [
   ['Read https://example.org/a.', 'https://example.org/a'],
   ['Read (https://example.org/a), please', 'https://example.org/a'],
   ['[tides](https://example.org/a).Next', 'https://example.org/a'],
@@ -24,11 +24,11 @@ const spellings: readonly (readonly [text: string, asked: string])[] = [
   ['*https://example.org:8080/a*', 'https://example.org:8080/a'],
 ];
 
-for (const [text, asked] of spellings) {
-  test(`${asked} stands in: ${text}`, () => assert.ok(knowing(text).has(asked)));
+for (const [text, address] of spellings) {
+  test(`${address} is in: ${text}`, () => assert.ok(knowing(text).has(address)));
 }
 
-const foreign: readonly (readonly [text: string, asked: string])[] = [
+const foreign: readonly (readonly [text: string, address: string])[] = [
   ['Read https://example.org/a', 'https://example.org/b'],
   ['Read https://example.org/a', 'https://example.org/a?secret=1'],
   ['Read https://example.org/a', 'https://secret.example.org/a'],
@@ -40,11 +40,11 @@ const foreign: readonly (readonly [text: string, asked: string])[] = [
   ['', 'no address'],
 ];
 
-for (const [text, asked] of foreign) {
-  test(`${asked} does not stand in: ${text}`, () => assert.ok(!knowing(text).has(asked)));
+for (const [text, address] of foreign) {
+  test(`${address} is not in: ${text}`, () => assert.ok(!knowing(text).has(address)));
 }
 
-test('a hostile text is read in time', () => {
+test('a hostile text is read quickly', () => {
   const startedMs = threadMs();
   for (const piece of ['a.', 'a-', 'https://', '))', 'a', '.', 'www.a-b.']) knowing(piece.repeat(300_000 / piece.length));
   assert.ok(threadMs() - startedMs < 5000);

@@ -1,24 +1,24 @@
-/** Addresses with a scheme, as they stand in prose, Markdown and JSON. */
+/** Addresses with a scheme, in prose, Markdown and JSON. */
 const written = /\bhttps?:\/\/[^\s<>"'`\\{}|^【】]+/giu;
 
-/** Addresses that people write without one: `example.org/tides`. */
+/** Addresses without a scheme: `example.org/tides`. */
 const bare = /(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,24}(?::\d{1,5})?(?:\/[^\s<>"'`\\{}|^【】]*)?/giu;
 
-/** What stands behind an address and belongs to the sentence. */
+/** Characters after an address that belong to the sentence. */
 const behind = /[.,;:!?)\]*_~]+$/u;
 
-/** What makes two spellings of an address one: the scheme, what follows `#`, and a slash at the end do not. */
+/** The normal form of an address. Scheme, fragment and a final slash do not matter. */
 function keyOf(address: string): string | undefined {
   const url = URL.parse(address.includes('://') ? address : `https://${address}`);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
-  // A name and a password would be sent along, and say whatever one likes.
+  // The page would receive the name and the password, which can contain any text.
   if (url.username !== '' || url.password !== '') return undefined;
   return `${url.host}${url.pathname.replace(/\/$/, '')}${url.search}`;
 }
 
 /**
- * Addresses that a model may have read. Text that was injected into what it reads can make it write others, with what it knows of the conversation in
- * them: reading such a page would hand that over.
+ * The addresses that a model may have read. Injected text can make a model write other addresses that contain parts of
+ * the conversation; reading such a page would send those parts to a third party.
  */
 export class KnownAddresses {
   readonly #keys = new Set<string>();
@@ -28,13 +28,13 @@ export class KnownAddresses {
     if (key !== undefined) this.#keys.add(key);
   }
 
-  /** Takes all addresses that stand in a text. */
+  /** Adds all addresses in a text. */
   addText(text: string): void {
     for (const pattern of [written, bare]) {
       for (const [found] of text.matchAll(pattern)) {
         this.add(found);
         this.add(found.replace(behind, ''));
-        // The link of a Markdown text ends at its bracket, whatever follows.
+        // The address of a Markdown link ends at its bracket.
         const bracket = found.indexOf(')');
         if (bracket > 0) this.add(found.slice(0, bracket));
       }

@@ -37,7 +37,7 @@ async function serve(context: TestContext, listener: RequestListener): Promise<{
   return { port, origin: `http://site.localhost:${port}` };
 }
 
-/** Resolves when the next thread has told its quick look at a page. */
+/** Resolves when the next thread has sent the quick reading of a page. */
 const whenDrafted = (): Promise<void> =>
   new Promise((resolve) => {
     const hear = ({ type }: ThreadReport): void => (type === 'ask' ? resolve() : undefined);
@@ -46,7 +46,7 @@ const whenDrafted = (): Promise<void> =>
 
 const give: RequestListener = (_request, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(html);
 
-test('ssrf: addresses that are not of the public internet are refused in every spelling, over http and https', async (context) => {
+test('ssrf: addresses outside the public internet are refused in every spelling, over http and https', async (context) => {
   const reader = open(context, { lookUp: async () => assert.fail('an address needs no look-up') });
   const hosts = (
     '127.0.0.1 127.1 2130706433 0x7f.1 0x7f000001 0177.0.0.1 017700000001 ①②⑦.0.0.1 0 0.0.0.0 169.254.169.254 169.254.170.2 100.100.100.200 168.63.129.16 ' +
@@ -64,7 +64,7 @@ test('ssrf: addresses that are not of the public internet are refused in every s
   }
 });
 
-test('ssrf: names that lead inside are refused in the words for names that do not exist', async (context) => {
+test('ssrf: names that resolve to private addresses are refused with the message for unknown names', async (context) => {
   const lookUps: readonly LookUpHost[] = [
     async () => [{ address: '127.0.0.1', family: 4 }],
     async () => [{ address: '169.254.169.254', family: 4 }],
@@ -89,7 +89,7 @@ test('ssrf: names that lead inside are refused in the words for names that do no
     await assert.rejects(reader.read(`http://${host}/`, options), { problem: 'forbidden-host' }, host);
 });
 
-test('ssrf: schemes, ports, credentials and lengths that are not of the web are refused before anything is looked up', async (context) => {
+test('ssrf: schemes, ports, credentials and lengths that the web does not use are refused before the name is looked up', async (context) => {
   const reader = open(context, { lookUp: async () => assert.fail('nothing is looked up') });
   const addresses = [
     'file:///etc/passwd',
@@ -108,7 +108,7 @@ test('ssrf: schemes, ports, credentials and lengths that are not of the web are 
   for (const address of addresses) await assert.rejects(reader.read(address, options), { problem: 'invalid-url' }, address);
 });
 
-test('ssrf: a trusted server cannot lead to one that is not, and a name is looked up once for each hop', async (context) => {
+test('ssrf: a trusted server cannot redirect to an untrusted one, and a name is looked up once per hop', async (context) => {
   const { port, origin } = await serve(context, (request, response) => {
     const to: Record<string, string> = {
       '/literal': 'http://169.254.169.254/latest/',
@@ -121,15 +121,15 @@ test('ssrf: a trusted server cannot lead to one that is not, and a name is looke
     if (location === undefined) give(request, response);
     else response.writeHead(302, { location }).end();
   });
-  const asked: string[] = [];
+  const lookedUp: string[] = [];
   const lookUp: LookUpHost = async (hostname) => {
-    asked.push(hostname);
-    // A second question about the same name would be answered with where nobody listens.
-    return [{ address: asked.filter((name) => name === hostname).length > 1 ? '127.0.0.9' : '127.0.0.1', family: 4 }];
+    lookedUp.push(hostname);
+    // A second look-up of the same name would return an unused address.
+    return [{ address: lookedUp.filter((name) => name === hostname).length > 1 ? '127.0.0.9' : '127.0.0.1', family: 4 }];
   };
   const reader = open(context, { trustedOrigins: [`http://*.site.localhost:${port}`, origin], lookUp });
   assert.equal((await reader.read(`${origin}/moved`, options)).url, `http://other.site.localhost:${port}/page`);
-  assert.deepEqual(asked, ['site.localhost', 'other.site.localhost']);
+  assert.deepEqual(lookedUp, ['site.localhost', 'other.site.localhost']);
   const problems = { '/literal': 'forbidden-host', '/port': 'invalid-url', '/name': 'forbidden-host', '/file': 'invalid-url' };
   for (const [path, problem] of Object.entries(problems)) {
     const fresh = open(context, { trustedOrigins: [origin], lookUp: async () => [{ address: '127.0.0.1', family: 4 }] });
@@ -137,7 +137,7 @@ test('ssrf: a trusted server cannot lead to one that is not, and a name is looke
   }
 });
 
-test('unwanted: the first address and every redirect is asked for before it is fetched', async (context) => {
+test('the first address and every redirect are checked before they are fetched', async (context) => {
   const { port, origin } = await serve(context, (request, response) => {
     if (request.url === '/moved') response.writeHead(301, { location: `http://blocked.localhost:${port}/` }).end();
     else give(request, response);
@@ -149,7 +149,7 @@ test('unwanted: the first address and every redirect is asked for before it is f
   await assert.rejects(reader.read(`http://blocked.localhost:${port}/`, { tenant: 'user', signal, isWanted }), { problem: 'unwanted' });
 });
 
-test('trusted origins: scheme, host and port have to be the same, subdomains only where they are named', () => {
+test('a trusted origin matches by scheme, host and port, and by subdomain only if it names subdomains', () => {
   const isTrusted = createOriginFilter(['http://wiki.example:8080', 'https://*.corp.example', 'not an origin']);
   for (const address of ['http://wiki.example:8080/a', 'https://a.corp.example/', 'https://a.b.corp.example/'])
     assert.ok(isTrusted(new URL(address)));
@@ -166,7 +166,7 @@ test('trusted origins: scheme, host and port have to be the same, subdomains onl
     assert.ok(!isTrusted(new URL(address)), address);
 });
 
-test('compressed pages are opened, and only so far as is read', async (context) => {
+test('compressed pages are decompressed only as far as they are read', async (context) => {
   const bomb = gzipSync(Buffer.alloc(20_000_000, 'x '));
   const bodies: Record<string, readonly [string, Buffer]> = {
     '/gzip': ['gzip', gzipSync(html)],
@@ -188,7 +188,7 @@ test('compressed pages are opened, and only so far as is read', async (context) 
   await assert.rejects(reader.read(`${origin}/zstd`, options), { problem: 'wrong-type' });
 });
 
-test('time: a page that drips ends at its time, and one that is given up at once', async (context) => {
+test('a page that arrives too slowly ends at its time limit, and a cancelled one ends at once', async (context) => {
   const { port, origin } = await serve(context, (request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' });
     const timer = setInterval(() => response.write('.'), 20);
@@ -202,14 +202,14 @@ test('time: a page that drips ends at its time, and one that is given up at once
   await assert.rejects(open(context).read(origin, { ...options, signal: AbortSignal.abort(new Error('gone')) }), /gone/);
 });
 
-test('a page that cannot be read in time leaves what a quick look says, and the next one is read', async (context) => {
-  // Entities and line breaks are many times slower to build than to scan.
+test('a page that takes too long leaves its quick reading, and the next page is read', async (context) => {
+  // Entities and line breaks take much longer to build than to scan.
   const slow = `<title>Slow</title><body><p>quick words</p>${'<br>'.repeat(15_000)}${'<p>text, text</p>'.repeat(2000)}`;
   const { port, origin } = await serve(context, (request, response) => {
     response.writeHead(200, { 'content-type': 'text/html' }).end(request.url === '/slow' ? slow : html);
   });
   const reader = open(context, { trustedOrigins: [`http://*.localhost:${port}`], extraction: { threadsMax: 1, pageTimeoutMs: 1200 } });
-  // Its time is over as soon as the quick look has been told, however fast this machine is.
+  // Its time ends right after the quick reading, however fast the machine is.
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const drafted = whenDrafted();
   const reading = Promise.all([reader.read(`${origin}/slow`, options), reader.read(origin, options)]);
@@ -221,7 +221,7 @@ test('a page that cannot be read in time leaves what a quick look says, and the 
   assert.match(second.text, /turns once/);
 });
 
-test('content types: what is no page, text or PDF is refused without being read', async (context) => {
+test('content other than pages, texts and PDFs is refused without being read', async (context) => {
   const { port, origin } = await serve(context, (request, response) => {
     const type = decodeURIComponent((request.url ?? '').slice(1));
     response.writeHead(200, type === 'none' ? {} : { 'content-type': type }).end('words');

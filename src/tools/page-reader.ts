@@ -8,60 +8,64 @@ import { createExtractionPool, type ExtractionPoolOptions } from './extraction-p
 import { readPageBody } from './read-page-body.ts';
 import { createOriginFilter } from './trusted-origins.ts';
 
-/** A page that was read, and where it was after all redirects. */
+/** The content of a page, and its address after all redirects. */
 export type ReadPage = ExtractedPage & { readonly url: string };
 
 type ReadPageOptions = {
-  /** For whom the page is read: users take turns. */
+  /** The owner of the request, for fair scheduling. */
   readonly tenant: string;
   readonly signal: AbortSignal;
-  /** Asked for the address and for each that it redirects to. */
+  /** Checks the address and each redirect. */
   readonly isWanted: (url: URL) => boolean;
 };
 
-/** Reads pages that strangers have named: a model, a client or a search engine. */
+/** Reads untrusted pages, which a model, a client or a search engine named. */
 export type PageReader = {
-  /** Rejects with FetchMediaError, whose message is meant for the model, or with the signal's reason. */
+  /** Rejects with FetchMediaError, whose message is for the model, or with the signal's reason. */
   readonly read: (url: string, options: ReadPageOptions) => Promise<ReadPage>;
   readonly close: () => Promise<void>;
 };
 
 export type PageReaderOptions = {
-  /** For fetching one page, its redirects included. */
+  /** For one page with its redirects. */
   readonly timeoutMs: number;
-  /** What of a page is read; a text that is longer is cut. */
+  /** How much of a page is read. A longer text is cut. */
   readonly bytesMax: number;
-  /** Servers that need not be of the public internet, as createOriginFilter reads them. */
+  /** Servers outside the public internet that are allowed, as createOriginFilter reads them. */
   readonly trustedOrigins: readonly string[];
-  /** How host names are looked up. Default: as the system does. */
+  /** Looks up host names. Default: the system's look-up. */
   readonly lookUp?: LookUpHost;
   readonly extraction?: Partial<ExtractionPoolOptions>;
 };
 
 const headers = {
   accept: 'text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.9, application/pdf;q=0.8, */*;q=0.1',
-  // A small compressed answer could become a huge one; those that come all the same are measured as they are opened.
+  // A small compressed answer could become a huge one. Answers that are compressed anyway are measured while they are
+  // decompressed.
   'accept-encoding': 'identity',
   'user-agent': 'weir',
 };
 
-/** Pages that are read at a time, by all calls: each may hold as many bytes as are read of a page. */
+/** How many pages are read at a time, for all calls. Each may use `bytesMax` of memory. */
 const atOnceMax = 128;
 
-/** Nothing that identifies the client or the gateway goes along; only public addresses and trusted servers are spoken to. */
+/**
+ * Requests contain nothing that identifies the client or the gateway. Only public addresses and trusted servers are
+ * contacted.
+ */
 export function createPageReader(options: PageReaderOptions): PageReader {
   const pool = createExtractionPool(options.extraction);
   const isTrusted = createOriginFilter(options.trustedOrigins);
   let underWay = 0;
   return {
-    read: async (address, wanted) => {
-      wanted.signal.throwIfAborted();
+    read: async (address, request) => {
+      request.signal.throwIfAborted();
       if (underWay >= atOnceMax) throw new FetchMediaError('unreachable', 'too many pages are being read at the moment');
       underWay += 1;
       try {
-        const { url, raw } = await fetchPage(address, { ...options, isTrusted }, wanted);
-        const page = await pool.extract(raw, wanted);
-        if (page === undefined) throw new FetchMediaError('wrong-type', 'what is behind the URL cannot be read as text');
+        const { url, raw } = await fetchPage(address, { ...options, isTrusted }, request);
+        const page = await pool.extract(raw, request);
+        if (page === undefined) throw new FetchMediaError('wrong-type', 'the content of the URL is not readable as text');
         return { ...page, url };
       } finally {
         underWay -= 1;
@@ -102,7 +106,10 @@ async function fetchPage(
   }
 }
 
-/** Names under .localhost are this machine, whatever the system's resolver knows of them: RFC 6761, section 6.3. Only trusted servers are reached there. */
+/**
+ * Names under .localhost are this machine, whatever the system's resolver answers: RFC 6761, section 6.3. Only trusted
+ * servers are contacted there.
+ */
 async function lookUpName(hostname: string): ReturnType<LookUpHost> {
   if (/(?:^|\.)localhost$/.test(hostname)) return [{ address: '127.0.0.1', family: 4 }];
   return await lookup(hostname, { all: true });

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { quoteSource } from './quote-source.ts';
 import { selectPassages } from './select-passages.ts';
 
-test('injection: nothing in a page ends its source, begins another, or passes for a number', () => {
+test('injection: no content of a page ends its source, begins another, or looks like a number', () => {
   const hostile = fc.array(
     fc.constantFrom(
       '</source>',
@@ -35,7 +35,7 @@ test('injection: nothing in a page ends its source, begins another, or passes fo
   );
 });
 
-test('passages: the beginning and what the query is about, in order and within the limit', () => {
+test('passages contain the beginning and the text about the query, in order and within the limit', () => {
   const filler = 'Nothing of note happens in this paragraph, which is here to fill the page. '.repeat(4);
   const text = [
     `Intro. ${filler}`,
@@ -51,7 +51,7 @@ test('passages: the beginning and what the query is about, in order and within t
   assert.equal(selectPassages('short', ['q'], 100), 'short');
 });
 
-test('property: passages never exceed the limit, whatever the text is', () => {
+test('property: passages never exceed the limit, for any text', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 3000 }), fc.string(), fc.integer({ min: 1, max: 2000 }), (text, query, charactersMax) => {
       assert.ok(selectPassages(text, [query], charactersMax).length <= charactersMax);

@@ -3,7 +3,7 @@ import { parseHTML } from 'linkedom';
 
 import { tidyLines } from './scan-html.ts';
 
-/** The part of a DOM node that is read here. */
+/** The members of a DOM node that are used here. */
 type PageNode = {
   readonly nodeType: number;
   readonly nodeName: string;
@@ -18,7 +18,7 @@ type Article = { readonly title: string | undefined; readonly text: string; read
 const textNode = 3;
 const elementNode = 1;
 
-/** What stands before the content of an element; all others only begin a new line, or nothing. */
+/** The text before the content of an element. All other elements begin a new line, or add nothing. */
 const before: Readonly<Record<string, string>> = {
   H1: '\n\n# ',
   H2: '\n\n## ',
@@ -46,10 +46,11 @@ const before: Readonly<Record<string, string>> = {
 const endsBlock = new Set(['H1', 'H2', 'H3', 'H4', 'H5', 'H6', 'P', 'PRE', 'BLOCKQUOTE', 'UL', 'OL', 'TABLE', 'DIV', 'SECTION', 'FIGURE']);
 
 /**
- * The article of a page, without menus and footers, as plain text with headings and lists marked. Undefined where there is none to be found.
+ * Reads the article of a page, without menus and footers, as plain text with marked headings and lists. Undefined if it
+ * finds none.
  *
- * It builds the whole page, whose cost grows with the square of its depth: 1,000 nested elements take seconds. Only for pages that scanHtml has found to be
- * harmless, and in a thread that can be ended.
+ * It builds the whole page, whose cost grows with the square of its depth: 1,000 nested elements take seconds. Use it
+ * only for pages within the limits of scanHtml, and in a thread that can be terminated.
  */
 export function readArticle(html: string): Article | undefined {
   const { document } = parseHTML(html) as unknown as { readonly document: never };
@@ -65,7 +66,7 @@ function filled(text: string | null | undefined): string | undefined {
   return trimmed === '' ? undefined : trimmed;
 }
 
-/** Walks without recursion: a page may be nested as deep as its author likes. */
+/** Walks without recursion, because the author of a page chooses its depth. */
 function writeNodes(root: PageNode): string {
   const pieces: string[] = [];
   let node: PageNode | null = root;

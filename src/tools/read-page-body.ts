@@ -11,7 +11,7 @@ const textTypes =
   /^(?:text\/(?!html).{1,60}|application\/(?:json|xml|yaml|x-yaml|javascript|[a-z0-9.+-]{1,60}\+(?:json|xml)|x-ndjson|toml|rtf))$/;
 const unknownTypes = new Set(['', 'application/octet-stream', 'binary/octet-stream']);
 
-/** Compressions that servers use without having been asked. */
+/** Compressions that servers use without a request. */
 const decompressors: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
@@ -20,8 +20,9 @@ const decompressors: Readonly<Record<string, () => NodeJS.ReadWriteStream>> = {
 };
 
 /**
- * Reads what a server gives for a page. Of texts that are longer than `bytesMax` after decompression only the beginning is kept; a document is refused then.
- * Rejects with FetchMediaError `wrong-type` for what is no page, `too-large`, or with what breaks the stream.
+ * Reads the body of a page. Only the beginning of texts that are longer than `bytesMax` after decompression is read;
+ * longer documents are refused. Rejects with FetchMediaError `wrong-type` or `too-large`, or with the error of the
+ * stream.
  */
 export async function readPageBody(answer: Dispatcher.ResponseData, bytesMax: number): Promise<RawPage> {
   const { mediaType, charset } = readContentType(answer.headers['content-type']);
@@ -47,14 +48,14 @@ function typeOf(essence: string): PageType {
   if (textTypes.test(essence)) return 'text';
   if (essence === 'application/pdf') return 'pdf';
   if (unknownTypes.has(essence)) return 'unknown';
-  throw new FetchMediaError('wrong-type', 'what is behind the URL is neither a page, a text nor a PDF');
+  throw new FetchMediaError('wrong-type', 'the content of the URL is not a page, a text or a PDF');
 }
 
 function decompress({ headers, body }: Dispatcher.ResponseData): Readable {
   const encoding = String(headers['content-encoding'] ?? 'identity').toLowerCase();
   if (encoding === 'identity' || encoding === '') return body;
   const open = Object.hasOwn(decompressors, encoding) ? decompressors[encoding] : undefined;
-  if (open === undefined) throw new FetchMediaError('wrong-type', 'the page behind the URL is compressed in a way that was not asked for');
+  if (open === undefined) throw new FetchMediaError('wrong-type', 'the page behind the URL uses a compression that was not requested');
   const opened = open();
   const readable = new PassThrough();
   const fail = (error: Error): void => void readable.destroy(error);
@@ -69,7 +70,7 @@ async function readUpTo(stream: Readable, bytesMax: number): Promise<{ readonly 
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     length += chunk.length;
     chunks.push(chunk);
-    // Leaving the loop destroys the stream: what would still come is not even received.
+    // Leaving the loop destroys the stream, so that the rest is not received.
     if (length > bytesMax) break;
   }
   return { bytes: Buffer.concat(chunks, length).subarray(0, bytesMax), whole: length <= bytesMax };

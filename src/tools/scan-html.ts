@@ -1,23 +1,23 @@
-/** What a page says without its structure being built. */
+/** The content of a page, found without building its structure. */
 export type ScannedHtml = {
   readonly title: string | undefined;
   readonly date: string | undefined;
-  /** All that is there to read, menus and footers included; blocks are separated by line ends. */
+  /** All visible text, including menus and footers. Blocks are separated by line breaks. */
   readonly text: string;
-  /** How many elements it has, and how deep they are nested at most: no fewer and no less deep than any parser would find. */
+  /** The number of elements and their maximum depth. Both are never lower than in any parser. */
   readonly elements: number;
   readonly depth: number;
 };
 
-/** Elements inside which `<` begins nothing but their end. */
+/** Elements in which `<` can only begin their end tag. */
 const rawElements = new Set(['script', 'style', 'textarea', 'title']);
 
-/** Elements whose content is no text to read. */
+/** Elements whose content is not visible text. */
 const hiddenElements = new Set(['noscript', 'template', 'svg', 'iframe', 'object', 'select', 'canvas', 'math']);
 
 const emptyElements = new Set('area base br col embed hr img input link meta source track wbr'.split(' '));
 
-/** Elements that end those before them which have no end of their own. */
+/** Elements that end earlier elements without an end tag. */
 const endsElements: Readonly<Record<string, readonly string[]>> = {
   p: ['p'],
   li: ['li', 'p'],
@@ -51,8 +51,8 @@ const tagName = /[a-z][a-z0-9]{0,20}/iy;
 const dateNames = /(?:article:published_time|article:modified_time|datepublished|date|dc\.date|last-modified)/i;
 
 /**
- * Reads a page in one pass, whose time and memory grow with its length alone whatever stands in it. It is the measure of whether a page can be built at all, and
- * what is read where it cannot.
+ * Reads a page in one pass. Time and memory grow only with its length, for any content. It decides whether a page can
+ * be built, and is the result if not.
  */
 export function scanHtml(html: string): ScannedHtml {
   const words: string[] = [];
@@ -83,7 +83,7 @@ export function scanHtml(html: string): ScannedHtml {
   return { ...found, text: tidyLines(decodeEntities(words.join(''))), ...nesting.measure() };
 }
 
-/** Which elements are open, as parsers keep it: an element's end ends those within it, and an end without a beginning ends nothing. */
+/** Tracks open elements like a parser: an end tag ends the elements inside, and an end without a start ends nothing. */
 function createNesting() {
   const stack: string[] = [];
   const counts = new Map<string, number>();
@@ -117,7 +117,10 @@ function createNesting() {
 
 type Tag = { readonly name: string; readonly closes: boolean; readonly end: number };
 
-/** The tag at `<`. Its name is empty for comments and declarations, and for a `<` that begins nothing, which ends where it begins. */
+/**
+ * Reads the tag at `<`. Its name is empty for comments and declarations. For a `<` that begins nothing, the end equals
+ * the start.
+ */
 function readTag(html: string, open: number): Tag {
   if (html.startsWith('<!--', open)) return { name: '', closes: false, end: after(html, '-->', open + 4) };
   const next = html[open + 1];
@@ -129,7 +132,7 @@ function readTag(html: string, open: number): Tag {
   return { name, closes, end: endOfTag(html, open + 1) };
 }
 
-/** Behind the `>` that ends a tag, which is none that stands in quotes. */
+/** Returns the position after the `>` that ends a tag, ignoring any in quotes. */
 function endOfTag(html: string, from: number): number {
   for (let at = from; at < html.length; at += 1) {
     const character = html[at];
@@ -164,7 +167,7 @@ function readContent(tag: string): string | undefined {
   return content === undefined || Number.isNaN(Date.parse(content)) ? undefined : content;
 }
 
-/** One line of text out of markup that holds no tags. */
+/** Reads one line of text from markup without tags. */
 function tidy(text: string): string | undefined {
   const line = decodeEntities(text).replace(/\s+/g, ' ').trim();
   return line === '' ? undefined : line;
@@ -181,7 +184,7 @@ function decodeEntities(text: string): string {
   );
 }
 
-/** Lines without spaces at their ends and with at most one empty line between them. */
+/** Removes spaces at the ends of lines and repeated empty lines. */
 export function tidyLines(text: string): string {
   const lines: string[] = [];
   for (const line of text.split('\n')) {

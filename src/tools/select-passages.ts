@@ -1,9 +1,9 @@
-/** What stands between passages that do not follow each other. */
+/** The text between passages that are not consecutive. */
 const gap = '\n[…]\n';
 
 /**
- * The parts of a text that are most about a query, in their order and no longer than `charactersMax` in all; the beginning is always among them. A text that is
- * short enough stays whole.
+ * Selects the parts of a text that are most relevant to a query, in their order, with at most `charactersMax`
+ * characters in total. The beginning is always included. A short text stays whole.
  */
 export function selectPassages(text: string, queries: readonly string[], charactersMax: number): string {
   if (text.length <= charactersMax) return text;
@@ -23,7 +23,7 @@ export function selectPassages(text: string, queries: readonly string[], charact
   return join(passages, chosen).slice(0, charactersMax);
 }
 
-/** Whole paragraphs, several together where they are short, and longer ones in pieces. */
+/** Cuts a text into whole paragraphs. Short ones are joined, long ones are split. */
 function cutIntoPassages(text: string, charactersMax: number): readonly string[] {
   const passages: string[] = [];
   let open = '';
@@ -39,7 +39,7 @@ function cutIntoPassages(text: string, charactersMax: number): readonly string[]
   return passages;
 }
 
-/** Words, and for scripts that do not part words by spaces pairs of characters. */
+/** Splits a query into words, or into pairs of characters in scripts without spaces between words. */
 function termsOf(query: string): readonly string[] {
   const words = query.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return words.flatMap((word) =>
@@ -51,7 +51,7 @@ function termsOf(query: string): readonly string[] {
   );
 }
 
-/** Different terms count more than one that comes often. */
+/** Different terms count more than repetitions of one. */
 function rate(passage: string, terms: readonly string[]): number {
   const text = passage.toLowerCase();
   return terms.reduce((sum, term) => sum + Math.log2(1 + Math.min(8, text.split(term).length - 1)), 0);

@@ -1,6 +1,6 @@
 /**
- * Whether a server is one that the operator has named: `https://wiki.example.com`, `http://10.0.0.5:8080`, or all subdomains of one,
- * `http://*.intranet.example:8080`. Scheme, host and port have to be those that are named.
+ * Creates a check for the origins that the operator trusts: `https://wiki.example.com`, `http://10.0.0.5:8080`, or all
+ * subdomains of a host, `http://*.intranet.example:8080`. Scheme, host and port must match.
  */
 export function createOriginFilter(origins: readonly string[]): (url: URL) => boolean {
   const entries = origins.flatMap((origin) => {

@@ -14,23 +14,23 @@ import { type HostSeal, type SandboxLimits, serveCommand } from './seal-command.
 
 export type CodeExecutionOptions = {
   readonly limits: SandboxLimits;
-  /** How many sandboxes wait warm, once one was used. */
+  /** How many ready sandboxes wait after the first use. */
   readonly poolSize: number;
   /** How many requests may have a sandbox at the same time. */
   readonly concurrencyMax: number;
-  /** How long a request waits for one when all are taken. Default: ten seconds. */
+  /** How long a request waits if all slots are in use. Default: ten seconds. */
   readonly waitMs?: number;
-  /** A folder that can be written: a file without a name lies in it. */
+  /** A writable folder for a file without a name. */
   readonly folder: string;
   readonly logger: Logger;
 };
 
-/** Python for models: `make` makes the tool of one request; `close` ends every sandbox. */
+/** Code execution: `make` creates the tool of one request, `close` ends every sandbox. */
 export type CodeExecution = { readonly make: ToolFactories['code-execution']; readonly close: () => Promise<void> };
 
-/** The longest piece of code in characters. */
+/** The maximum length of code in characters. */
 const codeLengthMax = 200_000;
-/** A request that has not run anything for so long gives its sandbox up. */
+/** A request without a run for this time loses its sandbox. */
 const unusedMs = 15 * 60_000;
 const idleMs = 10 * 60_000;
 
@@ -38,7 +38,7 @@ const offer: FunctionTool = {
   kind: 'function',
   name: 'run_python',
   description:
-    "Runs Python 3.14 code in a sandbox and returns what it prints and the value of its last expression. Variables last from call to call. Only Python's standard library is there; no network, no packages can be installed, no files of the user.",
+    "Runs Python 3.14 code in a sandbox and returns what it prints and the value of its last expression. Variables last from call to call. Only Python's standard library is available: there is no network, no packages can be installed, and there are no files of the user.",
   parameters: {
     type: 'object',
     properties: { code: { type: 'string', description: 'The Python code to run.' } },
@@ -47,7 +47,7 @@ const offer: FunctionTool = {
   },
 };
 
-/** Makes code execution. Nothing is started before the first request that wants it. */
+/** Creates code execution. It starts nothing before the first request. */
 export function createCodeExecution(options: CodeExecutionOptions): CodeExecution {
   const host = new SandboxHost(options);
   const pool = new SandboxPool({
@@ -70,7 +70,7 @@ export function createCodeExecution(options: CodeExecutionOptions): CodeExecutio
   };
 }
 
-/** Knows how sandboxes are sealed on this machine and what they start from; finds both out once. */
+/** Finds once how sandboxes are sealed on this machine and which snapshot they start from. */
 class SandboxHost {
   readonly #options: CodeExecutionOptions;
   #seals: Promise<ReadonlySet<HostSeal>> | undefined;
@@ -80,7 +80,7 @@ class SandboxHost {
     this.#options = options;
   }
 
-  /** @throws GatewayError `tool_unavailable` where no sandbox can be sealed */
+  /** @throws GatewayError `tool_unavailable` if no sandbox can be sealed */
   async prepare(path: string | undefined): Promise<void> {
     try {
       await this.#findSeals();
@@ -90,7 +90,7 @@ class SandboxHost {
         internal: error instanceof Error ? error.message : String(error),
       });
     }
-    // The model is asked meanwhile: what its first run starts from is ready then.
+    // The snapshot is created while the model works, so that the first run can use it.
     void this.#openSnapshot();
   }
 
@@ -107,7 +107,7 @@ class SandboxHost {
 
   #findSeals(): Promise<ReadonlySet<HostSeal>> {
     this.#seals ??= this.#trySeals().catch((error: unknown) => {
-      // The host may have been too busy: the next request tries again.
+      // The host may have been too busy: the next request checks again.
       this.#seals = undefined;
       throw error;
     });
@@ -118,17 +118,17 @@ class SandboxHost {
     const { limits, logger } = this.#options;
     if (!canSeal()) throw new Error(`Node ${process.version} on ${process.platform} cannot seal a process.`);
     const seals = await findSeals(limits);
-    logger.info({ seals: [...seals] }, 'Python sandboxes are sealed by Node, limits and what the host adds');
+    logger.info({ seals: [...seals] }, 'sandbox seals found');
     return seals;
   }
 
-  /** Without one each start takes some seconds instead of half a second. */
+  /** Without a snapshot each start takes some seconds instead of half a second. */
   #openSnapshot(): Promise<FileHandle | undefined> {
     const { limits, folder, logger } = this.#options;
     this.#snapshot ??= this.#findSeals()
       .then((seals) => openSnapshot(seals, limits, folder))
       .catch((error: unknown) => {
-        logger.warn({ err: error }, 'Python starts slowly: the memory of a started interpreter could not be kept');
+        logger.warn({ err: error }, 'snapshot of the Python interpreter failed');
         return undefined;
       });
     return this.#snapshot;
@@ -142,14 +142,14 @@ function makeTool(pool: SandboxPool<Sandbox>, limits: SandboxLimits): GatewayToo
   const execute = async ({ arguments: args, signal }: ToolRun): Promise<ToolOutcome> => {
     const code = textOf(args['code']);
     if (code === undefined || code.trim() === '')
-      return describeRefusal('invalid-input', 'Nothing was run: `code` must be a text of Python code.');
+      return describeRefusal('invalid-input', 'Nothing was run: `code` must be a string of Python code.');
     if (code.length > codeLengthMax)
       return describeRefusal('invalid-input', `Nothing was run: \`code\` is longer than ${codeLengthMax} characters.`);
     const restarted = sandbox !== undefined && !sandbox.isAlive;
     try {
       if (sandbox === undefined || restarted) sandbox = await pool.take(signal);
     } catch {
-      return describeRefusal('unavailable', 'Nothing was run: the request is over.');
+      return describeRefusal('unavailable', 'Nothing was run: the request has ended.');
     }
     if (sandbox === undefined || closed) {
       sandbox?.close();
@@ -160,7 +160,7 @@ function makeTool(pool: SandboxPool<Sandbox>, limits: SandboxLimits): GatewayToo
     unused = setTimeout(() => sandbox?.close(), unusedMs).unref();
     return describeRun(report, limits, restarted);
   };
-  // A model may ask for several runs at once; they share one interpreter and go one after the other.
+  // A model may request several runs at once. They share one interpreter and run one after another.
   let last: Promise<unknown> = Promise.resolve();
   return {
     kind: 'code-execution',

@@ -2,10 +2,10 @@ import type { ToolFinding } from '../../inference/inference-request.ts';
 import type { ToolOutcome } from '../gateway-tool.ts';
 import type { RunEnding, RunReport } from './run-report.ts';
 
-/** What became of the interpreter's variables, for the model. */
+/** The state of the interpreter's variables, for the model. */
 const lost = 'The interpreter was ended; variables and files of earlier runs are gone, and the next run starts a new one.';
 
-/** What one run means for the model and the client. `restarted` when an earlier run of the request lost its variables. */
+/** Describes one run for the model and the client. `restarted`: an earlier run of the request lost its variables. */
 export function describeRun(
   report: RunReport,
   limits: { readonly timeoutMs: number; readonly memoryMb: number },
@@ -13,8 +13,8 @@ export function describeRun(
 ): ToolOutcome {
   const findings = listFindings(report);
   const notes = [
-    ...(restarted ? ['Note: this run started a new interpreter, because the one before was ended.'] : []),
-    ...(report.truncated ? ['Note: there was more output than may be returned; the rest was left out.'] : []),
+    ...(restarted ? ['Note: this run started a new interpreter, because the previous one was ended.'] : []),
+    ...(report.truncated ? ['Note: the output exceeded the limit; the rest was left out.'] : []),
     ...explain(report.ending, limits),
   ];
   const blocks = findings.map(({ title, text }) => `${title ?? ''}:\n${text ?? ''}`);
@@ -33,7 +33,7 @@ export function describeRun(
   };
 }
 
-/** An outcome of a run that did not take place. */
+/** An outcome of a run that did not happen. */
 export function describeRefusal(failure: 'unavailable' | 'invalid-input', answer: string): ToolOutcome {
   return { answer, sources: [], shown: { results: [{ title: 'note', text: answer }], failed: true, failure }, usage: {} };
 }

@@ -2,18 +2,19 @@ import { spawn } from 'node:child_process';
 
 import { composeCommand, findProgram, type HostSeal, interpreterFolder, type SandboxLimits } from './seal-command.ts';
 
-/** Longest wait for a trial start, a tenth of a second's work: a busy host must not end up with fewer seals. */
+/** The time limit for a trial start, which takes a tenth of a second of work. A busy host must not lose seals. */
 const probeMs = 30_000;
 
-/** Whether this Node can keep a process from files, programs, threads and the network: without that there is no sandbox. */
+/** Whether this Node can deny a process files, programs, threads and the network. Without that there is no sandbox. */
 export function canSeal(): boolean {
   const unix = process.platform === 'linux' || process.platform === 'darwin';
   return unix && process.allowedNodeEnvironmentFlags.has('--allow-net') && findProgram('sh') !== undefined;
 }
 
 /**
- * Finds by trial which seals of the operating system hold here: each is added to those before it when a child still starts under it.
- * @throws Error when a child does not start at all, or finds that Node's own seals do not hold
+ * Tries which seals of the operating system work here. Each is added to the previous ones if a child still starts with
+ * it.
+ * @throws Error if a child does not start at all, or detects that Node's own seals do not work
  */
 export async function findSeals(limits: SandboxLimits): Promise<ReadonlySet<HostSeal>> {
   const found = new Set<HostSeal>();

@@ -6,15 +6,15 @@ import { join } from 'node:path';
 
 import { composeCommand, type HostSeal, interpreterFolder, type SandboxLimits } from './seal-command.ts';
 
-/** Longest time that making one may take. */
+/** The time limit for creating a snapshot. */
 const makeMs = 60_000;
-/** The memory of a fresh interpreter is about 30 MB. */
+/** The memory of a new interpreter is about 30 MB. */
 const bytesMax = 256 * 1024 * 1024;
 
 /**
- * Makes the memory of an interpreter that has run nobody's code, so that others start from it in a fraction of the time. It lies in a file
- * without a name, open for reading alone: it goes with the process, and no sandbox can change what the next one starts from.
- * @throws Error when the child fails or the folder cannot be written
+ * Creates a snapshot of an interpreter that has run no code yet, from which others start in a fraction of the time. The
+ * file has no name and is open for reading only: it disappears with the process, and no sandbox can change it.
+ * @throws Error if the child fails or the folder is not writable
  */
 export async function openSnapshot(seals: ReadonlySet<HostSeal>, limits: SandboxLimits, folder: string): Promise<FileHandle> {
   const { program, args } = composeCommand(seals, limits, ['snapshot', interpreterFolder]);

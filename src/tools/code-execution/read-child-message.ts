@@ -1,7 +1,7 @@
 import { countOf, textOf, wordOf } from '../../platform/json/json-readers.ts';
 import { parseJsonObject } from '../../platform/json/parse-json.ts';
 
-/** What a sandbox may say. `run` is the number of the run it speaks of. */
+/** A message of a sandbox. `run` is the number of its run. */
 export type ChildMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'output'; readonly run: number; readonly stream: 'stdout' | 'stderr'; readonly text: string }
@@ -11,13 +11,13 @@ export type ChildMessage =
       readonly outcome: 'finished' | 'raised';
       /** The value of the last expression, or the traceback. */
       readonly text: string;
-      /** Bytes of output beyond the limit, which were not sent. */
+      /** Bytes of output over the limit, which were not sent. */
       readonly dropped: number;
-      /** Whether the interpreter can take no further run, and ends. */
+      /** Whether the interpreter cannot run again, and ends. */
       readonly broken: boolean;
     };
 
-/** Reads a line of a sandbox, which may be held by hostile code: undefined for whatever is not exactly a message. */
+/** Reads a line of a sandbox, which hostile code may have written. Undefined if it is not exactly a message. */
 export function readChildMessage(line: string): ChildMessage | undefined {
   const message = parseJsonObject(line);
   if (message === undefined) return undefined;

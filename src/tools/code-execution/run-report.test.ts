@@ -5,7 +5,7 @@ import { describeRun } from './describe-run.ts';
 import { readChildMessage } from './read-child-message.ts';
 import { RunRecord } from './run-report.ts';
 
-test('what a sandbox says counts only when it is exactly a message', () => {
+test('a line of a sandbox counts only if it is exactly a message', () => {
   const ended = { kind: 'ended', run: 1, outcome: 'finished', text: 'x', dropped: 0, broken: false };
   assert.deepEqual(readChildMessage(JSON.stringify(ended)), ended);
   const wrong: unknown[] = [null, [], 1, 'ready', {}, { ...ended, run: -1 }, { ...ended, run: 1.5 }, { ...ended, outcome: 'toString' }];
@@ -20,7 +20,7 @@ test('what a sandbox says counts only when it is exactly a message', () => {
   assert.equal(readChildMessage('{"kind":"ready"'), undefined);
 });
 
-test('a record never holds more than the limit, cuts no character in two, and says that there was more', () => {
+test('a record never exceeds the limit, splits no character, and reports left out output', () => {
   const record = new RunRecord(1, 10);
   record.add('stdout', 'éééé');
   record.add('stderr', 'éé');
@@ -31,7 +31,7 @@ test('a record never holds more than the limit, cuts no character in two, and sa
   assert.equal(exact.report('finished').truncated, false);
 });
 
-test('the model is told how a run ended, and is charged for it', () => {
+test('the model learns how a run ended, and completed runs are charged', () => {
   const limits = { timeoutMs: 2000, memoryMb: 64 };
   const report = { ending: 'finished', stdout: '', stderr: '', text: '', truncated: false } as const;
   assert.equal(describeRun(report, limits, false).answer, 'The code ran and printed nothing.');

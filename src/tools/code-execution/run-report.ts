@@ -1,18 +1,18 @@
-/** How a run ended: `died` when the interpreter did not survive it, `stopped` when the call was over before. */
+/** How a run ended. `died`: the interpreter crashed. `stopped`: the call was over first. */
 export type RunEnding = 'finished' | 'raised' | 'timed-out' | 'died' | 'stopped';
 
-/** What one run brought. Texts are cut at the limit of output. */
+/** The result of one run. Texts are cut at the output limit. */
 export type RunReport = {
   readonly ending: RunEnding;
   readonly stdout: string;
   readonly stderr: string;
   /** The value of the last expression, or the traceback. */
   readonly text: string;
-  /** Whether there was more output than is here. */
+  /** Whether output was left out. */
   readonly truncated: boolean;
 };
 
-/** Gathers what a run says, never more than the limit, whatever the sandbox sends. */
+/** Collects the output of a run, never more than the limit, whatever the sandbox sends. */
 export class RunRecord {
   readonly run: number;
   #left: number;
@@ -29,8 +29,8 @@ export class RunRecord {
   }
 
   report(ending: RunEnding, text = '', dropped = 0): RunReport {
-    const taken = this.#take(text);
-    return { ending, ...this.#texts, text: taken, truncated: this.#truncated || dropped > 0 };
+    const fitting = this.#take(text);
+    return { ending, ...this.#texts, text: fitting, truncated: this.#truncated || dropped > 0 };
   }
 
   #take(text: string): string {
@@ -40,11 +40,11 @@ export class RunRecord {
       return text;
     }
     this.#truncated = true;
-    const kept = Buffer.from(text)
+    const fitting = Buffer.from(text)
       .subarray(0, this.#left)
       .toString('utf8')
       .replace(/\uFFFD+$/, '');
     this.#left = 0;
-    return kept;
+    return fitting;
   }
 }

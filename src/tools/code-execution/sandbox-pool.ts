@@ -1,7 +1,7 @@
 import type { Logger } from '../../platform/log.ts';
 import { waitFor } from '../../platform/wait-for.ts';
 
-/** What the pool has of a sandbox. */
+/** The members of a sandbox that the pool uses. */
 export type PooledSandbox = {
   readonly isAlive: boolean;
   readonly ready: Promise<void>;
@@ -10,33 +10,34 @@ export type PooledSandbox = {
 };
 
 export type SandboxPoolOptions<Kept extends PooledSandbox> = {
-  /** Starts a sandbox; it need not be ready yet. */
+  /** Starts a sandbox, which may not be ready yet. */
   readonly start: () => Promise<Kept>;
-  /** How many wait warm for the next request. */
+  /** How many ready sandboxes wait for the next request. */
   readonly poolSize: number;
-  /** How many requests may have one at the same time. */
+  /** How many requests may have a sandbox at the same time. */
   readonly concurrencyMax: number;
-  /** How long a request may wait for its turn. */
+  /** How long a request may wait for a sandbox. */
   readonly waitMs: number;
-  /** After so long without a request, the warm ones are let go. */
+  /** After this time without a request, the waiting sandboxes are closed. */
   readonly idleMs: number;
   readonly logger: Logger;
 };
 
-/** Longest wait for one that starts. It takes half a second, on a machine that is free. */
+/** The time limit for a start, which takes half a second on an idle machine. */
 const readyMs = 60_000;
-/** How many may wait for each that may run. */
+/** How many requests may wait for each slot. */
 const waitersPerPlace = 8;
 
 /**
- * Hands out sandboxes, each to one request and never again. The first is started by the first request; from then on some are kept warm.
+ * Gives each request a sandbox of its own, which is never reused. The first request starts the first one; afterwards
+ * some are kept ready.
  */
 export class SandboxPool<Kept extends PooledSandbox> {
   readonly #options: SandboxPoolOptions<Kept>;
   readonly #all = new Set<Kept>();
   readonly #warm: Kept[] = [];
   readonly #waiters: (() => void)[] = [];
-  #taken = 0;
+  #usedSlots = 0;
   #starting = 0;
   #closed = false;
   #idleTimer: NodeJS.Timeout | undefined;
@@ -46,8 +47,8 @@ export class SandboxPool<Kept extends PooledSandbox> {
   }
 
   /**
-   * A sandbox that is ready, or undefined when none is to be had in time: too many requests have one, or none starts. Its place is free again
-   * when it has ended. Rejects only with the signal's reason.
+   * Returns a ready sandbox. Undefined if there is none in time: too many requests have one, or none starts. Its slot
+   * is free again when it has ended. Rejects only with the signal's reason.
    */
   async take(signal: AbortSignal): Promise<Kept | undefined> {
     signal.throwIfAborted();
@@ -61,7 +62,7 @@ export class SandboxPool<Kept extends PooledSandbox> {
       if (sandbox === undefined) this.#leave();
       else this.#leaveAfter(sandbox);
       signal.throwIfAborted();
-      this.#options.logger.warn({ err: error }, 'a Python sandbox did not start');
+      this.#options.logger.warn({ err: error }, 'start of a Python sandbox failed');
       return undefined;
     }
     this.#leaveAfter(sandbox);
@@ -69,7 +70,7 @@ export class SandboxPool<Kept extends PooledSandbox> {
     return sandbox;
   }
 
-  /** Kills every sandbox and gives out no more. Resolves when they are gone. */
+  /** Kills every sandbox and starts no more. Resolves when all have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
@@ -79,11 +80,11 @@ export class SandboxPool<Kept extends PooledSandbox> {
     await Promise.all(all.map((sandbox) => sandbox.ended));
   }
 
-  /** Waits for a place. */
+  /** Waits for a slot. */
   async #enter(signal: AbortSignal): Promise<boolean> {
     if (this.#closed) return false;
-    if (this.#taken < this.#options.concurrencyMax) {
-      this.#taken += 1;
+    if (this.#usedSlots < this.#options.concurrencyMax) {
+      this.#usedSlots += 1;
       return true;
     }
     if (this.#waiters.length >= waitersPerPlace * this.#options.concurrencyMax) return false;
@@ -95,7 +96,7 @@ export class SandboxPool<Kept extends PooledSandbox> {
     } catch {
       const place = this.#waiters.indexOf(turn.resolve);
       if (place >= 0) this.#waiters.splice(place, 1);
-      // The turn came in the moment in which it was given up: it is the next one's.
+      // The slot became free when the request was cancelled: it goes to the next one.
       else if (!this.#closed) this.#leave();
       signal.throwIfAborted();
       return false;
@@ -104,7 +105,7 @@ export class SandboxPool<Kept extends PooledSandbox> {
 
   #leave(): void {
     const next = this.#waiters.shift();
-    if (next === undefined) this.#taken -= 1;
+    if (next === undefined) this.#usedSlots -= 1;
     else next();
   }
 
@@ -140,7 +141,7 @@ export class SandboxPool<Kept extends PooledSandbox> {
       this.#starting += 1;
       this.#start()
         .then((sandbox) => this.#warm.push(sandbox))
-        .catch((error: unknown) => this.#options.logger.warn({ err: error }, 'a Python sandbox did not start'))
+        .catch((error: unknown) => this.#options.logger.warn({ err: error }, 'start of a Python sandbox failed'))
         .finally(() => (this.#starting -= 1));
     }
   }

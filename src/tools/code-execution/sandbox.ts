@@ -5,29 +5,29 @@ import { type ChildMessage, readChildMessage } from './read-child-message.ts';
 import { RunRecord, type RunReport } from './run-report.ts';
 import type { SandboxLimits, SealedCommand } from './seal-command.ts';
 
-/** Longest time from the start of a sandbox until Python is ready, also on a machine that is busy. */
+/** The time limit from the start of a sandbox until Python is ready, on a busy machine too. */
 const startMs = 60_000;
-/** Bytes of one message beyond the output it carries: JSON writes some characters as six. */
+/** The maximum of bytes of one message for this limit of output: JSON writes some characters as six bytes. */
 const messageBytesMax = (outputBytesMax: number): number => 8 * outputBytesMax + 65_536;
 
 export type SandboxOptions = {
-  /** What starts the process that serves runs. */
+  /** The command that starts the process. */
   readonly command: SealedCommand;
   readonly limits: SandboxLimits;
-  /** An open file that the process has as descriptor 3: the memory of an interpreter that has run nothing yet. */
+  /** An open file that becomes descriptor 3 of the process: the snapshot of an interpreter that has run no code. */
   readonly snapshot: number | undefined;
 };
 
 type Pending = { readonly record: RunRecord; readonly settle: (report: RunReport) => void };
 
 /**
- * A Python interpreter in a sealed process, for one request. Its variables last from run to run. It is held for hostile: what it says is
- * bounded and checked, and it is killed when it is silent too long or says too much.
+ * A Python interpreter in a sealed process, for one request. Its variables last from run to run. It is treated as
+ * hostile: its messages are bounded and checked, and it is killed if it is silent for too long or sends too much.
  */
 export class Sandbox {
-  /** Resolves when Python is ready; rejects when the process ends before. */
+  /** Resolves when Python is ready. Rejects if the process ends first. */
   readonly ready: Promise<void>;
-  /** Resolves when the process is gone, with its descriptors. */
+  /** Resolves when the process and its descriptors are closed. */
   readonly ended: Promise<void>;
   readonly #limits: SandboxLimits;
   readonly #child: ChildProcess;
@@ -47,7 +47,7 @@ export class Sandbox {
     const { stdin, stdout } = this.#child;
     if (stdin === null || stdout === null) throw new Error('A child process without its channel.');
     this.#stdin = stdin;
-    // A child that dies while it is written to is seen by its end.
+    // If a child dies during a write, its end is handled elsewhere.
     stdin.on('error', () => this.close());
     this.#listen(stdout);
     this.ended = new Promise((resolve) => {
@@ -59,21 +59,24 @@ export class Sandbox {
     });
     const timer = setTimeout(() => this.close(), startMs);
     this.ready = this.#ready.promise.finally(() => clearTimeout(timer));
-    // Whoever waits hears of it; a warm one that nobody waits for may die unheard.
+    // Callers that wait receive the error; a waiting sandbox without a caller may die silently.
     this.ready.catch(() => undefined);
   }
 
-  /** Whether it can be given code. */
+  /** Whether it can run code. */
   get isAlive(): boolean {
     return this.#alive;
   }
 
-  /** The process id of the outermost process, for tests and figures. */
+  /** The id of the outermost process, for tests and statistics. */
   get processId(): number | undefined {
     return this.#child.pid;
   }
 
-  /** Runs a piece of code for at most the time limit. Afterwards it is dead unless the run `finished` or `raised` and left it whole. One run at a time. */
+  /**
+   * Runs a piece of code for at most the time limit. Afterwards the sandbox is dead, unless the run `finished` or
+   * `raised` and left it intact. One run at a time.
+   */
   async run(code: string, signal: AbortSignal): Promise<RunReport> {
     this.#runs += 1;
     const record = new RunRecord(this.#runs, this.#limits.outputBytesMax);
@@ -102,7 +105,7 @@ export class Sandbox {
     }
   }
 
-  /** Kills it. What it was doing is lost. */
+  /** Kills it. The current run is lost. */
   close(): void {
     this.#die();
     this.#child.kill('SIGKILL');
@@ -122,7 +125,7 @@ export class Sandbox {
     stdout.setEncoding('utf8');
     stdout.on('error', () => this.close());
     stdout.on('data', (text: string) => {
-      // Counted before anything is kept: a flood ends the sandbox, not the gateway.
+      // Counted before anything is stored: a flood ends the sandbox, not the gateway.
       this.#bytesLeft -= text.length;
       if (this.#bytesLeft < 0) return this.close();
       const lines = (this.#line + text).split('\n');
@@ -138,11 +141,11 @@ export class Sandbox {
   #hear(message: ChildMessage): void {
     if (message.kind === 'ready') return this.#ready.resolve();
     const pending = this.#pending;
-    // What tasks of an earlier run say after its end belongs to nobody.
+    // Output from tasks of an earlier run is dropped.
     if (pending === undefined || message.run !== pending.record.run) return;
     if (message.kind === 'output') return pending.record.add(message.stream, message.text);
     pending.settle(pending.record.report(message.outcome, message.text, message.dropped));
-    // The next run is not to meet its end.
+    // The next run must not use a broken interpreter.
     if (message.broken) this.close();
   }
 }

@@ -1,25 +1,24 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** What a sandbox may use. */
+/** What one sandbox may use at most. */
 export type SandboxLimits = {
-  /** Longest time of one run in milliseconds. */
+  /** The time limit of one run in milliseconds. */
   readonly timeoutMs: number;
-  /** Most memory of the interpreter in MiB. */
+  /** The memory limit of the interpreter in MiB. */
   readonly memoryMb: number;
-  /** Most bytes of output of one run. */
+  /** The limit of output of one run in bytes. */
   readonly outputBytesMax: number;
 };
 
 /**
- * Seals by the operating system that not every host has:
- * `bubblewrap` or `namespaces`: no network, no processes but its own (bubblewrap: no files either);
- * `unprivileged`: no new privileges, no capabilities, and killed by the kernel with the gateway;
- * `nobody`: a user that owns nothing, where the gateway is root.
+ * Seals by the operating system that only some hosts have. `bubblewrap` or `namespaces`: no network and only its own
+ * processes (bubblewrap: also no files). `unprivileged`: no new privileges, no capabilities, and the kernel kills it
+ * with the gateway. `nobody`: a user that owns nothing, if the gateway is root.
  */
 export type HostSeal = 'bubblewrap' | 'namespaces' | 'unprivileged' | 'nobody';
 
-/** A command that starts a sandbox. Its environment is to be empty. */
+/** A command that starts a sandbox. Its environment must be empty. */
 export type SealedCommand = { readonly program: string; readonly args: readonly string[] };
 
 const childFolder = new URL('./child/', import.meta.url);
@@ -28,37 +27,41 @@ const childScript = new URL('./child/sandbox-child.ts', import.meta.url);
 /** The interpreter's folder as a file: address that ends in a slash. */
 export const interpreterFolder = new URL('.', import.meta.resolve('pyodide/pyodide.mjs')).href;
 
-/** Node's own memory, its code and its threads' stacks, beside the interpreter's: a bound far above what it needs, in MiB. */
+/**
+ * Memory of Node, its code and the stacks of its threads, in addition to the interpreter's, in MiB. The limit is far
+ * above the need.
+ */
 const nodeMemoryMb = 1024;
 
-/** How many runs at the full time limit one sandbox may spend in processor time, starting it included. */
+/** The processor time that one sandbox may spend, including its start, as a multiple of the time limit of a run. */
 const cpuRuns = 4;
 const startCpuSeconds = 20;
 
-/** The program of that name where systems keep them; the sandbox's environment has no search path. */
+/** Finds a program in the usual folders, because the sandbox's environment has no search path. */
 export function findProgram(name: string): string | undefined {
   return ['/usr/bin', '/bin', '/usr/local/bin', '/usr/sbin'].map((folder) => `${folder}/${name}`).find((path) => existsSync(path));
 }
 
 /**
- * The command of a sandbox, outermost first: a shell that sets limits and becomes the next, the host's seals, Node without rights.
- * @param task what the child does: its arguments
+ * Builds the command of a sandbox, outermost first: a shell that sets limits and executes the next, the host's seals,
+ * Node without rights.
+ * @param task the arguments of the child
  */
 export function composeCommand(seals: ReadonlySet<HostSeal>, limits: SandboxLimits, task: readonly string[]): SealedCommand {
   const inner = [...wrap(seals), ...nodeCommand(limits), ...task];
   return { program: '/bin/sh', args: ['-c', `${shellLimits(limits)} exec "$@"`, 'sh', ...inner] };
 }
 
-/** The command of a sandbox that serves runs. With a snapshot, that is its descriptor 3. */
+/** Builds the command of a sandbox that serves runs. Descriptor 3 is the snapshot, if there is one. */
 export function serveCommand(seals: ReadonlySet<HostSeal>, limits: SandboxLimits, hasSnapshot: boolean): SealedCommand {
   return composeCommand(seals, limits, ['serve', interpreterFolder, String(limits.outputBytesMax), hasSnapshot ? '3' : '-']);
 }
 
-/** Limits of the kernel that every POSIX shell can set: they hold also where this process can no longer watch. */
+/** Kernel limits that every POSIX shell can set. They apply even if this process can no longer watch. */
 function shellLimits({ timeoutMs, memoryMb }: SandboxLimits): string {
   const cpuSeconds = startCpuSeconds + Math.ceil((cpuRuns * timeoutMs) / 1000);
   const dataKb = (nodeMemoryMb + 2 * memoryMb) * 1024;
-  // A limit that a system does not know (`-d` on macOS) must not keep the others from being set.
+  // A limit that a system does not support (`-d` on macOS) must not prevent the others.
   return (
     [`-t ${cpuSeconds}`, '-c 0', '-f 0', '-n 64'].map((limit) => `ulimit ${limit} || exit 9;`).join(' ') +
     ` ulimit -d ${dataKb} 2>/dev/null;`
@@ -73,7 +76,7 @@ function wrap(seals: ReadonlySet<HostSeal>): string[] {
   const nobody = seals.has('nobody') ? ['--reuid', '65534', '--regid', '65534', '--clear-groups'] : [];
   const unprivileged = seals.has('unprivileged') ? [setpriv, ...nobody, ...bare, ...dying] : [];
   const jail = jailCommand(seals, root);
-  // The outer one has the kernel end the jail's own process with the gateway; the inner one, the sandbox with the jail.
+  // The outer one makes the kernel end the jail with the gateway; the inner one ends the sandbox with the jail.
   return jail.length === 0 || unprivileged.length === 0 ? [...jail, ...unprivileged] : [setpriv, ...dying, ...jail, ...unprivileged];
 }
 
@@ -92,7 +95,7 @@ function bubblewrapCommand(): string[] {
   return [findProgram('bwrap') ?? 'bwrap', ...rest, ...libraries, ...programs, ...folders];
 }
 
-/** What the process may read until Python is loaded; after that, nothing. */
+/** The files that the process may read until Python is loaded. Afterwards it may read none. */
 function readable(): string[] {
   return [fileURLToPath(interpreterFolder), fileURLToPath(childFolder)];
 }
@@ -104,12 +107,12 @@ function nodeCommand({ memoryMb }: SandboxLimits): string[] {
     ...readable().map((path) => `--allow-fs-read=${path}`),
     '--disallow-code-generation-from-strings',
     '--no-addons',
-    // They open files past Node's permissions: with them, code that had left the interpreter could read the gateway's database.
+    // They bypass Node's permissions for files: code that escaped the interpreter could read the gateway's database.
     '--no-experimental-sqlite',
     '--no-webstorage',
     '--no-warnings',
     `--max-old-space-size=${Math.max(128, memoryMb)}`,
-    // In pages of 64 KiB: the interpreter's memory cannot grow beyond, whatever the code does.
+    // In pages of 64 KiB. The interpreter's memory cannot exceed it.
     `--wasm-max-mem-pages=${memoryMb * 16}`,
     fileURLToPath(childScript),
   ];

@@ -1,20 +1,26 @@
 import type { Chunking } from './file-objects.ts';
 
-/** A stretch of a text that is kept whole where it can be: a sentence, a line, or a part of one that is too long. */
+/** A stretch of text that stays whole if possible: a sentence, a line, or a part of one that is too long. */
 type Piece = { readonly start: number; readonly end: number; readonly tokens: number; readonly endsParagraph: boolean };
 
-/** Ends of paragraphs, lines and sentences, the last with the quotes and brackets that close them. */
+/** Ends of paragraphs, lines and sentences, including closing quotes and brackets. */
 const borders = /\n\s*\n|\n|[.!?…]["'”’)\]]*\s|[。！？]["'”’」』）]*/gu;
 const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const charactersPerToken = 4;
 
-/** Tokens that a text is estimated to be: a character of Chinese, Japanese or Korean is about one, of other scripts a quarter. */
+/**
+ * Estimates the tokens of a text: one per character of Chinese, Japanese or Korean, a quarter per character of other
+ * scripts.
+ */
 export function estimateTextTokens(text: string): number {
   const wideCharacters = text.match(wide)?.length ?? 0;
   return wideCharacters + (text.length - wideCharacters) / charactersPerToken;
 }
 
-/** Cuts a text into chunks that overlap, at borders of sentences, and of paragraphs where one is near. No chunk is longer than allowed, and none is blank. */
+/**
+ * Splits a text into overlapping chunks at the ends of sentences, and of paragraphs if one is near. No chunk is longer
+ * than allowed, and none is blank.
+ */
 export function chunkText(text: string, { tokensMax, overlapTokens }: Chunking): readonly string[] {
   const pieces = cutPieces(text, tokensMax);
   const chunks: string[] = [];
@@ -30,10 +36,10 @@ export function chunkText(text: string, { tokensMax, overlapTokens }: Chunking):
   return chunks;
 }
 
-/** Share of a chunk that may stay empty so that it ends with a paragraph. */
+/** The share of a chunk that may stay empty so that it ends with a paragraph. */
 const paragraphSlack = 0.25;
 
-/** The piece with which the next chunk may begin: after as many as fit. */
+/** Finds the piece with which the next chunk may begin, after all pieces that fit. */
 function fill(pieces: readonly Piece[], first: number, tokensMax: number): number {
   let tokens = 0;
   let end = first;
@@ -47,7 +53,7 @@ function fill(pieces: readonly Piece[], first: number, tokensMax: number): numbe
   return end < pieces.length && lastParagraph !== undefined ? lastParagraph : end;
 }
 
-/** Where the next chunk begins: as far back as the overlap allows, and always further than this one began. */
+/** Finds where the next chunk begins: as far back as the overlap allows, but always after the start of this one. */
 function stepBack(
   pieces: readonly Piece[],
   { first, end }: { readonly first: number; readonly end: number },
@@ -77,7 +83,10 @@ function cutPieces(text: string, tokensMax: number): readonly Piece[] {
 
 type Stretch = { readonly start: number; readonly end: number; readonly tokensMax: number; readonly endsParagraph: boolean };
 
-/** Adds a stretch, in parts where it is longer than a chunk: between words where there are spaces, and never within a character. */
+/**
+ * Adds a stretch. If it is longer than a chunk, it is split between words, or between characters if there are no
+ * spaces.
+ */
 function addPiece(pieces: Piece[], text: string, { start, end, tokensMax, endsParagraph }: Stretch): void {
   let from = start;
   while (from < end) {
@@ -90,7 +99,10 @@ function addPiece(pieces: Piece[], text: string, { start, end, tokensMax, endsPa
   }
 }
 
-/** The end of the last word before a place, if one is near; else the place itself, moved before half a character. */
+/**
+ * Finds the end of the last word before a position, if one is near. Otherwise the position itself, or the start of the
+ * character that it would split.
+ */
 function softEnd(text: string, from: number, to: number): number {
   const space = text.lastIndexOf(' ', to - 1);
   if (space > from + (to - from) / 2) return space + 1;

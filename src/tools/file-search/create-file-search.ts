@@ -11,19 +11,19 @@ import type { VectorStoresStore } from './file-store.ts';
 import type { RankingOwner } from './rank-texts.ts';
 import { type FoundText, queriesMax, type SearchFiles } from './search-files.ts';
 
-/** Chunks that the model is shown where the request does not say. */
+/** How many chunks the model receives if the request does not say. */
 const defaultResultsMax = 10;
 
 const offer: FunctionTool = {
   kind: 'function',
   name: 'file_search',
   description:
-    'Searches the files of the user and returns the passages that fit best, each with its number. Ask for what you need to know in a few words; ' +
-    'use several queries for several questions. Put the number of a passage, written as it is shown, behind each sentence that rests on it.',
+    'Searches the files of the user and returns the passages that match best, each with its number. Describe what you need to know in a few words; ' +
+    'use several queries for several questions. Put the number of a passage, exactly as shown, after each sentence that is based on it.',
   parameters: {
     type: 'object',
     properties: {
-      queries: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: queriesMax, description: 'What to look for.' },
+      queries: { type: 'array', items: { type: 'string' }, minItems: 1, maxItems: queriesMax, description: 'The query.' },
     },
     required: ['queries'],
     additionalProperties: false,
@@ -31,7 +31,8 @@ const offer: FunctionTool = {
 };
 
 /**
- * The file search of one request. Its stores are looked at before anything is spent: one that is not the user's is refused like one that does not exist.
+ * Creates the file search of one request. It checks the stores before anything is spent: a store of another user is
+ * refused like one that does not exist.
  */
 export function createFileSearch(options: {
   readonly store: VectorStoresStore;
@@ -50,7 +51,7 @@ export function createFileSearch(options: {
         try {
           return await runSearch(options.search, tool, { ...owner, part: nextPart() }, run);
         } catch (error) {
-          options.logger.warn({ err: error }, 'a file search failed');
+          options.logger.warn({ err: error }, 'file search failed');
           const answer = 'The files cannot be searched at the moment.';
           return { answer, sources: [], shown: { failed: true, failure: 'unavailable' }, usage: {} };
         }
@@ -75,7 +76,9 @@ async function checkStores(
   }
 }
 
-/** Rankings of one call have rows in the order in which they are asked for. Undefined when its receipt has no room for more. */
+/**
+ * Numbers the rankings of a call, whose rows are booked in this order. Undefined if its receipt has no room for more.
+ */
 function countParts({ callId }: ToolOwner): () => RankingOwner['part'] {
   let rankings = 0;
   return () => {
@@ -103,7 +106,7 @@ async function runSearch(
 }
 
 function describeFound(found: readonly FoundText[], firstSource: number): ToolOutcome {
-  // What stands in a file may be a stranger's words: none of it may pass for the number of a source.
+  // Files may contain untrusted text, which must not look like the number of a source.
   const passages = found.map(({ filename, text }, index) => `${formatSourceNumber(firstSource + index)} ${disarm(`${filename}\n${text}`)}`);
   return {
     answer: passages.length === 0 ? 'Nothing was found in the files.' : passages.join('\n\n'),
@@ -125,9 +128,9 @@ function describeFound(found: readonly FoundText[], firstSource: number): ToolOu
   };
 }
 
-/** What a model asks for. Some give one text in place of the list. */
+/** Reads the queries of a model's arguments. Some models write one text instead of the list. */
 function readQueries(args: JsonObject): readonly string[] {
-  const given = args['queries'] ?? args['query'];
-  const list = Array.isArray(given) ? given : [given];
+  const queries = args['queries'] ?? args['query'];
+  const list = Array.isArray(queries) ? queries : [queries];
   return list.filter((query): query is string => typeof query === 'string' && query.trim() !== '').slice(0, queriesMax);
 }

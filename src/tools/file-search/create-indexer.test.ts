@@ -18,7 +18,7 @@ const settings = {
   atOncePerUserMax: 2,
 };
 
-/** A store whose files wait in the order given, and a reader that reads when it is told to. */
+/** A store whose files wait in the given order, and a reader that the test controls. */
 function openWorld(context: TestContext, waiting: readonly (readonly [userName: string, fileId: string])[]) {
   const queue = waiting.map(([userName, fileId]): IndexingTask => ({
     userName,
@@ -27,7 +27,7 @@ function openWorld(context: TestContext, waiting: readonly (readonly [userName: 
     owner: 'indexer',
     chunking: { isAuto: true, tokensMax: 800, overlapTokens: 400 },
   }));
-  const begun: string[] = [];
+  const started: string[] = [];
   const finished: string[] = [];
   const reading = new Map<string, (extraction: Extraction) => void>();
   const store = {
@@ -47,7 +47,7 @@ function openWorld(context: TestContext, waiting: readonly (readonly [userName: 
     extractor: {
       extract: ({ filename }, signal) =>
         new Promise((resolve, reject) => {
-          begun.push(filename);
+          started.push(filename);
           reading.set(filename, resolve);
           signal.addEventListener('abort', () => reject(signal.reason));
         }),
@@ -67,24 +67,24 @@ function openWorld(context: TestContext, waiting: readonly (readonly [userName: 
     reading.get(fileId)?.({ chunks: [] });
     await settle();
   };
-  return { begun, finished, read, settle };
+  return { started, finished, read, settle };
 }
 
 const filesOf = (userName: string, count: number) =>
   Array.from({ length: count }, (_, index) => [userName, `${userName}${index}`] as const);
 
-test('F96: another file is in progress beside a slow one, and a user with many has no more than some at a time', async (context) => {
-  const { begun, finished, read, settle } = openWorld(context, [...filesOf('a', 10), ['b', 'b0']]);
+test('F96: a slow file does not delay another one, and a user with many files has only some in progress', async (context) => {
+  const { started, finished, read, settle } = openWorld(context, [...filesOf('a', 10), ['b', 'b0']]);
   await settle();
-  assert.deepEqual(begun, ['a0', 'b0', 'a1']);
+  assert.deepEqual(started, ['a0', 'b0', 'a1']);
   await read('b0');
   assert.deepEqual(finished, ['b0']);
   await read('a1');
-  assert.deepEqual(begun, ['a0', 'b0', 'a1', 'a2'], 'a0 is still in progress');
+  assert.deepEqual(started, ['a0', 'b0', 'a1', 'a2'], 'a0 is still in progress');
 });
 
-test('F96: users take turns, in whatever order their files came', async (context) => {
-  const { begun, read, settle } = openWorld(context, [
+test('F96: users alternate, whatever the order of their files', async (context) => {
+  const { started, read, settle } = openWorld(context, [
     ...filesOf('a', 20),
     ...filesOf('b', 20),
     ...filesOf('c', 20),
@@ -92,7 +92,7 @@ test('F96: users take turns, in whatever order their files came', async (context
     ['e', 'e0'],
   ]);
   await settle();
-  assert.deepEqual(begun, ['a0', 'b0', 'c0', 'd0']);
+  assert.deepEqual(started, ['a0', 'b0', 'c0', 'd0']);
   await read('a0');
-  assert.equal(begun.at(-1), 'e0', 'whoever has had no turn comes before the next file of the others');
+  assert.equal(started.at(-1), 'e0', 'a user without a file in progress comes before the next file of the others');
 });

@@ -7,17 +7,17 @@ import type { Chunk, IndexingError } from './file-objects.ts';
 import type { ChunkStore, FilesStore, IndexingTask } from './file-store.ts';
 
 type IndexerSettings = {
-  /** How long a file belongs to who works on it without a sign of life. */
+  /** How long a lease of a file lasts without renewal. */
   readonly leaseMs: number;
-  /** How often it is looked whether another process left work. */
+  /** How often the store is checked for work of other processes. */
   readonly pollMs: number;
-  /** How long a file waits that could not be worked on. */
+  /** How long a file waits after a failed attempt. */
   readonly postponeMs: number;
-  /** How often a file is begun before it is given up. */
+  /** How many attempts a file has. */
   readonly attemptsMax: number;
-  /** Characters of text of one file. */
+  /** The maximum of text of one file, in characters. */
   readonly charactersMax: number;
-  /** Files that are worked on at a time, of all users and of each. */
+  /** How many files are indexed at a time, for all users and for each user. */
   readonly atOnceMax: number;
   readonly atOncePerUserMax: number;
 };
@@ -36,7 +36,7 @@ export type IndexerOptions = {
   readonly store: ChunkStore & FilesStore;
   readonly library: FileLibrary;
   readonly extractor: Extractor;
-  /** Undefined where no embeddings model is configured: then words alone are searched. */
+  /** Undefined if no embeddings model is configured: then the search uses words only. */
   readonly embed: () => EmbedTexts | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,15 +45,17 @@ export type IndexerOptions = {
 };
 
 export type Indexer = {
-  /** There is something to do. */
+  /** Checks for work at once. */
   readonly wake: () => void;
   readonly close: () => Promise<void>;
 };
 
-/** A round ends with so many users, so that the question for the next file stays short. */
+/** A round ends after this number of users, so that the query for the next file stays short. */
 const roundUsersMax = 64;
 
-/** Lets users take turns: in each round a file of each of them is begun, and of none more than may be worked on at a time. */
+/**
+ * Schedules users fairly: each round begins one file of each user, and no user exceeds the limit of files in progress.
+ */
 class Rounds {
   readonly #atOncePerUserMax: number;
   readonly #atOnce = new Map<string, number>();
@@ -63,7 +65,7 @@ class Rounds {
     this.#atOncePerUserMax = atOncePerUserMax;
   }
 
-  /** Users that may not have the next turn. `isNew`: a new round begins. */
+  /** Lists users that are skipped now. `isNew`: a new round begins. */
   passedOver(isNew: boolean): readonly string[] {
     if (isNew || this.#served.size >= roundUsersMax) this.#served.clear();
     const full = [...this.#atOnce].flatMap(([userName, count]) => (count >= this.#atOncePerUserMax ? [userName] : []));
@@ -83,8 +85,9 @@ class Rounds {
 }
 
 /**
- * Indexes files in the background, a few at a time, users in turn: however many files one has given, and however slow they are, another's is begun at once. What is to be
- * done stands in the store: a file is leased, and taken up again by whoever comes first when the lease runs out, so that nothing is lost with a process.
+ * Indexes files in the background, a few at a time, and alternates between users. However many or slow the files of one
+ * user are, another user's file begins at once. The work is in the store: a worker leases a file, and any worker takes
+ * it when the lease expires, so that nothing is lost with a process.
  */
 export function createIndexer(options: IndexerOptions): Indexer {
   const { store, clock, logger } = options;
@@ -105,7 +108,7 @@ export function createIndexer(options: IndexerOptions): Indexer {
   const begin = (task: IndexingTask): void => {
     rounds.begin(task.userName);
     const work = indexFile({ ...options, settings, signal: stop.signal }, task)
-      .catch((error: unknown) => logger.warn({ err: error, fileId: task.fileId }, 'what became of a file could not be written down'))
+      .catch((error: unknown) => logger.warn({ err: error, fileId: task.fileId }, 'result of indexing a file was not stored'))
       .finally(() => {
         rounds.end(task.userName);
         underWay.delete(work);
@@ -127,10 +130,10 @@ export function createIndexer(options: IndexerOptions): Indexer {
     isAwake = true;
     if (stop.signal.aborted) return;
     claiming ??= claimAll()
-      .catch((error: unknown) => logger.warn({ err: error }, 'indexing files has to wait'))
+      .catch((error: unknown) => logger.warn({ err: error }, 'checking for files to index failed'))
       .finally(() => {
         claiming = undefined;
-        // Woken after its last look.
+        // It was woken after its last check.
         if (isAwake) wake();
       });
   };
@@ -153,7 +156,7 @@ async function indexFile(work: Work, task: IndexingTask): Promise<void> {
   const { store, clock, logger, settings } = work;
   const renew = (): void => {
     store.renewIndexing({ ...task, leaseUntilMs: clock.nowMs() + settings.leaseMs }).catch((error: unknown) => {
-      logger.warn({ err: error }, 'a lease could not be renewed; somebody else may take the file up');
+      logger.warn({ err: error }, 'lease of a file was not renewed');
     });
   };
   const heartbeat = setInterval(renew, settings.leaseMs / 3).unref();
@@ -165,14 +168,17 @@ async function indexFile(work: Work, task: IndexingTask): Promise<void> {
       ...(error === undefined ? {} : { error }),
     });
   } catch (error) {
-    logger.warn({ err: error, fileId: task.fileId, storeId: task.storeId }, 'a file could not be indexed now; it is tried again');
+    logger.warn({ err: error, fileId: task.fileId, storeId: task.storeId }, 'indexing a file was postponed');
     await store.postponeIndexing({ ...task, untilMs: clock.nowMs() + (work.signal.aborted ? 0 : settings.postponeMs) });
   } finally {
     clearInterval(heartbeat);
   }
 }
 
-/** Reads, cuts and stores one file. Resolves with what is wrong with it, and rejects when it could not be tried. */
+/**
+ * Reads, splits and stores one file. Resolves with the file's problem, if it has one, and rejects if the attempt failed
+ * for another reason.
+ */
 async function fillIndex(work: Work, task: IndexingTask): Promise<IndexingError | undefined> {
   const { store, library, extractor, settings } = work;
   const file = await store.findFile({ userName: task.userName, fileId: task.fileId, nowMs: work.clock.nowMs() });
@@ -185,7 +191,7 @@ async function fillIndex(work: Work, task: IndexingTask): Promise<IndexingError 
     reply = await extractor.extract({ tenant, read, filename, chunking, charactersMax: settings.charactersMax }, work.signal);
   } catch (error) {
     if (!(error instanceof FileProblem)) throw error;
-    work.logger.error({ err: error, fileId: task.fileId }, 'a stored file cannot be read');
+    work.logger.error({ err: error, fileId: task.fileId }, 'stored file could not be read');
     return { code: 'server_error', message: 'The stored file cannot be read.' };
   }
   if ('error' in reply) return reply.error;
@@ -193,7 +199,7 @@ async function fillIndex(work: Work, task: IndexingTask): Promise<IndexingError 
   for (let at = 0; at < reply.chunks.length; at += embeddingBatchMax) {
     const part = reply.chunks.slice(at, at + embeddingBatchMax);
     const chunks = embed === undefined ? part : await addVectors(part, embed, work, task);
-    // Cancelled or deleted meanwhile: there is nothing left to finish.
+    // It was cancelled or deleted, so there is nothing to finish.
     if (!(await store.addChunks({ ...task, firstIndex: at, chunks }))) return undefined;
   }
   return undefined;

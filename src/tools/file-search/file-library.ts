@@ -4,15 +4,15 @@ import type { StoredFile } from './file-objects.ts';
 import type { FilesStore } from './file-store.ts';
 import type { PieceSealer } from './piece-sealer.ts';
 
-/** Bytes of a file that are sealed and kept together. */
+/** The size of a sealed piece in bytes. */
 export const pieceBytes = 1024 * 1024;
 
-/** What a file is called, and for how long it is kept. */
+/** The name of a file, and how long it is stored. */
 export type FileDescription = { readonly filename: string; readonly purpose: string; readonly expiresAfterMs?: number | undefined };
 
-/** A file that is coming in. Exactly one of `finish` and `discard` ends it. */
+/** An upload in progress. Exactly one of `finish` and `discard` ends it. */
 export type Upload = {
-  /** Keeps more of the content. @throws FileProblem `gone` when the upload was swept away */
+  /** Stores more of the content. @throws FileProblem `gone` if the upload was swept */
   readonly write: (bytes: Uint8Array) => Promise<void>;
   /** @throws FileProblem `no-room` or `gone` */
   readonly finish: (description: FileDescription) => Promise<StoredFile>;
@@ -30,13 +30,13 @@ export class FileProblem extends Error {
 
 export type FileLibrary = {
   readonly upload: (userName: string) => Promise<Upload>;
-  /** The content in order, piece by piece. @throws FileProblem */
+  /** Reads the content in order, piece by piece. @throws FileProblem */
   readonly read: (file: Pick<StoredFile, 'id' | 'bytes'>) => AsyncGenerator<Buffer, void, void>;
-  /** The whole content, for those who cannot do with less. @throws FileProblem */
+  /** Reads the whole content, for callers that cannot read in pieces. @throws FileProblem */
   readonly readWhole: (file: Pick<StoredFile, 'id' | 'bytes'>) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
-/** Keeps the content of files in sealed pieces, so that no file is ever in memory as a whole unless somebody asks for that. */
+/** Stores the content of files in sealed pieces, so that no whole file is in memory unless a caller asks for it. */
 export function createFileLibrary(options: {
   readonly store: FilesStore;
   readonly sealer: PieceSealer;
@@ -72,7 +72,7 @@ export function createFileLibrary(options: {
 
 async function beginUpload(options: Parameters<typeof createFileLibrary>[0], userName: string): Promise<Upload> {
   const { store, sealer, clock } = options;
-  // Vendors' ids of files have a hyphen here, and some clients look for it.
+  // Vendors' file ids have a hyphen at this position, and some clients check it.
   const fileId = options.newId('file').replace('_', '-');
   await store.beginUpload({ userName, fileId, startedAtMs: clock.nowMs() });
   let held: Uint8Array[] = [];
@@ -84,7 +84,7 @@ async function beginUpload(options: Parameters<typeof createFileLibrary>[0], use
   const keep = async (piece: Buffer): Promise<void> => {
     head ??= piece;
     const isKept = await store.appendPiece({ fileId, index: pieces, sealed: sealer.seal(fileId, pieces, piece) });
-    if (!isKept) throw new FileProblem('gone', 'the upload took too long and was given up');
+    if (!isKept) throw new FileProblem('gone', 'the upload took too long and was cancelled');
     pieces += 1;
   };
   const keepAll = async (isEnd: boolean): Promise<void> => {
@@ -111,8 +111,8 @@ async function beginUpload(options: Parameters<typeof createFileLibrary>[0], use
       const file: StoredFile = { id: fileId, userName, filename, purpose, mediaType, bytes: total, createdAtMs, ...expiry };
       const isKept = await store.finishUpload(file, options.userBytesMax());
       if (isKept === 'no-room')
-        throw new FileProblem('no-room', `your files may have ${options.userBytesMax()} bytes together; delete some`);
-      if (!isKept) throw new FileProblem('gone', 'the upload took too long and was given up');
+        throw new FileProblem('no-room', `your files may have at most ${options.userBytesMax()} bytes together; delete some files`);
+      if (!isKept) throw new FileProblem('gone', 'the upload took too long and was cancelled');
       return file;
     },
     discard: () => store.discardUpload(fileId),

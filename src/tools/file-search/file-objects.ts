@@ -1,21 +1,21 @@
 import type { JsonObject } from '../../platform/json/json-value.ts';
 
-/** A file that a user has put here. Its content is kept in sealed pieces. */
+/** A file of a user. Its content is stored in sealed pieces. */
 export type StoredFile = {
   readonly id: string;
   readonly userName: string;
   readonly filename: string;
   readonly purpose: string;
-  /** As it was sniffed from its first bytes, not as the client said. */
+  /** The type that its first bytes show, not the client's. */
   readonly mediaType: string;
   readonly bytes: number;
   readonly createdAtMs: number;
   readonly expiresAtMs?: number;
 };
 
-/** How a file is cut. Tokens are estimated. */
+/** How a file is split. Tokens are estimated. */
 export type Chunking = {
-  /** Whether the client left it to us; then the figures are the default ones. */
+  /** Whether the client left the choice to the gateway; then the default numbers apply. */
   readonly isAuto: boolean;
   /** From 100 to 4096. */
   readonly tokensMax: number;
@@ -25,12 +25,12 @@ export type Chunking = {
 
 export const autoChunking: Chunking = { isAuto: true, tokensMax: 800, overlapTokens: 400 };
 
-/** Where a file of a store stands. Only what is completed is found. */
+/** The state of a file in a store. Searches find only completed files. */
 export type IndexingStatus = 'in_progress' | 'completed' | 'failed' | 'cancelled';
 
 export type FileCounts = { readonly [Status in IndexingStatus]: number };
 
-/** A collection of files that can be searched. */
+/** A searchable collection of files. */
 export type VectorStore = {
   readonly id: string;
   readonly userName: string;
@@ -38,20 +38,20 @@ export type VectorStore = {
   readonly metadata: JsonObject;
   readonly createdAtMs: number;
   readonly lastActiveAtMs: number;
-  /** Days after the last use when it expires; absent: never. */
+  /** Days from the last use to expiry. Absent: it never expires. */
   readonly expiresAfterDays?: number;
 };
 
-/** A store with what its files add up to. */
+/** A store with the totals of its files. */
 export type CountedStore = VectorStore & { readonly counts: FileCounts; readonly usageBytes: number };
 
-/** Why a file could not be indexed, in words for its owner. */
+/** Why a file could not be indexed, for its owner. */
 export type IndexingError = { readonly code: 'server_error' | 'unsupported_file' | 'invalid_file'; readonly message: string };
 
-/** Strings, numbers and truth values by which a search can be narrowed. */
+/** Strings, numbers and booleans that searches can filter by. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
-/** A file in a store. */
+/** A user's file that was added to a vector store, with the progress of its indexing. */
 export type StoreFile = {
   readonly storeId: string;
   readonly fileId: string;
@@ -65,7 +65,7 @@ export type StoreFile = {
   readonly usageBytes: number;
 };
 
-/** Files that were put into a store with one request. */
+/** Files that one request added to a store. */
 export type FileBatch = {
   readonly id: string;
   readonly storeId: string;
@@ -74,16 +74,16 @@ export type FileBatch = {
   readonly counts: FileCounts;
 };
 
-/** A piece of a file's text as it goes into the index. */
+/** A piece of a file's text for the index. */
 export type Chunk = {
   readonly text: string;
-  /** The text with its words set apart, as the index reads it. */
+  /** The text with its words separated, for the index. */
   readonly terms: string;
-  /** Of the length 1. */
+  /** A vector of length 1. */
   readonly vector?: Float32Array;
 };
 
-/** A piece of text that was found. */
+/** A piece of text that a search found. */
 export type FoundChunk = {
   readonly id: number;
   readonly storeId: string;
@@ -95,7 +95,7 @@ export type FoundChunk = {
 
 const dayMs = 86_400_000;
 
-/** When a store expires; undefined where it never does. */
+/** Returns when a store expires. Undefined: never. */
 export function expiryOf(store: Pick<VectorStore, 'lastActiveAtMs' | 'expiresAfterDays'>): number | undefined {
   return store.expiresAfterDays === undefined ? undefined : store.lastActiveAtMs + store.expiresAfterDays * dayMs;
 }

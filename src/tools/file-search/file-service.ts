@@ -9,39 +9,39 @@ import { createPieceSealer } from './piece-sealer.ts';
 import type { RankTexts } from './rank-texts.ts';
 import { createSearchFiles, type SearchFiles } from './search-files.ts';
 
-/** How much users may keep. */
+/** The storage limits of users. */
 export type FileLimits = {
   readonly fileBytesMax: number;
-  /** All files of a user together. */
+  /** The maximum for all files of a user together. */
   readonly userBytesMax: number;
 };
 
 const mebibyte = 1024 * 1024;
 export const defaultFileLimits: FileLimits = { fileBytesMax: 64 * mebibyte, userBytesMax: 10 * 1024 * mebibyte };
 
-/** A file of a user as a request may have it in its input. */
+/** A user's file as the input of a request. */
 type ResolvedFile = { readonly filename: string; readonly mediaType: string; readonly bytes: Uint8Array<ArrayBuffer> };
 
-/** Files, vector stores and what finds things in them. */
+/** Files, vector stores, and the search in them. */
 export type FileService = {
   readonly store: FileSearchStore;
   readonly library: FileLibrary;
   readonly search: SearchFiles;
   readonly limits: () => FileLimits;
-  /** Files were put into a store. */
+  /** Files were added to a store. */
   readonly filesAdded: () => void;
-  /** A user's file with its content; undefined for any other id. */
+  /** Finds a user's file with its content. Undefined for any other id. */
   readonly resolveFile: (userName: string, fileId: string) => Promise<ResolvedFile | undefined>;
   readonly close: () => Promise<void>;
 };
 
 const sweepMs = 5000;
-/** Rows of each kind that one sweep takes: it holds up whoever else writes. */
+/** How many rows of each kind one sweep deletes. A sweep delays other writes. */
 const sweepRowsMax = 20;
-/** An upload that takes longer was left by a process that died, or by a client that does not end. */
+/** A longer upload was abandoned by a process that died, or by a client that never finishes. */
 const uploadMsMax = 3_600_000;
 
-/** Opens the files under a key, and begins to index what is left to do. */
+/** Opens the file service with a key, and starts indexing of waiting files. */
 export function openFileService(options: {
   readonly store: FileSearchStore;
   readonly key: Uint8Array;
@@ -77,7 +77,7 @@ export function openFileService(options: {
   };
 }
 
-/** Deletes in the background what has expired, and what deleting left to be done. */
+/** Deletes in the background what has expired, and the remains of deletions. */
 function createSweeper(store: FileSearchStore, clock: Clock, logger: Logger): { readonly close: () => Promise<void> } {
   let isClosed = false;
   let sweeping: Promise<void> | undefined;
@@ -90,7 +90,7 @@ function createSweeper(store: FileSearchStore, clock: Clock, logger: Logger): { 
   };
   const sweep = (): void => {
     sweeping ??= sweepAll()
-      .catch((error: unknown) => logger.warn({ err: error }, 'expired and deleted files could not be swept away now'))
+      .catch((error: unknown) => logger.warn({ err: error }, 'sweep of expired and deleted files failed'))
       .finally(() => (sweeping = undefined));
   };
   const timer = setInterval(sweep, sweepMs).unref();

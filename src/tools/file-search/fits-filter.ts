@@ -4,7 +4,10 @@ import type { Attributes } from './file-objects.ts';
 type Compare = Extract<FileFilter, { kind: 'compare' }>;
 type Value = string | number | boolean;
 
-/** Whether a file's attributes meet a condition. An attribute that a file does not have meets only `ne` and `nin`; types are never converted. */
+/**
+ * Whether a file's attributes match a condition. A missing attribute matches only `ne` and `nin`. Types are never
+ * converted.
+ */
 export function fitsFilter(filter: FileFilter, attributes: Attributes): boolean {
   switch (filter.kind) {
     case 'and':
@@ -37,7 +40,7 @@ function compare({ operator, value }: Compare, actual: Value | undefined): boole
   }
 }
 
-/** Only numbers, and only texts, have an order among themselves. */
+/** Only two numbers or two texts can be ordered. */
 function isOrdered(actual: Value | undefined, value: Compare['value'], test: (left: Value, right: Value) => boolean): boolean {
   const isComparable =
     (typeof actual === 'number' && typeof value === 'number') || (typeof actual === 'string' && typeof value === 'string');

@@ -1,12 +1,18 @@
-/** How much the first places weigh against the later ones, as in the paper that introduced the method (Cormack and others, 2009). */
+/**
+ * Reduces the weight of the first ranks compared with later ones. The value is from the paper that introduced the
+ * method (Cormack and others, 2009).
+ */
 const dampening = 60;
 
-/** One list of chunks, best first, and how much it counts. */
+/** A list of chunks, best first, and its weight. */
 export type Ranking = { readonly ids: readonly number[]; readonly weight: number };
 
 export type Ranked = { readonly id: number; readonly score: number };
 
-/** Reciprocal rank fusion: what several rankings put high comes first. Scores are from 0 to 1; 1 is first in all of them. */
+/**
+ * Reciprocal rank fusion: chunks with high ranks in several rankings come first. Scores are from 0 to 1; 1 is first in
+ * all of them.
+ */
 export function fuseRanks(rankings: readonly Ranking[]): readonly Ranked[] {
   const whole = rankings.reduce((sum, { weight }) => sum + weight, 0);
   const scores = new Map<number, number>();
@@ -19,7 +25,7 @@ export function fuseRanks(rankings: readonly Ranking[]): readonly Ranked[] {
   return sortRanked(scores);
 }
 
-/** Joins what several queries found: a chunk counts as well as the query that it fits best. */
+/** Joins the results of several queries. A chunk has the score of its best query. */
 export function joinQueries(results: readonly (readonly Ranked[])[]): readonly Ranked[] {
   const scores = new Map<number, number>();
   for (const { id, score } of results.flat()) scores.set(id, Math.max(score, scores.get(id) ?? 0));

@@ -1,4 +1,4 @@
-/** Scripts that are written without spaces between words, or with endings glued to them. */
+/** Scripts without spaces between words, or with endings attached to them. */
 const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}々ー]+/gu;
 const korean = /\p{Script=Hangul}+/gu;
@@ -6,13 +6,14 @@ const words = /[\p{L}\p{N}\p{M}]+/gu;
 
 let segmenter: Intl.Segmenter | undefined;
 
-/** Pieces of a text by the dictionary, which is loaded when it is used first. */
+/** Splits a text by the dictionary, which is loaded on first use. */
 const piecesOf = (text: string): Iterable<Intl.SegmentData> =>
   (segmenter ??= new Intl.Segmenter('ja', { granularity: 'word' })).segment(text);
 
 /**
- * A text as the index reads it: its words set apart. Chinese, Japanese and the like are cut by dictionary, long words also into overlapping
- * pairs of characters; Korean words, whose endings change, into such pairs alone. The same is done to what is looked for, so both are cut alike.
+ * Writes a text as separated words for the index. Chinese, Japanese and similar scripts are split by dictionary, long
+ * words also into overlapping pairs of characters. Korean words, whose endings change, become only such pairs. Queries
+ * are treated the same way, so that both match.
  */
 export function toTerms(text: string): string {
   return text
@@ -21,7 +22,7 @@ export function toTerms(text: string): string {
     .replaceAll(korean, (run) => ` ${pairs(run)} `);
 }
 
-/** A word of the dictionary may be made of others, which are looked for as well. */
+/** Adds the parts of a compound word of the dictionary. */
 function withParts(word: string): string {
   const parts = pairs(word);
   return parts === word ? word : `${word} ${parts}`;
@@ -36,12 +37,12 @@ function pairs(run: string): string {
     .join(' ');
 }
 
-/** Words of a query that are looked for. */
+/** The maximum of words of a query that are searched. */
 const queryTermsMax = 64;
 
 /**
- * What a query looks for, as an expression of the index: any of its words. Every word is quoted and holds letters and digits only, so nothing of a
- * query is ever read as an operator. Undefined where it has no word.
+ * Writes a query as an expression of the index that matches any of its words. Every word is quoted and contains only
+ * letters and digits, so that no part of a query is read as an operator. Undefined if the query contains no words.
  */
 export function matchExpression(query: string): string | undefined {
   const found = new Set(toTerms(query.slice(0, queryCharactersMax)).toLowerCase().match(words));
@@ -52,5 +53,5 @@ export function matchExpression(query: string): string | undefined {
     .join(' OR ');
 }
 
-/** Characters of a query that are looked at. */
+/** How many characters of a query are read. */
 export const queryCharactersMax = 4096;

@@ -1,23 +1,23 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Seals the pieces of files before they go into the store, and opens them again. */
+/** Seals the pieces of files before they are stored, and opens them again. */
 export type PieceSealer = {
   readonly seal: (fileId: string, index: number, piece: Uint8Array) => Uint8Array;
-  /** Undefined for anything but this piece of this file, sealed under the same key. */
+  /** Undefined for everything except this piece of this file, sealed with the same key. */
   readonly open: (fileId: string, index: number, sealed: Uint8Array) => Buffer | undefined;
 };
 
-/** First byte of a sealed piece: the form of the rest, which is nonce, tag and cipher text. */
+/** The first byte of a sealed piece: the version of the rest, which is nonce, tag and cipher text. */
 const formVersion = 1;
 const nonceBytes = 12;
 const tagBytes = 16;
 const headBytes = 1 + nonceBytes + tagBytes;
 
-/** @param key 32 random bytes, the operator's. What seals files is derived from it, each file having a key of its own. */
+/** @param key 32 random bytes of the operator. Each file has its own key, which is derived from it. */
 export function createPieceSealer(key: Uint8Array): PieceSealer {
   const sealingKey = Buffer.from(hkdfSync('sha256', key, '', 'weir files: sealing', 32));
   const fileKey = (fileId: string): Buffer => createHmac('sha256', sealingKey).update(fileId).digest();
-  // A piece in another place of its file would be another file.
+  // A piece in another position would change its file.
   const place = (fileId: string, index: number): Buffer => Buffer.from(`${fileId}:${index}`);
   return {
     seal: (fileId, index, piece) => {
@@ -34,7 +34,7 @@ export function createPieceSealer(key: Uint8Array): PieceSealer {
       try {
         return Buffer.concat([decipher.update(sealed.subarray(headBytes)), decipher.final()]);
       } catch {
-        // The tag does not fit: it is damaged, or from another place.
+        // The tag is wrong: the piece is damaged, or from another position.
         return undefined;
       }
     },

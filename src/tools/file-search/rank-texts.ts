@@ -1,4 +1,4 @@
-/** On whose account texts are ranked. `part`: as which part of which call that is booked, where it is for one. */
+/** The owner of a ranking, who pays for it. `part`: the call and the part of it under which the ranking is booked. */
 export type RankingOwner = {
   readonly userName: string;
   readonly keyId?: string;
@@ -6,11 +6,11 @@ export type RankingOwner = {
 };
 
 /**
- * Scores how well each text fits a query, from 0 to 1, in the order of the texts, on the account of their owner.
- * Rejects if that is not possible now.
+ * Scores how well each text matches a query, from 0 to 1, in the order of the texts. Their owner pays. Rejects if that
+ * is not possible now.
  * @param texts at most `rankedTextsMax`
  */
 export type RankTexts = (query: string, texts: readonly string[], owner: RankingOwner, signal: AbortSignal) => Promise<readonly number[]>;
 
-/** Texts of one ranking: the best that words and meaning have found. */
+/** How many texts are ranked: the best by words and vectors. */
 export const rankedTextsMax = 50;

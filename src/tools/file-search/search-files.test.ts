@@ -9,9 +9,9 @@ import { createSearchFiles } from './search-files.ts';
 const texts = ['first', 'second', 'third'];
 const owner = { userName: 'alice', keyId: 'key_1', part: { rowId: 'req_1.rank.1', parentCallId: 'req_1' } };
 
-/** Three passages in the order of their ids, and a ranker whose calls are recorded. */
+/** Three passages in the order of their ids, and a ranker that records its calls. */
 function createBench(scores: readonly number[] | Error) {
-  const asked: Parameters<RankTexts>[] = [];
+  const rankings: Parameters<RankTexts>[] = [];
   const logged: unknown[] = [];
   const store = {
     searchChunks: () => Promise.resolve({ byText: [0, 1, 2], byVector: [] }),
@@ -19,7 +19,7 @@ function createBench(scores: readonly number[] | Error) {
       Promise.resolve(ids.map((id) => ({ id, storeId: 's', fileId: 'f', filename: 'f.txt', attributes: {}, text: texts[id] ?? '' }))),
   } as unknown as ChunkStore;
   const rank: RankTexts = (...args) => {
-    asked.push(args);
+    rankings.push(args);
     return scores instanceof Error ? Promise.reject(scores) : Promise.resolve(scores);
   };
   const logger = { warn: (...line: unknown[]) => logged.push(line) } as unknown as Logger;
@@ -28,30 +28,30 @@ function createBench(scores: readonly number[] | Error) {
     const query = { ...owner, storeIds: ['s'], queries: ['a', 'b'], resultsMax: 2, signal: AbortSignal.timeout(1000), ...more };
     return (await search(query)).map(({ text, score }) => [text, score] as const);
   };
-  return { find, asked, logged };
+  return { find, rankings, logged };
 }
 
 test('a ranking model orders the results, and thresholds and bounds apply to its scores', async () => {
-  const { find, asked } = createBench([0.1, 0.9, 0.5]);
+  const { find, rankings } = createBench([0.1, 0.9, 0.5]);
   assert.deepEqual(await find(), [
     ['second', 0.9],
     ['third', 0.5],
   ]);
   assert.deepEqual(await find({ scoreThreshold: 0.6 }), [['second', 0.9]]);
-  const [query, given, account] = asked[0] ?? assert.fail();
-  assert.deepEqual([query, given, account], ['a\nb', texts, owner]);
+  const [query, ranked, account] = rankings[0] ?? assert.fail();
+  assert.deepEqual([query, ranked, account], ['a\nb', texts, owner]);
 });
 
 test('a request without a ranker keeps the order of the search', async () => {
-  const { find, asked } = createBench([0.1, 0.9, 0.5]);
+  const { find, rankings } = createBench([0.1, 0.9, 0.5]);
   assert.deepEqual(
     (await find({ ranker: 'none' })).map(([text]) => text),
     ['first', 'second'],
   );
-  assert.equal(asked.length, 0);
+  assert.equal(rankings.length, 0);
 });
 
-test('a search goes on without a model that cannot be asked, and says so in the log', async () => {
+test('a search continues without a model that fails, and logs the failure', async () => {
   const { find, logged } = createBench(new Error('no credit'));
   assert.deepEqual(
     (await find()).map(([text]) => text),

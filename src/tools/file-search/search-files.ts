@@ -15,29 +15,30 @@ type FileQuery = RankingOwner & {
   readonly resultsMax: number;
   /** From 0 to 1. */
   readonly scoreThreshold?: number | undefined;
-  /** How much words and meaning count; equally where it is absent. */
+  /** The weights of words and vectors. Absent: equal. */
   readonly weights?: { readonly text: number; readonly vector: number } | undefined;
-  /** What the request says of rankers: `none` goes without the one that is configured. */
+  /** The request's ranker: `none` turns off the configured ranking model. */
   readonly ranker?: string | undefined;
   readonly signal: AbortSignal;
 };
 
 export type FoundText = FoundChunk & {
-  /** How well it fits, from 0 to 1. */
+  /** How well it matches, from 0 to 1. */
   readonly score: number;
 };
 
 export type SearchFiles = (query: FileQuery) => Promise<readonly FoundText[]>;
 
-/** Queries of one search; more are not looked at. */
+/** The maximum of queries in one search. Others are ignored. */
 export const queriesMax = 8;
 
-/** Candidates of each ranking that take part in the fusion. */
+/** How many candidates of each ranking take part in the fusion. */
 const candidatesMax = 200;
 
 /**
- * Searches a user's stores by words, and by meaning where an embeddings model is configured; where a ranking model is, it orders the best of what was found. When such a
- * model cannot be asked, the search goes on without it: one that finds less is better than none.
+ * Searches a user's stores by words, and by vectors if an embeddings model is configured. A ranking model, if
+ * configured, orders the best results. If a model fails, the search continues without it, because fewer results are
+ * better than none.
  */
 export function createSearchFiles(options: {
   readonly store: ChunkStore;
@@ -56,26 +57,26 @@ export function createSearchFiles(options: {
   };
 }
 
-/** The best of what was found, by its place in the rankings of words and meaning. */
+/** Reads the best results by their ranks in the searches by words and vectors. */
 async function readBest(
   store: ChunkStore,
   found: readonly Ranked[],
   { userName, scoreThreshold = 0, resultsMax }: FileQuery,
 ): Promise<FoundText[]> {
-  const wanted = found.filter(({ score }) => score >= scoreThreshold).slice(0, resultsMax);
-  const scores = new Map(wanted.map(({ id, score }) => [id, score]));
+  const best = found.filter(({ score }) => score >= scoreThreshold).slice(0, resultsMax);
+  const scores = new Map(best.map(({ id, score }) => [id, score]));
   const chunks = await store.readChunks({ userName, ids: [...scores.keys()] });
   return chunks.map((chunk) => ({ ...chunk, score: scores.get(chunk.id) ?? 0 }));
 }
 
-/** The same by a ranking model; undefined where none is asked, or none answers. */
+/** Orders the results with a ranking model. Undefined if there is none, or if it fails. */
 async function rankAgain(
   { store, rank: ranker, logger }: Parameters<typeof createSearchFiles>[0],
   queries: readonly string[],
   found: readonly Ranked[],
-  { userName, keyId, part, scoreThreshold = 0, resultsMax, ranker: asked, signal }: FileQuery,
+  { userName, keyId, part, scoreThreshold = 0, resultsMax, ranker: requestedRanker, signal }: FileQuery,
 ): Promise<readonly FoundText[] | undefined> {
-  const ask = asked === 'none' ? undefined : ranker();
+  const ask = requestedRanker === 'none' ? undefined : ranker();
   if (ask === undefined || found.length === 0) return undefined;
   const chunks = await store.readChunks({ userName, ids: found.map(({ id }) => id) });
   try {
@@ -92,7 +93,7 @@ async function rankAgain(
       .toSorted((one, other) => other.score - one.score)
       .slice(0, resultsMax);
   } catch (error) {
-    logger.warn({ err: error }, 'what a search has found was not ranked; it stays in the order in which it was found');
+    logger.warn({ err: error }, 'ranking the results of a file search failed');
     return undefined;
   }
 }
@@ -108,7 +109,7 @@ async function embedQueries(
     const texts = queries.map((text) => text.slice(0, queryCharactersMax));
     return await ask(texts, { userName }, signal);
   } catch (error) {
-    logger.warn({ err: error }, 'a query has no vector; its words alone are searched');
+    logger.warn({ err: error }, 'embedding the query of a file search failed');
     return undefined;
   }
 }

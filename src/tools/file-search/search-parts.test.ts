@@ -10,29 +10,29 @@ import { fuseRanks, joinQueries } from './fuse-ranks.ts';
 import { matchExpression, toTerms } from './index-terms.ts';
 import { createPieceSealer } from './piece-sealer.ts';
 
-test('any text is cut into chunks that fit, cover it in order, and end', () => {
+test('any text is cut into chunks that fit and cover it in order', () => {
   const character = fc.constantFrom('a', 'b', ' ', '\n', '\n\n', '. ', '。', '漢', '😀', 'word ', 'x'.repeat(900));
   const text = fc.array(character, { maxLength: 200 }).map((parts) => parts.join(''));
   fc.assert(
-    fc.property(text, fc.integer({ min: 100, max: 500 }), fc.double({ min: 0, max: 0.5, noNaN: true }), (given, tokensMax, share) => {
-      const chunks = chunkText(given, { isAuto: false, tokensMax, overlapTokens: Math.floor(tokensMax * share) });
+    fc.property(text, fc.integer({ min: 100, max: 500 }), fc.double({ min: 0, max: 0.5, noNaN: true }), (whole, tokensMax, share) => {
+      const chunks = chunkText(whole, { isAuto: false, tokensMax, overlapTokens: Math.floor(tokensMax * share) });
       let from = 0;
       for (const chunk of chunks) {
         assert.ok(estimateTextTokens(chunk) <= tokensMax, `${estimateTextTokens(chunk)} of ${tokensMax}`);
         assert.notEqual(chunk.trim(), '');
         assert.ok(chunk.isWellFormed());
-        const at = given.indexOf(chunk, from);
+        const at = whole.indexOf(chunk, from);
         assert.ok(at >= 0, 'a chunk stands in the text, no earlier than the one before it');
         from = at;
       }
       const letters = (part: string): number => part.replaceAll(/\s/gu, '').length;
-      assert.ok(chunks.reduce((sum, chunk) => sum + letters(chunk), 0) >= letters(given), 'nothing is left out');
+      assert.ok(chunks.reduce((sum, chunk) => sum + letters(chunk), 0) >= letters(whole), 'nothing is left out');
     }),
     { numRuns: 300 },
   );
 });
 
-test('chunks overlap as far as they may, and end with a sentence', () => {
+test('chunks overlap as far as allowed and end with a sentence', () => {
   const sentences = Array.from({ length: 200 }, (_, index) => `Sentence number ${index} is about as long as the others.`);
   const chunks = chunkText(sentences.join(' '), { isAuto: false, tokensMax: 200, overlapTokens: 100 });
   assert.ok(chunks.length > 10);
@@ -50,7 +50,7 @@ test('words of scripts without spaces are found by parts of their sentences', ()
   assert.ok(words('서울에서 왔다').has('서울'));
 });
 
-test('a query is only ever quoted words', () => {
+test('a match expression contains only quoted words', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (query) => {
       const match = matchExpression(query);
@@ -62,7 +62,7 @@ test('a query is only ever quoted words', () => {
   assert.equal(matchExpression('-- ""'), undefined);
 });
 
-test('conditions on attributes: every operator, absent keys and other types', () => {
+test('conditions on attributes cover every operator, absent keys and other types', () => {
   const attributes = { year: 2001, name: 'b', done: true };
   const compare = (
     operator: Extract<FileFilter, { kind: 'compare' }>['operator'],
@@ -96,7 +96,7 @@ test('conditions on attributes: every operator, absent keys and other types', ()
   assert.equal(fitsFilter({ kind: 'or', filters: [name, { kind: 'and', filters: [year] }] }, attributes), true);
 });
 
-test('scores are from 0 to 1, and what is high in all rankings is first', () => {
+test('scores are from 0 to 1, and chunks with high ranks in all rankings come first', () => {
   const ids = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), { maxLength: 30 });
   fc.assert(
     fc.property(ids, ids, (left, right) => {
@@ -124,7 +124,7 @@ test('scores are from 0 to 1, and what is high in all rankings is first', () => 
   );
 });
 
-test('a sealed piece opens in its own place and nowhere else', () => {
+test('a sealed piece opens only in its own place', () => {
   const sealer = createPieceSealer(Buffer.alloc(32, 1));
   const sealed = sealer.seal('file-a', 0, Buffer.from('secret text'));
   assert.ok(!Buffer.from(sealed).includes('secret'));

@@ -9,14 +9,14 @@ import type { PageReader, ReadPage } from '../page-reader.ts';
 import { disarm, quoteSource, sourcesNotice } from '../quote-source.ts';
 
 export type UrlContextOptions = {
-  /** Absent where the operator wants no pages read: then every request that asks for the tool is refused. */
+  /** Absent: the operator has turned the tool off, and every request for it is refused. */
   readonly reader: PageReader | undefined;
-  /** Of one page, and of all pages of one call together. */
+  /** For one page, and for all pages of one call together. */
   readonly charactersPerPage?: number;
   readonly charactersMax?: number;
 };
 
-/** Of one call by the model: https://ai.google.dev/gemini-api/docs/url-context */
+/** For one call by the model: https://ai.google.dev/gemini-api/docs/url-context */
 export const pagesPerCallMax = 20;
 const atOnce = 5;
 const snippetCharactersMax = 500;
@@ -27,8 +27,8 @@ const fetchUrl: FunctionTool = {
   kind: 'function',
   name: 'fetch_url',
   description:
-    'Reads web pages, texts and PDF files at addresses that stand in the conversation, and returns them as numbered sources. ' +
-    'Write the number of a source, such as 【1】, right behind each statement that rests on it.',
+    'Reads web pages, texts and PDF files whose addresses are in the conversation, and returns them as numbered sources. ' +
+    'Write the number of a source, such as 【1】, right after each statement that is based on it.',
   parameters: {
     type: 'object',
     properties: {
@@ -45,15 +45,15 @@ const fetchUrl: FunctionTool = {
   },
 };
 
-/** What a page that was read says can make a model write an address of its own, with what it knows in it. */
-const unknownAddress = 'only addresses that stand in the conversation or came out of a search for this reply may be read';
+/** Text on a page can make a model write an address that contains parts of the conversation. */
+const unknownAddress = 'only addresses in the conversation or in the results of a search for this reply may be read';
 
-/** A page, or in words for the model why there is none. */
+/** A page, or the reason why it could not be read, for the model. */
 type Attempt =
-  | { readonly asked: string; readonly page: ReadPage }
-  | { readonly asked: string; readonly problem: string; readonly slow: boolean };
+  | { readonly address: string; readonly page: ReadPage }
+  | { readonly address: string; readonly problem: string; readonly slow: boolean };
 
-/** Reading the pages that a conversation names. */
+/** Creates the tool that reads pages in a conversation. */
 export function createUrlContext(options: UrlContextOptions): ToolFactories['url-context'] {
   return (tool, { userName: tenant }) => {
     const { reader } = options;
@@ -68,15 +68,15 @@ export function createUrlContext(options: UrlContextOptions): ToolFactories['url
       offer: fetchUrl,
       readInput: readUrls,
       run: async (run) => {
-        const asked = readUrls(run.arguments);
-        const urls = asked.slice(0, usesLeft);
-        if (asked.length === 0) return fail('invalid-input', 'fetch_url needs addresses: {"urls": ["https://…"]}. Nothing was read.');
+        const requested = readUrls(run.arguments);
+        const urls = requested.slice(0, usesLeft);
+        if (requested.length === 0) return fail('invalid-input', 'fetch_url needs addresses: {"urls": ["https://…"]}. Nothing was read.');
         if (urls.length === 0)
           return fail('limit-reached', 'The limit of pages for this request is reached. Answer with what you have, and read no more.');
         usesLeft -= urls.length;
         const attempts = await readAll(urls, (url) => attempt(url, reader, { tenant, isWanted }, run));
-        if (run.signal.aborted) return fail('timed-out', 'The reading was broken off.');
-        return writeOutcome(attempts, asked.slice(urls.length), run, options);
+        if (run.signal.aborted) return fail('timed-out', 'The reading was cancelled.');
+        return writeOutcome(attempts, requested.slice(urls.length), run, options);
       },
     } satisfies GatewayTool;
   };
@@ -87,7 +87,7 @@ function readUrls(args: JsonObject): readonly string[] {
   return [...new Set(written.map((url) => url.trim()).filter((url) => url !== ''))].slice(0, pagesPerCallMax);
 }
 
-/** A few at a time, in order. */
+/** Reads a few at a time, in order. */
 async function readAll(urls: readonly string[], read: (url: string) => Promise<Attempt>): Promise<readonly Attempt[]> {
   const attempts: Attempt[] = [];
   let next = 0;
@@ -99,18 +99,22 @@ async function readAll(urls: readonly string[], read: (url: string) => Promise<A
 }
 
 async function attempt(
-  asked: string,
+  address: string,
   reader: PageReader,
-  wanted: { readonly tenant: string; readonly isWanted: (url: URL) => boolean },
+  options: { readonly tenant: string; readonly isWanted: (url: URL) => boolean },
   run: ToolRun,
 ): Promise<Attempt> {
   const { signal, knowsAddress } = run;
-  if (!knowsAddress(asked)) return { asked, problem: unknownAddress, slow: false };
+  if (!knowsAddress(address)) return { address, problem: unknownAddress, slow: false };
   try {
-    return { asked, page: await reader.read(asked, { ...wanted, signal }) };
+    return { address, page: await reader.read(address, { ...options, signal }) };
   } catch (error) {
-    const known = error instanceof FetchMediaError;
-    return { asked, problem: known ? error.message : 'the page could not be read', slow: known && error.problem === 'timeout' };
+    const isFetchError = error instanceof FetchMediaError;
+    return {
+      address,
+      problem: isFetchError ? error.message : 'the page could not be read',
+      slow: isFetchError && error.problem === 'timeout',
+    };
   }
 }
 
@@ -121,15 +125,15 @@ function writeOutcome(attempts: readonly Attempt[], notRead: readonly string[], 
   let left = options.charactersMax ?? defaultCharactersMax;
   for (const outcome of attempts) {
     if ('problem' in outcome) {
-      results.push({ url: outcome.asked, unreadable: true });
-      blocks.push(`${disarm(outcome.asked).slice(0, 500)} was not read: ${outcome.problem}.`);
+      results.push({ url: outcome.address, unreadable: true });
+      blocks.push(`${disarm(outcome.address).slice(0, 500)} was not read: ${outcome.problem}.`);
       continue;
     }
     const { title, date, url, text: whole } = outcome.page;
     const number = run.firstSource + sources.length;
     const text = whole.slice(0, Math.min(left, options.charactersPerPage ?? defaultCharactersPerPage));
     left -= text.length;
-    const cut = text.length < whole.length ? `\n[The page goes on: ${whole.length - text.length} more characters are left out.]` : '';
+    const cut = text.length < whole.length ? `\n[The page continues: ${whole.length - text.length} more characters are left out.]` : '';
     blocks.push(quoteSource({ number, url, title, date, text: text + cut }));
     const named = title === undefined ? {} : { title };
     const snippet = text.slice(0, snippetCharactersMax);

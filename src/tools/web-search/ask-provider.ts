@@ -2,7 +2,7 @@ import type { JsonValue } from '../../platform/json/json-value.ts';
 import type { SearchProblem, SearchProvider, SearchQuery, SearchResult } from './search-provider.ts';
 import { loadUndici } from '../../platform/http/load-undici.ts';
 
-/** A search service as the operator has configured it. */
+/** A search service with the operator's settings. */
 export type ConfiguredProvider = {
   readonly provider: SearchProvider;
   readonly baseUrl: string;
@@ -10,7 +10,7 @@ export type ConfiguredProvider = {
   readonly timeoutMs: number;
 };
 
-/** Why a service gave no results. The message is for the log: it holds no key, and no word of the query. */
+/** Why a service gave no results. The message is for the log and contains neither a key nor the query. */
 export class SearchError extends Error {
   readonly problem: SearchProblem;
   constructor(problem: SearchProblem, message: string, options?: { cause?: unknown }) {
@@ -22,7 +22,7 @@ export class SearchError extends Error {
 
 const bodyBytesMax = 8 * 1024 * 1024;
 
-/** Services whose answer this is take it that their own status codes are known. */
+/** Services answer with the usual status codes unless their provider reads the answer itself. */
 const problemsByStatus: Readonly<Record<number, SearchProblem>> = {
   400: 'refused',
   401: 'credentials',
@@ -34,8 +34,8 @@ const problemsByStatus: Readonly<Record<number, SearchProblem>> = {
 };
 
 /**
- * Asks a search service one question. Its address is the operator's choice and may be one of a private network; it is not led anywhere else.
- * Rejects with SearchError, or with the signal's reason.
+ * Sends one query to a search service. The operator chose its address, which may be in a private network; redirects are
+ * not followed. Rejects with SearchError, or with the signal's reason.
  */
 export async function askProvider(
   configured: ConfiguredProvider,
@@ -49,15 +49,15 @@ export async function askProvider(
     const { status, body } = await send(configured, query, AbortSignal.any([signal, timeout]));
     if (status !== 200) {
       const problem = provider.readProblem?.(status, body) ?? problemsByStatus[status] ?? 'unavailable';
-      throw new SearchError(problem, `${provider.id} answers with status ${status}`);
+      throw new SearchError(problem, `${provider.id} returned status ${status}`);
     }
     const results = body === undefined ? undefined : provider.readResults(body);
-    if (results === undefined) throw new SearchError('unavailable', `${provider.id} answers with something that is no search result`);
+    if (results === undefined) throw new SearchError('unavailable', `${provider.id} returned a body that is not a search result`);
     return results;
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof SearchError) throw error;
-    if (timeout.aborted) throw new SearchError('timed-out', `${provider.id} has not answered within ${timeoutMs} ms`, { cause: error });
+    if (timeout.aborted) throw new SearchError('timed-out', `${provider.id} did not answer within ${timeoutMs} ms`, { cause: error });
     throw new SearchError('unavailable', `${provider.id} cannot be reached (${codeOf(error)})`, { cause: error });
   }
 }
@@ -87,7 +87,7 @@ async function send(
   let length = 0;
   for await (const chunk of answer.body as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > bodyBytesMax) throw new SearchError('unavailable', `${provider.id} answers with more than ${bodyBytesMax} bytes`);
+    if (length > bodyBytesMax) throw new SearchError('unavailable', `${provider.id} returned more than ${bodyBytesMax} bytes`);
     chunks.push(chunk);
   }
   return { status: answer.statusCode, body: parse(Buffer.concat(chunks, length).toString('utf8')) };
@@ -97,7 +97,7 @@ function parse(text: string): JsonValue | undefined {
   try {
     return JSON.parse(text) as JsonValue;
   } catch {
-    // A page of a proxy, for example. It says nothing that the status does not say.
+    // For example a page of a proxy. The status says enough.
     return undefined;
   }
 }

@@ -13,17 +13,19 @@ import { readFoundPages } from './read-found-pages.ts';
 import { writeFindings } from './write-findings.ts';
 
 export type WebSearchOptions = {
-  /** Absent where none is configured: then every request that asks for the tool is refused with what is to be done. */
+  /**
+   * Absent: no service is configured, and every request for the tool is refused with a message that names the setting.
+   */
   readonly provider: ConfiguredProvider | undefined;
   readonly reader: PageReader;
   readonly logger: Logger;
-  /** The most sources of one search, whatever a request asks for. */
+  /** The maximum of sources for one search. */
   readonly resultsMax?: number;
-  /** The most pages that are read for one search. 0: the model gets what the service says of the pages. */
+  /** The maximum of pages that are read for one search. 0: the model receives only the service's snippets. */
   readonly pagesMax?: number;
 };
 
-/** One request's searching. */
+/** The searches of one request. */
 type Search = {
   readonly tenant: string;
   readonly provider: ConfiguredProvider;
@@ -33,10 +35,10 @@ type Search = {
   readonly options: WebSearchOptions;
 };
 
-/** Filters take some of what a service finds: so many times as many results are asked for. */
+/** Filters remove some results, so this many times as many are requested. */
 const filterAllowance = 3;
 
-/** Searching the web through the search service that the operator has configured. */
+/** Creates web search through the configured search service. */
 export function createWebSearch(options: WebSearchOptions): ToolFactories['web-search'] {
   return (tool, { userName: tenant }) => {
     const { provider } = options;
@@ -65,16 +67,16 @@ export function createWebSearch(options: WebSearchOptions): ToolFactories['web-s
       offer: webSearchFunction,
       readInput: readQueries,
       run: async (run) => {
-        const asked = readQueries(run.arguments);
-        const queries = asked.slice(0, usesLeft);
-        if (asked.length === 0) return fail('invalid-input', 'web_search needs a query: {"query": "…"}. Nothing was searched.');
+        const requested = readQueries(run.arguments);
+        const queries = requested.slice(0, usesLeft);
+        if (requested.length === 0) return fail('invalid-input', 'web_search needs a query: {"query": "…"}. Nothing was searched.');
         if (queries.length === 0)
           return fail(
             'limit-reached',
             'The limit of web searches for this request is reached. Answer with what you have, and search no more.',
           );
         usesLeft -= queries.length;
-        return await searchAll(search, queries, asked.slice(queries.length), run);
+        return await searchAll(search, queries, requested.slice(queries.length), run);
       },
     } satisfies GatewayTool;
   };
@@ -86,10 +88,10 @@ function missingProvider({ path }: WebSearchTool): GatewayError {
 }
 
 async function searchAll(search: Search, queries: readonly string[], notAsked: readonly string[], run: ToolRun): Promise<ToolOutcome> {
-  const asked = await Promise.all(queries.map((text) => ask(search, text, run.signal)));
-  if (run.signal.aborted) return fail('timed-out', 'The search was broken off.');
-  const lists = asked.filter((answer) => typeof answer !== 'string');
-  const failures = asked.filter((answer) => typeof answer === 'string');
+  const answers = await Promise.all(queries.map((text) => ask(search, text, run.signal)));
+  if (run.signal.aborted) return fail('timed-out', 'The search was cancelled.');
+  const lists = answers.filter((answer) => typeof answer !== 'string');
+  const failures = answers.filter((answer) => typeof answer === 'string');
   const [failure] = failures;
   if (lists.length === 0 && failure !== undefined)
     return fail(
@@ -98,7 +100,7 @@ async function searchAll(search: Search, queries: readonly string[], notAsked: r
     );
   const results = mergeResults(lists, search.isWanted, search.depth.sources);
   const pages = await readFoundPages(results, { ...search, reader: search.options.reader, queries, signal: run.signal });
-  if (run.signal.aborted) return { ...fail('timed-out', 'The search was broken off.'), usage: { webSearches: lists.length } };
+  if (run.signal.aborted) return { ...fail('timed-out', 'The search was cancelled.'), usage: { webSearches: lists.length } };
   const notes = [
     ...(failures.length === 0 ? [] : [`${failures.length} of ${queries.length} queries could not be searched.`]),
     ...notAsked.map((query) => `The limit of searches left no room for "${query}".`),
@@ -106,7 +108,7 @@ async function searchAll(search: Search, queries: readonly string[], notAsked: r
   return { ...writeFindings(pages, { queries, notes, firstSource: run.firstSource }), usage: { webSearches: lists.length } };
 }
 
-/** The results of one query, or why there are none. */
+/** Searches one query. Returns its results, or the problem. */
 async function ask(
   { provider, query, options }: Search,
   text: string,
@@ -117,14 +119,16 @@ async function ask(
   } catch (error) {
     if (!(error instanceof SearchError)) return 'timed-out';
     const { problem, message } = error;
-    // A service that is slow or away may mend itself; the others stay as they are until somebody does something.
-    const level = problem === 'unavailable' || problem === 'timed-out' ? 'warn' : 'error';
-    options.logger[level]({ provider: provider.provider.id, problem }, `the search service gave no results: ${message}`);
+    const { id } = provider.provider;
+    // A slow or unreachable service may recover; all other problems remain until the operator fixes them.
+    if (problem === 'unavailable' || problem === 'timed-out')
+      options.logger.warn({ provider: id, problem, reason: message }, 'web search failed');
+    else options.logger.error({ provider: id, problem, reason: message }, 'web search failed');
     return problem;
   }
 }
 
-/** What a model may say of it to whoever it talks to: nothing of the operator's account. */
+/** Describes a failure for the model, without details of the operator's account. */
 function describeFailure(problem: SearchProblem): string {
   return problem === 'timed-out' ? 'The search service did not answer in time.' : 'The search service cannot be used at the moment.';
 }

@@ -1,8 +1,8 @@
 import type { SearchResult } from './search-provider.ts';
 
 /**
- * One list of the results of several queries: the first of each, then the second of each. A page stands in it once. What is no address of the web, or is not
- * wanted, is left out.
+ * Merges the results of several queries: the first of each, then the second of each. Each page occurs once. Results
+ * that are not a web address, or are unwanted, are left out.
  */
 export function mergeResults(
   lists: readonly (readonly SearchResult[])[],

@@ -18,14 +18,14 @@ const query: SearchQuery = {
 };
 const signal = new AbortController().signal;
 
-/** Answers once, and tells what was asked. */
+/** Answers once, and records the request. */
 async function answering(context: TestContext, status: number, body: string) {
-  const asked: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string }[] = [];
+  const requests: { method?: string; url?: string; headers: IncomingMessage['headers']; body: string }[] = [];
   const server = createServer((request, response) => {
     let text = '';
     request.on('data', (chunk: Buffer) => (text += chunk.toString()));
     request.on('end', () => {
-      asked.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: text });
+      requests.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body: text });
       response.writeHead(status, { 'content-type': 'application/json', location: 'http://127.0.0.1:1/' }).end(body);
     });
   });
@@ -37,10 +37,10 @@ async function answering(context: TestContext, status: number, body: string) {
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const ask = (id: SearchProviderId) =>
     askProvider({ provider: searchProviders[id], baseUrl: `${baseUrl}/`, apiKey: 'key-1234', timeoutMs: 60_000 }, query, signal);
-  return { ask, asked };
+  return { ask, requests };
 }
 
-/** What each service answers, shortened from its documentation, and what is made of it. */
+/** A sample answer of each service, shortened from its documentation, and the expected results. */
 const answers: Readonly<Record<SearchProviderId, { readonly body: JsonValue; readonly results: readonly SearchResult[] }>> = {
   searxng: {
     body: {
@@ -128,12 +128,12 @@ const answers: Readonly<Record<SearchProviderId, { readonly body: JsonValue; rea
 };
 
 for (const id of searchProviderIds) {
-  test(`${id}: results as its documentation shows them`, async (context) => {
+  test(`${id}: results are read as its documentation shows them`, async (context) => {
     const { ask } = await answering(context, 200, JSON.stringify(answers[id].body));
     assert.deepEqual(await ask(id), answers[id].results);
   });
 
-  test(`${id}: an answer that is none is a service that cannot be used, and nothing in a result is believed unchecked`, async (context) => {
+  test(`${id}: a body that is not an answer makes the service unavailable, and every value of a result is checked`, async (context) => {
     for (const body of ['<html>', '[]', '"x"', 'null', '{"error":"x"}']) {
       const { ask } = await answering(context, 200, body);
       await assert.rejects(ask(id), { name: 'SearchError', problem: 'unavailable' }, body);
@@ -143,10 +143,10 @@ for (const id of searchProviderIds) {
   });
 }
 
-test('requests: each service is asked in its own way, with its key where it wants it', async (context) => {
-  const { ask, asked } = await answering(context, 200, '{}');
+test('each service receives its own form of request, with its key if it has one', async (context) => {
+  const { ask, requests } = await answering(context, 200, '{}');
   for (const id of searchProviderIds) await ask(id).catch(() => {});
-  const [searxng, brave, tavily, exa, serper] = asked;
+  const [searxng, brave, tavily, exa, serper] = requests;
   const parameters = (url = ''): Record<string, string> => Object.fromEntries(new URLSearchParams(url.split('?')[1]));
   assert.match(searxng?.url ?? '', /^\/search\?/);
   assert.deepEqual(parameters(searxng?.url), { q: 'tide tables (site:a.example OR site:b.example) -site:c.example', format: 'json' });
@@ -185,7 +185,7 @@ test('requests: each service is asked in its own way, with its key where it want
   });
 });
 
-test('requests: a long query and many domains stay within what a service takes', () => {
+test('a long query and many domains stay within the limits of a service', () => {
   const hosts = Array.from({ length: 200 }, (_, index) => `host-${index}.example`);
   const long = { ...query, text: 'word '.repeat(200), allowedHosts: hosts, blockedHosts: hosts, resultsMax: 500 };
   const { path } = searchProviders.brave.buildRequest(long, 'k');
@@ -195,7 +195,7 @@ test('requests: a long query and many domains stay within what a service takes',
   assert.equal(searchProviders.tavily.buildRequest(long, 'k').body?.['max_results'], 20);
 });
 
-test('errors: bad keys, used up quotas and refusals are told apart, and the key is in no message', async (context) => {
+test('bad keys, used up quotas and refusals are separate problems, and no message contains the key', async (context) => {
   const cases: readonly (readonly [SearchProviderId, number, JsonValue, string])[] = [
     ['searxng', 403, 'Forbidden', 'refused'],
     ['searxng', 429, 'Too Many Requests', 'quota'],
@@ -211,21 +211,21 @@ test('errors: bad keys, used up quotas and refusals are told apart, and the key 
     ['exa', 503, {}, 'unavailable'],
     ['serper', 403, { message: 'Unauthorized.', statusCode: 403 }, 'credentials'],
     ['serper', 400, { message: 'Not enough credits', statusCode: 400 }, 'quota'],
-    // A service is the operator's choice, and where it would lead is not.
+    // The operator chose the service, but not the target of its redirects.
     ['serper', 302, '', 'unavailable'],
   ];
   for (const [id, status, body, problem] of cases) {
-    const { ask, asked } = await answering(context, status, JSON.stringify(body));
+    const { ask, requests } = await answering(context, status, JSON.stringify(body));
     await assert.rejects(
       ask(id),
       (error: SearchError) => error.problem === problem && !error.message.includes('key-1234'),
       `${id} ${status}`,
     );
-    assert.equal(asked.length, 1);
+    assert.equal(requests.length, 1);
   }
 });
 
-test('time and refused connections: both end with an error that says which', async () => {
+test('a timeout and a refused connection end with an error that names the cause', async () => {
   const server = createServer(() => {});
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -3,12 +3,12 @@ import { selectPassages } from '../select-passages.ts';
 import type { SearchDepth } from './search-depth.ts';
 import type { SearchResult } from './search-provider.ts';
 
-/** A result with what is shown of it. `text` is the page's where it was read, else the service's snippet. */
+/** A result with its visible text: the text of the page if it was read, otherwise the service's snippet. */
 export type FoundPage = SearchResult & { readonly text: string };
 
 /**
- * Reads the best of the pages that were found, all at once; the others, and those that cannot be read, keep what the service says of them. A page that leads to
- * where the request does not want to go is left out altogether.
+ * Reads the best results at the same time. The others, and pages that cannot be read, keep the service's snippet. A
+ * page that redirects to an unwanted site is left out.
  */
 export async function readFoundPages(
   results: readonly SearchResult[],
@@ -41,7 +41,7 @@ async function readPage(told: FoundPage, options: Parameters<typeof readFoundPag
     const page = await options.reader.read(told.url, { tenant: options.tenant, signal: options.signal, isWanted });
     const text = selectPassages(page.text, options.queries, options.depth.charactersPerPage);
     if (text === '') return told;
-    // Where the address leads to another page, what the service says is about something else.
+    // If the address redirects, the service's snippet describes another page.
     const {
       url: _,
       snippet,
@@ -52,7 +52,8 @@ async function readPage(told: FoundPage, options: Parameters<typeof readFoundPag
     const described = { ...(snippet === undefined ? {} : { snippet }), ...(title === undefined ? {} : { title }) };
     return { ...rank, ...described, url: page.url, text, ...(date === undefined ? {} : { date }) };
   } catch {
-    // Many pages refuse programs or are gone. The snippet stands for them, except where the page turned out to belong to a site that is not wanted.
+    // Many pages refuse programs or no longer exist. The snippet replaces them, unless the page redirected to an
+    // unwanted site.
     return wentAstray ? undefined : told;
   }
 }

@@ -5,5 +5,5 @@ import { serper } from './providers/serper.ts';
 import { tavily } from './providers/tavily.ts';
 import type { SearchProvider, SearchProviderId } from './search-provider.ts';
 
-/** Every search service that can be configured. */
+/** All search services that can be configured. */
 export const searchProviders: Readonly<Record<SearchProviderId, SearchProvider>> = { searxng, brave, tavily, exa, serper };

@@ -1,12 +1,12 @@
 import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 
-/** One question to a search service. */
+/** One query for a search service. */
 export type SearchQuery = {
   readonly text: string;
   readonly resultsMax: number;
-  /** How much of each page is of use, for services that send the text of pages along. */
+  /** How many characters of each page are used, for services that send the text of pages. */
   readonly charactersMax: number;
-  /** Hosts, whose subdomains are meant too. What a service cannot filter is filtered afterwards. */
+  /** Hosts, including their subdomains. Filters that a service does not support are applied afterwards. */
   readonly allowedHosts: readonly string[];
   readonly blockedHosts: readonly string[];
   readonly location: {
@@ -19,13 +19,13 @@ export type SearchQuery = {
   };
 };
 
-/** One page that a service has found. */
+/** One page that a service found. */
 export type SearchResult = {
   readonly url: string;
   readonly title?: string;
-  /** What the service says of the page, as plain text. */
+  /** The service's description of the page, as plain text. */
   readonly snippet?: string;
-  /** The text of the page, where the service has read it. */
+  /** The text of the page, if the service has read it. */
   readonly pageText?: string;
   readonly date?: string;
   /** From 0 to 1. */
@@ -40,22 +40,22 @@ type SearchRequest = {
   readonly body?: JsonObject;
 };
 
-/** Why a service gave no results. `credentials` and `refused` are the operator's business. */
+/** Why a service gave no results. The operator must fix `credentials` and `refused`. */
 export type SearchProblem = 'unavailable' | 'timed-out' | 'quota' | 'credentials' | 'refused';
 
-/** A search service: how it is asked, and what its answers mean. Pure: the sending is done by askProvider. */
+/** A search service: how to write its requests and read its answers. It is pure; askProvider sends the requests. */
 export type SearchProvider = {
   readonly id: SearchProviderId;
-  /** Absent where everyone has their own. */
+  /** Absent if every user of the service has an address of their own. */
   readonly defaultBaseUrl?: string;
   readonly needsKey: boolean;
   readonly buildRequest: (query: SearchQuery, apiKey: string | undefined) => SearchRequest;
-  /** Undefined for a body that is no answer to a search. */
+  /** Undefined if the body is not a search result. */
   readonly readResults: (body: JsonValue) => readonly SearchResult[] | undefined;
-  /** What an answer other than 200 means. Absent, or undefined: what its status means everywhere. */
+  /** The meaning of an answer other than 200. Absent or undefined: the usual meaning of the status. */
   readonly readProblem?: (status: number, body: JsonValue | undefined) => SearchProblem | undefined;
 };
 
-/** In the order in which their variables are looked for. */
+/** In the order in which their environment variables are looked up. */
 export const searchProviderIds = ['searxng', 'brave', 'tavily', 'exa', 'serper'] as const;
 export type SearchProviderId = (typeof searchProviderIds)[number];

@@ -5,7 +5,7 @@ import type { FoundPage } from './read-found-pages.ts';
 
 const snippetCharactersMax = 500;
 
-/** What a search brought, for the model, for the client and for the citations. */
+/** Writes the results of a search for the model, for the client and for the citations. */
 export function writeFindings(
   pages: readonly FoundPage[],
   { queries, notes, firstSource }: { readonly queries: readonly string[]; readonly notes: readonly string[]; readonly firstSource: number },

@@ -132,7 +132,11 @@ function readExpiry(fields: ReadonlyMap<string, string>): number | undefined {
 function describeFailure(error: unknown, { files }: FilesContext): unknown {
   if (!(error instanceof FileProblem)) return error;
   if (error.problem === 'gone') return new GatewayError('request_timeout', 'the upload took too long');
-  return new GatewayError('request_too_large', `Your files may have ${files.limits().userBytesMax} bytes together; delete some.`, {
-    param: 'file',
-  });
+  return new GatewayError(
+    'request_too_large',
+    `Your files may have at most ${files.limits().userBytesMax} bytes together; delete some files.`,
+    {
+      param: 'file',
+    },
+  );
 }

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module';
 
-/** What a page's worker has and Python needs. Everything else that Node adds to the language is taken away. */
-const kept = new Set([
+/** The globals of a web worker that Python needs. Everything else that Node adds to the language is removed. */
+const allowedGlobals = new Set([
   'setTimeout',
   'clearTimeout',
   'setInterval',
@@ -20,18 +20,18 @@ const kept = new Set([
   'btoa',
 ]);
 
-/** The language itself: ECMAScript's globals, which reach nothing outside. */
+/** ECMAScript's globals, which reach nothing outside the language. */
 const language =
   /^(?:Object|Function|Array|Number|parse(?:Float|Int)|Infinity|NaN|undefined|Boolean|String|Symbol|Date|Promise|RegExp|\w*Error|globalThis|JSON|Math|Intl|ArrayBuffer|SharedArrayBuffer|Atomics|\w+Array|DataView|Map|BigInt|Set|Iterator|WeakMap|WeakSet|Proxy|Reflect|FinalizationRegistry|WeakRef|(?:de|en)codeURI(?:Component)?|escape|unescape|eval|is(?:Finite|NaN)|SuppressedError|(?:Async)?DisposableStack|Temporal)$/;
 
-/** A file of the interpreter, by its name. */
+/** The files of the interpreter, by name. */
 export type InterpreterFiles = ReadonlyMap<string, Uint8Array>;
 
 /**
- * Takes Node out of reach: what Python's JavaScript glue can see afterwards is a bare worker of a page, without `process`, `Buffer`,
- * `require`, sockets or files. The interpreter then takes its browser paths, which hold no Node objects at all. Its own files come out of
- * `files` through a `fetch` that knows nothing else.
- * @returns the step that takes away what only loading needed; after it no module can be imported either
+ * Makes Node unreachable. Python's JavaScript glue then sees a bare web worker without `process`, `Buffer`, `require`,
+ * sockets or files. The interpreter follows its browser code paths, which contain no Node objects. Its own files come
+ * from `files` through a `fetch` that has nothing else.
+ * @returns the step that removes everything that only loading needs; after it no module can be imported either
  */
 export function hideHost(folder: string, files: InterpreterFiles): () => void {
   const hide = (name: string, value: unknown): void => {
@@ -41,7 +41,7 @@ export function hideHost(folder: string, files: InterpreterFiles): () => void {
   const random = crypto.getRandomValues.bind(crypto);
   const timers = plainTimers();
   for (const name of Object.getOwnPropertyNames(globalThis)) {
-    if (!kept.has(name) && !language.test(name)) Reflect.deleteProperty(globalThis, name);
+    if (!allowedGlobals.has(name) && !language.test(name)) Reflect.deleteProperty(globalThis, name);
   }
   for (const [name, timer] of Object.entries(timers)) hide(name, timer);
   hide('performance', { now: monotonic, timeOrigin: 0 });
@@ -52,8 +52,8 @@ export function hideHost(folder: string, files: InterpreterFiles): () => void {
   return closeDoors();
 }
 
-/** Node's timer objects lead to its lists of timers: numbers lead nowhere. */
-function plainTimers(): Record<string, (...given: never[]) => unknown> {
+/** Node's timer objects refer to its lists of timers; numbers refer to nothing. */
+function plainTimers(): Record<string, (...args: never[]) => unknown> {
   const [startTimeout, startInterval, startImmediate] = [setTimeout, setInterval, setImmediate];
   const [stopTimeout, stopImmediate] = [clearTimeout, clearImmediate];
   type Callback = (...values: unknown[]) => void;
@@ -117,7 +117,7 @@ function silentConsole(): object {
 type Engine = { readonly instantiate: (bytes: ArrayBuffer, imports: object) => Promise<object> };
 type Reply = { readonly arrayBuffer: () => Promise<ArrayBuffer> };
 
-/** Looks like a worker of a page, whose files come out of `files`. */
+/** Makes the global object look like a web worker whose files come from `files`. */
 function pretendToBeWorker(folder: string, files: InterpreterFiles, hide: (name: string, value: unknown) => void): void {
   hide('WorkerGlobalScope', { [Symbol.hasInstance]: () => true });
   hide('self', globalThis);

@@ -3,16 +3,16 @@ import { read, writeSync } from 'node:fs';
 /** A piece of code to run. */
 type RunOrder = { readonly run: number; readonly code: string };
 
-/** Lines of JSON to and from the gateway, on the two descriptors that the process has. */
+/** Lines of JSON to and from the gateway, on the two descriptors of the process. */
 export type ParentChannel = {
   readonly send: (message: object) => void;
-  /** Hands over orders until the gateway closes the channel or dies; then the process ends. */
+  /** Passes orders on until the gateway closes the channel or dies; then the process ends. */
   readonly receive: (onOrder: (order: RunOrder) => void, onEnd: () => void) => void;
 };
 
-/** Opens the channel. Writing blocks while the gateway does not read: a program that floods is held, not buffered. */
+/** Opens the channel. Writes block while the gateway does not read, so that output is never buffered without limit. */
 export function openParentChannel(): ParentChannel {
-  // The functions are kept here: what code later puts over them is not called.
+  // The functions are stored here, so that replacements by later code are not called.
   const { stringify, parse } = JSON;
   const encoder = new TextEncoder();
   return {

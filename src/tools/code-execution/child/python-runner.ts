@@ -1,6 +1,7 @@
 /**
- * What runs a piece of code inside the interpreter: one scope for all pieces of a request, the value of a last expression as in a
- * notebook, and exceptions as a traceback of the code alone. The answer is one word, a line break and the text.
+ * Python code that runs a piece of code inside the interpreter: one scope for all pieces of a request, the value of the
+ * last expression as in a notebook, and exceptions as a traceback of the code alone. The answer is one word, a line
+ * break and the text.
  */
 export const pythonRunner = String.raw`
 def _make_runner():

@@ -6,21 +6,24 @@ import { openParentChannel, type ParentChannel } from './parent-channel.ts';
 import { pythonRunner } from './python-runner.ts';
 
 /**
- * The program of a sandbox. It is started by the gateway and holds itself for hostile as soon as it has run the first line of a model's
- * code. Arguments: what to do (`probe`, `snapshot`, `serve`), the interpreter's folder as a file: address ending in a slash, the most
- * bytes of output of a run, and the descriptor of a snapshot or `-`.
+ * The program of a sandbox. The gateway starts it, and it treats itself as hostile from the first line of a model's
+ * code. Arguments: the mode (`probe`, `snapshot`, `serve`), the interpreter's folder as a file: address ending in a
+ * slash, the limit of output of a run in bytes, and the descriptor of a snapshot or `-`.
  */
 const [mode, folder = '', outputBytesMax = '0', snapshotDescriptor = '-'] = globalThis.process.argv.slice(2);
 
-/** Kept before the global goes. (An import of `node:process` would open its streams and set the channel to non-blocking.) */
+/**
+ * Stored before the global is removed. (An import of `node:process` would open its streams and make the channel
+ * non-blocking.)
+ */
 const { process } = globalThis;
 
-/** A callable of Python's, as far as it is used here. */
+/** A Python callable, with the members that are used here. */
 type PythonFunction = { (): unknown; readonly callPromising: (...values: unknown[]) => Promise<unknown> };
 
 type Output = { readonly write: (bytes: Uint8Array) => number; readonly isatty: boolean };
 
-/** The interpreter, as far as it is used here. */
+/** The interpreter, with the members that are used here. */
 type Python = {
   readonly setStdin: (options: object) => void;
   readonly setStdout: (options: Output) => void;
@@ -32,7 +35,7 @@ type Python = {
 
 type PythonModule = { readonly loadPyodide: (options: object) => Promise<Python> };
 
-/** True when Node itself keeps the process from everything but reading the interpreter. */
+/** Whether Node denies the process everything except reading the interpreter. */
 function isSealed(): boolean {
   return ['fs.write', 'child', 'worker', 'net', 'addon', 'inspector', 'wasi', 'ffi'].every((name) => !process.permission.has(name));
 }
@@ -42,21 +45,21 @@ function readInterpreter(): InterpreterFiles {
   return new Map(names.map((name) => [name, readFileSync(new URL(name, folder))]));
 }
 
-/** Reads the snapshot of an interpreter that has run nobody's code. The descriptor is shared with other sandboxes: only positioned reads. */
+/** Reads the snapshot. Other sandboxes share the descriptor, so all reads have positions. */
 function readSnapshot(): Uint8Array | undefined {
   if (snapshotDescriptor === '-') return undefined;
   const descriptor = Number(snapshotDescriptor);
   const bytes = new Uint8Array(fstatSync(descriptor).size);
   for (let at = 0; at < bytes.length;) {
     const read = readSync(descriptor, bytes, at, bytes.length - at, at);
-    if (read === 0) throw new Error('The snapshot is cut short.');
+    if (read === 0) throw new Error('The snapshot is truncated.');
     at += read;
   }
   closeSync(descriptor);
   return bytes;
 }
 
-/** Loads Python with the host out of its reach, and gives up every right that loading needed. */
+/** Loads Python without access to the host, and drops every right that loading needed. */
 async function loadPython(forSnapshot: boolean): Promise<Python> {
   const files = readInterpreter();
   const snapshot = readSnapshot();
@@ -84,13 +87,13 @@ async function loadPython(forSnapshot: boolean): Promise<Python> {
   return python;
 }
 
-/** Sends what the code prints as it prints it, up to the limit of a run; the rest is only counted. */
+/** Sends the output of code at once, up to the limit of a run. The rest is only counted. */
 function openOutput(channel: ParentChannel): {
   readonly begin: (run: number) => void;
   readonly end: () => number;
   readonly attach: (python: Python) => void;
 } {
-  // A little more than the limit: so the gateway sees that there was more, also of a run that it has to kill.
+  // A little more than the limit, so that the gateway notices the excess even of a run that it has to kill.
   const most = Number(outputBytesMax) + 4;
   let run = 0;
   let [left, dropped] = [0, 0];
@@ -99,11 +102,11 @@ function openOutput(channel: ParentChannel): {
     return {
       isatty: false,
       write: (bytes) => {
-        const taken = Math.min(bytes.length, left, 65536);
-        left -= taken;
-        if (taken === 0) dropped += bytes.length;
-        else channel.send({ kind: 'output', run, stream, text: decoder.decode(bytes.subarray(0, taken), { stream: true }) });
-        return taken === 0 ? bytes.length : taken;
+        const sendable = Math.min(bytes.length, left, 65536);
+        left -= sendable;
+        if (sendable === 0) dropped += bytes.length;
+        else channel.send({ kind: 'output', run, stream, text: decoder.decode(bytes.subarray(0, sendable), { stream: true }) });
+        return sendable === 0 ? bytes.length : sendable;
       },
     };
   };
@@ -136,7 +139,7 @@ async function serve(): Promise<void> {
     output.begin(run);
     const answer = String(await runner.callPromising(code, Number(outputBytesMax)));
     const cut = answer.indexOf('\n');
-    // Code that has closed what it prints to, or used up memory in a bad place, has broken this interpreter for the runs after it.
+    // Code that closed its output, or used up memory at a bad moment, has broken this interpreter for later runs.
     const broken = isBroken() === true;
     channel.send({ kind: 'ended', run, outcome: answer.slice(0, cut), text: answer.slice(cut + 1), dropped: output.end(), broken });
     if (broken) end(71);
@@ -144,7 +147,7 @@ async function serve(): Promise<void> {
   let last = Promise.resolve();
   channel.receive(
     (order) => {
-      // Whatever is thrown past Python is the end of the interpreter: it is not used again.
+      // An error that passes through Python ends the interpreter.
       last = last.then(() => execute(order.run, order.code)).catch(() => end(70));
     },
     () => end(0),

@@ -10,8 +10,8 @@ const stored = 0;
 const deflated = 8;
 
 /**
- * Unpacks an archive once to see that it stays within bounds. What an archive says of its sizes need not be true, and the library that reads documents
- * believes it. @throws ExtractionError for one that does not, or is none
+ * Unpacks an archive once to verify its limits. The sizes that an archive declares may be false, and the library that
+ * reads documents trusts them. @throws ExtractionError if it exceeds a limit or is not an archive
  */
 export function checkArchive(archive: Buffer): void {
   try {
@@ -37,7 +37,7 @@ function unpack(archive: Buffer): void {
     const header = archive.readUInt32LE(at + 42);
     const start = header + 30 + archive.readUInt16LE(header + 26) + archive.readUInt16LE(header + 28);
     const packed = archive.subarray(start, start + packedBytes);
-    if (method !== stored && method !== deflated) throw new ExtractionError('invalid_file', 'The document is packed in an unknown way.');
+    if (method !== stored && method !== deflated) throw new ExtractionError('invalid_file', 'The document uses an unknown compression.');
     left -= method === stored ? packed.length : inflateRawSync(packed, { maxOutputLength: Math.max(1, left) }).length;
     if (left <= 0) throw tooLarge();
     at += 46 + archive.readUInt16LE(at + 28) + archive.readUInt16LE(at + 30) + archive.readUInt16LE(at + 32);

@@ -11,12 +11,12 @@ const fileOf = (tenant: string, filename: string, text: string): FileToExtract =
   charactersMax: 20_000_000,
   read: async () => new Uint8Array(Buffer.from(text)),
 });
-/** Takes linkedom many seconds. */
+/** linkedom needs many seconds for it. */
 const slowPage = `<!doctype html>${'<p>a<br>b</p>'.repeat(400_000)}`;
 const limits = { quickMs: 100, timeoutMs: 1500, memoryMegabytes: 512 };
 
-test('F96: slow files of some tenants do not make the small file of another wait', async () => {
-  // The slow ones have all the time that they want, so that a busy machine cannot end them early.
+test('F96: slow files of some tenants do not delay the small file of another', async () => {
+  // The slow files have enough time, so that a busy machine cannot end them early.
   const extractor = createExtractor({ ...limits, timeoutMs: 120_000 });
   const slow = ['a', 'b', 'c'].flatMap((tenant) => [1, 2].map(() => extractor.extract(fileOf(tenant, 'slow.html', slowPage), never)));
   const ended: string[] = [];
@@ -28,7 +28,7 @@ test('F96: slow files of some tenants do not make the small file of another wait
   for (const each of slow) await assert.rejects(each, /closed/);
 });
 
-test('a file that takes longer than its time is refused, and says how long it may take', async (context) => {
+test('a file that takes too long is refused with the time limit', async (context) => {
   const extractor = createExtractor({ ...limits, timeoutMs: 300 });
   context.after(() => extractor.close());
   const result = await extractor.extract(fileOf('a', 'slow.html', slowPage), never);
@@ -42,7 +42,7 @@ test('a page nested deeper than any real one is read without its structure', asy
   assert.ok('chunks' in result && result.chunks[0]?.text === 'deepword', JSON.stringify(result).slice(0, 200));
 });
 
-test('a file that is large comes in parts, in order and whole', async (context) => {
+test('a large file arrives in parts, in order and complete', async (context) => {
   const extractor = createExtractor({ ...limits, quickMs: 20_000, timeoutMs: 20_000 });
   context.after(() => extractor.close());
   const words = Array.from({ length: 200_000 }, (_, index) => `word${index}`);
@@ -52,7 +52,7 @@ test('a file that is large comes in parts, in order and whole', async (context) 
   assert.ok(result.chunks.at(-1)?.text.endsWith('word199999'));
 });
 
-test('closing and leaving end what is under way, and say nothing about the file', async () => {
+test('closing and cancelling end running work without an error of the file', async () => {
   const extractor = createExtractor(limits);
   const leaving = new AbortController();
   const left = extractor.extract(fileOf('a', 'slow.html', slowPage), leaving.signal);

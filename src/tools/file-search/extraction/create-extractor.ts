@@ -5,38 +5,41 @@ import type { IndexingError } from '../file-objects.ts';
 import type * as ExtractionJob from './extraction-job.ts';
 import type { ExtractedChunks, ExtractionRequest } from './extraction-protocol.ts';
 
-/** A file of a tenant whose text is wanted. */
+/** A file of a tenant whose text is extracted. */
 export type FileToExtract = Omit<ExtractionRequest, 'bytes'> & {
   readonly tenant: string;
-  /** Reads the file. It is asked when a thread is free, and again where the file takes longer than others wait for. */
+  /** Reads the file. It is called when a thread is free, and again if the file moves to the slow lane. */
   readonly read: () => Promise<Uint8Array<ArrayBuffer>>;
 };
 
 export type Extraction = { readonly chunks: ExtractedChunks } | { readonly error: IndexingError };
 
 export type Extractor = {
-  /** Reads a file and cuts its text. What is wrong with the file is in the result; rejects with what `read` rejects with, the signal's reason, or when it is closed. */
+  /**
+   * Reads a file and splits its text. The result contains problems of the file. Rejects with the error of `read`, with
+   * the signal's reason, or if the extractor is closed.
+   */
   readonly extract: (file: FileToExtract, signal: AbortSignal) => Promise<Extraction>;
   readonly close: () => Promise<void>;
 };
 
 export type ExtractionLimits = {
-  /** How long one file may take before it makes room for others and is begun again among the slow ones. */
+  /** The time after which a file leaves the quick lane and starts again in the slow lane. */
   readonly quickMs: number;
-  /** How long one file may take. */
+  /** The time limit of one file. */
   readonly timeoutMs: number;
-  /** Memory of a thread for objects, and again for buffers. */
+  /** Memory of a thread for objects, and the same amount for buffers. */
   readonly memoryMegabytes: number;
 };
 
 const defaultExtractionLimits: ExtractionLimits = { quickMs: 1000, timeoutMs: 60_000, memoryMegabytes: 512 };
 
 const extractionJob = isolatedJob<typeof ExtractionJob>('read-file', new URL('./extraction-job.ts', import.meta.url));
-/** More files than the indexer takes at once. */
+/** More files than the indexer processes at once. */
 const waitingMax = 64;
 const outputBytesMax = 65_536;
 
-/** Files are held in memory only while they are indexed. A tenant uses at most all places but one. */
+/** Files are in memory only while they are indexed. A tenant uses all slots except one at most. */
 type Lane = { readonly pool: JobPool; readonly scheduler: FairScheduler };
 
 function openLane(name: string, threads: number, { timeoutMs, memoryMegabytes }: ExtractionLimits): Lane {
@@ -47,7 +50,10 @@ function openLane(name: string, threads: number, { timeoutMs, memoryMegabytes }:
   };
 }
 
-/** Two lanes: nobody's small file waits for longer than `quickMs` for a thread, however many large or hostile files of others there are. */
+/**
+ * Creates an extractor with two lanes. A small file waits at most `quickMs` for a thread, for any number of large or
+ * hostile files of other tenants.
+ */
 export function createExtractor(limits: ExtractionLimits = defaultExtractionLimits): Extractor {
   const quick = openLane('files', 3, { ...limits, timeoutMs: Math.min(limits.quickMs, limits.timeoutMs) });
   const slow = openLane('slow-files', 2, limits);
@@ -75,7 +81,7 @@ const isTooLong = (error: unknown): boolean => error instanceof JobError && erro
 
 async function runIn({ pool, scheduler }: Lane, { tenant, read, ...request }: FileToExtract, signal: AbortSignal): Promise<Extraction> {
   const leave = await scheduler.enter(tenant, signal);
-  if (leave === undefined) throw new JobError('too-busy', 'too many files wait to be read');
+  if (leave === undefined) throw new JobError('too-busy', 'too many files wait for a reader');
   try {
     const bytes = await read();
     const chunks: ExtractedChunks[number][] = [];
@@ -87,11 +93,11 @@ async function runIn({ pool, scheduler }: Lane, { tenant, read, ...request }: Fi
   }
 }
 
-/** What a file did to its reader, in words for its owner. @throws what says nothing about the file */
+/** Describes for the owner how a file failed. @throws errors that are not caused by the file */
 function describe(error: unknown): Extraction {
   if (!(error instanceof JobError) || error.failure === 'closed' || error.failure === 'too-busy') throw error;
   if (error.failure === 'threw') return invalid('The file is damaged or cannot be read.');
-  return invalid('Reading the file took more memory than it may.');
+  return invalid('Reading the file took more memory than the limit.');
 }
 
 function invalid(message: string): Extraction {

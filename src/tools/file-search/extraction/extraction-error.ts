@@ -1,6 +1,6 @@
 import type { IndexingError } from '../file-objects.ts';
 
-/** Why a file has no text to index, in words for its owner. */
+/** Why a file has no text to index, for its owner. */
 export class ExtractionError extends Error {
   readonly code: IndexingError['code'];
   constructor(code: IndexingError['code'], message: string, options?: { cause?: unknown }) {

@@ -9,7 +9,7 @@ import { docxType, sniffMediaType } from './sniff-media-type.ts';
 
 const readDocuments = (): Promise<typeof Documents> => import('./read-documents.ts');
 
-/** The readers of documents are large: a thread that reads texts does without them. */
+/** Loads the readers of documents only when they are needed, because they are large. */
 export async function prepare({ bytes, filename }: ExtractionRequest): Promise<void> {
   const mediaType = sniffMediaType(bytes, filename);
   if (!documentTypes.has(mediaType)) return;
@@ -19,10 +19,13 @@ export async function prepare({ bytes, filename }: ExtractionRequest): Promise<v
 
 const documentTypes = new Set(['application/pdf', docxType, 'text/html']);
 
-/** Chunks that are handed over at a time, so that the receiver yields in between. */
+/** How many chunks are sent at a time, so that the receiver can yield in between. */
 const chunksAtOnce = 200;
 
-/** Reads a file and cuts its text. Chunks are handed over in parts; the reply says how many there are, or what is wrong with the file. */
+/**
+ * Reads a file and splits its text. Chunks are sent in parts. The reply contains their number, or the problem of the
+ * file.
+ */
 export async function run(request: ExtractionRequest, { ask }: JobContext<ExtractedChunks, void>): Promise<ExtractionReply> {
   const { bytes, filename, chunking, charactersMax } = request;
   let chunks: readonly string[];
@@ -33,7 +36,7 @@ export async function run(request: ExtractionRequest, { ask }: JobContext<Extrac
     chunks = chunkText(text, chunking);
     if (chunks.length === 0) throw new ExtractionError('invalid_file', 'The file has no text.');
   } catch (error) {
-    // Readers throw whatever they like; their words are about a file that its owner knows, but may name places in this program.
+    // Readers throw any error. Its message may name paths of this program, so it is not passed on.
     const { code, message } =
       error instanceof ExtractionError ? error : new ExtractionError('invalid_file', 'The file is damaged or cannot be read.');
     return { error: { code, message } };
@@ -49,6 +52,6 @@ async function readFileText(bytes: Uint8Array, filename: string, charactersMax: 
   if (mediaType === docxType) return await (await readDocuments()).readDocx(bytes);
   if (mediaType === 'text/html') return (await readDocuments()).readHtml(decodeText(bytes));
   if (/^(?:image|audio|video)\/|octet-stream|\/zip|gzip/.test(mediaType))
-    throw new ExtractionError('unsupported_file', 'Files of this type have no text that could be searched.');
+    throw new ExtractionError('unsupported_file', 'Files of this type contain no searchable text.');
   return decodeText(bytes);
 }

@@ -6,15 +6,18 @@ import { checkArchive } from './check-archive.ts';
 import { scanHtml } from '../../scan-html.ts';
 import { ExtractionError } from './extraction-error.ts';
 
-/** Pages of a PDF that are read. */
+/** The maximum of pages of a PDF. */
 const pagesMax = 10_000;
 
-/** The library loads its reader, most of a second of work on a busy machine, with the first PDF: that is not the time of this file. */
+/**
+ * Loads the library's reader with the first PDF. That takes most of a second on a busy machine, which must not count as
+ * time of the file.
+ */
 export async function preparePdf(): Promise<void> {
   await getResolvedPDFJS();
 }
 
-/** The text of a PDF, a blank line between pages. */
+/** Reads the text of a PDF, with a blank line between pages. */
 export async function readPdf(bytes: Uint8Array, charactersMax: number): Promise<string> {
   const document = await getDocumentProxy(bytes, { disableFontFace: true, useSystemFonts: false, verbosity: 0 });
   if (document.numPages > pagesMax) throw new ExtractionError('invalid_file', `The PDF has more than ${pagesMax} pages.`);
@@ -31,7 +34,7 @@ export async function readPdf(bytes: Uint8Array, charactersMax: number): Promise
   return pages.join('\n\n');
 }
 
-/** The text of a Word document. */
+/** Reads the text of a Word document. */
 export async function readDocx(bytes: Uint8Array): Promise<string> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkArchive(buffer);
@@ -53,14 +56,20 @@ type HtmlNode = {
 
 const textNode = 3;
 
-/** Building a page costs the square of its depth. One that is nested deeper than any real one is read without its structure. */
+/**
+ * Building a page costs the square of its depth. A page that is deeper than any real page is read without its
+ * structure.
+ */
 const depthMax = 200;
 
-/** The visible text of a page. Walked with a stack of its own: a page may be nested deeper than calls can be. */
+/**
+ * Reads the visible text of a page. It walks with a stack of its own, because a page may be nested deeper than the call
+ * stack.
+ */
 export function readHtml(html: string): string {
   const scanned = scanHtml(html);
   if (scanned.depth > depthMax) return scanned.text;
-  // The library's own types name a DOM that this program does not have.
+  // The library's types name a DOM that this program does not have.
   const { document } = parseHTML(html) as unknown as { readonly document: HtmlNode };
   const pieces: string[] = [];
   const waiting: (HtmlNode | string)[] = [document];

@@ -1,9 +1,9 @@
 import { ExtractionError } from './extraction-error.ts';
 
-/** Share of control characters beyond which bytes are no text in an old encoding. */
+/** With a higher share of control characters, bytes are not text in an old encoding. */
 const controlShareMax = 0.001;
 
-/** Decodes a text: UTF-8, UTF-16 with a byte order mark, or else the Western encoding of old. @throws ExtractionError for what is no text */
+/** Decodes a text: UTF-8, UTF-16 with a byte order mark, or Windows-1252. @throws ExtractionError if it is not text */
 export function decodeText(bytes: Uint8Array): string {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
@@ -18,7 +18,10 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** Takes out what the store and other programs stumble over: NUL, halves of characters, and line ends of other systems. */
+/**
+ * Removes characters that the store and other programs cannot handle: NUL, halves of characters, and line ends of other
+ * systems.
+ */
 export function cleanText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '').replaceAll('\u{FFFD}', '').replaceAll(/\r\n?/g, '\n');
 }

@@ -1,4 +1,4 @@
-/** First bytes of formats that are told by them. */
+/** The first bytes of signature formats. */
 const signatures: readonly { readonly mediaType: string; readonly bytes: readonly number[]; readonly at?: number }[] = [
   { mediaType: 'image/png', bytes: [0x89, 0x50, 0x4e, 0x47] },
   { mediaType: 'image/jpeg', bytes: [0xff, 0xd8, 0xff] },
@@ -7,7 +7,7 @@ const signatures: readonly { readonly mediaType: string; readonly bytes: readonl
   { mediaType: 'application/gzip', bytes: [0x1f, 0x8b] },
 ];
 
-/** Types that are plain text and told by the name alone. */
+/** Plain text types, by the extension of the name. */
 const textTypes: Readonly<Record<string, string>> = {
   md: 'text/markdown',
   markdown: 'text/markdown',
@@ -21,14 +21,17 @@ const textTypes: Readonly<Record<string, string>> = {
 
 export const docxType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
-/** How far into a file its kind shows. Some programs write a few lines before a PDF begins. */
+/** How many bytes show the format. Some programs write a few lines before a PDF begins. */
 const headBytes = 1024;
 
-/** The media type that a file's first bytes show. Its name only tells texts from each other, because anybody can choose it. */
+/**
+ * Finds the media type from a file's first bytes. The name only decides between types of text, because the client
+ * chooses it.
+ */
 export function sniffMediaType(content: Uint8Array, filename: string): string {
   const head = content.subarray(0, headBytes);
-  const known = signatures.find(({ bytes, at = 0 }) => bytes.every((byte, index) => head[at + index] === byte));
-  if (known !== undefined) return known.mediaType;
+  const signature = signatures.find(({ bytes, at = 0 }) => bytes.every((byte, index) => head[at + index] === byte));
+  if (signature !== undefined) return signature.mediaType;
   const latin = Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1');
   if (latin.includes('%PDF-')) return 'application/pdf';
   if (latin.startsWith('PK\u0003\u0004')) return /\.docx$/i.test(filename) || latin.includes('word/') ? docxType : 'application/zip';

@@ -4,12 +4,12 @@ import { describeResult } from './describe-result.ts';
 import { addSiteOperators } from './site-operators.ts';
 import { plainSnippet } from './plain-snippet.ts';
 
-/** What it takes: https://api-dashboard.search.brave.com/app/documentation/web-search/query */
+/** The limit of the service: https://api-dashboard.search.brave.com/app/documentation/web-search/query */
 const queryCharactersMax = 400;
 const queryWordsMax = 50;
 const resultsMax = 20;
 
-/** The countries that it can search from; others are told to it only as where the user is. */
+/** The countries that it can search from. Any other is only sent as the user's location. */
 const countries = new Set(
   'AR AU AT BE BR CA CL DK FI FR DE GR HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU SA ZA ES SE CH TW TR GB US'.split(' '),
 );
@@ -43,7 +43,7 @@ export const brave: SearchProvider = {
   },
   readResults: (body) => {
     const { type, web } = membersOf(body);
-    // Without a page found there is no `web` at all.
+    // If no page was found, there is no `web`.
     if (type !== 'search') return undefined;
     return objectsOf(membersOf(web)['results']).flatMap(({ url, title, description, extra_snippets: extra, page_age: date }) => {
       const snippets = [description, ...itemsOf(extra)].map(plainSnippet);
@@ -58,7 +58,7 @@ export const brave: SearchProvider = {
   },
 };
 
-/** Header values are ASCII; what is not would not be understood. */
+/** Header values are ASCII, so other values are left out. */
 function locationHeader(name: string, value: string | undefined): Readonly<Record<string, string>> {
   return value !== undefined && /^[\x20-\x7e]{1,100}$/.test(value) ? { [name]: value } : {};
 }

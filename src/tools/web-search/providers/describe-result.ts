@@ -2,8 +2,9 @@ import { filledText, numberOf } from '../../../platform/json/json-readers.ts';
 import type { SearchResult } from '../search-provider.ts';
 
 /**
- * A result out of what a service says of it, unchecked: what is of another kind is as good as absent, and without an address there is no result.
- * @param parts.score as the service has it; it counts when it is between 0 and 1
+ * Builds a result from a service's unchecked values. A value of a wrong type counts as absent, and a result without an
+ * address is none.
+ * @param parts.score the service's score; it is used if it is between 0 and 1
  */
 export function describeResult(parts: {
   readonly url: unknown;

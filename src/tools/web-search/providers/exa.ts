@@ -4,7 +4,7 @@ import { describeResult } from './describe-result.ts';
 
 const resultsMax = 100;
 
-/** Exa, which sends the text of pages along: https://docs.exa.ai/reference/search */
+/** Exa, whose results contain the text of pages: https://docs.exa.ai/reference/search */
 export const exa: SearchProvider = {
   id: 'exa',
   defaultBaseUrl: 'https://api.exa.ai',

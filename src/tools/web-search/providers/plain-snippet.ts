@@ -10,7 +10,7 @@ const entities: Readonly<Record<string, string>> = {
   '#x2F': '/',
 };
 
-/** A title or snippet without the marks that services put around the words that were searched for. Empty for what is no text. */
+/** Removes the marks that services put around matching words from a title or snippet. Empty if it is not a text. */
 export function plainSnippet(snippet: unknown): string {
   if (typeof snippet !== 'string') return '';
   return snippet

@@ -7,15 +7,15 @@ import { plainSnippet } from './plain-snippet.ts';
 const queryCharactersMax = 1500;
 
 /**
- * A SearXNG of one's own, whose settings have to allow the format `json`: https://docs.searxng.org/dev/search_api.html. Its scores have no upper bound, so that
- * they are given as shares of the best one.
+ * A self-hosted SearXNG whose settings allow the format `json`: https://docs.searxng.org/dev/search_api.html. Its
+ * scores have no upper bound, so they are divided by the best one.
  */
 export const searxng: SearchProvider = {
   id: 'searxng',
   needsKey: false,
   buildRequest: (query, apiKey) => {
     const parameters = new URLSearchParams({ q: addSiteOperators(query, queryCharactersMax), format: 'json' });
-    // Some stand behind a proxy that wants a key.
+    // Some instances are behind a proxy that requires a key.
     return {
       method: 'GET',
       path: `/search?${parameters.toString()}`,

@@ -1,6 +1,6 @@
 /**
- * A query with the operators by which search engines are told sites. Whatever would make it longer than the service takes is left out: the results are filtered
- * afterwards anyway.
+ * Adds the site operators of search engines to a query. Operators that would exceed the service's maximum length are
+ * left out, because the results are filtered afterwards anyway.
  */
 export function addSiteOperators(
   {
@@ -12,8 +12,8 @@ export function addSiteOperators(
 ): string {
   let query = text.slice(0, charactersMax);
   const sites = allowedHosts.map((host) => `site:${host}`);
-  const wanted = sites.length === 1 ? ` ${sites[0]}` : sites.length > 1 ? ` (${sites.join(' OR ')})` : '';
-  if (query.length + wanted.length <= charactersMax) query += wanted;
+  const operators = sites.length === 1 ? ` ${sites[0]}` : sites.length > 1 ? ` (${sites.join(' OR ')})` : '';
+  if (query.length + operators.length <= charactersMax) query += operators;
   for (const host of blockedHosts) {
     const unwanted = ` -site:${host}`;
     if (query.length + unwanted.length > charactersMax) break;

@@ -2,13 +2,15 @@ import { membersOf, objectsOf } from '../../../platform/json/json-readers.ts';
 import type { SearchProvider } from '../search-provider.ts';
 import { describeResult } from './describe-result.ts';
 
-/** What it takes: https://docs.tavily.com/documentation/api-reference/endpoint/search */
+/** The limit of the service: https://docs.tavily.com/documentation/api-reference/endpoint/search */
 const queryCharactersMax = 400;
 const resultsMax = 20;
 const allowedHostsMax = 300;
 const blockedHostsMax = 150;
 
-/** It wants the English names of countries and refuses those that it does not know, so that only names are sent that its page lists. */
+/**
+ * The service expects English names of countries and refuses unknown ones, so only names that its page lists are sent.
+ */
 const countries: Readonly<Record<string, string>> = {
   AR: 'argentina',
   AT: 'austria',
@@ -61,7 +63,10 @@ const countries: Readonly<Record<string, string>> = {
   ZA: 'south africa',
 };
 
-/** Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search. Pages are read by the gateway: their text would cost extra there. */
+/**
+ * Tavily: https://docs.tavily.com/documentation/api-reference/endpoint/search. The gateway reads the pages, because
+ * their text costs extra there.
+ */
 export const tavily: SearchProvider = {
   id: 'tavily',
   defaultBaseUrl: 'https://api.tavily.com',
