@@ -41,7 +41,7 @@ function finished(callId: string): CallEntry {
   return { ...opening(callId), end: 'finished', usage: { outputTokens: 5 }, estimated: false, durationMs: 3, charge };
 }
 
-/** One nano-USD per delivered character, so that a row tells which progress was used. */
+/** Charges one nano-USD per delivered character, so that a row shows which progress was used. */
 const settleLost: LostCallSettler = (call, head, progress) => ({
   ...call,
   end: 'lost',
@@ -51,7 +51,7 @@ const settleLost: LostCallSettler = (call, head, progress) => ({
   charge: { amountNanoUsd: head === undefined ? 0n : BigInt(progress?.outputCharacters ?? 0), lines: [] },
 });
 
-/** Starts a journal on what a crash left, ships everything, and returns the rows with what the start found. */
+/** Starts a journal on the files after a crash, ships everything, and returns the rows and the recovered counts. */
 async function recover(disk: MemoryJournalDisk) {
   const rows = new Map<string, CallEntry>();
   const shipped: string[] = [];
@@ -97,7 +97,7 @@ function encodeStep({ type, callId, attempt = 1, outputCharacters = 0 }: Step): 
   return record(type, encodeEntry(finished(callId)));
 }
 
-/** What must be in the ledger for the records that are whole: one row for each call whose opening or end is known. */
+/** The expected ledger for the undamaged records: one row for each call whose opening or end is known. */
 function expectedRows(steps: readonly Step[]): Map<string, bigint> {
   const callIds = new Set(steps.filter(({ type }) => type === recordTypes.open || type === recordTypes.done).map(({ callId }) => callId));
   return new Map(
@@ -144,16 +144,16 @@ describe('killed at every byte', () => {
       assert.deepEqual(amounts(first.rows), expectedRows(survived), `cut at byte ${cut}`);
       assert.equal(first.shipped.length, first.rows.size, 'none twice');
       assert.deepEqual(first.recovered.quarantined, []);
-      // The process dies again just after recovery: the same rows, nothing lost anew.
+      // The process dies again just after recovery: the same rows, and nothing else is lost.
       const second = await recover(first.crashed);
       assert.deepEqual(second.rows, first.rows);
       const lost = second.recovered.lostAnswered + second.recovered.lostUnanswered + second.recovered.lostFailed;
-      assert.equal(lost, 0, 'what was settled once is not settled again');
+      assert.equal(lost, 0, 'a settled call is not settled again');
       assert.equal(second.recovered.tornBytes, 0);
     }
   });
 
-  test('records in any order, some repeated, some damaged: every known call once, the final entry wins', async () => {
+  test('records in any order, some repeated, some damaged, give every known call once, and the final entry wins', async () => {
     const step = fc.record({
       type: fc.constantFrom(...Object.values(recordTypes)),
       callId: fc.constantFrom('a', 'b', 'c', 'd'),
@@ -185,14 +185,17 @@ describe('killed at every byte', () => {
   });
 });
 
-/** Any UTF-16 code unit, lone surrogates too, or a character beyond them. The library's own "binary" takes a second to set up. */
+/**
+ * Any UTF-16 code unit, lone surrogates included, or a character above them. The "binary" unit of the library takes a
+ * second to set up.
+ */
 const anyUnit = fc.oneof(
   fc.nat(0xffff).map((unit) => String.fromCharCode(unit)),
   fc.integer({ min: 0x10000, max: 0x10ffff }).map((point) => String.fromCodePoint(point)),
 );
 
 describe('records', () => {
-  test('a record survives any text, and a scan finds exactly what was written', () => {
+  test('a record is decoded with any text, and a scan finds exactly the written records', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: anyUnit }), { maxLength: 5 }), (texts) => {
         const bytes = Buffer.concat(texts.map((text) => record(recordTypes.progress, JSON.stringify({ callId: text }))));
@@ -207,7 +210,7 @@ describe('records', () => {
     );
   });
 
-  test('a changed type byte or length is noticed', () => {
+  test('a changed type byte or length is detected', () => {
     const bytes = record(recordTypes.head, JSON.stringify({ callId: 'a' }));
     for (const at of [0, 3, 8]) {
       const damaged = Buffer.from(bytes);
@@ -216,7 +219,7 @@ describe('records', () => {
     }
   });
 
-  test('a payload that spells out a record of its own is not taken for one', () => {
+  test('a payload that contains the bytes of a record is not read as one', () => {
     const inner = record(recordTypes.done, encodeEntry(finished('forged'))).toString('latin1');
     const bytes = record(recordTypes.head, JSON.stringify({ callId: inner }));
     bytes[4] = (bytes[4] ?? 0) ^ 1;
@@ -263,14 +266,14 @@ describe('a real disk', () => {
     });
   });
 
-  test('a path that is no directory stops the start and is named', async () => {
+  test('a path that is not a directory fails the start and is named', async () => {
     await withDirectory(async (directory) => {
       await writeFile(directory, '');
       await assert.rejects(open(directory, new Map()), (error: Error) => error.message.includes(directory));
     });
   });
 
-  /** Runs calls against a store that takes nothing and says on standard output what it has done, until it is killed. */
+  /** Runs calls against a store that accepts nothing, and prints its progress, until it is killed. */
   const child = (directory: string): string => `
     import { writeSync } from 'node:fs';
     const at = (name) => new URL(name, ${JSON.stringify(import.meta.url)});
@@ -308,22 +311,23 @@ describe('a real disk', () => {
     return output.split('\n').slice(0, -1);
   }
 
-  test('kill -9: every call whose head was written is settled once, and what was done is as it was', { timeout: 120_000 }, async () => {
+  test('kill -9: every call with a written head is settled once, and finished calls are unchanged', { timeout: 120_000 }, async () => {
     await withDirectory(async (directory) => {
-      const said: string[] = [];
-      for (const bytes of [1_000, 30_000]) said.push(...(await runUntilKilled(directory, bytes)));
-      assert.ok(said.length > 100);
+      const printed: string[] = [];
+      for (const bytes of [1_000, 30_000]) printed.push(...(await runUntilKilled(directory, bytes)));
+      assert.ok(printed.length > 100);
       const rows = new Map<string, CallEntry>();
       const { journal, recovered } = await open(directory, rows);
       await journal.drain(AbortSignal.timeout(30_000));
       await journal.close();
       assert.deepEqual(recovered.quarantined, []);
-      for (const line of said) {
+      for (const line of printed) {
         const [what, callId = ''] = line.split(' ');
         assert.ok(rows.has(callId), `${callId} is missing`);
         if (what === 'done') assert.equal(rows.get(callId)?.charge.amountNanoUsd, 7n);
       }
-      // The calls of the first process were settled by the second, those of the second by this one. Both say 3 for what was in progress.
+      // The calls of the first process were settled by the second, those of the second by this one. Both charge 3 for
+      // calls in progress.
       for (const { callId, charge } of rows.values()) assert.ok([0n, 3n, 7n].includes(charge.amountNanoUsd), callId);
       assert.equal(recovered.unsettled, 0);
     });

@@ -55,7 +55,7 @@ function finished(callId: string, outputTokens = 20): CallEntry {
   return { ...opening(callId), end: 'finished', upstreamStatus: 200, usage, estimated: false, durationMs: 1200, charge };
 }
 
-/** A ledger in memory: like the real one, it leaves a call alone that it already has. */
+/** An in-memory ledger. Like the real one, it ignores a call that it already has. */
 class MemoryLedger {
   readonly rows = new Map<string, CallEntry>();
   calls = 0;
@@ -72,12 +72,12 @@ class MemoryLedger {
   }
 }
 
-/** A clock that tests turn; the wall clock is not even offered to the journal. */
-function manualClock(): { monotonicMs: () => number; turn: (ms: number) => void } {
+/** A clock that the test advances; the journal does not even get a wall clock. */
+function manualClock(): { monotonicMs: () => number; advance: (ms: number) => void } {
   let nowMs = 1000;
   return {
     monotonicMs: () => nowMs,
-    turn: (ms) => {
+    advance: (ms) => {
       nowMs += ms;
     },
   };
@@ -85,7 +85,7 @@ function manualClock(): { monotonicMs: () => number; turn: (ms: number) => void 
 
 type Setup = { disk?: MemoryJournalDisk; store?: MemoryLedger; clock?: { monotonicMs: () => number } } & Partial<JournalOptions>;
 
-/** Journals of the running test, so that a failed one leaves no timers behind. */
+/** Journals of the running test, so that a failed test leaves no timers. */
 const started: Journal[] = [];
 
 afterEach(async () => {
@@ -128,7 +128,7 @@ function runCall(journal: Journal, callId: string): void {
   journal.done(finished(callId));
 }
 
-/** A store that takes nothing, so that what is in the journal stays there. */
+/** A store that accepts nothing, so that all entries stay in the journal. */
 function downLedger(): MemoryLedger {
   const store = new MemoryLedger();
   store.refuse = () => true;
@@ -138,23 +138,23 @@ function downLedger(): MemoryLedger {
 const segments = (disk: MemoryJournalDisk): string[] => disk.list(directory).toSorted();
 
 function denied(code: string): never {
-  throw Object.assign(new Error(`${code}: the disk refuses`), { code });
+  throw Object.assign(new Error(`${code}: the disk failed`), { code });
 }
 
 describe('shipping', () => {
-  test('a done call reaches the store with its amount, and its segment goes when it is no longer written', async () => {
+  test('a finished call reaches the store with its amount, and its segment is deleted when it is complete', async () => {
     const { disk, store, journal } = await start({ segmentBytesMax: 1000 });
     for (let index = 0; index < 10; index += 1) runCall(journal, `call_${index}`);
     assert.ok(segments(disk).length > 1, 'segments rotate');
     await journal.drain(soon());
     assert.equal(store.rows.size, 10);
     assert.equal(store.rows.get('call_3')?.charge.amountNanoUsd, 400_000n);
-    assert.equal(segments(disk).length, 1, 'only the segment being written is left');
+    assert.equal(segments(disk).length, 1, 'only the current segment remains');
     await journal.close();
     assert.equal(disk.openHandles, 0);
   });
 
-  test('store-down: everything waits, little stays in memory, and all arrives once when it is back', async () => {
+  test('while the store is down all entries wait, few of them in memory, and each arrives once afterwards', async () => {
     const store = new MemoryLedger();
     store.refuse = () => true;
     const { disk, journal } = await start({ store, segmentBytesMax: 4000, limits: { entriesInMemoryMax: 3, batchEntriesMax: 4 } });
@@ -170,7 +170,7 @@ describe('shipping', () => {
     await journal.close();
   });
 
-  test('poisonous-entry: one call that the store never takes does not hold up the others', async () => {
+  test('a call that the store never accepts does not block the others', async () => {
     const store = new MemoryLedger();
     store.refuse = (entries) => entries.some(({ callId }) => callId === 'bad');
     const { journal } = await start({ store });
@@ -181,13 +181,13 @@ describe('shipping', () => {
     await journal.close();
   });
 
-  test('store-hangs: an answer that never comes is given up and asked for again', async () => {
+  test('a call to the store that hangs times out and is repeated', async () => {
     const store = new MemoryLedger();
     const answer = store.appendEncoded.bind(store);
-    let asked = 0;
+    let calls = 0;
     store.appendEncoded = (entries) => {
-      asked += 1;
-      return asked === 1 ? new Promise(() => {}) : answer(entries);
+      calls += 1;
+      return calls === 1 ? new Promise(() => {}) : answer(entries);
     };
     const { journal } = await start({ store, limits: { storeTimeoutMs: 5 } });
     runCall(journal, 'a');
@@ -196,7 +196,7 @@ describe('shipping', () => {
     await journal.close();
   });
 
-  test('drain waits for the entries of now, not for those that come later', async () => {
+  test('drain waits for present entries, not for later ones', async () => {
     const store = new MemoryLedger();
     store.refuse = (entries) => entries.some(({ callId }) => callId === 'later');
     const { journal } = await start({ store });
@@ -216,7 +216,7 @@ describe('shipping', () => {
     await journal.close();
   });
 
-  test('an entry whose vendor usage is no JSON is shipped without it', async () => {
+  test('an entry whose raw usage cannot be encoded is shipped without it', async () => {
     const { store, journal } = await start();
     journal.open(opening('a'));
     const circular: Record<string, unknown> = {};
@@ -237,7 +237,7 @@ describe('shipping', () => {
     await journal.drain(soon());
     const recovered = await start({ disk: disk.afterCrash('kill') });
     assert.equal(recovered.recovered.lostUnanswered, 1);
-    assert.equal(recovered.recovered.done, 10, 'no finished call is taken for a lost one');
+    assert.equal(recovered.recovered.done, 10, 'no finished call is settled as lost');
     await recovered.journal.close();
     journal.done(finished('long'));
     await journal.drain(soon());
@@ -248,11 +248,11 @@ describe('shipping', () => {
 });
 
 describe('lost calls', () => {
-  async function crash(run: (journal: Journal, turn: (ms: number) => void) => void) {
+  async function crash(run: (journal: Journal, advance: (ms: number) => void) => void) {
     const clock = manualClock();
     const { disk, journal } = await start({ store: downLedger(), clock });
-    run(journal, clock.turn);
-    // A HEAD is with the operating system at the end of its tick.
+    run(journal, clock.advance);
+    // A HEAD is passed to the operating system at the end of its tick.
     await Promise.resolve();
     const again = await start({ disk: disk.afterCrash('kill') });
     await again.journal.drain(soon());
@@ -261,7 +261,7 @@ describe('lost calls', () => {
     return { rows: again.store.rows, recovered: again.recovered };
   }
 
-  test('never-answered: a call whose upstream sent no status costs nothing', async () => {
+  test('a lost call whose upstream sent no status costs nothing', async () => {
     const { rows, recovered } = await crash((journal) => journal.open(opening('a')));
     assert.equal(recovered.lostUnanswered, 1);
     const entry = rows.get('a');
@@ -283,13 +283,13 @@ describe('lost calls', () => {
     assert.equal(rows.get('a')?.charge.amountNanoUsd, 0n);
   });
 
-  test('answered-then-killed: the last progress is charged, by fields, and marked estimated', async () => {
-    const { rows } = await crash((journal, turn) => {
+  test('a lost call that was answered is charged by its last progress of each field, and marked as estimated', async () => {
+    const { rows } = await crash((journal, advance) => {
       journal.open(opening('a'));
-      turn(120);
+      advance(120);
       journal.head('a', { status: 200 });
       journal.progress('a', { usage: { inputTokens: 90 }, outputCharacters: 40 });
-      turn(300);
+      advance(300);
       journal.progress('a', { usage: { outputTokens: 7 }, outputCharacters: 80 });
     });
     const entry = rows.get('a');
@@ -301,7 +301,7 @@ describe('lost calls', () => {
     assert.equal(recomputeAmount(entry?.charge.lines ?? []), entry?.charge.amountNanoUsd);
   });
 
-  test('answered-without-progress: the input is estimated', async () => {
+  test('the input of a lost call without progress is estimated', async () => {
     const { rows } = await crash((journal) => {
       journal.open(opening('a'));
       journal.head('a', { status: 200 });
@@ -312,7 +312,7 @@ describe('lost calls', () => {
 
   const failed = { upstream: 'other', credential: 'other', upstreamModel: 'm', errorCode: 'upstream_error', durationMs: 3 };
 
-  test('killed-in-a-second-attempt: what the first had reported is void', async () => {
+  test('a call that is lost in its second attempt is not charged for the first', async () => {
     const { rows, recovered } = await crash((journal) => {
       journal.open(opening('a'));
       journal.head('a', { status: 200 });
@@ -325,7 +325,7 @@ describe('lost calls', () => {
     assert.equal(rows.get('a')?.charge.amountNanoUsd, 0n);
   });
 
-  test('a second attempt is charged by what it reported itself', async () => {
+  test('a second attempt is charged by its own report', async () => {
     const { rows } = await crash((journal) => {
       journal.open(opening('a'));
       journal.head('a', { status: 503 });
@@ -337,7 +337,7 @@ describe('lost calls', () => {
     assert.deepEqual(rows.get('a')?.usage, { inputTokens: 10, outputTokens: 2 });
   });
 
-  test('an attempt whose opening is refused leaves the one before it as it was', async () => {
+  test('an attempt whose opening is refused does not change the one before it', async () => {
     const { disk, journal, store } = await start();
     journal.open(opening('a'));
     journal.head('a', { status: 503 });
@@ -357,10 +357,10 @@ describe('lost calls', () => {
     await journal.close();
   });
 
-  test('clock-jumps-back: no negative duration, the order of records decides', async () => {
-    const { rows } = await crash((journal, turn) => {
+  test('a clock that jumps back gives no negative duration, and the order of records decides', async () => {
+    const { rows } = await crash((journal, advance) => {
       journal.open(opening('a'));
-      turn(-3_600_000);
+      advance(-3_600_000);
       journal.head('a', { status: 200 });
       journal.progress('a', { outputCharacters: 8 });
       journal.open(opening('b'));
@@ -370,7 +370,7 @@ describe('lost calls', () => {
     assert.equal(rows.get('b')?.end, 'finished');
   });
 
-  test('a call that cannot be settled is booked with 0 and does not stop the start', async () => {
+  test('a call that cannot be settled is booked with 0 and does not fail the start', async () => {
     const { disk, journal } = await start({ store: downLedger() });
     journal.open(opening('a'));
     runCall(journal, 'b');
@@ -415,7 +415,7 @@ describe('damage', () => {
     return left;
   }
 
-  test('a reply in one piece: one record less, and killed at any byte it is settled once', async () => {
+  test('a reply in one piece needs one record less, and is settled once after a kill at any byte', async () => {
     const { disk, journal } = await start({ store: downLedger() });
     runCall(journal, 'a');
     await Promise.resolve();
@@ -427,7 +427,7 @@ describe('damage', () => {
     await again.journal.close();
   });
 
-  test('torn-tail: the last segment is cut and the cut is reported', async () => {
+  test('a torn end of the last segment is cut off and reported', async () => {
     const disk = await recorded(['a', 'b']);
     const file = disk.files.get(segment(1));
     assert.ok(file);
@@ -440,7 +440,7 @@ describe('damage', () => {
     await again.journal.close();
   });
 
-  test('zeros-at-the-end of the last segment, as a power loss leaves them, are a torn tail', async () => {
+  test('zeros at the end of the last segment, as after a power loss, count as a torn end', async () => {
     const disk = await recorded(['a']);
     const file = disk.files.get(segment(1));
     assert.ok(file);
@@ -451,7 +451,7 @@ describe('damage', () => {
     await again.journal.close();
   });
 
-  test('flipped-bit in the middle: the segment is set aside, everything readable is used, the next start is clean', async () => {
+  test('a segment with a changed bit is set aside, everything readable is used, and the next start is clean', async () => {
     const disk = await recorded(['a', 'b', 'c']);
     const file = disk.files.get(segment(1));
     assert.ok(file);
@@ -473,7 +473,7 @@ describe('damage', () => {
     await third.journal.close();
   });
 
-  test('a torn segment that is not the last is damage, not a tail', async () => {
+  test('a torn end of an earlier segment is damage', async () => {
     const disk = await recorded(['a', 'b', 'c', 'd', 'e', 'f'], 1000);
     const file = disk.files.get(segment(1));
     assert.ok(file);
@@ -485,7 +485,7 @@ describe('damage', () => {
     await again.journal.close();
   });
 
-  test('crash-between: a start that dies before a damaged segment is renamed loses nothing', async () => {
+  test('a start that dies before it renames a damaged segment loses nothing', async () => {
     const disk = await recorded(['a', 'b', 'c']);
     const file = disk.files.get(segment(1));
     assert.ok(file);
@@ -498,7 +498,7 @@ describe('damage', () => {
     await again.journal.close();
   });
 
-  test('an entry that cannot be read back is given up loudly, and its segment is kept for the operator', async () => {
+  test('an entry that cannot be read back is logged, and its segment is kept for the operator', async () => {
     const store = new MemoryLedger();
     store.refuse = () => true;
     const { disk, journal } = await start({ store, segmentBytesMax: 1000, limits: { entriesInMemoryMax: 0 } });
@@ -513,14 +513,14 @@ describe('damage', () => {
     await journal.close();
   });
 
-  test('a segment of an unknown format stops the start and is named', async () => {
+  test('a segment of an unknown format fails the start and is named', async () => {
     const disk = new MemoryJournalDisk(new Map([[`${directory}/segment-0000000001.v2`, { bytes: Buffer.alloc(3), syncedBytes: 3 }]]));
     await assert.rejects(start({ disk }), /segment-0000000001\.v2 was written by another release/);
   });
 });
 
 describe('a failing disk', () => {
-  test('write-error: the segment is abandoned and its records are written to a new one', async () => {
+  test('after a failed write the segment is abandoned and its records are written to a new one', async () => {
     const { disk, journal } = await start({ store: downLedger() });
     journal.open(opening('a'));
     let failed = false;
@@ -538,7 +538,7 @@ describe('a failing disk', () => {
     await Promise.all([journal.close(), again.journal.close()]);
   });
 
-  test('short-write: a disk that takes a few bytes at a time gets them all', async () => {
+  test('a disk that accepts a few bytes at a time gets all of them', async () => {
     const { disk, journal } = await start({ store: downLedger() });
     disk.fault = (operation) => (operation === 'write' ? 7 : undefined);
     runCall(journal, 'a');
@@ -548,7 +548,7 @@ describe('a failing disk', () => {
     await Promise.all([journal.close(), again.journal.close()]);
   });
 
-  test('sync-error: never again on the same file; what was not synced is in the next one, also after a power loss', async () => {
+  test('after a failed sync the file is never written again, and unsynced records are in the next one, also after a power loss', async () => {
     const { disk, journal } = await start({ store: downLedger(), syncIntervalMs: 1 });
     const synced: string[] = [];
     disk.fault = (operation, path) => {
@@ -584,7 +584,7 @@ describe('a failing disk', () => {
     await journal.close();
   });
 
-  test('disk-full: new calls are refused, running ones are settled from memory, and it heals by itself', async () => {
+  test('a full disk refuses new calls, settles running ones from memory, and the journal recovers by itself', async () => {
     const { disk, store, journal } = await start();
     journal.open(opening('running'));
     journal.open(opening('still-running'));
@@ -611,7 +611,7 @@ describe('a failing disk', () => {
     await Promise.all([journal.close(), again.journal.close()]);
   });
 
-  test('disk-full for long: no litter of unfinished segments, and the refused entry is written when it heals', async () => {
+  test('a disk that is full for long collects no unfinished segments, and the refused entry is written afterwards', async () => {
     const { disk, journal } = await start({ store: downLedger() });
     journal.open(opening('a'));
     let attempts = 0;
@@ -632,7 +632,7 @@ describe('a failing disk', () => {
     await Promise.all([journal.close(), again.journal.close()]);
   });
 
-  test('sync-errors-in-a-row: a new segment that cannot be synced either means unavailable, until a probe succeeds', async () => {
+  test('if a new segment cannot be synced either, the journal is unavailable until a probe succeeds', async () => {
     const { disk, journal } = await start({ store: downLedger() });
     let broken = true;
     disk.fault = (operation) => (broken && operation === 'sync' ? denied('EIO') : undefined);
@@ -649,7 +649,7 @@ describe('a failing disk', () => {
     assert.equal(again.recovered.done, 1);
   });
 
-  test('hanging-sync: new calls are refused once too much waits for the disk, and close does not wait for ever', async () => {
+  test('a sync that hangs refuses new calls once too much waits for the disk, and close has a time limit', async () => {
     const { disk, journal } = await start({ limits: { unsyncedBytesMax: 1000, closeTimeoutMs: 5 } });
     disk.fault = (operation) => (operation === 'sync' ? new Promise<void>(() => {}) : undefined);
     for (let index = 0; index < 10 && journal.unavailableReason() === undefined; index += 1) journal.open(opening(`call_${index}`));
@@ -658,7 +658,7 @@ describe('a failing disk', () => {
     await journal.close();
   });
 
-  test('read-only directory: the start fails and names it', async () => {
+  test('a read-only directory fails the start and is named', async () => {
     const disk = new MemoryJournalDisk();
     disk.fault = (operation) => (operation === 'prepare' ? denied('EROFS') : undefined);
     await assert.rejects(start({ disk }), /The journal directory \/journal cannot be used: EROFS/);
@@ -669,7 +669,7 @@ describe('a failing disk', () => {
     await journal.close();
   });
 
-  test('second writer in one directory is refused until the first has closed', async () => {
+  test('a second writer in a directory is refused until the first has closed', async () => {
     const disk = new MemoryJournalDisk();
     const first = await start({ disk });
     await assert.rejects(start({ disk }), /another process is using \/journal/);

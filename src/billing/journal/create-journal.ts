@@ -24,7 +24,7 @@ export type JournalOptions = {
   readonly logger: Pick<Logger, 'warn' | 'error'>;
   readonly settleLost: LostCallSettler;
   readonly disk?: JournalDisk;
-  /** A power loss may cost this much of the latest records; a killed process loses none. */
+  /** A power loss may lose the records of this time; a killed process loses none. */
   readonly syncIntervalMs?: number;
   readonly shipIntervalMs?: number;
   readonly segmentBytesMax?: number;
@@ -32,21 +32,21 @@ export type JournalOptions = {
 };
 
 type OpenCall = {
-  /** As encodeOpening wrote it. */
+  /** The text of encodeOpening. */
   opening: string;
-  /** Which attempt it is, beyond the first. Records of a later attempt void those of an earlier one. */
+  /** The number of the attempt if it is not the first. Records of a later attempt void those of an earlier one. */
   attempt: number | undefined;
   readonly openedAtMs: number;
-  /** The segment with its first record, which must stay until the call is in the store. */
+  /** The segment of its first record, which must stay until the call is in the store. */
   readonly segment: number;
-  /** A HEAD that is not written yet: because its tick has not ended, or because the disk refused it. */
+  /** A HEAD that is not written yet: its tick has not ended, or the disk refused it. */
   head?: { readonly status: number; readonly upstreamRequestId?: string; readonly elapsedMs: number };
 };
 
 /**
- * Opens the journal in a directory: recovers what the last process left there, settles the calls it died in, and ships their entries.
- * Throws an Error that names the directory when it cannot be used: not writable, in use by another process, or holding segments that
- * cannot be read.
+ * Opens the journal in a directory: recovers the segments of the last process, settles the calls that it died in, and
+ * ships their entries. Throws an Error that names the directory if it cannot be used: not writable, in use by another
+ * process, or with segments that cannot be read.
  */
 export async function createJournal(options: JournalOptions): Promise<{ journal: Journal & JournalView; recovered: RecoveredCounts }> {
   const { directory, disk = nodeJournalDisk } = options;
@@ -72,11 +72,11 @@ class FileJournal implements Journal, JournalView {
   readonly #shipper: Shipper;
   readonly #numbers: readonly number[];
   readonly #calls = createSlotTable<OpenCall>();
-  /** Calls answered in this tick. */
+  /** Calls that were answered in this tick. */
   #answered: string[] = [];
-  /** How many calls that are not in the store yet have their first record in a segment. */
+  /** The number of calls by the segment of their first record, for calls that are not in the store yet. */
   readonly #holds = new Map<number, number>();
-  /** Segments with an entry that could not be read back: set aside instead of deleted. */
+  /** Segments with an entry that could not be read back: they are set aside and not deleted. */
   readonly #damaged = new Set<number>();
   #oldest: number;
   #closing: Promise<void> | undefined;
@@ -135,7 +135,7 @@ class FileJournal implements Journal, JournalView {
       this.#releaseSegments([]);
       return recovery.counts;
     } catch (error) {
-      // The first error says what is wrong; one of closing would only hide it.
+      // The first error explains the failure; an error of closing would only hide it.
       await this.#writer.close().catch(() => {});
       throw error;
     }
@@ -156,23 +156,25 @@ class FileJournal implements Journal, JournalView {
     const undo = this.#begin(opening, json, position);
   }
 
-  /** Returns what makes it undone, for an opening that was not written after all. */
+  /** Returns a function that undoes the opening if it was not written. */
   #begin({ callId, failedAttempts }: CallOpening, opening: string, position: RecordPosition): () => void {
     const attempt = failedAttempts === undefined ? undefined : attemptAfter(failedAttempts);
-    const known = this.#calls.get(callId);
-    if (known === undefined) {
+    const openCall = this.#calls.get(callId);
+    if (openCall === undefined) {
       this.#hold(position.segment);
       this.#calls.set(callId, { opening, attempt, openedAtMs: this.#options.clock.monotonicMs(), segment: position.segment });
       return () => this.#forget(callId);
     }
-    const former = { ...known };
-    known.opening = opening;
-    known.attempt = attempt;
-    delete known.head;
-    return () => void Object.assign(known, former);
+    const former = { ...openCall };
+    openCall.opening = opening;
+    openCall.attempt = attempt;
+    delete openCall.head;
+    return () => void Object.assign(openCall, former);
   }
 
-  /** Forgets a call whose opening is nowhere, unless it has ended meanwhile: then its entry has taken over. */
+  /**
+   * Removes a call whose opening was not written, unless it has ended in the meantime: then its entry has replaced it.
+   */
   #forget(callId: string): void {
     const call = this.#calls.take(callId);
     if (call !== undefined) this.#releaseSegments([call.segment]);
@@ -180,15 +182,15 @@ class FileJournal implements Journal, JournalView {
 
   head(callId: string, head: { readonly status: number; readonly upstreamRequestId?: string }): void {
     const call = this.#calls.get(callId);
-    // Records of a call that is done already would outlive its segments and mean nothing to a recovery.
+    // Records of a finished call would outlive its segments and mean nothing to a recovery.
     if (call === undefined) return;
     call.head = { ...head, elapsedMs: this.#elapsedMs(call) };
     if (this.#answered.push(callId) === 1) queueMicrotask(() => this.#writeHeads());
   }
 
   /**
-   * Writes the HEADs of this tick. A reply that came in one piece is done by now, and its entry says all that a HEAD would: nothing is
-   * written twice for it.
+   * Writes the HEADs of this tick. A reply that arrived in one piece is finished by now, and its entry contains
+   * everything of a HEAD, so its HEAD is not written.
    */
   #writeHeads(): void {
     for (const callId of this.#answered) {
@@ -198,7 +200,7 @@ class FileJournal implements Journal, JournalView {
     this.#answered = [];
   }
 
-  /** A HEAD that the disk refuses stays with its call, to be written when the disk takes records again. */
+  /** A HEAD that the disk refuses stays with its call, and is written when the disk accepts records again. */
   #writeHead(callId: string, call: OpenCall): void {
     if (this.#tryAppend(recordTypes.head, JSON.stringify({ callId, attempt: call.attempt, ...call.head })) !== undefined) delete call.head;
   }
@@ -207,7 +209,7 @@ class FileJournal implements Journal, JournalView {
     const call = this.#calls.get(callId);
     if (call === undefined) return;
     if (call.head !== undefined) this.#writeHead(callId, call);
-    // One that the disk refuses is not kept: the next is due within milliseconds and says more.
+    // A refused record is dropped: the next one follows within milliseconds and contains more.
     this.#tryAppend(recordTypes.progress, JSON.stringify({ callId, attempt: call.attempt, ...progress, elapsedMs: this.#elapsedMs(call) }));
   }
 
@@ -228,7 +230,7 @@ class FileJournal implements Journal, JournalView {
     if (position === undefined) then?.();
   }
 
-  /** Writes a final entry now, or with the others of this turn. Undefined when the disk refuses it already. */
+  /** Writes a final entry now, or with the others of this turn. Undefined if the disk refuses it at once. */
   #tryWrite(json: string, then: StagedCallback | undefined): RecordPosition | undefined {
     return this.#attempt(() =>
       then === undefined ? this.#writer.append(recordTypes.done, json) : this.#writer.stage(recordTypes.done, json, then),
@@ -266,7 +268,7 @@ class FileJournal implements Journal, JournalView {
   async #close(): Promise<void> {
     await this.#shipper.stop();
     const { promise: expired, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => reject(new Error('the disk did not finish in time')), this.#limits.closeTimeoutMs);
+    const timer = setTimeout(() => reject(new Error('the disk did not finish within the time limit')), this.#limits.closeTimeoutMs);
     try {
       await Promise.race([this.#writer.close(), expired]);
     } catch (error) {
@@ -289,13 +291,14 @@ class FileJournal implements Journal, JournalView {
     try {
       return write();
     } catch (error) {
-      // A refusal was logged by the writer, which says it to open() too. The callers keep in memory what must not be lost.
+      // The writer has logged the refusal and reports it to open() too. The callers keep in memory what must not be
+      // lost.
       if (!(error instanceof JournalUnavailableError)) this.#options.logger.error({ err: error }, 'journal record encoding failed');
       return undefined;
     }
   }
 
-  /** The entry as it can be written. A vendor's usage object that is no JSON, or is absurdly large, is left out. */
+  /** The text of the entry. Raw usage that cannot be encoded, or is far too large, is omitted. */
   #encode(entry: CallEntry, opening: string | undefined): { readonly json: string; readonly isWritable: boolean } {
     try {
       const json = encodeEntry(entry, opening);
@@ -314,7 +317,7 @@ class FileJournal implements Journal, JournalView {
   #readEntry({ segment, offset, length }: RecordPosition): Buffer {
     const bytes = this.#disk.readAt(join(this.#options.directory, segmentName(segment)), offset, length);
     const record = decodeRecord(bytes, 0);
-    if (record?.type !== recordTypes.done) throw new Error(`There is no whole DONE record at ${offset} of ${segmentName(segment)}.`);
+    if (record?.type !== recordTypes.done) throw new Error(`There is no complete DONE record at ${offset} of ${segmentName(segment)}.`);
     const entry = decodeEntry(record.value);
     return toLedgerBytes(encodeForLedger(entry, encodeEntry(entry)));
   }
@@ -328,7 +331,7 @@ class FileJournal implements Journal, JournalView {
     }
   }
 
-  /** Writes what the disk had refused, so that a crash from now on loses none of it. */
+  /** Writes the records that the disk had refused, so that a later crash loses none of them. */
   #writeRefused(): void {
     this.#calls.forEach((call, callId) => {
       if (call.head !== undefined) this.#writeHead(callId, call);
@@ -345,8 +348,8 @@ class FileJournal implements Journal, JournalView {
   }
 
   /**
-   * Deletes segments from the oldest on until one is still needed. Strictly in order: while a call's first record exists all its later
-   * ones do, so that a recovery never takes a finished call for a lost one.
+   * Deletes segments from the oldest up to the first that is still needed. Strictly in order: while a call's first
+   * record exists all its later ones do, so that a recovery never settles a finished call as lost.
    */
   #releaseSegments(released: readonly (number | undefined)[]): void {
     for (const segment of released) {
@@ -367,7 +370,7 @@ class FileJournal implements Journal, JournalView {
       if (this.#damaged.delete(segment)) this.#disk.rename(path, `${path}.corrupt`);
       else this.#disk.remove(path);
     } catch (error) {
-      // Numbers have gaps where a segment was set aside or never came to be.
+      // Numbers have gaps if a segment was set aside or never completed.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
       this.#options.logger.warn({ err: error, segment }, 'journal segment deletion failed');
     }

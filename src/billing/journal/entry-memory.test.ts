@@ -3,25 +3,25 @@ import { test } from 'node:test';
 
 import { createEntryMemory } from './entry-memory.ts';
 
-test('texts stay what they are while others come and go', () => {
+test('stored texts do not change while others are added and released', () => {
   const memory = createEntryMemory();
-  const kept = new Map<string, Buffer>();
+  const stored = new Map<string, Buffer>();
   for (let round = 0; round < 5000; round++) {
     const text = `{"entry":${round},"text":"${'ü世'.repeat(round % 200)}"}`;
-    kept.set(text, memory.keep(text.slice(0, 9), text.slice(9)));
+    stored.set(text, memory.keep(text.slice(0, 9), text.slice(9)));
     if (round % 3 === 0) continue;
-    const [oldest] = kept.keys();
+    const [oldest] = stored.keys();
     if (oldest === undefined) continue;
-    const bytes = kept.get(oldest);
-    kept.delete(oldest);
+    const bytes = stored.get(oldest);
+    stored.delete(oldest);
     assert.ok(bytes);
     assert.equal(bytes.toString(), oldest);
     memory.release(bytes);
   }
-  for (const [text, bytes] of kept) assert.equal(bytes.toString(), text);
+  for (const [text, bytes] of stored) assert.equal(bytes.toString(), text);
 });
 
-test('memory is used again once all of it is released', () => {
+test('a chunk is reused after all of it is released', () => {
   const memory = createEntryMemory();
   const seen = new Set<ArrayBufferLike>();
   for (let round = 0; round < 3000; round++) {
@@ -29,10 +29,10 @@ test('memory is used again once all of it is released', () => {
     seen.add(bytes.buffer);
     memory.release(bytes);
   }
-  assert.ok(seen.size <= 2, `${seen.size} pieces of memory`);
+  assert.ok(seen.size <= 2, `${seen.size} chunks`);
 });
 
-test('a text larger than a piece of memory has its own', () => {
+test('a text larger than a chunk has a chunk of its own', () => {
   const memory = createEntryMemory();
   const text = 'x'.repeat(1_000_000);
   const bytes = memory.keep(text.slice(0, 9), text.slice(9));
@@ -40,11 +40,11 @@ test('a text larger than a piece of memory has its own', () => {
   memory.release(bytes);
 });
 
-/** So many characters that a second such text needs another piece of memory. */
+/** With two texts of this length, the second needs another chunk. */
 const most = 256 * 1024 - ((256 * 1024) % 3);
 const large = (letter: string): string => letter.repeat(most / 3);
 
-test('short texts share a piece of memory, and those that are kept outlive the others in it', () => {
+test('short texts share a chunk, and a text in it outlives the others', () => {
   const memory = createEntryMemory();
   const first = memory.keep('', 'first');
   memory.release(first);
@@ -58,11 +58,11 @@ test('short texts share a piece of memory, and those that are kept outlive the o
   );
 });
 
-test('eight pieces of memory are kept for later besides the one in use, and not more', () => {
+test('eight unused chunks are kept for reuse besides the current one, and not more', () => {
   const memory = createEntryMemory();
   const fill = (): Buffer[] => Array.from({ length: 12 }, () => memory.keep('', large('ü')));
   const before = fill();
   for (const bytes of before) memory.release(bytes);
-  const known = new Set(before.map(({ buffer }) => buffer));
-  assert.equal(fill().filter(({ buffer }) => known.has(buffer)).length, 8 + 1);
+  const earlier = new Set(before.map(({ buffer }) => buffer));
+  assert.equal(fill().filter(({ buffer }) => earlier.has(buffer)).length, 8 + 1);
 });

@@ -18,25 +18,28 @@ import { promisify } from 'node:util';
 import { makeDirectory } from '../../platform/make-directory.ts';
 import { lockDirectory } from './lock-directory.ts';
 
-/** The file operations of the journal, and nothing more, so that tests can tear, fail and lose what it writes. */
+/** The file operations of the journal, so that tests can tear, fail and lose its writes. */
 export type JournalDisk = {
-  /** Makes the directory if need be (0700) and checks that it can be read and written. Throws the operating system's error. */
+  /**
+   * Creates the directory if needed (0700) and checks that it can be read and written. Throws the operating system's
+   * error.
+   */
   readonly prepare: (directory: string) => void;
-  /** Takes the directory for this process and returns the release. Throws while another process has it. */
+  /** Locks the directory for this process and returns the release. Throws while another process has it. */
   readonly lock: (directory: string) => () => void;
   readonly list: (directory: string) => readonly string[];
   /** Creates a file that must not exist yet, 0600, for appending. */
   readonly create: (path: string) => number;
-  /** Hands bytes to the operating system and returns how many it took. */
+  /** Passes bytes to the operating system and returns how many it accepted. */
   readonly write: (handle: number, bytes: Buffer, offset: number, length: number) => number;
-  /** Forces what was written to the disk. */
+  /** Forces written bytes to the disk. */
   readonly sync: (handle: number) => Promise<void>;
   /** Forces the names of new files to the disk. */
   readonly syncDirectory: (directory: string) => Promise<void>;
   readonly close: (handle: number) => void;
   readonly read: (path: string) => Buffer;
   readonly readAt: (path: string, offset: number, length: number) => Buffer;
-  /** Cuts a file and forces the cut to the disk. */
+  /** Truncates a file and forces the change to the disk. */
   readonly truncate: (path: string, length: number) => void;
   readonly rename: (from: string, to: string) => void;
   readonly remove: (path: string) => void;

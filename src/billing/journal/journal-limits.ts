@@ -1,13 +1,13 @@
-/** Bounds of what a journal holds and for how long it tries. */
+/** Sizes and times of a journal. */
 export type JournalLimits = {
-  /** Entries kept in memory while they wait for the store; further ones are read back from the segments. */
+  /** The most entries in memory that wait for the store; further ones are read back from the segments. */
   readonly entriesInMemoryMax: number;
-  /** Entries that may wait for the store before new calls are refused. */
+  /** The most entries that may wait for the store before new calls are refused. */
   readonly entriesPendingMax: number;
   readonly batchEntriesMax: number;
   readonly storeTimeoutMs: number;
   readonly backoffMs: { readonly first: number; readonly last: number };
-  /** After a failure of the disk, how long until the next attempt. */
+  /** After a failure of the disk, the time until the next attempt. */
   readonly retryIntervalMs: number;
   readonly unsyncedBytesMax: number;
   readonly closeTimeoutMs: number;

@@ -10,7 +10,7 @@ function written(json: string): Buffer {
   return buffer.subarray(0, encodeRecord(buffer, 0, recordTypes.head, json));
 }
 
-test('a record stands in the file as the format says: length, checksum, type, payload', () => {
+test('a record is encoded as length, checksum, type and payload', () => {
   const bytes = written('{}');
   assert.equal(bytes.length, 11);
   assert.deepEqual([bytes.readUInt32LE(0), bytes[8], bytes.toString('utf8', 9)], [2, 2, '{}']);
@@ -18,7 +18,7 @@ test('a record stands in the file as the format says: length, checksum, type, pa
   assert.deepEqual(decodeRecord(bytes, 0), { type: recordTypes.head, offset: 0, length: 11, value: {} });
 });
 
-test('every changed byte, a missing end and an unknown type make it no record', () => {
+test('a record with a changed byte, a missing end or an unknown type is not decoded', () => {
   const bytes = written('{"a":"ü"}');
   for (let at = 0; at < bytes.length; at += 1) {
     const damaged = Buffer.from(bytes);
@@ -28,7 +28,7 @@ test('every changed byte, a missing end and an unknown type make it no record', 
   }
 });
 
-test('a payload is as long as it may be and no longer, and at least an object', () => {
+test('a payload must be an object within the size limit', () => {
   const longest = `{"a":"${'x'.repeat(recordPayloadBytesMax - 8)}"}`;
   assert.ok(decodeRecord(written(longest), 0));
   assert.equal(decodeRecord(written(`${longest} `), 0), undefined);
@@ -36,7 +36,7 @@ test('a payload is as long as it may be and no longer, and at least an object', 
   assert.equal(decodeRecord(written('[]'), 0), undefined);
 });
 
-test('a torn end is no damage, and whole records behind a hole are found', () => {
+test('a torn end is not damage, and complete records after a damaged part are found', () => {
   const [one, two] = [written('{"n":1}'), written('{"n":2}')];
   const torn = scanSegment(Buffer.concat([one, two.subarray(0, 5)]));
   assert.deepEqual([torn.records.length, torn.cleanBytes, torn.damaged], [1, one.length, false]);
@@ -47,7 +47,7 @@ test('a torn end is no damage, and whole records behind a hole are found', () =>
   assert.deepEqual(scanSegment(Buffer.alloc(0)), { records: [], cleanBytes: 0, damaged: false });
 });
 
-test('segments are read in their order, other files are left alone, and those of another release stop it', () => {
+test('segments are listed in order, other files are ignored, and a segment of another release is an error', () => {
   assert.equal(segmentName(12), 'segment-0000000012.v1');
   const names = [segmentName(12), 'probe', segmentName(3), `${segmentName(4)}.corrupt`, `x${segmentName(5)}`, 'segment-1.v1'];
   assert.deepEqual(readSegmentNumbers(names), [3, 12]);

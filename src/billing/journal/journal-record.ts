@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 
-/** What a record says. The numbers are on disk and are never reused. */
+/** Types of records. The numbers are on disk and are never reused. */
 export const recordTypes = { open: 1, head: 2, progress: 3, done: 4 } as const;
 
 export type RecordType = (typeof recordTypes)[keyof typeof recordTypes];
@@ -8,7 +8,7 @@ export type RecordType = (typeof recordTypes)[keyof typeof recordTypes];
 /** Length of the payload u32 | CRC-32 of type and payload u32 | type u8 | payload, little endian. */
 const recordHeaderBytes = 9;
 
-/** The longest payload. A call's entry is a few kilobytes; what is longer than this is damage. */
+/** The longest payload. A call's entry has a few kilobytes; a larger length is damage. */
 export const recordPayloadBytesMax = 1024 * 1024;
 
 export type JournalRecord = {
@@ -20,18 +20,22 @@ export type JournalRecord = {
 
 export type SegmentScan = {
   readonly records: readonly JournalRecord[];
-  /** Bytes from the start that are whole records. Less than the file's length: the rest is torn or damaged. */
+  /**
+   * Bytes from the start that are complete records. If less than the length of the file, the rest is torn or damaged.
+   */
   readonly cleanBytes: number;
-  /** True when whole records follow a place that is none: damage in the middle rather than an end that was never written. */
+  /**
+   * True if complete records follow a part that is none: damage in the middle, and not an end that was never written.
+   */
   readonly damaged: boolean;
 };
 
-/** An upper bound of the bytes that a record with this payload takes, before its length in UTF-8 is known. */
+/** An upper limit of the bytes of a record with this payload, before its length in UTF-8 is known. */
 export function recordBytesBound(json: string): number {
   return recordHeaderBytes + json.length * 3;
 }
 
-/** Writes a record into a buffer that has room for `recordBytesBound`, and returns its length. */
+/** Writes a record into a buffer with at least `recordBytesBound` free bytes, and returns its length. */
 export function encodeRecord(buffer: Buffer, at: number, type: RecordType, json: string): number {
   const payload = buffer.write(json, at + recordHeaderBytes, 'utf8');
   buffer[at + 8] = type;
@@ -40,21 +44,21 @@ export function encodeRecord(buffer: Buffer, at: number, type: RecordType, json:
   return recordHeaderBytes + payload;
 }
 
-/** Reads the record at an offset, or undefined where there is no whole, undamaged one. */
+/** Decodes the record at an offset; undefined if there is no complete, undamaged one. */
 export function decodeRecord(buffer: Buffer, at: number): JournalRecord | undefined {
   if (at + recordHeaderBytes > buffer.length) return undefined;
   const payload = buffer.readUInt32LE(at);
   const end = at + recordHeaderBytes + payload;
   const type = buffer[at + 8];
   if (payload < 2 || payload > recordPayloadBytesMax || end > buffer.length || !isRecordType(type)) return undefined;
-  // Every payload is a JSON object; looking at its first byte spares a checksum at nearly every offset of a damaged stretch.
+  // Every payload is a JSON object; checking its first byte avoids a checksum at nearly every offset of a damaged part.
   if (buffer[at + recordHeaderBytes] !== 0x7b) return undefined;
   if (crc32(buffer.subarray(at + 8, end)) !== buffer.readUInt32LE(at + 4)) return undefined;
   const value: unknown = JSON.parse(buffer.toString('utf8', at + recordHeaderBytes, end));
   return { type, offset: at, length: end - at, value };
 }
 
-/** Reads all whole records of a segment, also those behind a damaged stretch. */
+/** Reads all complete records of a segment, also those after a damaged part. */
 export function scanSegment(buffer: Buffer): SegmentScan {
   const records: JournalRecord[] = [];
   let cleanBytes: number | undefined;

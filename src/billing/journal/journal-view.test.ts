@@ -18,7 +18,7 @@ function entry(callId: string): CallEntry {
   return { ...base, callId };
 }
 
-/** A journal whose store takes nothing until it is told to. */
+/** A journal whose store accepts nothing until the test allows it. */
 async function openJournal(limits: JournalOptions['limits'] = {}) {
   const shipped: string[] = [];
   let isDown = true;
@@ -49,7 +49,7 @@ async function openJournal(limits: JournalOptions['limits'] = {}) {
 
 const ids = (journal: JournalView, callId: string): readonly string[] => journal.pendingRows(callId).map((row) => row.callId);
 
-test('a row is open from its opening to its end, waits from then on, and is gone once it is shipped', async () => {
+test('a row is open until its end, then pending, and not in the view after it is shipped', async () => {
   const { journal, ship } = await openJournal();
   const call = entry('req_1');
   journal.open(call);
@@ -70,7 +70,7 @@ test('parts are found with their call, and calls whose ids begin alike are not',
   await journal.close();
 });
 
-test('what only the disk has is read back from there', async () => {
+test('entries that are only on the disk are read back', async () => {
   const { journal } = await openJournal({ entriesInMemoryMax: 1 });
   for (const id of ['req_1', 'req_2', 'req_3']) journal.done(entry(id));
   for (const id of ['req_1', 'req_2', 'req_3']) assert.deepEqual(ids(journal, id), [id]);

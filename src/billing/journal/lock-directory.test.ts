@@ -10,7 +10,7 @@ import { isDirectoryHeld, lockDirectory } from './lock-directory.ts';
 const needsProc = { skip: process.platform !== 'linux' && 'needs /proc' };
 const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 
-/** The state and the start time of a process, as the kernel's manual counts them: fields 3 and 22, of which the second is in parentheses. */
+/** The state and the start time of a process: fields 3 and 22 of its stat file; field 2 is in parentheses. */
 function statusOf(processId: number): { readonly state: string; readonly start: string } {
   const [, state = '', rest = ''] = /^\d+ \(.*\) (\S) (.*)$/.exec(readFileSync(`/proc/${processId}/stat`, 'utf8').trim()) ?? [];
   return { state, start: rest.split(' ')[18] ?? '' };
@@ -25,8 +25,8 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 /**
- * A process that lives until `end`, and a child of its own that has ended and that it never asks about: a shell would, so it has become another program
- * before its child is let go.
+ * A process that runs until `end`, with a child that has ended and that it never waits for. A shell would wait, so the
+ * shell replaces itself by another program before its child ends.
  */
 async function startParent() {
   const parent = spawn('sh', ['-c', 'read line <&3 & echo $!; exec sleep 60'], { stdio: ['ignore', 'pipe', 'inherit', 'pipe'] });
@@ -55,7 +55,7 @@ describe('the lock of a journal directory', () => {
 
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  test('is held once, names its holder, and leaves nothing behind', () => {
+  test('is held once, names its holder, and leaves no file', () => {
     const release = lockDirectory(directory);
     assert.throws(() => lockDirectory(directory), new RegExp(`another process is using .* \\(process ${process.pid}\\)`));
     release();
@@ -73,7 +73,7 @@ describe('the lock of a journal directory', () => {
     },
   );
 
-  test('dead-holder and a file that names nobody are stale', () => {
+  test('the lock of a dead process, and a file without a holder, are stale', () => {
     for (const held of ['999999999 boot 1', '', 'nonsense', '-1 a b', '0 a b']) {
       writeFileSync(join(directory, 'journal.lock'), held);
       lockDirectory(directory)();
@@ -81,14 +81,14 @@ describe('the lock of a journal directory', () => {
     assert.deepEqual(readdirSync(directory), []);
   });
 
-  test('a release after the lock was taken over removes nobody else’s', () => {
+  test('a release after a takeover does not remove the lock of the new holder', () => {
     const release = lockDirectory(directory);
     writeFileSync(join(directory, 'journal.lock'), 'someone else');
     release();
     assert.equal(content(), 'someone else');
   });
 
-  test('of another process: held while that lives, stale when it waits only for its parent', needsProc, async () => {
+  test('the lock of another process is held while it runs, and stale if it is a zombie', needsProc, async () => {
     const { living, dead, end } = await startParent();
     try {
       for (const [processId, isHeld] of [
@@ -106,14 +106,14 @@ describe('the lock of a journal directory', () => {
     }
   });
 
-  test('names of processes that cannot be, written as the lock writes them, are stale', needsProc, () => {
+  test('locks with impossible process ids are stale', needsProc, () => {
     for (const name of ['999999999', '0', '-1', 'NaN']) {
       writeFileSync(join(directory, 'journal.lock'), `${name} ${bootId()} unknown`);
       assert.equal(isDirectoryHeld(directory), false, name);
     }
   });
 
-  test('whether it is held can be asked without taking it, and only its owner can read it', () => {
+  test('the state can be read without taking the lock, and only its owner can read the file', () => {
     assert.equal(isDirectoryHeld(directory), false);
     const release = lockDirectory(directory);
     assert.equal(isDirectoryHeld(directory), true);
@@ -122,7 +122,7 @@ describe('the lock of a journal directory', () => {
     assert.equal(isDirectoryHeld(directory), false);
   });
 
-  test('that cannot be read is an error and is not taken for a free one', () => {
+  test('a lock that cannot be read is an error, and does not count as free', () => {
     mkdirSync(join(directory, 'journal.lock'));
     assert.throws(() => lockDirectory(directory), { code: 'EISDIR' });
     assert.deepEqual(readdirSync(directory), ['journal.lock']);

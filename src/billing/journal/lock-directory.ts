@@ -4,10 +4,11 @@ import { join } from 'node:path';
 const lockName = 'journal.lock';
 
 /**
- * Takes a directory for this process until the release is called or the process dies, however it dies. A second writer would settle
- * the calls of the first as lost and delete its segments. Node has no file locks, so the lock is a file that names its holder: process id,
- * boot and start time. A restarted container gives a new process the old id, and only the start time tells them apart.
- * Throws an Error while the holder lives. A holder in another container that shares the directory cannot be seen.
+ * Locks a directory for this process until it releases the lock or dies, in any way. A second writer would settle the
+ * calls of the first as lost and delete its segments. Node has no file locks, so the lock is a file that names its
+ * holder: process id, boot and start time. After a restart of a container a new process may have the old id, and only
+ * the start time differs. Throws an Error while the holder runs. A holder in another container that shares the
+ * directory cannot be detected.
  */
 export function lockDirectory(directory: string): () => void {
   const path = join(directory, lockName);
@@ -27,13 +28,13 @@ export function lockDirectory(directory: string): () => void {
   };
 }
 
-/** Whether a living process has taken the directory. */
+/** Whether a running process has locked the directory. */
 export function isDirectoryHeld(directory: string): boolean {
   const held = readLock(join(directory, lockName));
   return held !== undefined && isAlive(held);
 }
 
-/** Linking is the one way to create a file together with its content, or not at all when it exists. */
+/** Only linking creates a file together with its content, and fails if the file exists. */
 function tryLink(draft: string, path: string): boolean {
   try {
     linkSync(draft, path);
@@ -50,7 +51,7 @@ function removeStale(path: string, aside: string, directory: string): void {
   if (isAlive(held)) throw new Error(`another process is using ${directory} (process ${held.split(' ')[0]})`);
   renameSync(path, aside);
   const removed = readLock(aside);
-  // Another process may have taken the stale lock's place between the look and the move: then it is given back.
+  // Another process may have replaced the stale lock between the check and the rename: then its lock is restored.
   if (removed !== held) renameSync(aside, path);
   else unlinkSync(aside);
 }
@@ -70,13 +71,13 @@ function isAlive(held: string): boolean {
   try {
     process.kill(processId, 0);
   } catch (error) {
-    // EPERM says that it lives and belongs to someone else.
+    // EPERM means that the process runs and belongs to another user.
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
   return describeProcess(processId) === held;
 }
 
-/** `<process id> <boot> <start>`. Where there is no /proc the last two are unknown, and the process id alone decides. */
+/** `<process id> <boot> <start>`. Without /proc the last two are unknown, and only the process id counts. */
 function describeProcess(processId: number): string {
   return `${processId} ${readProc('sys/kernel/random/boot_id')} ${startOf(readProc(`${processId}/stat`))}`;
 }
@@ -85,14 +86,14 @@ function readProc(name: string): string {
   try {
     return readFileSync(join('/proc', name), 'utf8').trim();
   } catch {
-    // Not Linux, or the process has ended meanwhile: both are told apart by process.kill.
+    // Not Linux, or the process has ended: process.kill distinguishes the two.
     return 'unknown';
   }
 }
 
 /**
- * The 22nd field. The second is the program's name in parentheses and may hold spaces and parentheses of its own. A zombie (the third field)
- * writes nothing any more and waits only for its parent, so it is nobody.
+ * The 22nd field. The second field is the program's name in parentheses and may contain spaces and parentheses. A
+ * zombie (the third field) writes nothing any more and waits only for its parent, so it does not count.
  */
 function startOf(stat: string): string {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -45,14 +45,14 @@ const say = (type: RecordType, value: object): Buffer => record(type, JSON.strin
 const opened = (callId: string): Buffer => record(open, encodeOpening(opening(callId)));
 const ended = (callId: string): Buffer => record(done, encodeEntry(lost(opening(callId))));
 
-/** Recovers segments that hold these bytes, and tells what was written anew, logged, and asked of the settler. */
+/** Recovers segments with these bytes, and returns what was written again, logged, and passed to the settler. */
 async function recover(segments: readonly Buffer[], settleLost: LostCallSettler = lost) {
   const files = segments.map((bytes, index): [string, { bytes: Buffer; syncedBytes: number }] => [
     `${directory}/segment-000000000${index + 1}.v1`,
     { bytes, syncedBytes: bytes.length },
   ]);
   const appended: CallEntry[] = [];
-  const asked: unknown[][] = [];
+  const settled: unknown[][] = [];
   const logged: unknown[][] = [];
   const { calls, counts } = await recoverSegments({
     disk: new MemoryJournalDisk(new Map(files)),
@@ -66,15 +66,15 @@ async function recover(segments: readonly Buffer[], settleLost: LostCallSettler 
       flush: () => Promise.resolve(),
     },
     settleLost: (...call) => {
-      asked.push(call.slice(1));
+      settled.push(call.slice(1));
       return settleLost(...call);
     },
     logger: { warn: (...line: unknown[]) => logged.push(line), error: (...line: unknown[]) => logged.push(line) },
   });
-  return { calls, counts, appended, asked, logged };
+  return { calls, counts, appended, settled, logged };
 }
 
-test('a final entry in a sound segment is shipped from where it lies; one in a damaged segment is written anew', async () => {
+test('a final entry in an undamaged segment is shipped from there; one in a damaged segment is written again', async () => {
   const damaged = Buffer.concat([ended('a'), Buffer.from('?'), ended('b')]);
   const sound = Buffer.concat([opened('c'), ended('c')]);
   const { calls, counts, appended, logged } = await recover([damaged, sound]);
@@ -96,13 +96,13 @@ test('a final entry in a sound segment is shipped from where it lies; one in a d
   assert.deepEqual(logged, [[{ segment: 1, keptAs }, 'damaged journal segment quarantined']]);
 });
 
-test('torn-tail: how much was cut off is logged with its segment', async () => {
+test('the length of a torn end is logged with its segment', async () => {
   const { counts, logged } = await recover([ended('a'), Buffer.concat([ended('b'), ended('c').subarray(0, 20)])]);
   assert.equal(counts.tornBytes, 20);
   assert.deepEqual(logged, [[{ segment: 2, tornBytes: 20 }, 'journal segment truncated after a torn write']]);
 });
 
-test('a call that cannot be settled is booked as lost and estimated, with no amount, and is named', async () => {
+test('a call that cannot be settled is booked as lost and estimated with amount 0, and logged', async () => {
   const err = new Error('no prices');
   const { counts, appended, logged } = await recover([opened('a')], () => {
     throw err;
@@ -113,8 +113,8 @@ test('a call that cannot be settled is booked as lost and estimated, with no amo
   assert.deepEqual(logged, [[{ err, callId: 'a' }, 'lost call booked with amount 0']]);
 });
 
-test('where the opening of the latest attempt is lost, an earlier one says whose call it was, and nothing else of it counts', async () => {
-  const { appended, asked } = await recover([
+test('if the opening of the latest attempt is lost, an earlier one gives the caller, and nothing else of it is used', async () => {
+  const { appended, settled } = await recover([
     Buffer.concat([
       say(head, { callId: 'a', attempt: 2, status: 200, elapsedMs: 5 }),
       opened('a'),
@@ -126,7 +126,7 @@ test('where the opening of the latest attempt is lost, an earlier one says whose
     appended.map(({ callId, upstream }) => [callId, upstream]),
     [['a', 'first']],
   );
-  assert.deepEqual(asked, [[{ callId: 'a', attempt: 2, status: 200, elapsedMs: 5 }, undefined]]);
+  assert.deepEqual(settled, [[{ callId: 'a', attempt: 2, status: 200, elapsedMs: 5 }, undefined]]);
 });
 
 for (const [name, reports, merged] of [
@@ -138,9 +138,9 @@ for (const [name, reports, merged] of [
     { usage: { inputTokens: 3, outputTokens: 2 } },
   ],
 ] as const) {
-  test(`reports of progress ${name}: counts never fall, and no usage is made up`, async () => {
+  test(`reports of progress ${name}: counts never decrease, and missing usage stays missing`, async () => {
     const [first, second] = reports;
-    const { asked } = await recover([
+    const { settled } = await recover([
       Buffer.concat([
         opened('a'),
         say(head, { callId: 'a', status: 200, elapsedMs: 1 }),
@@ -148,7 +148,7 @@ for (const [name, reports, merged] of [
         say(progress, { callId: 'a', ...second, outputCharacters: 60, elapsedMs: 8 }),
       ]),
     ]);
-    const [, reported] = asked[0] ?? [];
+    const [, reported] = settled[0] ?? [];
     assert.deepEqual(reported, { ...merged, outputCharacters: 70, elapsedMs: 9 });
   });
 }

@@ -8,21 +8,23 @@ import { segmentName } from './segment-name.ts';
 import type { RecordPosition, SegmentWriter } from './segment-writer.ts';
 import type { LostCallSettler, RecordedHead, RecordedProgress } from './settle-lost-call.ts';
 
-/** What a start found in the journal that the last process left. */
+/** The result of recovering the segments of the last process. */
 export type RecoveredCounts = {
   readonly segments: number;
   readonly records: number;
-  /** Calls whose entry was complete and is shipped (again, for all the journal knows). */
+  /** Calls with a complete entry, which is shipped, perhaps again. */
   readonly done: number;
-  /** Calls that the process died in: answered ones are charged, unanswered and failed ones cost nothing. */
+  /**
+   * Calls that were running when the process died: answered ones are charged, unanswered and failed ones cost nothing.
+   */
   readonly lostAnswered: number;
   readonly lostUnanswered: number;
   readonly lostFailed: number;
-  /** Answered calls for which settling itself failed: booked with amount 0 and `internal_error`, and logged. */
+  /** Answered calls that could not be settled: booked with amount 0 and `internal_error`, and logged. */
   readonly unsettled: number;
-  /** Bytes of the last segment that were never completely written, and were cut off. */
+  /** Bytes at the end of the last segment that were not completely written, and were cut off. */
   readonly tornBytes: number;
-  /** Segments damaged elsewhere. What could be read of them is used; they are kept under these names. */
+  /** Segments with other damage. Their readable records are used; the files are kept under these names. */
   readonly quarantined: readonly string[];
 };
 
@@ -30,7 +32,7 @@ type RecoveredCall = { readonly callId: string; readonly position: RecordPositio
 
 type Recovery = {
   readonly counts: RecoveredCounts;
-  /** Every call to ship, its entry in the journal. */
+  /** Every call to ship, with the position of its entry in the journal. */
   readonly calls: readonly RecoveredCall[];
 };
 
@@ -44,22 +46,23 @@ export type RecoverOptions = {
 };
 
 type CallState = {
-  /** The latest attempt that any record is of: what earlier ones said is void. */
+  /** The latest attempt that any record belongs to: records of earlier ones are void. */
   attempt: number;
   opening?: CallOpening;
   head?: RecordedHead;
   progress?: RecordedProgress;
-  /** The entry, where it will stay. */
+  /** The position of the entry in an undamaged segment. */
   position?: RecordPosition;
-  /** The entry, where it stands in a damaged segment. */
+  /** The entry in a damaged segment. */
   rescued?: string;
 };
 
 type Found = { calls: Map<string, CallState>; records: number; tornBytes: number; damaged: number[] };
 
 /**
- * Reads what the last process left and settles the calls it died in. Safe to be interrupted anywhere and to be repeated: every entry it
- * makes is on the disk before a damaged segment is renamed, and a call that has an entry is not settled again.
+ * Reads the segments of the last process and settles the calls that it died in. It can be interrupted anywhere and
+ * repeated: every new entry is on the disk before a damaged segment is renamed, and a call with an entry is not settled
+ * again.
  */
 export async function recoverSegments(options: RecoverOptions): Promise<Recovery> {
   const found = readSegments(options);
@@ -99,8 +102,8 @@ function readSegments({ disk, directory, numbers, logger }: RecoverOptions): Fou
 }
 
 /**
- * Records of one call may stand in any order and more than once: a final entry always wins, a later attempt wins over an earlier one, and within an attempt
- * later reports add to earlier ones.
+ * Records of one call may be in any order and repeated. A final entry always wins, a later attempt wins over an earlier
+ * one, and within an attempt later reports are merged into earlier ones.
  */
 function applyRecord({ calls, damaged }: Found, record: JournalRecord, segment: number): void {
   const { callId } = record.value as { readonly callId: string };
@@ -112,7 +115,7 @@ function applyRecord({ calls, damaged }: Found, record: JournalRecord, segment: 
     return;
   }
   const attempt = attemptOf(record);
-  // Where the latest attempt's opening is lost, an earlier one still says whose call it was.
+  // If the opening of the latest attempt is lost, an earlier one still gives the caller.
   if (attempt < call.attempt) {
     if (record.type === recordTypes.open) call.opening ??= record.value as CallOpening;
     return;
@@ -145,18 +148,18 @@ function attemptOf({ type, value }: JournalRecord): number {
   return (value as { readonly attempt?: number }).attempt ?? 1;
 }
 
-function mergeProgress(known: RecordedProgress | undefined, later: RecordedProgress): RecordedProgress {
-  const usage = { ...known?.usage, ...later.usage };
+function mergeProgress(earlier: RecordedProgress | undefined, later: RecordedProgress): RecordedProgress {
+  const usage = { ...earlier?.usage, ...later.usage };
   return {
-    ...((known?.usage ?? later.usage) !== undefined && { usage }),
-    outputCharacters: Math.max(known?.outputCharacters ?? 0, later.outputCharacters),
-    elapsedMs: Math.max(known?.elapsedMs ?? 0, later.elapsedMs),
+    ...((earlier?.usage ?? later.usage) !== undefined && { usage }),
+    outputCharacters: Math.max(earlier?.outputCharacters ?? 0, later.outputCharacters),
+    elapsedMs: Math.max(earlier?.elapsedMs ?? 0, later.elapsedMs),
   };
 }
 
 type LostTally = { lostAnswered: number; lostUnanswered: number; lostFailed: number; unsettled: number };
 
-/** Writes the entry of a call that has none in a sound segment. Undefined when the records are too few to say whose call it was. */
+/** Writes the entry of a call that has none in an undamaged segment. Undefined if no opening gives the caller. */
 function rewriteEntry(call: CallState, options: RecoverOptions, tally: LostTally): RecordPosition | undefined {
   if (call.rescued !== undefined) return options.writer.append(recordTypes.done, call.rescued);
   if (call.opening === undefined) return undefined;
@@ -171,7 +174,7 @@ function settle(opening: CallOpening, call: CallState, { settleLost, logger }: R
     else tally.lostAnswered += 1;
     return entry;
   } catch (error) {
-    // One call that cannot be priced must not keep the gateway from starting, nor vanish from the books.
+    // A call that cannot be priced must not keep the gateway from starting, and must be in the ledger.
     logger.error({ err: error, callId: opening.callId }, 'lost call booked with amount 0');
     tally.unsettled += 1;
     const charge = { amountNanoUsd: 0n, lines: [] };

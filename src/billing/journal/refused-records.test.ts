@@ -22,7 +22,7 @@ afterEach(async () => {
 
 type Setup = Partial<JournalOptions> & { readonly disk?: MemoryJournalDisk };
 
-/** A journal whose store takes the calls that `takes` says, and what it logs, as `level message: error`. */
+/** A journal whose store accepts the calls of `takes`, and its log as `level message: error`. */
 async function start({ limits, disk = new MemoryJournalDisk(), ...rest }: Setup = {}) {
   const rows = new Map<string, CallEntry>();
   const store = { takes: (_callId: string): boolean => true };
@@ -58,7 +58,7 @@ async function start({ limits, disk = new MemoryJournalDisk(), ...rest }: Setup 
 
 const names = new Map(Object.entries(recordTypes).map(([name, type]) => [type as number, name]));
 
-/** The records that a killed process leaves on the disk, as `type callId`. */
+/** The records on the disk after a kill, as `type callId`. */
 function written(disk: MemoryJournalDisk): readonly string[] {
   return [...disk.files.values()].flatMap(({ bytes }) =>
     scanSegment(bytes).records.map(({ type, value }) => `${names.get(type)} ${(value as CallEntry).callId}`),
@@ -77,7 +77,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-/** Lets writes fail until it is told that there is room again. */
+/** Makes writes fail until the returned function is called. */
 function fill(disk: MemoryJournalDisk, journal: Journal): () => Promise<void> {
   disk.fault = (operation) => {
     if (operation === 'write' || operation === 'create') throw new Error('ENOSPC');
@@ -93,7 +93,7 @@ function runCall(journal: Journal, callId: string): void {
   journal.done(entry(callId));
 }
 
-/** An entry whose record is just so many bytes long, in letters of this many bytes. */
+/** An entry whose record has exactly this many bytes, in letters of this size. */
 function entryOfBytes(callId: string, bytes: number, letter: string): CallEntry {
   const withText = (text: string): CallEntry => ({ ...entry(callId), rawUsage: { text } });
   const rest = bytes - Buffer.byteLength(encodeEntry(withText(''), encodeOpening(opening(callId))));
@@ -119,7 +119,7 @@ for (const letter of ['x', 'ü', '世']) {
   }
 }
 
-test('an entry that cannot be encoded is said to be so, and is written without what the vendor sent', async () => {
+test('an entry that cannot be encoded is logged, and written without the raw usage of the vendor', async () => {
   const { disk, journal, lines } = await start();
   journal.done({ ...entry('a'), rawUsage: { count: 1n } });
   assert.deepEqual(written(disk), ['done a']);
@@ -141,10 +141,10 @@ test('an entry too long for a record is shipped from memory, never written, and 
   store.takes = () => true;
   await journal.drain(soon());
   assert.equal(rows.get('long')?.requestedModel, requestedModel);
-  assert.equal(lines.filter((line) => line.includes('journal record encoding failed')).length, 0, 'a refusal is no fault of a record');
+  assert.equal(lines.filter((line) => line.includes('journal record encoding failed')).length, 0, 'a refusal is not an encoding failure');
 });
 
-test('what the disk had refused is written once when it heals, and nothing else again', async () => {
+test('refused records are written once when the disk recovers, and no other record is repeated', async () => {
   const { disk, journal, store } = await start();
   store.takes = () => false;
   runCall(journal, 'before');
@@ -169,7 +169,7 @@ test('what the disk had refused is written once when it heals, and nothing else 
 });
 
 for (const segmentBytesMax of [1, 1_000_000]) {
-  test(`records that move are read from where they went, the others from where they are (segments of ${segmentBytesMax} bytes)`, async () => {
+  test(`moved records are read from their new position, the others from the old one (segments of ${segmentBytesMax} bytes)`, async () => {
     const { disk, journal, store } = await start({ segmentBytesMax, limits: { entriesInMemoryMax: 0 } });
     store.takes = () => false;
     runCall(journal, 'synced');
@@ -188,7 +188,7 @@ for (const segmentBytesMax of [1, 1_000_000]) {
   });
 }
 
-test('an entry that waited for its turn and was written is left to the journal', async () => {
+test('an entry that was staged and written is read from the journal', async () => {
   const { disk, journal, store } = await start({ limits: { entriesInMemoryMax: 0 } });
   store.takes = () => false;
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -200,7 +200,7 @@ test('an entry that waited for its turn and was written is left to the journal',
   assert.equal(reads, 1);
 });
 
-test('an opening that is refused at the end of its turn is unknown afterwards and keeps no segment', async () => {
+test('an opening that is refused at the end of its turn is removed and keeps no segment', async () => {
   const { disk, journal } = await start();
   const heal = fill(disk, journal);
   const { promise, resolve } = Promise.withResolvers<unknown>();
@@ -214,7 +214,7 @@ test('an opening that is refused at the end of its turn is unknown afterwards an
   assert.deepEqual([...disk.files.keys()], [pathOf(2)]);
 });
 
-test('a call of several attempts keeps its first segment once', async () => {
+test('a call with several attempts keeps only its first segment', async () => {
   const { disk, journal } = await start({ segmentBytesMax: 1 });
   const failed = { upstream: 'other', credential: 'other', upstreamModel: 'm', errorCode: 'upstream_error', durationMs: 3 };
   journal.open(opening('a'));
@@ -266,18 +266,18 @@ for (const [code, expected] of [
   });
 }
 
-test('an entry that cannot be read back is named with the place where it should be', async () => {
+test('an entry that cannot be read back is logged with its position', async () => {
   const { disk, journal, store, lines } = await start({ limits: { entriesInMemoryMax: 0 } });
   store.takes = () => false;
   journal.done(entry('a'));
   disk.files.get(pathOf(1))?.bytes.fill(0);
   await journal.drain(soon());
   assert.deepEqual(lines, [
-    'error journal entry could not be read back | a | There is no whole DONE record at 0 of segment-0000000001.v1.',
+    'error journal entry could not be read back | a | There is no complete DONE record at 0 of segment-0000000001.v1.',
   ]);
 });
 
-test('closing refuses new calls at once, and says when the disk did not finish or a call ended too late', async () => {
+test('closing refuses new calls at once, and logs a disk that did not finish and a call that ended too late', async () => {
   const { disk, journal, lines } = await start({ limits: { closeTimeoutMs: 5 } });
   disk.fault = (operation) => (operation === 'sync' ? new Promise<void>(() => {}) : undefined);
   runCall(journal, 'a');
@@ -285,12 +285,12 @@ test('closing refuses new calls at once, and says when the disk did not finish o
   const closed = journal.close();
   assert.equal(journal.unavailableReason(), 'the journal is closed');
   await closed;
-  assert.deepEqual(lines.splice(0), ['error journal close failed | the disk did not finish in time']);
+  assert.deepEqual(lines.splice(0), ['error journal close failed | the disk did not finish within the time limit']);
   journal.done(entry('late'));
   assert.deepEqual(lines, ['error call ended after the journal was closed | late']);
 });
 
-test('a start that fails says why, with the error behind it', async () => {
+test('a start that fails gives the reason and its cause', async () => {
   const disk = new MemoryJournalDisk();
   const cause = new Error('EROFS');
   disk.fault = (operation) => {

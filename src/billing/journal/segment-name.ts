@@ -6,7 +6,10 @@ export function segmentName(number: number): string {
   return `segment-${String(number).padStart(10, '0')}.v1`;
 }
 
-/** The segments among a directory's names, in order. Throws for a segment of a format that this release cannot read. */
+/**
+ * The segment numbers among the names of a directory, in order. Throws for a segment in a format that this release
+ * cannot read.
+ */
 export function readSegmentNumbers(names: readonly string[]): readonly number[] {
   const numbers = names.flatMap((name) => {
     const match = namePattern.exec(name);

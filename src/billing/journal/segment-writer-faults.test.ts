@@ -22,8 +22,8 @@ const turnEnds = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 
 afterEach(closeWriters);
 
-describe('a disk that refuses', () => {
-  test('what was not synced is written to a new segment, and each piece is told where it went', async () => {
+describe('a failing disk', () => {
+  test('unsynced records are written to a new segment, and each move is reported', async () => {
     const { disk, writer, append, moves, lines } = startWriter();
     append('synced');
     await writer.flush();
@@ -50,7 +50,7 @@ describe('a disk that refuses', () => {
     assert.deepEqual(lines, ['error | 1 | journal segment abandoned | EIO']);
   });
 
-  test('a disk that takes no bytes at all has failed', () => {
+  test('a disk that accepts no bytes counts as failed', () => {
     const { disk, append, lines } = startWriter();
     let isFirst = true;
     disk.fault = (operation) => {
@@ -59,10 +59,10 @@ describe('a disk that refuses', () => {
       return 0;
     };
     assert.equal(append('a').segment, 2);
-    assert.deepEqual(lines, ['error | 1 | journal segment abandoned | the disk took no bytes']);
+    assert.deepEqual(lines, ['error | 1 | journal segment abandoned | the disk accepted no bytes']);
   });
 
-  test('disk-full: the refusal says why, it is logged once, and flushing what was written before is refused too', async () => {
+  test('a full disk refuses with the reason, is logged once, and fails a flush of earlier records too', async () => {
     const { disk, writer, append, lines } = startWriter();
     append('a');
     disk.fault = failing(['write', 'create'], 'ENOSPC');
@@ -84,7 +84,7 @@ describe('a disk that refuses', () => {
     assert.deepEqual(lines, ['error | 1 | journal segment abandoned | ENOSPC', 'error | journal became unwritable | ENOSPC']);
   });
 
-  test('disk-full for long: said once, however often it is tried again, and nothing is staged meanwhile', async () => {
+  test('a disk that is full for long is logged once, however often it is retried, and nothing is staged meanwhile', async () => {
     const { disk, writer, append, lines } = startWriter({ retryIntervalMs: 1 });
     let attempts = 0;
     disk.fault = (operation) => {
@@ -98,42 +98,42 @@ describe('a disk that refuses', () => {
     assert.equal(lines.filter((line) => line.includes('journal became unwritable')).length, 1);
   });
 
-  test('of a turn in which the disk fails, who was written before hears so, and only the others are refused', async () => {
+  test('if the disk fails within a turn, written records succeed, and only the others are refused', async () => {
     const { disk, writer, append } = startWriter();
-    const heard: string[] = [];
+    const notified: string[] = [];
     const stage = (id: string): RecordPosition =>
-      writer.stage(recordTypes.open, json(id), (refusal) => heard.push(`${id} ${refusal?.message ?? 'written'}`));
+      writer.stage(recordTypes.open, json(id), (refusal) => notified.push(`${id} ${refusal?.message ?? 'written'}`));
     const a = stage('a');
     append('b');
     stage('c');
     disk.fault = failing(['write', 'create'], 'ENOSPC');
     assert.throws(() => append('d'), JournalUnavailableError);
     await turnEnds();
-    assert.deepEqual(heard, ['a written', 'c the journal cannot be written: ENOSPC']);
+    assert.deepEqual(notified, ['a written', 'c the journal cannot be written: ENOSPC']);
     assert.equal(idAt(disk, a), 'a');
   });
 
-  test('a next segment that cannot be made: who waits for the turn to end is refused, and what was refused stays nowhere', async () => {
+  test('if the next segment cannot be created, staged records are refused and not kept', async () => {
     const { disk, writer, append, lines, heals } = startWriter({ segmentBytesMax: 1, retryIntervalMs: 1 });
-    const heard: unknown[] = [];
-    writer.stage(recordTypes.open, json('staged'), (refusal) => heard.push(refusal?.message));
+    const notified: unknown[] = [];
+    writer.stage(recordTypes.open, json('staged'), (refusal) => notified.push(refusal?.message));
     disk.fault = failing(['create'], 'EMFILE');
     assert.throws(
       () => append('next'),
       (error: Error) => error.message === 'the journal cannot be written: EMFILE' && (error.cause as Error).message === 'EMFILE',
     );
     await turnEnds();
-    assert.deepEqual(heard, ['the journal cannot be written: EMFILE']);
+    assert.deepEqual(notified, ['the journal cannot be written: EMFILE']);
     disk.fault = undefined;
     await until(() => writer.unavailableReason() === undefined);
     assert.deepEqual([heals, disk.files.get(pathOf(2))?.bytes.length], [[2], 0]);
     assert.deepEqual(lines.slice(-2), [
-      'error | 1 | journal segment abandoned | left to try again',
+      'error | 1 | journal segment abandoned | replaced to retry',
       'warn | 2 | journal became writable again',
     ]);
   });
 
-  test('a journal that fails while nothing waits for the disk has nothing left to flush', async () => {
+  test('a journal that fails without unsynced records has nothing to flush', async () => {
     const { disk, writer, append } = startWriter({ segmentBytesMax: 1 });
     append('a');
     await writer.flush();
@@ -142,7 +142,7 @@ describe('a disk that refuses', () => {
     await writer.flush();
   });
 
-  test('a probe that a killed process left behind does not keep the journal from healing', async () => {
+  test('the probe file of a killed process does not prevent recovery', async () => {
     const disk = new MemoryJournalDisk(new Map([[`${directory}/probe`, { bytes: Buffer.from('?'), syncedBytes: 1 }]]));
     const { writer, append } = startWriter({ disk, retryIntervalMs: 1 });
     disk.fault = failing(['write'], 'ENOSPC', 2);
@@ -151,12 +151,12 @@ describe('a disk that refuses', () => {
     assert.deepEqual([disk.files.has(`${directory}/probe`), disk.files.has(directory)], [false, false]);
   });
 
-  test('a failed sync of a journal that fails already begins no new segment', async () => {
+  test('a failed sync of an unavailable journal begins no new segment', async () => {
     const { disk, writer, append } = startWriter({ segmentBytesMax: 1 });
     const held = holdSync(disk);
     append('a');
     const flushed = assert.rejects(writer.flush(), JournalUnavailableError);
-    await until(() => held.begun);
+    await until(() => held.started);
     disk.fault = failing(['create']);
     assert.throws(() => append('b'), JournalUnavailableError);
     disk.fault = undefined;
@@ -165,7 +165,7 @@ describe('a disk that refuses', () => {
     assert.equal(disk.files.size, 1);
   });
 
-  test('a file that can be neither removed nor closed is named, and the work goes on', async () => {
+  test('a file that can be neither removed nor closed is logged, and the journal continues', async () => {
     const unfinished = startWriter();
     unfinished.disk.fault = failing(['write', 'remove']);
     assert.throws(() => unfinished.append('a'), JournalUnavailableError);
@@ -180,7 +180,7 @@ describe('a disk that refuses', () => {
 });
 
 describe('closing', () => {
-  test('everything is on the disk, nothing is open, and nothing is taken any more', async () => {
+  test('everything is on the disk, no file is open, and no record is accepted', async () => {
     const { disk, writer, append } = startWriter();
     append('a');
     await writer.close();
@@ -189,12 +189,12 @@ describe('closing', () => {
     assert.equal(disk.files.size, 1);
   });
 
-  test('a handle that a sync is using is closed when that has ended', async () => {
+  test('a handle is closed after the sync that uses it', async () => {
     const { disk, writer, append } = startWriter({ segmentBytesMax: 1 });
     const held = holdSync(disk);
     append('a');
     const flushed = assert.rejects(writer.flush(), JournalUnavailableError);
-    await until(() => held.begun);
+    await until(() => held.started);
     disk.fault = failing(['create']);
     assert.throws(() => append('b'), JournalUnavailableError);
     await assert.rejects(writer.close(), JournalUnavailableError);

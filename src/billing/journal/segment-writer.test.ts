@@ -8,13 +8,13 @@ const chunkBytes = 256 * 1024;
 
 afterEach(closeWriters);
 
-describe('where records lie', () => {
+describe('the positions of records', () => {
   for (const [name, sizes] of [
     ['small ones', [0, 10, 500]],
-    ['many that need more than one piece of memory', Array.from({ length: 10 }, () => 40_000)],
-    ['one that is larger than a piece of memory', [5, 300_000, 5]],
+    ['many that need more than one chunk', Array.from({ length: 10 }, () => 40_000)],
+    ['one that is larger than a chunk', [5, 300_000, 5]],
   ] as const) {
-    test(`${name}: each is whole where its position says`, async () => {
+    test(`${name}: each is complete at its position`, async () => {
       const { disk, writer, append } = startWriter();
       const positions = sizes.map((characters, index) => append(`r${index}`, characters));
       await writer.flush();
@@ -30,16 +30,16 @@ describe('where records lie', () => {
     });
   }
 
-  for (const taken of [1, 7, 100]) {
-    test(`short-write: of ${taken} bytes at a time nothing is written twice`, () => {
+  for (const accepted of [1, 7, 100]) {
+    test(`a disk that accepts ${accepted} bytes at a time gets no byte twice`, () => {
       const { disk, append } = startWriter();
-      disk.fault = (operation) => (operation === 'write' ? taken : undefined);
+      disk.fault = (operation) => (operation === 'write' ? accepted : undefined);
       const position = append('a', 40);
       assert.equal(disk.files.get(pathOf(1))?.bytes.length, position.length);
     });
   }
 
-  test('a segment that is exactly full takes no further record', () => {
+  test('a segment that is exactly full accepts no further record', () => {
     const { length } = startWriter().append('a');
     const { append } = startWriter({ segmentBytesMax: length });
     assert.deepEqual([append('a').segment, append('b').segment], [1, 2]);
@@ -47,7 +47,7 @@ describe('where records lie', () => {
     assert.deepEqual([roomy.append('a').segment, roomy.append('b').segment, roomy.append('c').segment], [1, 1, 2]);
   });
 
-  test('memory of synced records is used again: four pieces at most, and never one of another size', async () => {
+  test('chunks of synced records are reused: at most four, and never one of another size', async () => {
     const pieces = new Set<Buffer>();
     class WatchedDisk extends MemoryJournalDisk {
       override write(handle: number, bytes: Buffer, offset: number, length: number): number {
@@ -69,11 +69,11 @@ describe('where records lie', () => {
 });
 
 describe('syncing', () => {
-  test('a record that comes while a sync is under way is on the disk after the next', async () => {
+  test('a record that is appended during a sync is on the disk after the next one', async () => {
     const { disk, append } = startWriter({ syncIntervalMs: 1 });
     const held = holdSync(disk);
     append('a');
-    await until(() => held.begun);
+    await until(() => held.started);
     const late = append('b');
     held.resolve();
     await until(() => isSynced(disk, 1));
@@ -93,7 +93,7 @@ describe('syncing', () => {
     assert.deepEqual(counts, [1, 1, 2]);
   });
 
-  test('as much as may wait for the disk may wait, and not a byte more', () => {
+  test('the unsynced bytes may reach their limit, and not exceed it', () => {
     const { length } = startWriter().append('a');
     for (const [unsyncedBytesMax, reason] of [
       [length, undefined],
@@ -111,7 +111,7 @@ describe('syncing', () => {
     const held = holdSync(disk);
     append('a');
     const first = writer.flush();
-    await until(() => held.begun);
+    await until(() => held.started);
     append('b');
     append('c');
     held.resolve();
@@ -122,24 +122,24 @@ describe('syncing', () => {
     assert.deepEqual([lines, isSynced(disk, 1), isSynced(disk, 2)], [[], true, true]);
   });
 
-  test('a record that waits in the new segment keeps no earlier one open', async () => {
+  test('an unsynced record in the new segment does not keep an earlier segment open', async () => {
     const { disk, writer, append } = startWriter({ segmentBytesMax: 1 });
     const held = holdSync(disk);
     append('a');
     const first = writer.flush();
-    await until(() => held.begun);
+    await until(() => held.started);
     append('b');
     held.resolve();
     await first;
     assert.equal(disk.openHandles, 1);
   });
 
-  test('sync-error of a segment that was left meanwhile: the new one is not given up for it', async () => {
+  test('a failed sync of an earlier segment does not abandon the new one', async () => {
     const { disk, writer, append, lines } = startWriter();
     const held = holdSync(disk);
     append('a');
     const flushed = writer.flush();
-    await until(() => held.begun);
+    await until(() => held.started);
     disk.fault = failing(['write'], 'EIO', 1);
     append('b');
     held.reject(new Error('too late'));
@@ -149,7 +149,7 @@ describe('syncing', () => {
     assert.ok(isSynced(disk, 2));
   });
 
-  test('sync-errors with a success between them are each mended by a new segment', async () => {
+  test('failed syncs with a success between them are each repaired by a new segment', async () => {
     const { disk, writer, append, lines } = startWriter();
     for (const segment of [2, 3]) {
       disk.fault = failing(['sync'], 'EIO', 1);
@@ -160,7 +160,7 @@ describe('syncing', () => {
     assert.equal(lines.length, 2);
   });
 
-  test('a journal that cannot be written is not synced again before it heals', async () => {
+  test('an unavailable journal is not synced again before it recovers', async () => {
     const { disk, writer, append } = startWriter({ syncIntervalMs: 1 });
     let syncs = 0;
     disk.fault = (operation) => {

@@ -5,7 +5,7 @@ import { type RecordType, encodeRecord, recordBytesBound } from './journal-recor
 import { JournalUnavailableError } from './journal.ts';
 import { segmentName } from './segment-name.ts';
 
-/** Where a record lies. The writer changes it when it has to write the record again elsewhere. */
+/** The position of a record. The writer changes it if it must write the record again elsewhere. */
 export type RecordPosition = { segment: number; offset: number; readonly length: number };
 
 export type SegmentWriterOptions = {
@@ -17,11 +17,11 @@ export type SegmentWriterOptions = {
   readonly segmentBytesMax: number;
   readonly syncIntervalMs: number;
   readonly retryIntervalMs: number;
-  /** How much may wait for the disk before the journal says that it is unavailable. */
+  /** The most unsynced bytes before the journal is unavailable. */
   readonly unsyncedBytesMax: number;
-  /** Records of a poisoned segment have been written again. */
+  /** Records of an abandoned segment were written again. */
   readonly onMoved: (from: { readonly segment: number; readonly start: number; readonly end: number }, to: RecordStart) => void;
-  /** The disk takes records again after it had refused them. */
+  /** The disk accepts records again after a failure. */
   readonly onHealed: () => void;
 };
 
@@ -29,18 +29,18 @@ type RecordStart = { readonly segment: number; readonly start: number };
 
 type Segment = { readonly number: number; readonly path: string; readonly handle: number; bytes: number; named: boolean };
 
-/** Records that the operating system has but the disk may not: kept until a sync has succeeded, so that they can be written again. */
+/** Records that may not be on the disk yet: kept until a successful sync, so that they can be written again. */
 type Chunk = {
   segment: Segment;
   start: number;
   readonly bytes: Buffer;
   length: number;
-  /** How much of it the operating system has. */
+  /** The bytes of it that the operating system has. */
   written: number;
   sealed: boolean;
 };
 
-/** Called when a staged record is with the operating system, or with the reason why it is nowhere. */
+/** Called when a staged record is with the operating system, or with the refusal if it was not written. */
 export type StagedCallback = (refusal: JournalUnavailableError | undefined) => void;
 
 type Staged = { readonly callback: StagedCallback; refusal: JournalUnavailableError | undefined };
@@ -49,8 +49,10 @@ const chunkBytes = 256 * 1024;
 const closedReason = 'the journal is closed';
 
 /**
- * Appends records to numbered segments. A record is with the operating system when `append` returns, or when a staged one is told so, and on the
- * disk within the sync interval. Records that are staged in one turn of the event loop are written at its end, with one call of the system. A segment whose write or sync has failed is never written again: everything not known to be on the disk goes to a new one.
+ * Appends records to numbered segments. A record is with the operating system when `append` returns, or when the
+ * callback of a staged one is called, and on the disk within the sync interval. Records that are staged in one turn of
+ * the event loop are written together at its end. A segment whose write or sync has failed is never written again:
+ * every record that may not be on the disk goes to a new one.
  */
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
@@ -58,7 +60,7 @@ export class SegmentWriter {
   #current: Segment | undefined;
   #chunks: Chunk[] = [];
   #spare: Buffer[] = [];
-  /** Segments that take no more records and whose handles close when no sync can be using them. */
+  /** Complete segments whose handles are closed when no sync can use them. */
   #leaving = new Set<Segment>();
   #syncing: Promise<void> | undefined;
   #syncTimer: NodeJS.Timeout | undefined;
@@ -67,7 +69,7 @@ export class SegmentWriter {
   /** Whether the last sync failed. */
   #syncFailed = false;
   #closed = false;
-  /** Staged records that have not heard yet, and how many of them have their fate. */
+  /** Staged records whose callbacks were not called yet, and how many of them have a result. */
   #staged: Staged[] = [];
   #decided = 0;
 
@@ -81,7 +83,7 @@ export class SegmentWriter {
     this.#current = this.#create();
   }
 
-  /** The segment that is being written; earlier ones are complete. */
+  /** The number of the current segment; earlier ones are complete. */
   get currentSegment(): number {
     return this.#current?.number ?? this.#nextNumber;
   }
@@ -93,7 +95,7 @@ export class SegmentWriter {
     return undefined;
   }
 
-  /** Throws JournalUnavailableError when the record could not be handed to the operating system; then it is nowhere. */
+  /** Throws JournalUnavailableError if the record could not be passed to the operating system; then it is not kept. */
   append(type: RecordType, json: string): RecordPosition {
     const { chunk, at, length } = this.#encode(type, json);
     this.#writeOut();
@@ -101,8 +103,9 @@ export class SegmentWriter {
   }
 
   /**
-   * Takes a record that is written at the end of this turn of the event loop, or before with one that cannot wait. `then` hears in a later step of
-   * the same turn. Throws JournalUnavailableError when it is clear already that it cannot be written; then `then` hears nothing.
+   * Stages a record, which is written at the end of this turn of the event loop, or earlier together with an appended
+   * one. `then` is called later in the same turn. Throws JournalUnavailableError if it is already known that the record
+   * cannot be written; then `then` is not called.
    */
   stage(type: RecordType, json: string, then: StagedCallback): RecordPosition {
     const { chunk, at, length } = this.#encode(type, json);
@@ -110,9 +113,9 @@ export class SegmentWriter {
     return { segment: chunk.segment.number, offset: chunk.start + at, length };
   }
 
-  /** Puts a record into the chunk that takes it. */
+  /** Encodes a record into the current chunk. */
   #encode(type: RecordType, json: string): { readonly chunk: Chunk; readonly at: number; readonly length: number } {
-    // The limit on unsynced bytes keeps new calls out; the records of those that run are bounded and always taken.
+    // The limit of unsynced bytes refuses new calls. The records of running calls are bounded and always accepted.
     if (this.#closed) throw new JournalUnavailableError(closedReason);
     if (this.#failure !== undefined) throw new JournalUnavailableError(this.#failure);
     const chunk = this.#chunkFor(recordBytesBound(json));
@@ -131,7 +134,7 @@ export class SegmentWriter {
     for (const { callback, refusal } of staged) callback(refusal);
   }
 
-  /** Hands everything to the operating system that it does not have. Throws JournalUnavailableError when it takes it nowhere; then it is forgotten. */
+  /** Passes all buffered records to the operating system. Throws JournalUnavailableError and drops them if that fails. */
   #writeOut(): void {
     if (this.#chunks.every((chunk) => chunk.written === chunk.length)) return;
     if (this.#failure !== undefined) throw this.#forgetUnwritten(undefined);
@@ -144,7 +147,7 @@ export class SegmentWriter {
     this.#scheduleSync();
   }
 
-  /** The same where nobody waits for it: a failure is told to the staged records and to whoever comes next. */
+  /** The same without a caller that waits: a failure goes to the callbacks of staged records and to the next caller. */
   #tryWriteOut(): void {
     try {
       this.#writeOut();
@@ -170,12 +173,12 @@ export class SegmentWriter {
     return refusal;
   }
 
-  /** Resolves when everything appended so far is on the disk. Throws JournalUnavailableError when that cannot be had. */
+  /** Resolves when all present records are on the disk. Throws JournalUnavailableError if that is not possible. */
   async flush(): Promise<void> {
     this.#writeOut();
-    const wanted = new Set(this.#chunks);
-    for (const chunk of wanted) chunk.sealed = true;
-    while (this.#chunks.some((chunk) => wanted.has(chunk))) {
+    const pending = new Set(this.#chunks);
+    for (const chunk of pending) chunk.sealed = true;
+    while (this.#chunks.some((chunk) => pending.has(chunk))) {
       if (this.#failure !== undefined) throw new JournalUnavailableError(this.#failure);
       await this.#sync();
     }
@@ -198,7 +201,7 @@ export class SegmentWriter {
     return this.#chunks.reduce((sum, chunk) => sum + chunk.length, 0);
   }
 
-  /** The chunk that takes the next record, in the segment that takes it. */
+  /** The chunk for the next record, in the current segment. */
   #chunkFor(bound: number): Chunk {
     const segment = this.#segmentWithRoom();
     const tail = this.#chunks.at(-1);
@@ -234,13 +237,13 @@ export class SegmentWriter {
   #write(segment: Segment, bytes: Buffer, offset: number, length: number): void {
     let done = 0;
     while (done < length) {
-      const taken = this.#options.disk.write(segment.handle, bytes, offset + done, length - done);
-      if (taken <= 0) throw new Error('the disk took no bytes');
-      done += taken;
+      const accepted = this.#options.disk.write(segment.handle, bytes, offset + done, length - done);
+      if (accepted <= 0) throw new Error('the disk accepted no bytes');
+      done += accepted;
     }
   }
 
-  /** Leaves a segment that failed and writes all that is not known to be on the disk into a new one. False when that fails too. */
+  /** Abandons a segment that failed and writes its unsynced records into a new one. False if that fails too. */
   #replaceSegment(error: unknown): boolean {
     if (this.#current !== undefined) {
       this.#options.logger.error({ err: error, segment: this.#current.number }, 'journal segment abandoned');
@@ -276,7 +279,7 @@ export class SegmentWriter {
     });
   }
 
-  /** Removes a segment that could not take everything, or a full disk would collect one such file per attempt. */
+  /** Removes an incomplete segment: otherwise a full disk would collect such files. */
   #discard(segment: Segment): void {
     try {
       this.#options.disk.close(segment.handle);
@@ -301,18 +304,18 @@ export class SegmentWriter {
       this.#fail(error);
       return;
     }
-    if (this.#closed || !this.#replaceSegment(new Error('left to try again'))) return;
+    if (this.#closed || !this.#replaceSegment(new Error('replaced to retry'))) return;
     this.#failure = undefined;
     this.#options.logger.warn({ segment: this.#current?.number }, 'journal became writable again');
     this.#scheduleSync();
     this.#options.onHealed();
   }
 
-  /** Whether the disk takes and keeps a byte, in a file of its own: a segment per attempt would litter a disk that is ill for long. */
+  /** Checks whether the disk keeps a byte, in a separate file: each attempt with a segment would leave a file. */
   async #probe(): Promise<void> {
     const { disk, directory } = this.#options;
     const path = join(directory, 'probe');
-    // A process killed while probing left its file behind.
+    // A process that was killed during a probe leaves its file.
     if (disk.list(directory).includes('probe')) disk.remove(path);
     const handle = disk.create(path);
     try {
@@ -332,7 +335,7 @@ export class SegmentWriter {
     }, this.#options.syncIntervalMs);
   }
 
-  /** One sync at a time; whoever comes meanwhile waits for it. Never rejects: a failure replaces the segment. */
+  /** Runs one sync at a time; later callers wait for it. Never rejects: a failure replaces the segment. */
   #sync(): Promise<void> {
     this.#syncing ??= this.#syncChunks().finally(() => {
       this.#syncing = undefined;
@@ -354,7 +357,7 @@ export class SegmentWriter {
         segment.named = true;
       }
     } catch (error) {
-      // A write may have failed meanwhile and moved everything already; then this failure is of a segment that is gone.
+      // A write may have failed in the meantime and replaced the segment already; then this failure does not matter.
       const isCurrent = syncing.some(({ chunk, segment }) => chunk.segment === segment);
       if (isCurrent && this.#failure === undefined) this.#abandonUnsynced(error);
       return;
@@ -365,14 +368,14 @@ export class SegmentWriter {
     for (const { bytes } of synced) if (bytes.length === chunkBytes && this.#spare.length < 4) this.#spare.push(bytes);
   }
 
-  /** The first failed sync moves everything to a new segment; a second in a row says that a new segment does not help. */
+  /** The first failed sync moves everything to a new segment; a second consecutive one makes the journal unavailable. */
   #abandonUnsynced(error: unknown): void {
     if (this.#syncFailed) this.#fail(error);
     else this.#replaceSegment(error);
     this.#syncFailed = true;
   }
 
-  /** Closes the handles of segments that nothing uses any more. Never during a sync, which may be using one of them. */
+  /** Closes the handles of complete segments. Never during a sync, which may use one of them. */
   #closeLeaving(): void {
     if (this.#syncing !== undefined) return;
     for (const segment of this.#leaving) {

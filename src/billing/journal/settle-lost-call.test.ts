@@ -23,7 +23,7 @@ const opening: CallOpening = {
 const head: RecordedHead = { status: 200, upstreamRequestId: 'up', elapsedMs: 7.4 };
 const usage = { inputTokens: 5, outputTokens: 6 };
 
-/** What becomes of a lost call under a book that charges a nano-USD for each token. */
+/** Settles a lost call with a book that charges one nano-USD per token. */
 function settle(lastHead?: RecordedHead, progress?: RecordedProgress) {
   const rate: PriceBook['rate'] = ({ usage: used }) => ({
     amountNanoUsd: BigInt((used.inputTokens ?? 0) + (used.outputTokens ?? 0)),
@@ -34,8 +34,8 @@ function settle(lastHead?: RecordedHead, progress?: RecordedProgress) {
 }
 
 for (const [what, lastHead, end, status, durationMs] of [
-  ['that nobody had answered', undefined, 'lost', undefined, 0],
-  ['that an upstream had refused', { ...head, status: 400 }, 'failed', 400, 7],
+  ['without an answer', undefined, 'lost', undefined, 0],
+  ['that an upstream refused', { ...head, status: 400 }, 'failed', 400, 7],
 ] as const)
   test(`a lost call ${what} costs nothing, at the prices of its admission`, () => {
     const entry = settle(lastHead);
@@ -46,13 +46,13 @@ for (const [what, lastHead, end, status, durationMs] of [
     assert.equal(entry.upstreamRequestId, lastHead?.upstreamRequestId);
   });
 
-test('a lost call that was answered is charged what its upstream had reported, at the prices of now', () => {
+test('a lost call that was answered is charged by the report of its upstream, at the present prices', () => {
   const entry = settle({ ...head, status: 399 }, { usage, outputCharacters: 0, elapsedMs: 20.6 });
   assert.deepEqual([entry.end, entry.durationMs, entry.upstreamRequestId, entry.priceVersion], ['lost', 21, 'up', 'new']);
   assert.deepEqual([entry.usage, entry.charge.amountNanoUsd], [usage, 11n]);
 });
 
-test('what its upstream had not reported is counted, and said to be', () => {
+test('usage that its upstream did not report is counted, and marked as estimated', () => {
   const silent = settle(head);
   assert.equal(silent.estimated, true);
   assert.ok((silent.usage.inputTokens ?? 0) > 0);
@@ -61,6 +61,6 @@ test('what its upstream had not reported is counted, and said to be', () => {
   assert.equal(speaking.durationMs, 0);
 });
 
-test('an answer without an id of the upstream has none', () => {
+test('an answer without an upstream id gives an entry without one', () => {
   assert.ok(!('upstreamRequestId' in settle({ status: 200, elapsedMs: 1 })));
 });

@@ -10,20 +10,21 @@ export type RecordedHead = { readonly status: number; readonly upstreamRequestId
 /** All PROGRESS records of a call, merged: the last known count of each meter. */
 export type RecordedProgress = { readonly usage?: Usage; readonly outputCharacters: number; readonly elapsedMs: number };
 
-/** Makes the final entry of a call whose process died while it ran. */
+/** Creates the final entry of a call whose process died while it ran. */
 export type LostCallSettler = (opening: CallOpening, head: RecordedHead | undefined, progress: RecordedProgress | undefined) => CallEntry;
 
 /**
- * The rules for lost calls: without a status line from the upstream the call costs nothing; an error status is a failed call; otherwise what was
- * used so far is charged, counted where the upstream had not reported yet. The entry carries the version of the book that
- * priced it, which is another than the one pinned at admission when the prices changed over the restart.
+ * The rules for lost calls. Without a status line of the upstream the call costs nothing; an error status is a failed
+ * call; otherwise the usage so far is charged, and counted by us if the upstream had not reported it yet. The entry
+ * names the version of the book that priced it, which differs from the one pinned at admission if the prices changed at
+ * the restart.
  */
 export function createLostCallSettler({ priceBook }: { readonly priceBook: PriceBook }): LostCallSettler {
   return (opening, head, progress) => {
-    // What tools did is opened when they have done it.
+    // The row of tools is opened after they have run.
     if (opening.toolUsage !== undefined)
       return settleTools({ ...opening, priceVersion: priceBook.version }, opening.toolUsage, priceBook, 0);
-    const known = {
+    const common = {
       ...opening,
       durationMs: Math.max(0, Math.round(progress?.elapsedMs ?? head?.elapsedMs ?? 0)),
       ...(head !== undefined && { upstreamStatus: head.status }),
@@ -32,7 +33,7 @@ export function createLostCallSettler({ priceBook }: { readonly priceBook: Price
     const answered = head !== undefined && head.status < 400;
     if (!answered) {
       const end = head === undefined ? 'lost' : 'failed';
-      return { ...known, end, usage: {}, estimated: false, charge: { amountNanoUsd: 0n, lines: [] } };
+      return { ...common, end, usage: {}, estimated: false, charge: { amountNanoUsd: 0n, lines: [] } };
     }
     const metered = meterCall({
       end: 'lost',
@@ -41,6 +42,6 @@ export function createLostCallSettler({ priceBook }: { readonly priceBook: Price
       outputCharacters: progress?.outputCharacters ?? 0,
     });
     const charge = priceBook.rate({ ...opening, usage: metered.usage });
-    return { ...known, ...metered, end: 'lost', priceVersion: priceBook.version, charge };
+    return { ...common, ...metered, end: 'lost', priceVersion: priceBook.version, charge };
   };
 }

@@ -9,7 +9,7 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 };
 
-/** A shipper on a clock of the test's, a store that can refuse, and what both told. */
+/** A shipper with a test clock, a store that can fail, and the calls and logs of both. */
 function createWorld(context: TestContext, more: Partial<ShipperOptions> = {}) {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const world = {
@@ -48,7 +48,7 @@ function createWorld(context: TestContext, more: Partial<ShipperOptions> = {}) {
     shipper.add(item, form(callId));
     return item;
   };
-  /** Lets time pass, and returns what the store was given meanwhile. */
+  /** Advances the time, and returns the batches that the store received. */
   const pass = async (ms: number): Promise<readonly string[][]> => {
     context.mock.timers.tick(ms);
     await turns();
@@ -57,7 +57,7 @@ function createWorld(context: TestContext, more: Partial<ShipperOptions> = {}) {
   return { world, shipper, log, add, pass };
 }
 
-test('entries are shipped together after the interval, in batches, until less than a batch is left', async (context) => {
+test('entries are shipped together after the interval, in batches, until less than a batch remains', async (context) => {
   const { world, shipper, add, pass } = createWorld(context, { entriesInMemoryMax: 100 });
   for (const id of ['a', 'b', 'c', 'd', 'e']) add(id);
   assert.deepEqual(await pass(49), []);
@@ -68,7 +68,7 @@ test('entries are shipped together after the interval, in batches, until less th
   assert.deepEqual(await pass(1000), []);
 });
 
-test('beyond what is kept in memory an entry is read back from the journal, and one that only memory has is kept', async (context) => {
+test('entries beyond the memory limit are read back from the journal, and one that is only in memory stays there', async (context) => {
   const { add, shipper, pass } = createWorld(context, { batchEntriesMax: 10 });
   const items = ['a', 'b', 'c', 'd'].map((id) => add(id));
   shipper.add({ callId: 'e', position: undefined, segment: 1 }, form('e'));
@@ -76,10 +76,10 @@ test('beyond what is kept in memory an entry is read back from the journal, and 
   assert.deepEqual(shipper.find((id) => id === 'd' || id === 'a').map(String), ['a', 'read']);
   assert.deepEqual(await pass(50), [['a', 'b', 'c', 'read', 'e']]);
   assert.equal(items[0]?.entry, undefined);
-  for (const id of ['f', 'g', 'h']) assert.ok(add(id).entry !== undefined, 'memory that was given back is there again');
+  for (const id of ['f', 'g', 'h']) assert.ok(add(id).entry !== undefined, 'released memory is available again');
 });
 
-test('an entry of which the journal lost its copy is kept in memory again, unless it is in the store', async (context) => {
+test('an entry whose journal copy is lost is kept in memory again, unless it is in the store', async (context) => {
   const { add, shipper, pass } = createWorld(context, { entriesInMemoryMax: 0 });
   const [waiting, shipped] = [add('a'), add('b')];
   shipper.restore(waiting, form('again'));
@@ -88,7 +88,7 @@ test('an entry of which the journal lost its copy is kept in memory again, unles
   assert.deepEqual([shipped.position, shipped.entry], [undefined, undefined]);
 });
 
-test('a store that refuses is tried again after waits that double up to the last, and told of at each doubling', async (context) => {
+test('a failing store is retried after pauses that double up to the longest, and logged at each doubling', async (context) => {
   const { world, log, add, pass } = createWorld(context);
   world.refuses = () => true;
   add('a');
@@ -104,7 +104,7 @@ test('a store that refuses is tried again after waits that double up to the last
   assert.deepEqual(world.shipped, ['a']);
 });
 
-test('an entry that the store cannot take is found by halves and goes behind the others', async (context) => {
+test('an entry that the store cannot accept is found by halving, and moved behind the others', async (context) => {
   const { world, add, pass } = createWorld(context, { entriesInMemoryMax: 100 });
   world.refuses = (texts) => texts.includes('bad');
   for (const id of ['bad', 'b', 'c', 'd']) add(id);
@@ -113,7 +113,7 @@ test('an entry that the store cannot take is found by halves and goes behind the
   assert.deepEqual(world.shipped, ['b', 'c', 'd']);
 });
 
-test('an entry that cannot be read back is tried five times, and then given up and told of', async (context) => {
+test('an entry that cannot be read back is retried five times, then dropped and reported', async (context) => {
   const failing = () => {
     throw new Error('no record');
   };
@@ -138,14 +138,14 @@ test('a drain ships at once, waits for what was pending when it began, and ends 
   assert.deepEqual(world.shipped, ['a']);
   world.refuses = () => true;
   add('b');
-  const gone = new AbortController();
-  const draining = shipper.drain(gone.signal);
-  gone.abort(new Error('gone'));
-  await assert.rejects(draining, /gone/);
-  await assert.rejects(shipper.drain(gone.signal), /gone/);
+  const disconnected = new AbortController();
+  const draining = shipper.drain(disconnected.signal);
+  disconnected.abort(new Error('disconnected'));
+  await assert.rejects(draining, /disconnected/);
+  await assert.rejects(shipper.drain(disconnected.signal), /disconnected/);
 });
 
-test('a store that does not answer in time has refused', async (context) => {
+test('a store that does not answer within its limit counts as failed', async (context) => {
   const { shipper, log, add, pass } = createWorld(context, {
     store: { appendEncoded: () => new Promise<never>(() => {}) },
     storeTimeoutMs: 300,
@@ -158,7 +158,7 @@ test('a store that does not answer in time has refused', async (context) => {
   assert.deepEqual([log, shipper.size], [['1 journal shipping failed'], 1]);
 });
 
-test('after a stop nothing is shipped any more', async (context) => {
+test('nothing is shipped after a stop', async (context) => {
   const { shipper, add, pass } = createWorld(context);
   add('a');
   await shipper.stop();

@@ -5,23 +5,23 @@ import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { createEntryMemory } from './entry-memory.ts';
 import type { RecordPosition } from './segment-writer.ts';
 
-/** An entry on its way to the store. */
+/** An entry that waits for the store. */
 export type PendingEntry = {
   readonly callId: string;
   /**
-   * As encodeForLedger writes it, in memory of the shipper. Absent while the journal's copy is the only one, because too many wait.
+   * In the form of encodeForLedger, in memory of the shipper. Absent if only the journal has it, because too many wait.
    */
   entry?: Buffer | undefined;
-  /** Where the journal has it; absent while the journal could not be written. */
+  /** The position in the journal; absent if the journal could not be written. */
   position: RecordPosition | undefined;
-  /** The segment that must stay until the entry is in the store: the one with the call's first record. */
+  /** The segment that must stay until the entry is in the store: that of the call's first record. */
   readonly segment: number | undefined;
   readFailures?: number;
-  /** Where it waits; set by the shipper while it does. */
+  /** Its slot in the memory, while it has one. */
   place?: number | undefined;
 };
 
-/** A record that cannot be read may be one of the disk's bad moments; one that cannot be read this often is gone. */
+/** A read error may be temporary; after this many attempts the record counts as lost. */
 const readAttemptsMax = 5;
 
 export type ShipperOptions = {
@@ -31,17 +31,20 @@ export type ShipperOptions = {
   readonly batchEntriesMax: number;
   readonly entriesInMemoryMax: number;
   readonly storeTimeoutMs: number;
-  /** Waits between attempts double from the first to the last. */
+  /** Pauses between attempts double from the first to the last. */
   readonly backoffMs: { readonly first: number; readonly last: number };
-  /** Reads an entry back from the journal. Throws when the record cannot be read. */
+  /** Reads an entry from the journal. Throws if the record cannot be read. */
   readonly readEntry: (position: RecordPosition) => Buffer;
-  /** The entries are in the store for good. */
+  /** The entries are durably in the store. */
   readonly onShipped: (items: readonly PendingEntry[]) => void;
-  /** The journal's copy was the only one and cannot be read: the entry is given up. */
+  /** The only copy was in the journal and cannot be read: the entry is dropped. */
   readonly onUnreadable: (item: PendingEntry) => void;
 };
 
-/** Moves done entries to the store, in batches, again and again until they are there. Shipping an entry twice is harmless. */
+/**
+ * Moves finished entries to the store, in batches, with retries until they are there. Shipping an entry twice is
+ * harmless.
+ */
 export class Shipper {
   readonly #options: ShipperOptions;
   readonly #pending = createRingQueue<PendingEntry>();
@@ -68,12 +71,15 @@ export class Shipper {
     return this.#pending.values();
   }
 
-  /** The pending entries whose id is wanted, as encodeForLedger writes them. One that cannot be read back at the moment is left out. */
-  find(isWanted: (rowId: string) => boolean): Buffer[] {
+  /**
+   * The pending entries whose id matches, in the form of encodeForLedger. An entry that cannot be read at the moment is
+   * omitted.
+   */
+  find(matches: (rowId: string) => boolean): Buffer[] {
     const found: Buffer[] = [];
     for (const item of this.#pending.values()) {
-      if (!isWanted(item.callId)) continue;
-      // A copy: the memory of what has been shipped is used again.
+      if (!matches(item.callId)) continue;
+      // A copy, because the memory of a shipped entry is reused.
       if (item.entry !== undefined) found.push(Buffer.from(item.entry));
       else if (item.position !== undefined) found.push(...this.#readIfThere(item.position));
     }
@@ -84,7 +90,7 @@ export class Shipper {
     try {
       return [this.#options.readEntry(position)];
     } catch {
-      // Shipping tries it again, and tells where it is gone.
+      // Shipping retries the read, and reports an entry that is lost.
       return [];
     }
   }
@@ -97,7 +103,7 @@ export class Shipper {
     this.#schedule();
   }
 
-  /** Takes back that the journal has an entry: its one copy is in memory again, whatever became of that meanwhile. */
+  /** The journal no longer has the entry: stores its only copy in memory again, whether or not memory still has it. */
   restore(item: PendingEntry, form: LedgerForm): void {
     item.position = undefined;
     if (item.entry === undefined && item.place !== undefined) this.#keep(item, form);
@@ -126,7 +132,7 @@ export class Shipper {
     }
   }
 
-  /** Stops after the attempt under way. What is pending stays in the journal. */
+  /** Stops after the running attempt. Pending entries stay in the journal. */
   async stop(): Promise<void> {
     this.#stop.abort();
     clearTimeout(this.#timer);
@@ -148,7 +154,7 @@ export class Shipper {
     });
   }
 
-  /** Ships until less than a batch is left; while the store refuses, until it no longer does. */
+  /** Ships until less than a batch remains; while the store fails, with retries until it succeeds. */
   async #run(): Promise<void> {
     while (this.#pending.size() > 0 && !this.#stop.signal.aborted) {
       const items = [...this.#pending.values().take(this.#batchEntries)];
@@ -175,13 +181,13 @@ export class Shipper {
         if (item.position === undefined) throw new Error('The entry is neither in memory nor in the journal.');
         return [{ item, entry: this.#options.readEntry(item.position) }];
       } catch (error) {
-        this.#giveBack(item, error);
+        this.#requeue(item, error);
         return [];
       }
     });
   }
 
-  #giveBack(item: PendingEntry, error: unknown): void {
+  #requeue(item: PendingEntry, error: unknown): void {
     item.readFailures = (item.readFailures ?? 0) + 1;
     if (item.readFailures < readAttemptsMax) return this.#putLast(item);
     this.#options.logger.error({ err: error, callId: item.callId }, 'journal entry could not be read back');
@@ -203,11 +209,11 @@ export class Shipper {
     this.#options.onShipped(items);
   }
 
-  /** Halves the batch so that one entry the store cannot take is found, and puts that one behind the others. */
+  /** Halves the batch, so that an entry that the store cannot accept is found, and moves that one behind the others. */
   async #retreat(items: readonly PendingEntry[], error: unknown): Promise<void> {
     this.#failures += 1;
     const fields = { err: error, failures: this.#failures, entries: items.length, pending: this.#pending.size() };
-    // Doubling gaps: an outage of an hour is a dozen lines.
+    // Logged at doubling numbers of failures: an outage of an hour is a dozen lines.
     if ((this.#failures & (this.#failures - 1)) === 0) this.#options.logger.warn(fields, 'journal shipping failed');
     const [first] = items;
     if (items.length === 1 && first !== undefined) this.#putLast(first);
@@ -221,7 +227,7 @@ export class Shipper {
     if (signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, waitMs);
-    // The wait ends early only when the journal closes, and the loop sees that.
+    // The pause ends early only when the journal closes, which the loop checks.
     const end = (): void => resolve();
     signal.addEventListener('abort', end, { once: true });
     await promise;

@@ -42,7 +42,7 @@ async function start(disk = new MemoryJournalDisk(), limits: { readonly entriesI
   return { disk, journal, recovered, rows };
 }
 
-/** The records that a killed process leaves on the disk, as `type callId`. */
+/** The records on the disk after a kill, as `type callId`. */
 function written(disk: MemoryJournalDisk): readonly string[] {
   const names = new Map(Object.entries(recordTypes).map(([name, type]) => [type as number, name]));
   return [...disk.files.values()].flatMap(({ bytes }) =>
@@ -52,7 +52,7 @@ function written(disk: MemoryJournalDisk): readonly string[] {
 
 const turnEnds = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** Counts the writes from now on, and lets them fail while `refuses`. */
+/** Counts the writes from now on, and makes them fail while `refuses`. */
 function watchWrites(disk: MemoryJournalDisk) {
   const watched = { count: 0, refuses: false };
   disk.fault = (operation) => {
@@ -62,52 +62,52 @@ function watchWrites(disk: MemoryJournalDisk) {
   return watched;
 }
 
-test('the records of a turn go to the disk in one write, and nobody hears before it', async () => {
+test('the records of a turn are written in one write, and no callback is called before it', async () => {
   const { disk, journal } = await start();
   const writes = watchWrites(disk);
-  const heard: string[] = [];
+  const notifications: string[] = [];
   for (const id of ['a', 'b', 'c']) {
     journal.open(opening(id), (refusal) => {
       assert.equal(refusal, undefined);
-      heard.push(`${id} after ${written(disk).length}`);
+      notifications.push(`${id} after ${written(disk).length}`);
     });
   }
-  assert.deepEqual([heard, written(disk), writes.count], [[], [], 0]);
+  assert.deepEqual([notifications, written(disk), writes.count], [[], [], 0]);
   await turnEnds();
-  assert.deepEqual(heard, ['a after 3', 'b after 3', 'c after 3']);
+  assert.deepEqual(notifications, ['a after 3', 'b after 3', 'c after 3']);
   assert.equal(writes.count, 1);
-  for (const id of ['a', 'b']) journal.done(entry(id), () => heard.push(`${id} done after ${written(disk).length}`));
-  assert.equal(heard.length, 3);
+  for (const id of ['a', 'b']) journal.done(entry(id), () => notifications.push(`${id} done after ${written(disk).length}`));
+  assert.equal(notifications.length, 3);
   await turnEnds();
-  assert.deepEqual(heard.slice(3), ['a done after 5', 'b done after 5']);
+  assert.deepEqual(notifications.slice(3), ['a done after 5', 'b done after 5']);
   assert.equal(writes.count, 2);
 });
 
-test('a record that cannot wait takes those before it along, in their order', async () => {
+test('an appended record is written together with the staged ones before it, in order', async () => {
   const { disk, journal } = await start();
-  const heard: string[] = [];
+  const notifications: string[] = [];
   journal.open(opening('a'));
-  journal.done(entry('a'), () => heard.push('a'));
+  journal.done(entry('a'), () => notifications.push('a'));
   journal.open(opening('b'));
   assert.deepEqual(written(disk), ['open a', 'done a', 'open b']);
-  assert.deepEqual(heard, [], 'who waits hears at the end of the turn all the same');
+  assert.deepEqual(notifications, [], 'staged callbacks are still called at the end of the turn');
   await turnEnds();
-  assert.deepEqual(heard, ['a']);
+  assert.deepEqual(notifications, ['a']);
 });
 
-test('killed before the end of the turn: nobody was told, and nothing is there', async () => {
+test('after a kill before the end of the turn no callback was called, and nothing is written', async () => {
   const { disk, journal } = await start();
-  let told = false;
-  journal.open(opening('a'), () => (told = true));
+  let notified = false;
+  journal.open(opening('a'), () => (notified = true));
   const { recovered } = await start(disk.afterCrash('kill'));
   assert.deepEqual([recovered.records, recovered.lostUnanswered], [0, 0]);
   await turnEnds();
-  assert.ok(told);
+  assert.ok(notified);
   const { recovered: later } = await start(disk.afterCrash('kill'));
   assert.equal(later.lostUnanswered, 1);
 });
 
-test('disk-full: every opening of the turn is refused and forgotten, and every entry is kept and shipped', async () => {
+test('a full disk refuses every opening of the turn, and every entry is kept and shipped', async () => {
   const { disk, journal, rows } = await start();
   journal.open(opening('old'));
   const writes = watchWrites(disk);
@@ -125,7 +125,7 @@ test('disk-full: every opening of the turn is refused and forgotten, and every e
   assert.deepEqual([refused, done], [['a', 'b'], 1]);
   assert.throws(() => journal.open(opening('c'), () => assert.fail('it was refused already')), JournalUnavailableError);
   journal.done(entry('late'), () => (done += 1));
-  assert.equal(done, 2, 'an entry that is refused at once does not keep its reply waiting');
+  assert.equal(done, 2, 'an entry that is refused at once does not delay its reply');
   await journal.drain(AbortSignal.timeout(30_000));
   assert.deepEqual([...rows.keys()].toSorted(), ['late', 'old']);
   writes.refuses = false;
@@ -134,12 +134,12 @@ test('disk-full: every opening of the turn is refused and forgotten, and every e
   assert.deepEqual(
     written(disk).filter((record) => / [ab]$/.test(record)),
     [],
-    'of the refused calls nothing is left',
+    'nothing of the refused calls remains',
   );
   assert.ok(written(disk).includes('open new'));
 });
 
-test('disk-full while the memory for entries is full: an entry is not left to a record that was never written', async () => {
+test('with a full disk and full memory, an entry stays in memory if its record was never written', async () => {
   const { disk, journal, rows } = await start(new MemoryJournalDisk(), { entriesInMemoryMax: 0 });
   journal.open(opening('a'));
   const writes = watchWrites(disk);
@@ -150,25 +150,25 @@ test('disk-full while the memory for entries is full: an entry is not left to a 
   assert.deepEqual([...rows.keys()], ['a']);
 });
 
-test('write-error: the records of the turn are written to a new segment, and nobody is refused', async () => {
+test('after a failed write the records of the turn are written to a new segment, and none is refused', async () => {
   const { disk, journal } = await start();
   let failures = 1;
   disk.fault = (operation) => {
     if (operation === 'write' && failures-- > 0) throw new Error('EIO');
   };
-  const heard: unknown[] = [];
-  for (const id of ['a', 'b']) journal.open(opening(id), (refusal) => heard.push(refusal));
+  const notifications: unknown[] = [];
+  for (const id of ['a', 'b']) journal.open(opening(id), (refusal) => notifications.push(refusal));
   await turnEnds();
-  assert.deepEqual(heard, [undefined, undefined]);
+  assert.deepEqual(notifications, [undefined, undefined]);
   assert.deepEqual(written(disk), ['open a', 'open b']);
 });
 
-test('closing writes what waits, and whoever waits hears', async () => {
+test('closing writes staged records and calls their callbacks', async () => {
   const { disk, journal } = await start();
-  const heard: unknown[] = [];
-  journal.open(opening('a'), (refusal) => heard.push(refusal));
+  const notifications: unknown[] = [];
+  journal.open(opening('a'), (refusal) => notifications.push(refusal));
   await journal.close();
   await turnEnds();
-  assert.deepEqual(heard, [undefined]);
+  assert.deepEqual(notifications, [undefined]);
   assert.deepEqual(written(disk), ['open a']);
 });

@@ -5,7 +5,7 @@ import { type PriceBookData, parsePriceBook } from '../rating/parse-price-book.t
 import { plainEntry } from '../rating/testing/price-book-kit.ts';
 import { composePriceBook, type Publication } from './compose-price-book.ts';
 
-/** A book of entries such as `m-1 2026-01-01`, or `m-1 2026-01-01 2026-03-01` for one that ends. */
+/** A book of entries such as `m-1 2026-01-01`, or `m-1 2026-01-01 2026-03-01` for one with an end. */
 const bookOf = (...entries: readonly string[]): PriceBookData =>
   parsePriceBook({
     version: 'test',
@@ -34,12 +34,12 @@ const compose = (publication: Partial<Publication>): readonly string[] => {
   return tell(parsePriceBook(book));
 };
 
-test('an override has the models of the file and of earlier publications, with all that held before', () => {
+test('an override has the models of the file and of earlier publications, with all their earlier prices', () => {
   assert.deepEqual(compose({}), ['a 2026-01-01', 'a 2026-12-01']);
   assert.deepEqual(compose({ published: bookOf('b 2026-06-01') }), ['a 2026-01-01', 'a 2026-12-01', 'b 2026-01-01', 'b 2026-06-01']);
 });
 
-test('a whole book has every model, and ends the others on its day where it is asked to, whatever windows they have', () => {
+test('a whole book has every model, and ends the others on its day if requested, whatever windows they have', () => {
   assert.deepEqual(compose({ scope: 'whole' }), ['a 2026-01-01', 'a 2026-12-01', 'b 2026-01-01', 'b 2026-06-01', 'c 2026-12-24']);
   assert.deepEqual(compose({ scope: 'whole', endsOthers: true }), [
     'a 2026-01-01',

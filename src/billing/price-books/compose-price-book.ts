@@ -1,25 +1,29 @@
 import type { PriceBookData } from '../rating/parse-price-book.ts';
 import { modelOf, onlyModelsOf, stagePriceBook } from '../staging/stage-price-book.ts';
 
-/** What is to be published. */
+/** The input of a publication. */
 export type Publication = {
-  /** The book that all gateways have now, without the files of any of them. */
+  /** The book that all gateways use now, without the price files of any of them. */
   readonly inForce: PriceBookData;
-  /** The published part of it; undefined where nothing was published yet. */
+  /** The published part of it; undefined before the first publication. */
   readonly published: PriceBookData | undefined;
   /** The new prices. */
   readonly file: PriceBookData;
-  /** First day (UTC) on which they hold. */
+  /** First day (UTC) on which they are valid. */
   readonly from: string;
-  /** `override`: models that neither the file nor an earlier publication names stay those of the shipped book. `whole`: they stay what they are. */
+  /**
+   * `override`: models that are neither in the file nor in an earlier publication keep the prices of the shipped book.
+   * `whole`: they keep their present prices.
+   */
   readonly scope: 'override' | 'whole';
-  /** From that day on there are no other models than those of the file. */
+  /** From that day on only the models of the file have prices. */
   readonly endsOthers: boolean;
 };
 
 /**
- * The book to publish: the new prices from a day on, and everything that held until then, so that nothing accepted earlier costs anything else. It holds all that was published before, so that the newest
- * book of a store is all that a gateway has to know.
+ * The book to publish: the new prices from a day on, and everything that was valid until then, so that the prices of
+ * earlier calls do not change. It contains all earlier publications, so a gateway needs only the newest book of a
+ * store.
  * @throws PriceBookError as stagePriceBook does
  */
 export function composePriceBook({ inForce, published, file, from, scope, endsOthers }: Publication): PriceBookData {

@@ -19,8 +19,8 @@ const createBook = (number: number, label = 'ours'): PublishedPriceBook =>
 
 const pollMs = 2000;
 
-/** A follower on clockwork timers, over a store that has `books` and can be away. */
-function follow(context: TestContext, kept?: PublishedPriceBook) {
+/** A follower with mocked timers, over a store with `books` that can fail. */
+function follow(context: TestContext, cached?: PublishedPriceBook) {
   context.mock.timers.enable({ apis: ['setTimeout'] });
   const state = { books: [] as PublishedPriceBook[], recorded: [] as RecordedPrices[], isAway: false, isDeaf: false, questions: 0 };
   const answer = async <Value>(value: () => Value): Promise<Value> => {
@@ -36,9 +36,9 @@ function follow(context: TestContext, kept?: PublishedPriceBook) {
   const warned: string[] = [];
   const logger = { info: () => {}, warn: (_data: unknown, message?: unknown) => void warned.push(String(message)) };
   const clock = { nowMs: () => 7, monotonicMs: () => 7 };
-  const follower = createPriceBookFollower({ store, kept, clock, logger: logger as never, pollMs, storeTimeoutMs: 500 });
+  const follower = createPriceBookFollower({ store, cached, clock, logger: logger as never, pollMs, storeTimeoutMs: 500 });
   context.after(() => follower.close());
-  /** Lets a time go by, and what it wakes come to an end. */
+  /** Advances the time, and waits for everything that this starts. */
   const pass = async (ms: number): Promise<void> => {
     context.mock.timers.tick(ms);
     for (let turn = 0; turn < 20; turn += 1) await Promise.resolve();
@@ -46,10 +46,10 @@ function follow(context: TestContext, kept?: PublishedPriceBook) {
   return { follower, state, warned, pass };
 }
 
-test('what is published is taken within a poll, and a store of another database is believed', async (context) => {
+test('a published book is used after one poll, also with lower numbers from another database', async (context) => {
   const { follower, state, pass } = follow(context, createBook(9));
   await follower.start();
-  assert.equal(follower.newest(), undefined, 'book 9 was that of another database');
+  assert.equal(follower.newest(), undefined, 'book 9 belongs to another database');
   state.books.push(createBook(1));
   await pass(pollMs - 1);
   assert.equal(follower.newest(), undefined);
@@ -57,23 +57,23 @@ test('what is published is taken within a poll, and a store of another database 
   assert.equal(follower.newest()?.number, 1);
   const before = follower.newest();
   await pass(pollMs);
-  assert.equal(follower.newest(), before, 'the same object, so that nothing is loaded anew');
+  assert.equal(follower.newest(), before, 'the same object, so that nothing is loaded again');
   state.books = [createBook(1, 'other')];
   const changed = { ...createBook(1), digest: 'other' };
   state.books = [changed];
   await pass(pollMs);
-  assert.equal(follower.newest(), before, 'a book that is not what was published is left alone');
+  assert.equal(follower.newest(), before, 'a book with a wrong digest is ignored');
   assert.throws(() => readPublishedBook(changed), /its digest differs/);
 });
 
-test('a store that is away or deaf changes nothing, is told of once, and hears later what was in force', async (context) => {
-  const kept = createBook(3);
-  const { follower, state, warned, pass } = follow(context, kept);
+test('a store that fails or hangs changes nothing, is logged once, and later gets the prices in force', async (context) => {
+  const cached = createBook(3);
+  const { follower, state, warned, pass } = follow(context, cached);
   state.isAway = true;
   follower.record({ version: 'v', basis: '{}' });
   await follower.start();
   await pass(pollMs);
-  assert.equal(follower.newest(), kept);
+  assert.equal(follower.newest(), cached);
   assert.deepEqual(warned.length, 1);
   state.isAway = false;
   state.isDeaf = true;
@@ -81,14 +81,14 @@ test('a store that is away or deaf changes nothing, is told of once, and hears l
   await pass(500);
   assert.equal(warned.length, 1);
   state.isDeaf = false;
-  state.books.push(kept);
+  state.books.push(cached);
   await pass(pollMs);
   assert.deepEqual(state.recorded, [{ version: 'v', basis: '{}', recordedAtMs: 7 }]);
   await pass(pollMs);
   assert.equal(state.recorded.length, 1);
 });
 
-test('once closed it asks nothing any more, and nobody waits for an answer that is under way', async (context) => {
+test('after closing it makes no query, and does not wait for a running one', async (context) => {
   const { follower, state, warned, pass } = follow(context);
   state.isDeaf = true;
   const started = follower.start();

@@ -6,26 +6,26 @@ import { digestOfBook } from './published-book.ts';
 
 export type PriceBookFollowerOptions = {
   readonly store: Pick<PriceBookStore, 'newestPriceBook' | 'findPriceBook' | 'recordPrices'>;
-  /** What was in force at the last run: it stands until the store answers. */
-  readonly kept: PublishedPriceBook | undefined;
+  /** The book of the last run: used until the store answers. */
+  readonly cached: PublishedPriceBook | undefined;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
-  /** How long after one look the next begins. Default 2 s: the promise to operators is "within a few seconds". */
+  /** The pause between two polls. Default 2 s: operators are promised "within a few seconds". */
   readonly pollMs?: number;
-  /** How long one answer of the store is waited for. Default 2 s. */
+  /** How long to wait for an answer of the store. Default 2 s. */
   readonly storeTimeoutMs?: number;
 };
 
 /**
- * Keeps one process in step with the price books of its store: it takes over what is published, and writes down what prices are in force. Calls never wait for it; a store that is away changes
- * nothing.
+ * Polls the price books of the store for one process: it uses newly published books, and records the prices in force.
+ * Calls never wait for it; while the store is down nothing changes.
  */
 export type PriceBookFollower = {
-  /** Looks once, and from then on again and again until `close`. Resolves after the first look; it never rejects. */
+  /** Polls once, and then repeatedly until `close`. Resolves after the first poll; never rejects. */
   readonly start: () => Promise<void>;
-  /** The newest book that was heard of; undefined where none is published. */
+  /** The newest known book; undefined if none is published. */
   readonly newest: () => PublishedPriceBook | undefined;
-  /** Has prices written down that are in force now; where the store is away, later. */
+  /** Records the prices in force; while the store is down, later. */
   readonly record: (prices: Omit<RecordedPrices, 'recordedAtMs'>) => void;
   readonly close: () => void;
 };
@@ -33,9 +33,9 @@ export type PriceBookFollower = {
 export function createPriceBookFollower(options: PriceBookFollowerOptions): PriceBookFollower {
   const { store, clock, logger, pollMs = 2000, storeTimeoutMs = 2000 } = options;
   const closing = new AbortController();
-  let newest = options.kept;
+  let newest = options.cached;
   const unrecorded = new Map<string, RecordedPrices>();
-  let isAway = false;
+  let isDown = false;
   let timer: NodeJS.Timeout | undefined;
 
   const ask = <Answer>(answer: Promise<Answer>): Promise<Answer> => waitFor(answer, storeTimeoutMs, closing.signal);
@@ -59,23 +59,23 @@ export function createPriceBookFollower(options: PriceBookFollowerOptions): Pric
     }
   }
 
-  /** Says once that the store is away, and once more after it was there again. */
-  async function look(): Promise<void> {
+  /** Logs a failure of the store once, and again only after it has answered in between. */
+  async function poll(): Promise<void> {
     try {
       await takeNewest();
       await recordAll();
-      isAway = false;
+      isDown = false;
     } catch (error) {
       if (closing.signal.aborted) return;
-      if (!isAway) logger.warn({ err: error }, 'reading the published price book failed');
-      isAway = true;
+      if (!isDown) logger.warn({ err: error }, 'reading the published price book failed');
+      isDown = true;
     }
   }
 
   async function repeat(): Promise<void> {
-    await look();
+    await poll();
     if (closing.signal.aborted) return;
-    // Asking for prices is no reason for a process to stay alive.
+    // Polling must not keep the process alive.
     timer = setTimeout(() => void repeat(), pollMs).unref();
   }
 

@@ -1,45 +1,48 @@
-/** What a published book is beside its prices. */
+/** A published book without its prices. */
 export type PriceBookSummary = {
-  /** Counts up from 1 in each database; the newest is in force. */
+  /** Counts from 1 in each database; the newest is in force. */
   readonly number: number;
   /** SHA-256 of `book`, in hexadecimal digits. */
   readonly digest: string;
-  /** The version that its author gave it. */
+  /** The version that its author chose. */
   readonly label: string;
-  /** `override`: it takes the place of what the shipped book says of its models. `whole`: the shipped book is not used beside it. */
+  /** `override`: its models replace those of the shipped book. `whole`: it replaces the whole shipped book. */
   readonly scope: 'override' | 'whole';
-  /** First day (UTC) of what it changed, such as `2026-12-01`. What held before that day is in it too. */
+  /** First day (UTC) of its changes, such as `2026-12-01`. It also contains the prices before that day. */
   readonly effectiveFrom: string;
   readonly publishedAtMs: number;
-  /** Who published it, and why. */
+  /** The publisher, and the reason. */
   readonly actor: string;
   readonly note?: string;
 };
 
-/** A price book as it was published, for all gateways of a database. It never changes. */
+/** A published price book for all gateways of a database. It never changes. */
 export type PublishedPriceBook = PriceBookSummary & {
-  /** The book, in the form of a price book file, as JSON. */
+  /** The book as JSON, in the form of a price book file. */
   readonly book: string;
 };
 
-/** All that the charges of one price version were computed from, as a gateway had it in force. */
+/** Everything that the charges of one price version are computed from. */
 export type RecordedPrices = {
-  /** The version that rows and receipts name. */
+  /** The version in rows and receipts. */
   readonly version: string;
   /** A `PriceBasis` as JSON. */
   readonly basis: string;
   readonly recordedAtMs: number;
 };
 
-/** Price books that every gateway of a database has, and those that stood behind its receipts. Both are only added to. All reject with StoreError. */
+/**
+ * Stores the price books of all gateways of a database, and the prices behind its receipts. Both are append-only. All
+ * methods reject with StoreError.
+ */
 export type PriceBookStore = {
-  /** Adds a book. False, and nothing is added, where there is one of its number. */
+  /** Adds a book. False, without a change, if its number exists. */
   readonly insertPriceBook: (book: PublishedPriceBook) => Promise<boolean>;
   readonly newestPriceBook: () => Promise<PriceBookSummary | undefined>;
   readonly findPriceBook: (number: number) => Promise<PublishedPriceBook | undefined>;
   /** The newest first, at most `limit`, of those with numbers below `before`. */
   readonly listPriceBooks: (page: { readonly before?: number; readonly limit: number }) => Promise<readonly PriceBookSummary[]>;
-  /** Keeps what is behind a version. Of a version that is kept already nothing changes. */
+  /** Stores the prices behind a version. A version that exists is not changed. */
   readonly recordPrices: (prices: RecordedPrices) => Promise<void>;
   readonly findRecordedPrices: (version: string) => Promise<RecordedPrices | undefined>;
 };

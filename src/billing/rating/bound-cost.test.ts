@@ -29,7 +29,7 @@ const pieceNames = [
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 const shares = fc.array(share, { minLength: 25, maxLength: 25 });
 
-/** A usage within the bounds: any of its input in any cache, parts of any kind, fewer of everything. */
+/** A usage within the bounds: any part of the input in any cache, parts of any kind, fewer of everything. */
 function within(most: Usage, parts: readonly number[]): Usage {
   let at = 0;
   const take = (all: number): number => Math.floor(all * (parts[at++] ?? 0));
@@ -64,14 +64,14 @@ const mosts: fc.Arbitrary<Usage> = fc.record(
 const serviceTiers = fc.constantFrom(undefined, 'auto', 'default', 'flex', 'priority', 'batch', 'Priority');
 const resolutions = fc.constantFrom(undefined, '480p', '720p', '1080p', '8k', '__proto__');
 
-/** Whether a vendor may answer with a tier where another was asked for: one that is named is given or not given. */
-function mayAnswer(asked: string | undefined, answered: string | undefined): boolean {
+/** Whether a vendor may answer with a tier that differs from the requested one: it may decline a named tier. */
+function mayAnswer(requested: string | undefined, answered: string | undefined): boolean {
   return (
-    asked === undefined ||
-    asked === 'auto' ||
+    requested === undefined ||
+    requested === 'auto' ||
     answered === undefined ||
     answered === 'default' ||
-    asked.toLowerCase() === answered.toLowerCase()
+    requested.toLowerCase() === answered.toLowerCase()
   );
 }
 
@@ -91,15 +91,15 @@ function assertHeld(
   });
   assert.ok(charge.amountNanoUsd <= maximumNanoUsd, `${charge.amountNanoUsd} of ${JSON.stringify(usage)} is held with ${maximumNanoUsd}`);
   assert.ok(minimumNanoUsd <= expectedNanoUsd && expectedNanoUsd <= maximumNanoUsd);
-  assert.equal(book.most(plan), maximumNanoUsd, 'what is held is what a quote tells');
+  assert.equal(book.most(plan), maximumNanoUsd, 'the hold equals the maximum of a quote');
 }
 
-describe('M13 F14 a hold is never less than the charge', () => {
+describe('M13 F14 a hold never covers less than the charge', () => {
   const shipped = loadShippedPriceBook();
   const models = fc.constantFrom(...shipped.entries);
   const book = createPriceBook({ book: shipped, factors: { users: { dear: '3.5', cheap: '0.1' } } });
 
-  test('at every price of the shipped book, whatever of the input is cached, whatever its tier, its service tier and its resolution', () => {
+  test('at every price of the shipped book, whatever part of the input is cached, whatever its tier, its service tier and its resolution', () => {
     fc.assert(
       fc.property(
         models,
@@ -109,18 +109,18 @@ describe('M13 F14 a hold is never less than the charge', () => {
         serviceTiers,
         resolutions,
         fc.constantFrom('dear', 'cheap', 'x'),
-        ({ vendor, model, effectiveFrom }, most, parts, asked, answered, resolution, userName) => {
-          fc.pre(mayAnswer(asked, answered));
-          const known = {
+        ({ vendor, model, effectiveFrom }, most, parts, requested, answered, resolution, userName) => {
+          fc.pre(mayAnswer(requested, answered));
+          const call = {
             vendor,
             upstreamModel: model,
             requestedModel: model,
             acceptedAtMs: Date.parse(`${effectiveFrom}T00:00:00Z`),
             userName,
-            serviceTier: asked,
+            serviceTier: requested,
             ...(resolution === undefined ? {} : { pricingParameters: { resolution } }),
           };
-          const plan = { ...known, most, expected: within(most, parts.toReversed()) };
+          const plan = { ...call, most, expected: within(most, parts.toReversed()) };
           assertHeld(book, plan, within(most, parts), { serviceTier: answered, words: { speed: 'fast', inference_geo: 'us' } });
         },
       ),
@@ -128,7 +128,7 @@ describe('M13 F14 a hold is never less than the charge', () => {
     );
   });
 
-  test('at prices that fall with more input, with words of the reply, expressions over counts and requests, and variants', () => {
+  test('at prices that fall with more input, with values of the reply, expressions over counts and requests, and variants', () => {
     const tier = (inputAbove: number, input: string, output: string) => ({
       inputAbove,
       prices: { input, output, cacheRead: '9', reasoning: '30', outputImage: '31', inputAudio: '12' },
@@ -189,17 +189,28 @@ describe('M13 F14 a hold is never less than the charge', () => {
     );
     const words = fc.dictionary(fc.constantFrom('speed', 'inference_geo'), fc.constantFrom('fast', 'standard', 'us', 'global'));
     fc.assert(
-      fc.property(mosts, shares, serviceTiers, serviceTiers, parameters, words, (most, parts, asked, answered, pricingParameters, said) => {
-        fc.pre(mayAnswer(asked, answered));
-        const { usage: _usage, ...known } = callOf({}, { serviceTier: asked, pricingParameters });
-        const usage = within(most, parts);
-        assertHeld(book_, { ...known, most, expected: within(most, parts.toReversed()) }, usage, { serviceTier: answered, words: said });
-      }),
+      fc.property(
+        mosts,
+        shares,
+        serviceTiers,
+        serviceTiers,
+        parameters,
+        words,
+        (most, parts, requested, answered, pricingParameters, replyValues) => {
+          fc.pre(mayAnswer(requested, answered));
+          const { usage: _usage, ...call } = callOf({}, { serviceTier: requested, pricingParameters });
+          const usage = within(most, parts);
+          assertHeld(book_, { ...call, most, expected: within(most, parts.toReversed()) }, usage, {
+            serviceTier: answered,
+            words: replyValues,
+          });
+        },
+      ),
       { numRuns: 3000 },
     );
   });
 
-  test('F14 the tier that the most input reaches is held for, and a lower one where that is dearer', () => {
+  test('F14 a hold covers the tier of the highest input, and a lower one if that costs more', () => {
     const tiers = (first: string, second: string) => [
       { inputAbove: 0, prices: { input: first, output: '0' } },
       { inputAbove: 1000, prices: { input: second, output: '0' } },
@@ -215,7 +226,7 @@ describe('M13 F14 a hold is never less than the charge', () => {
     assert.equal(maximum('3', '1', 1001), 3_003_000n);
   });
 
-  test('a service tier that is named is held for, and the dearest where the vendor may choose', () => {
+  test('a hold covers a requested service tier, and the most expensive one if the vendor may choose', () => {
     const book_ = createPriceBook({ book: bookOf(plainEntry({ serviceTiers: { flex: '0.5', priority: '2', extra: '1.5' } })) });
     const maximum = (serviceTier: string | undefined) =>
       book_.bound({ ...callOf({}), serviceTier, expected: {}, most: { outputTokens: 1_000_000 } }).maximumNanoUsd / 1_000_000_000n;
@@ -230,7 +241,7 @@ describe('M13 F14 a hold is never less than the charge', () => {
     ]);
   });
 
-  test('the least is what an answer costs that used nothing, and nothing is held where there is no price', () => {
+  test('the minimum is the cost of an answer without usage, and a model without a price needs no hold', () => {
     const book_ = createPriceBook({ book: bookOf(plainEntry({ fees: { call: '0.5' } })) });
     const bounds = book_.bound({ ...callOf({}), expected: { outputTokens: 100_000 }, most: {} });
     assert.deepEqual(bounds, { minimumNanoUsd: 500_000_000n, expectedNanoUsd: 1_500_000_000n, maximumNanoUsd: 1_500_000_000n });
@@ -239,7 +250,7 @@ describe('M13 F14 a hold is never less than the charge', () => {
       expectedNanoUsd: 0n,
       maximumNanoUsd: 0n,
     });
-    assert.equal(book_.rate(callOf({})).amountNanoUsd, 0n, 'a call that came to nothing costs no fee');
+    assert.equal(book_.rate(callOf({})).amountNanoUsd, 0n, 'a call without usage costs no fee');
   });
 
   test('a price of the operator’s own bounds its calls like any other', () => {

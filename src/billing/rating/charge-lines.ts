@@ -10,15 +10,15 @@ import type { Pricing } from './pricing.ts';
 
 type Multipliers = ChargeLine['multipliers'];
 
-/** What a charge is made of besides the prices. */
+/** The input of a charge besides the prices. */
 export type ChargeBasis = {
   readonly usage: Usage;
   readonly parameters: PricingParameters | undefined;
   /** The multiplier of the service tier, with its name. */
   readonly serviceTier: Multipliers;
-  /** Those of who pays. */
+  /** The multipliers of the payer. */
   readonly payer: Multipliers;
-  /** Where expressions find their values. Asked for only where there are expressions. */
+  /** The scope of expressions. Called only if there are expressions. */
   readonly scope: () => ExpressionScope;
 };
 
@@ -26,25 +26,25 @@ const one = fractionOf(1);
 const factorMax = fractionOf(1_000_000);
 const quantityMax = fractionOf(1_000_000_000);
 
-/** Whether a condition holds, as far as is known. */
-export function judge(when: Expression | undefined, scope: ExpressionScope): Truth {
+/** Whether a condition is true, as far as is known. */
+export function evaluateCondition(when: Expression | undefined, scope: ExpressionScope): Truth {
   if (when === undefined) return isTrue;
   const value = when.evaluate(scope);
-  if (value.is !== 'boolean') throw new TypeError(`"${when.text}" is no condition.`);
+  if (value.is !== 'boolean') throw new TypeError(`"${when.text}" is not a condition.`);
   return value;
 }
 
-/** The most that an expression may come to: once everything is known, what it comes to. */
+/** The highest value of an expression; its exact value if everything is known. */
 function mostOf({ text, evaluate }: Expression, scope: ExpressionScope): Fraction {
   const number = toNumber(evaluate(scope));
-  if (number.is !== 'number') throw new TypeError(`"${text}" is no number.`);
+  if (number.is !== 'number') throw new TypeError(`"${text}" is not a number.`);
   return number.high;
 }
 
 /**
- * All lines of a charge: tokens, media, fees, then the lines of expressions. What is not known yet counts with the most that it may come to, so that the same computation gives
- * the charge of a call that has ended and the bound of one that is planned.
- * @param tokens the lines of the tokens, given their multipliers: the one thing that a bound takes from elsewhere than a charge
+ * All lines of a charge: tokens, media, fees, then the lines of expressions. An unknown value counts with its highest
+ * value, so the same computation gives the charge of a finished call and the bound of a planned one.
+ * @param tokens returns the lines of the tokens with these multipliers: only these differ between a bound and a charge
  */
 export function chargeLines(pricing: Pricing, basis: ChargeBasis, tokens: (multipliers: Multipliers) => ChargeLine[]): ChargeLine[] {
   const { usage, parameters, payer } = basis;
@@ -68,7 +68,7 @@ function expressionMultipliers(pricing: Pricing, basis: ChargeBasis, of: 'tokens
   const found: Record<string, string> = {};
   for (const { name, when, factor, of: what } of pricing.multipliers) {
     if (what !== of) continue;
-    const { mayBeTrue, mayBeFalse } = judge(when, scope);
+    const { mayBeTrue, mayBeFalse } = evaluateCondition(when, scope);
     if (!mayBeTrue) continue;
     const most = smaller(mostOf(factor, scope), factorMax);
     found[name] = writeDecimal(mayBeFalse ? larger(most, one) : most);
@@ -78,7 +78,7 @@ function expressionMultipliers(pricing: Pricing, basis: ChargeBasis, of: 'tokens
 
 function expressionLines({ lines }: Pricing, scope: ExpressionScope, multipliers: Multipliers): ChargeLine[] {
   return lines.flatMap(({ meter, when, quantity, price, per }) => {
-    if (!judge(when, scope).mayBeTrue) return [];
+    if (!evaluateCondition(when, scope).mayBeTrue) return [];
     const units = Number(ceil(smaller(mostOf(quantity, scope), quantityMax)));
     if (units <= 0) return [];
     const line = { meter, quantity: units, unitPrice: price, per, formula: quantity.text };
@@ -86,7 +86,7 @@ function expressionLines({ lines }: Pricing, scope: ExpressionScope, multipliers
   });
 }
 
-/** The multiplier of a service tier, as lines carry it; undefined for one that costs the list price. */
+/** The multiplier of a service tier, as lines contain it; undefined for a tier at the list price. */
 export function serviceTierMultiplier({ serviceTiers }: Pricing, serviceTier: string | undefined): Multipliers {
   if (serviceTiers === undefined || serviceTier === undefined) return undefined;
   const tier = serviceTier.toLowerCase();
@@ -94,20 +94,20 @@ export function serviceTierMultiplier({ serviceTiers }: Pricing, serviceTier: st
   return multiplier === undefined ? undefined : { [`service_tier:${tier}`]: multiplier };
 }
 
-/** What vendors call the tier that costs the list price. */
+/** The names of tiers at the list price. */
 const listPriceTiers: ReadonlySet<string> = new Set(['default', 'standard']);
 
 /**
- * The dearest multiplier that a reply may come to have. A request that names a tier of its model gets that one or none; one that names none, leaves the choice to the vendor, or uses a word that another vendor has,
- * may get any.
+ * The highest multiplier that a reply can have. A request that names a tier of its model gets that one or none. A
+ * request without a tier, one that leaves the choice to the vendor, or one with the tier of another vendor may get any.
  */
 export function mostExpensiveServiceTier({ serviceTiers = {} }: Pricing, requested: string | undefined): Multipliers {
   const named = requested?.toLowerCase();
   const pinned = named !== undefined && (listPriceTiers.has(named) || Object.hasOwn(serviceTiers, named)) ? named : undefined;
-  let dearest = '1';
+  let highest = '1';
   for (const [tier, factor] of Object.entries(serviceTiers)) {
     if (pinned !== undefined && tier !== pinned) continue;
-    if (isMoreExpensive(factor, dearest)) dearest = factor;
+    if (isMoreExpensive(factor, highest)) highest = factor;
   }
-  return dearest === '1' ? undefined : { service_tier: dearest };
+  return highest === '1' ? undefined : { service_tier: highest };
 }

@@ -2,7 +2,10 @@ import { parseDecimal } from './decimal.ts';
 import { multiply, writeDecimal } from './fraction.ts';
 import type { PriceBookEntry } from './price-book-schema.ts';
 
-/** An entry with its prices in USD, rounded half up to 12 decimals: a millionth of a nano-USD per token, which no charge can show. */
+/**
+ * An entry with its prices in USD, rounded half up to 12 decimals: a millionth of a nano-USD per token, which cannot
+ * change a charge.
+ */
 export function convertEntry(entry: PriceBookEntry, usdPerUnit: string): PriceBookEntry {
   const rate = parseDecimal(usdPerUnit);
   const convert = (price: string): string => writeDecimal(multiply(parseDecimal(price), rate));

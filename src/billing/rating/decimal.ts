@@ -1,4 +1,4 @@
-/** How prices and multipliers are written: digits, at most 12 of them on either side of the point, no sign and no exponent. */
+/** The format of prices and multipliers: digits, at most 12 on either side of the point, without sign and exponent. */
 export const decimalPattern = '^(0|[1-9][0-9]{0,11})(\\.[0-9]{1,12})?$';
 
 const decimalExpression = new RegExp(decimalPattern);
@@ -10,16 +10,16 @@ export function isDecimal(text: string): boolean {
   return decimalExpression.test(text);
 }
 
-/** Prices are few and are read for every call; the bound is for receipts, which may hold any. */
-const knownMax = 1000;
-const known = new Map<string, Fraction>();
+/** Prices are few and are parsed for every call; the limit is for receipts, which may contain any. */
+const parsedMax = 1000;
+const parsed = new Map<string, Fraction>();
 
-/** Reads a decimal string exactly. Throws RangeError for anything that `decimalPattern` refuses. */
+/** Parses a decimal string exactly. Throws RangeError for any text that `decimalPattern` refuses. */
 export function parseDecimal(text: string): Fraction {
-  const found = known.get(text);
+  const found = parsed.get(text);
   if (found !== undefined) return found;
   const fraction = readFraction(text);
-  if (known.size < knownMax) known.set(text, fraction);
+  if (parsed.size < parsedMax) parsed.set(text, fraction);
   return fraction;
 }
 

@@ -1,20 +1,22 @@
 import { entryId } from './entry-problems.ts';
 import type { PriceBookData, PriceBookEntry } from './price-book-schema.ts';
 
-/** One price or condition that differs between two books. `before` or `after` is absent where one of them does not have it. */
+/**
+ * A price or condition that differs between two books. `before` or `after` is absent if one of them does not have it.
+ */
 export type PriceChange = {
-  /** Which entry, for example `openai/gpt-5@2025-08-07`. */
+  /** The entry, for example `openai/gpt-5@2025-08-07`. */
   readonly entry: string;
-  /** What of it, for example `tiers.0.prices.input`; empty for the whole entry. */
+  /** The member, for example `tiers.0.prices.input`; empty for the whole entry. */
   readonly member: string;
   readonly before?: string;
   readonly after?: string;
 };
 
-/** Members that say where a price is from and what it is called: they change no charge. */
+/** Members for source and display, which change no charge. */
 const remarks = new Set(['source', 'checked', 'note', 'displayName', 'released']);
 
-/** Every difference between two books that may change a charge, in the order of entries by name. */
+/** Every difference between two books that may change a charge, by name of the entry. */
 export function diffPriceBooks(before: PriceBookData, after: PriceBookData): PriceChange[] {
   const [old, young] = [byId(before.entries), byId(after.entries)];
   const ids = [...new Set([...old.keys(), ...young.keys()])].toSorted();
@@ -53,7 +55,7 @@ function flatten(entry: PriceBookEntry): Map<string, string> {
   return found;
 }
 
-/** An entry in a few words, for a list of changes. */
+/** A short text for an entry in a list of changes. */
 function summarize(entry: PriceBookEntry | undefined): string {
   const [tier] = entry?.tiers ?? [];
   if (tier !== undefined) return `input ${tier.prices.input}, output ${tier.prices.output}`;

@@ -3,12 +3,12 @@ import { compileExpression } from './expressions/compile-expression.ts';
 import { ExpressionError } from './expressions/expression-node.ts';
 import type { PriceBookEntry } from './price-book-schema.ts';
 
-/** How messages and receipts name an entry. */
+/** The name of an entry in messages and receipts. */
 export function entryId({ vendor, model, effectiveFrom, variant }: PriceBookEntry): string {
   return `${vendor}/${model}@${effectiveFrom}${variant === undefined ? '' : `#${variant}`}`;
 }
 
-/** What is wrong with entries that fit the schema, each alone and all together. */
+/** The problems of entries that match the schema, of each one and of all together. */
 export function entryProblems(entries: readonly PriceBookEntry[]): string[] {
   return [
     ...entries.flatMap((entry) =>
@@ -25,7 +25,7 @@ export function entryProblems(entries: readonly PriceBookEntry[]): string[] {
 function contentProblems({ tiers, media, fees, lines, multipliers }: PriceBookEntry): string[] {
   const problems: string[] = [];
   if (tiers === undefined && media === undefined && fees === undefined && lines === undefined)
-    problems.push('it has neither tiers nor media, fees or lines, so that it prices nothing.');
+    problems.push('it has neither tiers nor media, fees or lines, so it prices nothing.');
   for (const [list, names] of [
     ['multipliers', multipliers?.map(({ name }) => name)],
     ['lines', lines?.map(({ meter }) => meter)],
@@ -55,7 +55,7 @@ function dateProblems(entry: PriceBookEntry): string[] {
   }
   const { effectiveFrom, effectiveUntil } = entry;
   if (effectiveUntil !== undefined && effectiveUntil <= effectiveFrom)
-    problems.push(`effectiveUntil ${effectiveUntil} has to come after effectiveFrom ${effectiveFrom}.`);
+    problems.push(`effectiveUntil ${effectiveUntil} must be after effectiveFrom ${effectiveFrom}.`);
   return problems;
 }
 
@@ -78,7 +78,7 @@ function expressionProblems({ when, multipliers = [], lines = [] }: PriceBookEnt
   ];
 }
 
-/** What is read is kept with the call. */
+/** The values are stored with the call. */
 const pointersMax = 8;
 
 function expressionProblem(place: string, text: string | undefined, purpose: ExpressionPurpose): string[] {
@@ -117,7 +117,7 @@ function overlapProblems(entries: readonly PriceBookEntry[]): string[] {
     for (const entry of windows) {
       const next = starts.find((start) => start > entry.effectiveFrom);
       if (entry.effectiveUntil !== undefined && next !== undefined && entry.effectiveUntil > next)
-        problems.push(`${entryId(entry)}: it holds until ${entry.effectiveUntil} and overlaps the window that begins on ${next}.`);
+        problems.push(`${entryId(entry)}: it is valid until ${entry.effectiveUntil} and overlaps the window that begins on ${next}.`);
     }
   }
   return problems;

@@ -24,7 +24,7 @@ const fractions = fc.record({
   denominator: fc.bigInt({ min: 1n, max: 10n ** 12n }),
 });
 
-test('arithmetic is exact: adding and taking away, multiplying and dividing lead back to where they began', () => {
+test('arithmetic is exact: subtraction undoes addition, and division undoes multiplication', () => {
   fc.assert(
     fc.property(fractions, fractions, (one, other) => {
       assert.equal(compare(add(add(one, other), negate(other)), one), 0);
@@ -37,7 +37,7 @@ test('arithmetic is exact: adding and taking away, multiplying and dividing lead
   assert.deepEqual(add(parseDecimal('0.1'), parseDecimal('0.2')), { numerator: 3n, denominator: 10n }, 'same denominators stay small');
 });
 
-test('a sum of many numbers is exact, and its denominator does not grow with how many they are', () => {
+test('a sum of many numbers is exact, and its denominator does not grow with their number', () => {
   const prices = ['0.125', '2.5', '0.003', '1'].map(parseDecimal);
   const sixths = [fractionOf(1n), { numerator: 1n, denominator: 6n }, { numerator: -1n, denominator: 4n }];
   for (const parts of [prices, sixths]) {
@@ -50,7 +50,7 @@ test('a sum of many numbers is exact, and its denominator does not grow with how
   }
 });
 
-test('whole numbers below and above, and the smaller and larger of two', () => {
+test('floor, ceil, smaller and larger return the expected numbers', () => {
   fc.assert(
     fc.property(fractions, fractions, (one, other) => {
       const [low, high] = [fractionOf(floor(one)), fractionOf(ceil(one))];
@@ -67,7 +67,7 @@ test('whole numbers below and above, and the smaller and larger of two', () => {
   );
 });
 
-test('decimals are rounded half up to twelve places, and never negative', () => {
+test('decimals are rounded half up to twelve places and are never negative', () => {
   for (const [numerator, denominator, text] of [
     [1n, 3n, '0.333333333333'],
     [2n, 3n, '0.666666666667'],
@@ -82,7 +82,7 @@ test('decimals are rounded half up to twelve places, and never negative', () => 
     assert.equal(writeDecimal({ numerator, denominator }), text);
 });
 
-test('M14 numbers are read exactly, in every way that a server may take them for one', () => {
+test('M14 numbers are parsed exactly, in every form that a server may accept', () => {
   for (const [text, numerator, denominator] of [
     ['15', 15n, 1n],
     ['1e1', 10n, 1n],

@@ -1,6 +1,7 @@
 import type { Fraction } from './decimal.ts';
 
-// Exact arithmetic. Nothing is shortened: the expressions that use it are so small that their numbers stay small, and sums do by the way `add` goes.
+// Exact arithmetic. Fractions are not reduced: expressions are so small that their numbers stay small, and `add` keeps
+// sums small.
 
 export const zero: Fraction = { numerator: 0n, denominator: 1n };
 
@@ -8,7 +9,10 @@ export function fractionOf(whole: number | bigint): Fraction {
   return { numerator: BigInt(whole), denominator: 1n };
 }
 
-/** A sum of however many numbers has a denominator of at most the product of their different ones: where one is a multiple of the other, it stays. */
+/**
+ * The denominator of a sum is at most the product of the different denominators: if one is a multiple of the other, it
+ * is used for both.
+ */
 export function add(one: Fraction, other: Fraction): Fraction {
   if (one.denominator % other.denominator === 0n) {
     return { numerator: one.numerator + other.numerator * (one.denominator / other.denominator), denominator: one.denominator };
@@ -28,13 +32,13 @@ export function multiply(one: Fraction, other: Fraction): Fraction {
   return { numerator: one.numerator * other.numerator, denominator: one.denominator * other.denominator };
 }
 
-/** One divided by a number other than 0. Throws RangeError for 0. */
+/** 1 divided by the number. Throws RangeError for 0. */
 export function invert({ numerator, denominator }: Fraction): Fraction {
-  if (numerator === 0n) throw new RangeError('Nothing can be divided by 0.');
+  if (numerator === 0n) throw new RangeError('A number cannot be divided by 0.');
   return numerator < 0n ? { numerator: -denominator, denominator: -numerator } : { numerator: denominator, denominator: numerator };
 }
 
-/** Below, at or above zero as `one` is less than, equal to or greater than `other`. */
+/** Negative, 0 or positive if `one` is less than, equal to or greater than `other`. */
 export function compare(one: Fraction, other: Fraction): number {
   const difference = one.numerator * other.denominator - other.numerator * one.denominator;
   if (difference === 0n) return 0;
@@ -49,13 +53,13 @@ export function larger(one: Fraction, other: Fraction): Fraction {
   return compare(other, one) > 0 ? other : one;
 }
 
-/** The next whole number below it, or itself. */
+/** The greatest integer that is not above it. */
 export function floor({ numerator, denominator }: Fraction): bigint {
   const quotient = numerator / denominator;
   return numerator < 0n && quotient * denominator !== numerator ? quotient - 1n : quotient;
 }
 
-/** The next whole number above it, or itself. */
+/** The least integer that is not below it. */
 export function ceil(value: Fraction): bigint {
   return -floor(negate(value));
 }
@@ -63,7 +67,7 @@ export function ceil(value: Fraction): bigint {
 const decimalsMax = 12;
 const scale = 10n ** BigInt(decimalsMax);
 
-/** It as a decimal string with at most 12 decimals, rounded half up; less than 0 is 0. */
+/** A decimal string with at most 12 decimals, rounded half up; negative numbers give 0. */
 export function writeDecimal({ numerator, denominator }: Fraction): string {
   if (numerator <= 0n) return '0';
   const scaled = (2n * numerator * scale + denominator) / (2n * denominator);
@@ -74,7 +78,10 @@ export function writeDecimal({ numerator, denominator }: Fraction): string {
 const numberExpression = /^([+-]?)(\d{1,40})(?:\.(\d{0,40}))?(?:[eE]([+-]?\d{1,3}))?$/;
 const exponentMax = 40;
 
-/** Reads a number as JSON and lenient servers write it (`15`, `1e1`, `"15"`, ` +15. `), exactly. Undefined for anything else, and for what has more than 40 digits or powers of ten. */
+/**
+ * Parses a number exactly as JSON and lenient servers write it (`15`, `1e1`, `"15"`, ` +15. `). Undefined for any other
+ * text, and for more than 40 digits or powers of ten.
+ */
 export function readNumber(text: string): Fraction | undefined {
   const [match, sign, whole = '', decimals = '', power = '0'] = numberExpression.exec(text.trim()) ?? [];
   const exponent = Number(power);

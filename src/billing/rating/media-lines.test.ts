@@ -46,7 +46,7 @@ for (const [vendor, model, usage, resolution, nanoUsd] of rows) {
   });
 }
 
-test('a resolution that is unknown or not listed is no way to pay less', () => {
+test('a resolution that is unknown or not listed costs no less', () => {
   for (const parameters of [undefined, {}, { resolution: '8k' }, { resolution: '__proto__' }, { resolution: 'constructor' }])
     assert.equal(rate('xai', 'grok-imagine-video', { outputVideoMs: 1000 }, parameters).amountNanoUsd, 70_000_000n);
 });
@@ -65,7 +65,7 @@ test('more of anything never costs less, and the lines recompute the amount', ()
   );
 });
 
-test('an override prices what it names, and the list the rest', () => {
+test('an override prices its own members, and the list the rest', () => {
   const model = 'grok-imagine-video';
   const usage = { outputVideoMs: 1000, inputImages: 1 };
   const charge = rate('xai', model, usage, { resolution: '720p' }, [{ model, videoSecond: { '720p': '1' } }]);
@@ -74,9 +74,9 @@ test('an override prices what it names, and the list the rest', () => {
   assert.equal(speech.amountNanoUsd, 500_000_000n);
 });
 
-test('a faulty override is named', () => {
+test('an invalid override is named', () => {
   for (const [override, words] of [
-    [{ input: '1' }, /input and output go together/],
+    [{ input: '1' }, /input and output must both be set/],
     [{ videoSecond: { '720p': '-1' } }, /videoSecond\.720p must be a decimal/],
   ] as const) {
     assert.throws(
@@ -86,7 +86,7 @@ test('a faulty override is named', () => {
   }
 });
 
-test('what is billed otherwise costs no tokens that nobody priced', () => {
+test('a call that is billed in other units costs nothing for tokens without a price', () => {
   const charge = rate('openai', 'whisper-1', { inputTokens: 1000, outputTokens: 1000, inputAudioMs: 1000 });
   assert.deepEqual(
     charge.lines.map(({ meter }) => meter),

@@ -9,18 +9,18 @@ const million = 1_000_000;
 const msPerSecond = 1000;
 const secondsPerMinute = 60;
 
-/** How a count of what is not tokens becomes a quantity at a price for so many. A price by something else than a number finds it by itself. */
+/** Converts a count that is not tokens to the quantity of its price. A price per piece needs no conversion. */
 type Quantity = { readonly of: (count: number) => number; readonly per: number };
 
 const quantities: Readonly<Record<(typeof meters)[MediaMeter]['pricedBy'], Quantity>> = {
   piece: { of: (count) => count, per: 1 },
   million: { of: (count) => count, per: million },
-  // Vendors bill each second that has begun.
+  // Vendors bill each started second.
   'started second of a minute': { of: (ms) => Math.ceil(ms / msPerSecond), per: secondsPerMinute },
   second: { of: (ms) => ms, per: msPerSecond },
 };
 
-/** Charge lines for what is not counted in tokens. Unknown and zero counts give no line, and neither does what has no price. */
+/** Charge lines for meters that are not tokens. Unknown and zero counts, and meters without a price, have no line. */
 export function mediaLines(
   usage: Usage,
   parameters: PricingParameters | undefined,
@@ -44,7 +44,7 @@ function priceByResolution(line: string, prices: NonNullable<MediaPrices['videoS
   return { name: `${line}:${name}`, unitPrice: price };
 }
 
-/** Charge lines of what comes with a call and is priced by the piece. */
+/** Charge lines for fees per piece. */
 export function feeLines(usage: Usage, fees: Fees, multipliers?: ChargeLine['multipliers']): ChargeLine[] {
   const lines: ChargeLine[] = [];
   for (const meter of useMeters) {
@@ -56,7 +56,7 @@ export function feeLines(usage: Usage, fees: Fees, multipliers?: ChargeLine['mul
   return lines;
 }
 
-/** The line of a call that searched, where that costs once. */
+/** The line of a call that searched, if that has a price per call. */
 export const groundedPrompt = 'grounded_prompt';
 
 function addLine(
@@ -71,23 +71,25 @@ function addLine(
   lines.push(multipliers === undefined ? { meter, quantity, unitPrice, per } : { meter, quantity, unitPrice, per, multipliers });
 }
 
-/** Whether anything is known to have been used: what failed has no counts at all, and costs nothing. */
+/** Whether anything is known to be used: a failed call has no counts and costs nothing. */
 export function isUsed(usage: Usage): boolean {
   return Object.keys(usage).length > 0;
 }
 
-/** The price of a resolution. One that is unknown or not listed costs what the dearest does: it must not be a way to pay less. */
+/**
+ * The price of a resolution. An unknown one costs as much as the most expensive, so that it is never a way to pay less.
+ */
 function findResolution(
   prices: NonNullable<MediaPrices['videoSecond']>,
   resolution: string | undefined,
 ): { readonly name: string; readonly price: string } {
   const listed = resolution === undefined || !Object.hasOwn(prices, resolution) ? undefined : prices[resolution];
   if (resolution !== undefined && listed !== undefined) return { name: resolution, price: listed };
-  const [name, price] = Object.entries(prices).reduce((dearest, other) => (isMoreExpensive(other[1], dearest[1]) ? other : dearest));
+  const [name, price] = Object.entries(prices).reduce((highest, other) => (isMoreExpensive(other[1], highest[1]) ? other : highest));
   return { name, price };
 }
 
-/** Whether one decimal is more than another. */
+/** Whether one decimal is greater than another. */
 export function isMoreExpensive(one: string, other: string): boolean {
   return compare(parseDecimal(one), parseDecimal(other)) > 0;
 }

@@ -5,7 +5,7 @@ import { entrySchema, headSchema, type PriceBookData, type PriceBookEntry } from
 
 export type { PriceBookData, PriceBookEntry } from './price-book-schema.ts';
 
-/** A price book or price override that cannot be used. `problems` names every fault, each with its place. */
+/** A price book or price override that cannot be used. `problems` has every problem with its place. */
 export class PriceBookError extends Error {
   readonly problems: readonly string[];
 
@@ -20,8 +20,9 @@ const headValidator = Compile(headSchema);
 const entryValidator = Compile(entrySchema);
 
 /**
- * Checks a price book read from a file and converts its prices to USD. Throws PriceBookError that names every problem: unknown members, prices that are not plain
- * decimals, tiers that do not start at 0 or do not rise, windows that begin twice or overlap, names that two models claim, expressions that cannot be right.
+ * Checks a price book from a file and converts its prices to USD. Throws PriceBookError with every problem: unknown
+ * members, prices that are not plain decimals, tiers that do not start at 0 or do not rise, windows that begin twice or
+ * overlap, names of two models, invalid expressions.
  */
 export function parsePriceBook(json: unknown): PriceBookData {
   if (!headValidator.Check(json)) throw new PriceBookError(describe(headValidator.Errors(json)[1], ''));
@@ -31,7 +32,7 @@ export function parsePriceBook(json: unknown): PriceBookData {
   if (currency === 'USD' && usdPerUnit !== undefined) problems.push('/usdPerUnit is for other currencies than USD.');
   const entries: PriceBookEntry[] = [];
   for (const [index, entry] of json.entries.entries()) {
-    // Entry by entry, because the validator stops after a few errors and each fault is to be named.
+    // Entry by entry, because the validator stops after a few errors and each problem must be named.
     if (entryValidator.Check(entry)) entries.push(entry);
     else problems.push(...describe(entryValidator.Errors(entry)[1], `/entries/${index}`));
   }

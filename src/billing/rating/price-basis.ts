@@ -3,7 +3,7 @@ import type { PriceFactors } from './price-factors.ts';
 import type { PriceOverride } from './price-override.ts';
 import type { ToolPrices } from './tool-prices.ts';
 
-/** All that the charges of a price version are computed from. Two of the same version have the same content. */
+/** Everything that the charges of a price version are computed from. The same version means the same content. */
 export type PriceBasis = {
   readonly book: PriceBookData;
   readonly overrides?: readonly PriceOverride[];
@@ -12,12 +12,14 @@ export type PriceBasis = {
 };
 
 /**
- * Reads a basis that was kept as JSON by this program. Its book is checked as a file's is, and the rest by whoever makes a price book of it.
+ * Parses a basis that was stored as JSON by this program. Checks its book like that of a file; the rest is checked when
+ * a price book is created from it.
  * @throws SyntaxError, PriceBookError
  */
 export function parsePriceBasis(text: string): PriceBasis {
-  const kept: unknown = JSON.parse(text);
-  if (kept === null || typeof kept !== 'object' || !('book' in kept)) throw new PriceBookError(['These are no prices that were kept.']);
-  // What else it has this program wrote; a price book whose version comes out otherwise shows that somebody changed it.
-  return { ...(kept as PriceBasis), book: parsePriceBook(kept.book) };
+  const parsed: unknown = JSON.parse(text);
+  if (parsed === null || typeof parsed !== 'object' || !('book' in parsed))
+    throw new PriceBookError(['The text is not a stored price basis.']);
+  // This program wrote the other members; if they were changed, the version of the price book differs.
+  return { ...(parsed as PriceBasis), book: parsePriceBook(parsed.book) };
 }

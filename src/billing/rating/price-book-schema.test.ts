@@ -9,7 +9,7 @@ const many = <Value>(count: number, value: (index: number) => Value): Value[] =>
 const line = (more: Record<string, unknown> = {}) => ({ meter: 'a', quantity: '1', price: '1', ...more });
 
 const refused: readonly (readonly [why: string, entry: Record<string, unknown>, place: RegExp])[] = [
-  ['a month that no year has', { effectiveFrom: '2026-13-01' }, /entries\/0\/effectiveFrom must match pattern/],
+  ['a month that does not exist', { effectiveFrom: '2026-13-01' }, /entries\/0\/effectiveFrom must match pattern/],
   ['a day with a time', { checked: '2026-01-02T00:00' }, /entries\/0\/checked/],
   ['a model without a name', { model: '' }, /entries\/0\/model/],
   ['a name of 129 characters', { displayName: 'x'.repeat(129) }, /entries\/0\/displayName/],
@@ -19,16 +19,12 @@ const refused: readonly (readonly [why: string, entry: Record<string, unknown>, 
   ['a variant with a space behind', { when: '/a == 1', variant: 'hd ' }, /entries\/0\/variant/],
   ['no tier', { tiers: [] }, /entries\/0\/tiers/],
   ['nine tiers', { tiers: many(9, (inputAbove) => ({ inputAbove, prices })) }, /entries\/0\/tiers/],
-  ['a tier below nothing', { tiers: [{ inputAbove: -1, prices }] }, /entries\/0\/tiers\/0\/inputAbove/],
+  ['a tier below 0', { tiers: [{ inputAbove: -1, prices }] }, /entries\/0\/tiers\/0\/inputAbove/],
   ['media without a price', { media: {} }, /entries\/0\/media/],
   ['video without a resolution', { media: { videoSecond: {} } }, /entries\/0\/media\/videoSecond/],
   ['a resolution of another form', { media: { videoSecond: { '720p60': '1' } } }, /entries\/0\/media\/videoSecond/],
   ['a service tier in capitals', { serviceTiers: { Flex: '0.5' } }, /entries\/0\/serviceTiers/],
-  [
-    'a price of an unheard-of resolution that is none',
-    { media: { videoSecond: { '720p': '1', '4K': '-1' } } },
-    /entries\/0\/media\/videoSecond/,
-  ],
+  ['an invalid price of an unknown resolution', { media: { videoSecond: { '720p': '1', '4K': '-1' } } }, /entries\/0\/media\/videoSecond/],
   ['a service tier with a space', { serviceTiers: { 'flex tier': '0.5' } }, /entries\/0\/serviceTiers/],
   ['17 multipliers', { multipliers: many(17, (index) => ({ name: `m${index}`, factor: '1' })) }, /entries\/0\/multipliers/],
   ['17 lines', { lines: many(17, (index) => line({ meter: `m${index}` })) }, /entries\/0\/lines/],
@@ -40,7 +36,7 @@ for (const [why, entry, place] of refused)
     assert.match(problemsOf({ version: 'v', currency: 'USD', entries: [plainEntry(entry), plainEntry()] }).join('\n'), place);
   });
 
-test('an entry at the bounds of its form is taken, and lines and fees may be all that it prices', () => {
+test('an entry at the limits of the schema is accepted, also with only lines and fees', () => {
   const entry = {
     displayName: 'x'.repeat(128),
     aliases: many(16, String),
@@ -59,7 +55,7 @@ test('an entry at the bounds of its form is taken, and lines and fees may be all
   bookOf(plainEntry({ tiers: undefined, fees: { call: '1' } }), plainEntry({ model: 'm-2', tiers: undefined, lines: [line()] }));
 });
 
-test('a file is refused for its head', () => {
+test('a file with an invalid head is refused', () => {
   const entries = [plainEntry()];
   for (const [head, place] of [
     [{ version: '', currency: 'USD', entries }, /^\/version /],
@@ -72,7 +68,7 @@ test('a file is refused for its head', () => {
     assert.match(problemsOf(head).join('\n'), place);
 });
 
-test('a problem says its place and what is wrong there, and all of them stand in the message', () => {
+test('every problem has its place and reason, and all of them are in the message', () => {
   const entries = [plainEntry({ colour: 'red' }), plainEntry({ model: '' }), plainEntry({ model: 'm-3', aliases: 'none' })];
   const problems = problemsOf({ version: 'v', currency: 'USD', entries });
   assert.deepEqual(problems, [
@@ -87,7 +83,7 @@ test('a problem says its place and what is wrong there, and all of them stand in
   );
 });
 
-test('windows of a model may follow each other without a gap, and those of others have nothing to do with them', () => {
+test('windows of a model may follow each other without a gap, and do not affect other models', () => {
   bookOf(
     plainEntry({ effectiveUntil: '2026-03-01' }),
     plainEntry({ effectiveFrom: '2026-03-01' }),
@@ -99,7 +95,7 @@ test('windows of a model may follow each other without a gap, and those of other
   ]);
 });
 
-test('an entry is converted whatever it prices, and the book is in USD then', () => {
+test('every kind of price of an entry is converted, and the book is then in USD', () => {
   const entries = [
     plainEntry(),
     plainEntry({ model: 'm-2', tiers: undefined, media: { inputImage: '1' } }),

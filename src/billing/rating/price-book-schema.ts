@@ -24,29 +24,29 @@ const tokenPrices = Type.Object(
     output: decimal,
     outputAudio: Type.Optional(decimal),
     outputImage: Type.Optional(decimal),
-    /** Only where reasoning is not priced as other output. */
+    /** Only if reasoning is not priced as other output. */
     reasoning: Type.Optional(decimal),
   } satisfies Record<TokenPrice, Type.TSchema>,
   strict,
 );
 
-/** The resolution of a video as requests name it. */
+/** The resolution of a video in requests. */
 const resolution = Type.String({ pattern: '^[0-9]{3,4}p$' });
 
-/** Prices of what is not counted in tokens, one for each meter of it. */
+/** Prices of meters that are not tokens. */
 const mediaPrices = Type.Object(
   {
-    /** 1,000,000 characters that are read out. */
+    /** 1,000,000 characters of speech. */
     characters: Type.Optional(decimal),
-    /** A minute of sound that is transcribed or translated; started seconds count. */
+    /** A minute of audio that is transcribed or translated; started seconds count. */
     audioMinute: Type.Optional(decimal),
-    /** A minute of sound that is made; started seconds count. */
+    /** A minute of audio that is generated; started seconds count. */
     outputAudioMinute: Type.Optional(decimal),
-    /** A second of video, by its resolution. One that is not listed costs what the dearest does. */
+    /** A second of video, by resolution. A resolution that is not listed costs as much as the most expensive. */
     videoSecond: Type.Optional(Type.Record(resolution, decimal, { ...strict, minProperties: 1 })),
-    /** A picture that a video is made from. */
+    /** An image that is the input of a video. */
     inputImage: Type.Optional(decimal),
-    /** A picture that is made. */
+    /** A generated image. */
     outputImage: Type.Optional(decimal),
     /** A unit of a ranking, as the vendor counts it. */
     searchUnit: Type.Optional(decimal),
@@ -54,7 +54,7 @@ const mediaPrices = Type.Object(
   { ...strict, minProperties: 1 },
 );
 
-/** Prices per piece of what comes with a call. */
+/** Fees per piece. */
 const fees = Type.Object(
   {
     /** One search or query as the vendor counts it. */
@@ -65,35 +65,35 @@ const fees = Type.Object(
     file_search: Type.Optional(decimal),
     tool_call: Type.Optional(decimal),
     code_session: Type.Optional(decimal),
-    /** Once per call that used anything. */
+    /** Once per call with any usage. */
     call: Type.Optional(decimal),
   } satisfies Record<UsePrice | 'grounded_prompt' | 'call', Type.TSchema>,
   strict,
 );
 
-/** A factor of the prices, where its condition holds. */
+/** A factor of the prices, applied if its condition is true. */
 const multiplier = Type.Object(
   {
-    /** How receipts name it. */
+    /** Its name in receipts. */
     name: label,
     when: Type.Optional(expression),
-    /** A number or an expression that comes to one. Less than 0 counts as 0. */
+    /** A number or an expression. A negative value counts as 0. */
     factor: expression,
-    /** What it multiplies: tokens (default), or everything, fees and media too. */
+    /** The multiplied prices: tokens (default), or everything with fees and media. */
     of: Type.Optional(Type.Enum(['tokens', 'all'])),
   },
   strict,
 );
 
-/** A further line of the charge: so many units at a price. */
+/** A further line of the charge: a quantity at a price. */
 const extraLine = Type.Object(
   {
     meter: label,
     when: Type.Optional(expression),
-    /** How many units, rounded up to whole ones. Less than 0 counts as 0. */
+    /** The quantity, rounded up to an integer. A negative value counts as 0. */
     quantity: expression,
     price: decimal,
-    /** Units that the price is for. Default 1. */
+    /** The units of the price. Default 1. */
     per: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 })),
   },
   strict,
@@ -106,19 +106,25 @@ export const entrySchema = Type.Object(
     /** Other names of the same model at the same price, matched exactly. */
     aliases: Type.Optional(Type.Array(name, { maxItems: 16 })),
     displayName: name,
-    /** When the vendor released the model; absent where that is not known, and then the first window's start stands in. */
+    /** When the vendor released the model; if unknown, the start of the first window. */
     released: Type.Optional(date),
-    /** First day (UTC) on which these prices hold. They hold until the next entry of the same model begins. */
+    /** First day (UTC) of these prices. They are valid until the next entry of the same model begins. */
     effectiveFrom: date,
-    /** First day (UTC) on which they no longer hold, where no other entry of the model follows at once. From then on the model has no price. */
+    /**
+     * First day (UTC) after these prices, if no other entry of the model follows at once. From then on the model has no
+     * price.
+     */
     effectiveUntil: Type.Optional(date),
     /**
-     * Which of several prices of one window this is, and when it applies: the first whose condition holds, in the order of the file, else the one without a condition, which
-     * every window has.
+     * The name of one of several prices of a window. The first whose condition is true applies, in the order of the
+     * file, else the one without a condition, which every window has.
      */
     variant: Type.Optional(label),
     when: Type.Optional(expression),
-    /** The tier with the highest bound below the call's total input, cache included, prices the whole call. Absent where nothing is billed by tokens. */
+    /**
+     * The tier with the highest bound below the call's total input, cache included, prices the whole call. Absent if
+     * nothing is billed in tokens.
+     */
     tiers: Type.Optional(
       Type.Array(Type.Object({ inputAbove: Type.Integer({ minimum: 0, maximum: 1_000_000_000_000 }), prices: tokenPrices }, strict), {
         minItems: 1,
@@ -126,13 +132,16 @@ export const entrySchema = Type.Object(
       }),
     ),
     media: Type.Optional(mediaPrices),
-    /** Multipliers of the token prices by the service tier that the vendor says it used. A tier that is not named costs the list price. */
+    /**
+     * Multipliers of the token prices by the service tier in the vendor's reply. A tier that is not listed costs the
+     * list price.
+     */
     serviceTiers: Type.Optional(Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,31}$' }), decimal, strict)),
     multipliers: Type.Optional(Type.Array(multiplier, { maxItems: 16 })),
     fees: Type.Optional(fees),
     lines: Type.Optional(Type.Array(extraLine, { maxItems: 16 })),
     source: name,
-    /** When the source was read. */
+    /** The day on which the source was read. */
     checked: date,
     note: Type.Optional(Type.String({ maxLength: 400 })),
   },
@@ -142,7 +151,7 @@ export const entrySchema = Type.Object(
 export const headSchema = Type.Object(
   {
     version: Type.String({ minLength: 1, maxLength: 64 }),
-    /** What the prices of this file are in. Prices in another currency than USD are converted as they are read, and `usdPerUnit` says at which rate. */
+    /** The currency of the file. Prices that are not in USD are converted with `usdPerUnit` when the file is read. */
     currency: Type.String({ pattern: '^([A-Z]{3}|credits)$' }),
     usdPerUnit: Type.Optional(decimal),
     entries: Type.Array(Type.Unknown(), { minItems: 1, maxItems: 10_000 }),
@@ -154,5 +163,5 @@ export type TokenPrices = Type.Static<typeof tokenPrices>;
 export type MediaPrices = Type.Static<typeof mediaPrices>;
 export type Fees = Type.Static<typeof fees>;
 export type PriceBookEntry = Type.Static<typeof entrySchema>;
-/** A price book as it is used: in USD, whatever its file was in. */
+/** A price book in use: in USD, whatever the currency of its file. */
 export type PriceBookData = { readonly version: string; readonly currency: 'USD'; readonly entries: readonly PriceBookEntry[] };

@@ -16,7 +16,7 @@ function call(vendor: string, model: string, usage: Usage, more: Partial<RatedCa
 }
 
 describe('a price book file', () => {
-  test('the shipped one is sound, and every price in it says where it is from', () => {
+  test('the shipped one is valid, and every price in it has its source', () => {
     const book = loadShippedPriceBook();
     assert.ok(book.entries.length > 40);
     for (const { source, checked } of book.entries) assert.ok(source.length > 0 && checked <= book.version);
@@ -45,7 +45,7 @@ describe('a price book file', () => {
     assert.match(problems, /m-6.*acme\/m-5 already belongs to m-5/);
   });
 
-  test('tiers that do not rise, a float price, another currency and no book at all are refused', () => {
+  test('tiers that do not rise, a float price, another currency and a missing book are refused', () => {
     const tier = (inputAbove: number) => ({ inputAbove, prices: { input: '2', output: '10' } });
     assert.match(
       problemsOf({ version: 'x', currency: 'USD', entries: [plainEntry({ tiers: [tier(0), tier(9), tier(9)] })] })[0] ?? '',
@@ -58,7 +58,7 @@ describe('a price book file', () => {
 });
 
 describe('model names', () => {
-  test('dated, latest and resource spellings are found; names that only begin alike are not', () => {
+  test('dated, latest and resource spellings are found; names with only the same beginning are not', () => {
     for (const name of ['claude-sonnet-4-5', 'claude-sonnet-4-5-20250929', 'claude-sonnet-4-5-latest'])
       assert.ok(shipped.lists('anthropic', name), name);
     for (const name of ['gpt-5-2025-08-07', 'gpt-5', 'gpt-5.6']) assert.ok(shipped.lists('openai', name), name);
@@ -69,7 +69,7 @@ describe('model names', () => {
     assert.ok(!shipped.lists('openai', '__proto__'));
   });
 
-  test('a snapshot with a price of its own beats the undated name', () => {
+  test('a snapshot with its own price has precedence over the undated name', () => {
     const book = createPriceBook({
       book: bookOf(plainEntry(), plainEntry({ model: 'm-1-2026-02-02', tiers: [{ inputAbove: 0, prices: { input: '7', output: '7' } }] })),
     });
@@ -78,7 +78,7 @@ describe('model names', () => {
     assert.deepEqual(modelSpellings('models/m-1-latest'), ['models/m-1-latest', 'm-1-latest', 'm-1']);
   });
 
-  test('models lists each once, with the first release known', () => {
+  test('models lists each model once, with its earliest release', () => {
     const models = shipped.models('openai');
     assert.equal(new Set(models.map(({ model }) => model)).size, models.length);
     assert.equal(models.find(({ model }) => model === 'gpt-5.6-luna')?.releasedAtMs, Date.UTC(2026, 6, 9));
@@ -87,7 +87,7 @@ describe('model names', () => {
 });
 
 describe('rating', () => {
-  test('cache-counts are priced apart and none of them twice', () => {
+  test('cache counts are priced separately, and none of them twice', () => {
     const usage = {
       inputTokens: 1000,
       cacheReadTokens: 10_000,
@@ -102,7 +102,7 @@ describe('rating', () => {
     assert.deepEqual(charge.lines[1], { meter: 'cache_read', quantity: 10_000, unitPrice: '0.3', per: 1_000_000 });
   });
 
-  test('long-context: the whole input, cache included, chooses the tier of the whole call', () => {
+  test('the whole input, cache included, decides the tier of the whole call', () => {
     const rate = (cacheReadTokens: number) =>
       shipped.rate(call('anthropic', 'claude-sonnet-4-5', { inputTokens: 1, cacheReadTokens, outputTokens: 1 }));
     assert.equal(rate(199_999).amountNanoUsd, 3_000n + 199_999n * 300n + 15_000n);
@@ -111,17 +111,17 @@ describe('rating', () => {
     assert.deepEqual([grok(199_999), grok(200_000)], ['1.25', '2.5']);
   });
 
-  test('price-change: the price of the moment of acceptance holds, to the millisecond', () => {
+  test('the price at the moment of acceptance applies, to the millisecond', () => {
     const at = (acceptedAt: number) =>
       shipped.rate(call('openai', 'gpt-5.6-luna', { inputTokens: 1_000_000 / 4 }, { acceptedAtMs: acceptedAt }));
     const change = Date.UTC(2026, 6, 30);
     assert.equal(at(change - 1).amountNanoUsd, 250_000_000n);
     assert.equal(at(change).amountNanoUsd, 50_000_000n);
     assert.equal(at(change).priceId, 'openai/gpt-5.6-luna@2026-07-30');
-    assert.deepEqual(at(Date.UTC(2020, 0, 1)), { amountNanoUsd: 0n, lines: [] }, 'before the first window nothing is known');
+    assert.deepEqual(at(Date.UTC(2020, 0, 1)), { amountNanoUsd: 0n, lines: [] }, 'there is no price before the first window');
   });
 
-  test('service-tier: the tier that was used multiplies tokens, never fees; an unknown one costs the list price', () => {
+  test('the used service tier multiplies tokens, never fees; an unknown one costs the list price', () => {
     const usage = { inputTokens: 1_000_000, webSearches: 2 };
     const rate = (serviceTier?: string) =>
       shipped.rate(call('openai', 'gpt-5.4', usage, serviceTier === undefined ? {} : { serviceTier })).amountNanoUsd;
@@ -136,7 +136,7 @@ describe('rating', () => {
     assert.equal(lines[1]?.multipliers, undefined);
   });
 
-  test('audio has its own price where the vendor has one, and is text elsewhere', () => {
+  test('audio has the audio price of the vendor if there is one, and else the price of text', () => {
     const usage = {
       inputTokens: 100,
       inputAudioTokens: 40,
@@ -163,7 +163,7 @@ describe('rating', () => {
     assert.deepEqual(
       absurd.lines.map(({ quantity }) => quantity),
       [5],
-      'audio never exceeds the tokens it is part of',
+      'audio never exceeds the tokens that include it',
     );
   });
 
@@ -174,19 +174,19 @@ describe('rating', () => {
     assert.equal(fee('gemini-2.5-flash', 0), 0n);
   });
 
-  test('missing-cache-price: cached input without a price is input', () => {
+  test('cached input without its own price costs as much as input', () => {
     const book = createPriceBook({ book: bookOf(plainEntry()) });
     const usage = { cacheReadTokens: 1, cacheWrite5mTokens: 1, cacheWrite1hTokens: 1 };
     assert.equal(book.rate(call('acme', 'm-1', usage)).amountNanoUsd, 6000n);
   });
 
-  test('unlisted models and empty usage cost nothing, and only the priced one says so by name', () => {
+  test('unlisted models and empty usage cost nothing, and only a listed model has a price id', () => {
     assert.deepEqual(shipped.rate(call('openai', 'my-own', { inputTokens: 5 })), { amountNanoUsd: 0n, lines: [] });
     const unused = shipped.rate(call('openai', 'gpt-5', {}));
     assert.deepEqual([unused.amountNanoUsd, unused.lines.length, unused.priceId], [0n, 0, 'openai/gpt-5@2025-08-07']);
   });
 
-  test('B15: a price of something else prices nothing that was used, and is not named', () => {
+  test('B15: a price of another meter does not price the usage, and is not named', () => {
     for (const [model, usage] of [
       ['whisper-1', { inputTokens: 10, outputTokens: 5 }],
       ['tts-1', { inputAudioMs: 60_000 }],
@@ -198,17 +198,17 @@ describe('rating', () => {
     assert.deepEqual([charge.amountNanoUsd, charge.priceId], [0n, 'override/own']);
   });
 
-  test('one rounding, half up, at the end', () => {
+  test('a charge is rounded once, half up, at the end', () => {
     const prices = { input: '0.0004', output: '0.0005', cacheRead: '0.0001' };
     const book = createPriceBook({ book: bookOf(plainEntry({ tiers: [{ inputAbove: 0, prices }] })) });
     const rate = (usage: Usage) => book.rate(call('acme', 'm-1', usage)).amountNanoUsd;
     assert.equal(rate({ inputTokens: 1 }), 0n);
     assert.equal(rate({ outputTokens: 1 }), 1n);
-    assert.equal(rate({ inputTokens: 1, cacheReadTokens: 1 }), 1n, '0.4 and 0.1 are not rounded apart');
+    assert.equal(rate({ inputTokens: 1, cacheReadTokens: 1 }), 1n, '0.4 and 0.1 are not rounded separately');
     assert.equal(rate({ inputTokens: 3, outputTokens: 1 }), 2n, '1.7');
   });
 
-  test('not-a-count: a quantity that no upstream can have reported is an error and not a charge', () => {
+  test('an impossible quantity is an error and not a charge', () => {
     for (const quantity of [-1, 0.5, Number.NaN, Infinity, 2 ** 53]) {
       assert.throws(() => recomputeAmount([{ meter: 'input', quantity, unitPrice: '1', per: 1 }]), RangeError);
     }
@@ -222,7 +222,7 @@ describe('rating', () => {
 describe('overrides', () => {
   const override: PriceOverride = { model: 'fast', input: '1', output: '3' };
 
-  test('the operator’s price of the requested model beats the list, whole, without multipliers', () => {
+  test('the operator’s price of the requested model replaces the list price completely, without multipliers', () => {
     const book = createPriceBook({ book: loadShippedPriceBook(), overrides: [override] });
     const usage = { inputTokens: 10, cacheReadTokens: 10, outputTokens: 10, webSearches: 1 };
     const charge = book.rate(call('openai', 'gpt-5.4', usage, { requestedModel: 'fast', serviceTier: 'flex' }));
@@ -235,7 +235,7 @@ describe('overrides', () => {
     assert.equal(book.rate(call('openai', 'gpt-5.4', usage)).priceId, 'openai/gpt-5.4@2026-03-06');
   });
 
-  test('the price of an entry that ends in * is that of every name that begins so, the nearest first, and `models/` before a name means nothing', () => {
+  test('an entry that ends in * prices every name that begins so, the longest match first, and `models/` before a name is ignored', () => {
     const overrides = ['*', 'x-*', 'x-large*', 'x-large-9'].map((model, index) => ({ model, input: String(index + 1), output: '0' }));
     const book = createPriceBook({ book: loadShippedPriceBook(), overrides });
     const priced = (requestedModel: string): bigint =>
@@ -243,24 +243,24 @@ describe('overrides', () => {
     assert.deepEqual(['y', 'x-small', 'x-large-1', 'x-large-9', 'models/x-large-9', 'models/x-1'].map(priced), [1n, 2n, 3n, 4n, 4n, 2n]);
   });
 
-  test('it prices models that no list has', () => {
+  test('it prices models that are not in a list', () => {
     const book = createPriceBook({ book: loadShippedPriceBook(), overrides: [{ ...override, webSearch: '0.5' }] });
     const charge = book.rate(call('openai-compatible', 'llama', { outputTokens: 1, webSearches: 1 }, { requestedModel: 'fast' }));
     assert.equal(charge.amountNanoUsd, 3_000n + 500_000_000n);
   });
 
-  test('faulty ones are all named', () => {
+  test('all invalid ones are named', () => {
     const overrides = [{ model: 'a', input: '-1', output: '1,5' }, override, override];
     assert.throws(
       () => createPriceBook({ book: loadShippedPriceBook(), overrides }),
       (error: PriceBookError) => {
         assert.equal(error.problems.length, 3);
-        return /of a: input.*of a: output.*of fast is given twice/.test(error.message);
+        return /of a: input.*of a: output.*of fast is set twice/.test(error.message);
       },
     );
   });
 
-  test('any change of content is another version; the same content is the same version', () => {
+  test('changed content gives another version, and the same content the same version', () => {
     const version = (overrides: PriceOverride[]) => createPriceBook({ book: loadShippedPriceBook(), overrides }).version;
     assert.match(version([]), /^2026-11-23\+[0-9a-f]{8}$/);
     assert.equal(version([override]), version([{ ...override }]));
@@ -285,7 +285,7 @@ describe('general rules, over the whole shipped book', () => {
   const models = fc.constantFrom(...entries.map(({ vendor, model }) => [vendor, model] as const));
   const tiers = fc.constantFrom(undefined, 'flex', 'batch', 'priority', 'default');
 
-  test('the amount is what its lines say, never negative, and reasoning changes nothing', () => {
+  test('the amount is the sum of its lines, never negative, and does not depend on reasoning', () => {
     fc.assert(
       fc.property(models, usages, tiers, ([vendor, model], usage, serviceTier) => {
         const more = serviceTier === undefined ? {} : { serviceTier };

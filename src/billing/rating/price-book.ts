@@ -4,7 +4,7 @@ import { countInput, findStandalone, meters } from '../../inference/meters.ts';
 import type { Usage } from '../../inference/usage.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
 import { boundCost, highestCost } from './bound-cost.ts';
-import { chargeLines, judge, serviceTierMultiplier } from './charge-lines.ts';
+import { chargeLines, evaluateCondition, serviceTierMultiplier } from './charge-lines.ts';
 import { scopeOfCall } from './expressions/compile-expression.ts';
 import type { ExpressionScope } from './expressions/evaluate-expression.ts';
 import { isDecimal } from './decimal.ts';
@@ -27,8 +27,9 @@ const noFactors: PriceFactors = {};
 const noPointers: readonly string[] = [];
 
 /**
- * Prices of a parsed book, with the operator's overrides on top. Immutable. The version names the book and carries a hash of all
- * content, so that a changed price is another version. Throws PriceBookError that names every faulty override, factor or price of a tool.
+ * Prices of a parsed book, with the operator's overrides on top. Immutable. The version names the book and has a hash
+ * of all content, so that a changed price gives another version. Throws PriceBookError with every invalid override,
+ * factor and tool price.
  */
 export function createPriceBook({
   book,
@@ -70,7 +71,10 @@ export function createPriceBook({
   };
 }
 
-/** Whether any of what is used has a price: of what is not billed by tokens the tokens may well have none. A price of each call, or one that is computed, is one for whatever it uses. */
+/**
+ * Whether the usage has a price. Tokens need none if the model is billed by other meters. A price per call, or a
+ * computed one, covers any usage.
+ */
 function pricesUse({ tiers, media, fees, lines }: Pricing, uses: Usage): boolean {
   if (fees?.call !== undefined || lines.length > 0) return true;
   const alone = findStandalone(uses);
@@ -81,11 +85,11 @@ function createPayerFactors(factors: PriceFactors): (payer: Pick<RatedCall, 'use
   return factors.users === undefined && factors.keys === undefined ? () => undefined : (payer) => factorsOf(factors, payer);
 }
 
-/** Charges a call at the first of these prices whose condition holds. */
+/** Charges a call with the first of these prices whose condition is true. */
 function chargeCall(call: RatedCall, pricings: readonly Pricing[], payer: ChargeLine['multipliers']): Charge {
   let known: ExpressionScope | undefined;
   const scope = (): ExpressionScope => (known ??= scopeOfCall(call));
-  const pricing = pricings.find(({ when }) => when === undefined || judge(when, scope()).mayBeTrue);
+  const pricing = pricings.find(({ when }) => when === undefined || evaluateCondition(when, scope()).mayBeTrue);
   if (pricing === undefined) return { amountNanoUsd: 0n, lines: [] };
   const { usage, pricingParameters: parameters } = call;
   const basis = { usage, parameters, payer, scope, serviceTier: serviceTierMultiplier(pricing, call.serviceTier) };
@@ -93,19 +97,19 @@ function chargeCall(call: RatedCall, pricings: readonly Pricing[], payer: Charge
     const prices = findTier(pricing, call);
     return prices === undefined ? [] : tokenLines(usage, prices, multipliers);
   });
-  // A price of something else is none of this call.
+  // The price of another meter does not price this call.
   if (lines.length === 0 && isUsed(usage) && !pricesUse(pricing, usage)) return { amountNanoUsd: 0n, lines };
   return { amountNanoUsd: recomputeAmount(lines), lines, priceId: pricing.priceId };
 }
 
-/** The prices of the last tier whose bound lies below the total input; undefined where nothing is billed by tokens. */
+/** The prices of the last tier whose bound is below the total input; undefined if nothing is billed in tokens. */
 function findTier({ tiers }: Pricing, { usage }: RatedCall): Pricing['tiers'][number]['prices'] | undefined {
   if (tiers.length < 2) return tiers[0]?.prices;
   const total = countInput(usage);
   return tiers.findLast(({ inputAbove }, index) => index === 0 || total > inputAbove)?.prices;
 }
 
-/** Everything that a book reads of a request for this model, whichever of its prices applies. */
+/** All pointers that the book reads from a request for this model, whichever of its prices applies. */
 function pointersOf(pricings: readonly Pricing[] | undefined): readonly string[] {
   const [first, ...others] = pricings ?? [];
   if (first === undefined) return noPointers;
@@ -127,7 +131,7 @@ function listModels(entries: readonly PriceBookEntry[], vendor: string): PricedM
 function toolPriceProblems(prices: ToolPrices): string[] {
   return Object.entries(prices)
     .filter(([, price]) => !isDecimal(price))
-    .map(([tool, price]) => `The price of the tool ${tool} must be a decimal such as "0.01", not "${price.slice(0, 32)}".`);
+    .map(([tool, price]) => `The price of the tool ${tool} must be a decimal such as "0.01"; got "${price.slice(0, 32)}".`);
 }
 
 function contentHash(content: unknown): string {

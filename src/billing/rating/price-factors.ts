@@ -1,7 +1,7 @@
 import type { ChargeLine } from '../ledger/call-entry.ts';
 import { isDecimal } from './decimal.ts';
 
-/** What some pay more or less than the list says, as decimal strings by which everything they are charged is multiplied. A user's and a key's factor both apply. */
+/** Factors of all charges of some users or keys, as decimal strings. The factors of a user and of a key both apply. */
 export type PriceFactors = {
   /** By the user's name. */
   readonly users?: Readonly<Record<string, string>>;
@@ -9,10 +9,10 @@ export type PriceFactors = {
   readonly keys?: Readonly<Record<string, string>>;
 };
 
-/** Who pays, as far as prices may depend on it. */
+/** The payer, as far as prices may depend on it. */
 export type PayingParty = { readonly userName?: string | undefined; readonly keyId?: string | undefined };
 
-/** The multipliers of one payer, as lines carry them; undefined where there is none. */
+/** The multipliers of one payer, as lines contain them; undefined if there are none. */
 export function factorsOf(factors: PriceFactors, { userName, keyId }: PayingParty): ChargeLine['multipliers'] {
   const user = find(factors.users, userName);
   const key = find(factors.keys, keyId);
@@ -30,5 +30,5 @@ export function factorProblems({ users = {}, keys = {} }: PriceFactors): string[
     ...Object.entries(keys).map(([id, factor]) => [`key ${id}`, factor] as const),
   ]
     .filter(([, factor]) => !isDecimal(factor))
-    .map(([who, factor]) => `The price factor of ${who} must be a decimal such as "0.9", not "${factor.slice(0, 32)}".`);
+    .map(([who, factor]) => `The price factor of ${who} must be a decimal such as "0.9"; got "${factor.slice(0, 32)}".`);
 }

@@ -19,7 +19,7 @@ describe('a book on top of another', () => {
     priced('4', { vendor: 'other' }),
   );
 
-  test('what it says of a model takes the place of all that the other says of it', () => {
+  test('its entries of a model replace all entries of the other', () => {
     const { entries, version } = mergePriceBooks(base, { ...bookOf(priced('7')), version: 'ours' });
     assert.deepEqual(
       entries.map(({ vendor, model, effectiveFrom, tiers }) => [vendor, model, effectiveFrom, tiers?.[0]?.prices.input]),
@@ -32,7 +32,7 @@ describe('a book on top of another', () => {
     assert.equal(version, 'test+ours');
   });
 
-  test('names that it claims are taken from others, so that the whole is sound', () => {
+  test('its names are removed from other models, so that the merged book is valid', () => {
     const merged = mergePriceBooks(base, bookOf(priced('7', { model: 'm-two' }), priced('8', { model: 'm-9', aliases: ['m-1'] })));
     assert.deepEqual(
       merged.entries.map(({ vendor, model, aliases }) => `${vendor}/${model} ${aliases?.join() ?? ''}`),
@@ -41,14 +41,14 @@ describe('a book on top of another', () => {
     assert.deepEqual(parsePriceBook(merged).entries, merged.entries);
   });
 
-  test('the shipped book on top of itself is itself', () => {
+  test('the shipped book merged with itself is unchanged', () => {
     const shipped = loadShippedPriceBook();
     assert.deepEqual(diffPriceBooks(shipped, parsePriceBook(mergePriceBooks(shipped, shipped))), []);
   });
 });
 
-describe('what differs between two books', () => {
-  test('nothing between a book and itself, nor where only remarks differ, although the versions do', () => {
+describe('the differences of two books', () => {
+  test('there are none between a book and itself, nor if only remarks and versions differ', () => {
     const [one, other] = [
       bookOf(priced('1')),
       bookOf(priced('1', { note: 'seen again', checked: '2026-11-01', source: 'elsewhere', displayName: 'M', released: '2026-01-01' })),
@@ -57,7 +57,7 @@ describe('what differs between two books', () => {
     assert.notEqual(createPriceBook({ book: one }).version, createPriceBook({ book: other }).version);
   });
 
-  test('every price that changed, came or went, by entry and member', () => {
+  test('they list every changed, added and removed price by entry and member', () => {
     const before = bookOf(priced('1', { serviceTiers: { flex: '0.5' } }), priced('1', { model: 'gone' }));
     const after = bookOf(
       priced('2', { fees: { call: '1' }, multipliers: [{ name: 'm', factor: '2' }] }),

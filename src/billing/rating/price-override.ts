@@ -4,11 +4,14 @@ import { isDecimal } from './decimal.ts';
 import type { Fees, MediaPrices, TokenPrices } from './price-book-schema.ts';
 import { type Pricing, type PricingTier, prepareTier } from './pricing.ts';
 
-/** The operator's own price of a model under the name that clients ask for. USD per 1,000,000 tokens as decimal strings, and per what else is counted. */
+/**
+ * The operator's own price of a model, by the name in requests. USD per 1,000,000 tokens as decimal strings, and per
+ * unit of other meters.
+ */
 export type PriceOverride = {
   /** The requested model, matched exactly, or the beginning of its name and `*`. */
   readonly model: string;
-  /** Given together with `output`, or neither: then the vendor's list prices tokens. */
+  /** Set together with `output`, or neither: then the vendor's list prices tokens. */
   readonly input?: string;
   readonly output?: string;
   readonly cacheRead?: string;
@@ -19,7 +22,7 @@ export type PriceOverride = {
   readonly webSearch?: string;
 } & MediaPrices;
 
-/** An override as it is used. What it has no price for, the vendor's list prices. */
+/** An override in use. Meters without a price in it have the vendor's list price. */
 type PreparedOverride = {
   readonly priceId: string;
   readonly tiers: readonly PricingTier[] | undefined;
@@ -32,7 +35,7 @@ const mediaPriceNames: ReadonlySet<string> = new Set(mediaMeters.map((meter) => 
 function prepareOverride(override: PriceOverride): PreparedOverride {
   const { model, webSearch, input, output, ...others } = override;
   const isMedia = ([member]: [string, unknown]): boolean => mediaPriceNames.has(member);
-  // The members are those of the two types, apart.
+  // The members are those of the two types.
   const media = Object.fromEntries(Object.entries(others).filter((entry) => isMedia(entry))) as MediaPrices;
   const rest = Object.fromEntries(Object.entries(others).filter((entry) => !isMedia(entry))) as Omit<TokenPrices, 'input' | 'output'>;
   const prices: TokenPrices | undefined = input === undefined || output === undefined ? undefined : { input, output, ...rest };
@@ -44,7 +47,7 @@ function prepareOverride(override: PriceOverride): PreparedOverride {
   };
 }
 
-/** The override on top of what the list says, if it lists the model: without its service tiers and multipliers. */
+/** The override on top of the list price, if the model is listed: without its service tiers and multipliers. */
 function applyOverride({ priceId, tiers, media, fees }: PreparedOverride, listed: Pricing | undefined): Pricing {
   const { web_search: _search, grounded_prompt: _grounded, ...otherFees } = listed?.fees ?? {};
   return {
@@ -62,10 +65,13 @@ function applyOverride({ priceId, tiers, media, fees }: PreparedOverride, listed
 
 const unlisted: readonly undefined[] = [undefined];
 
-/** Finds the prices of a requested model that an override changes: the override on top of what the list has for it. */
+/** Finds the prices of a requested model with an override: the override on top of its list prices. */
 export type OverrideFinder = (requestedModel: string, listed: readonly Pricing[] | undefined) => readonly Pricing[] | undefined;
 
-/** Overrides are found as routing finds its entry: by the name, with `models/` before it or not, else by the nearest beginning that ends in `*`. */
+/**
+ * Overrides are matched as routing matches its entries: by name, with or without `models/` before it, else by the
+ * longest prefix that ends in `*`.
+ */
 export function createOverrideFinder(overrides: readonly PriceOverride[]): OverrideFinder {
   const exact = new Map(overrides.map((override) => [override.model, rememberApplied(prepareOverride(override))]));
   const patterns = [...exact]
@@ -80,29 +86,29 @@ export function createOverrideFinder(overrides: readonly PriceOverride[]): Overr
   };
 }
 
-/** There are as many lists as windows in the book, so that what is remembered is bounded. */
+/** There is one list per window of the book, so the cache is bounded. */
 function rememberApplied(override: PreparedOverride): (listed: readonly Pricing[] | undefined) => readonly Pricing[] {
-  const known = new Map<readonly Pricing[] | undefined, readonly Pricing[]>();
+  const cached = new Map<readonly Pricing[] | undefined, readonly Pricing[]>();
   return (listed) => {
-    const found = known.get(listed);
+    const found = cached.get(listed);
     if (found !== undefined) return found;
     const applied = (listed ?? unlisted).map((pricing) => applyOverride(override, pricing));
-    known.set(listed, applied);
+    cached.set(listed, applied);
     return applied;
   };
 }
 
-/** What is wrong with overrides, each named by its model. */
+/** The problems of overrides, each with its model. */
 export function overrideProblems(overrides: readonly PriceOverride[]): string[] {
   const seen = new Set<string>();
   return overrides.flatMap(({ model, videoSecond, ...prices }) => {
     const seconds = Object.entries(videoSecond ?? {}).map(([resolution, price]) => [`videoSecond.${resolution}`, price] as const);
     const problems = [...Object.entries(prices), ...seconds]
       .filter(([, price]) => !isDecimal(price))
-      .map(([meter, price]) => `The price override of ${model}: ${meter} must be a decimal such as "2.5", not "${price.slice(0, 32)}".`);
+      .map(([meter, price]) => `The price override of ${model}: ${meter} must be a decimal such as "2.5"; got "${price.slice(0, 32)}".`);
     if ((prices.input === undefined) !== (prices.output === undefined))
-      problems.push(`The price override of ${model}: input and output go together, and one of them is missing.`);
-    if (seen.has(model)) problems.push(`The price override of ${model} is given twice.`);
+      problems.push(`The price override of ${model}: input and output must both be set, and one of them is missing.`);
+    if (seen.has(model)) problems.push(`The price override of ${model} is set twice.`);
     seen.add(model);
     return problems;
   });

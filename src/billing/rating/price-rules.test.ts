@@ -16,7 +16,7 @@ const book = bookOf(plainEntry());
 const linesOf = (priced: ReturnType<typeof createPriceBook>, usage: Usage, more: Partial<RatedCall> = {}) =>
   priced.rate(callOf(usage, more)).lines;
 
-test('parts that a vendor reports beyond their whole take no more of it than the parts before them left', () => {
+test('parts that exceed their whole count only up to what the parts before them left', () => {
   const kinds = {
     inputAudio: '2',
     inputImage: '3',
@@ -45,7 +45,7 @@ test('parts that a vendor reports beyond their whole take no more of it than the
     );
 });
 
-test('factors of users alone, or of keys alone, apply; who has none has no multiplier, and none is in the version', () => {
+test('factors of users or keys apply on their own; a payer without one has no multiplier, and none is in the version', () => {
   const line = { meter: 'input', quantity: 5, unitPrice: '2', per };
   const alice = { userName: 'alice', keyId: 'key_1' };
   for (const [factors, multipliers] of [
@@ -61,7 +61,7 @@ test('factors of users alone, or of keys alone, apply; who has none has no multi
   assert.equal(createPriceBook({ book, factors: {} }).version, createPriceBook({ book }).version);
 });
 
-test('a computed line of no units is none, and one carries the multipliers of everything', () => {
+test('a computed line without units is omitted, and others have the multipliers of everything', () => {
   const lines = [
     { meter: 'none', quantity: '0', price: '1' },
     { meter: 'some', quantity: 'input_tokens', price: '1' },
@@ -72,7 +72,7 @@ test('a computed line of no units is none, and one carries the multipliers of ev
   assert.deepEqual(linesOf(priced, { inputTokens: 5 }, { userName: 'alice' }), [{ ...some, multipliers: { 'user:alice': '2' } }]);
 });
 
-test('the price without a condition comes last wherever it stands, and all values that any of them reads are to be read', () => {
+test('the price without a condition comes last wherever it is listed, and the pointers of all are read', () => {
   const hd = plainEntry({ variant: 'hd', when: '/quality == "hd"', tiers: [{ inputAbove: 0, prices: { input: '9', output: '9' } }] });
   const lines = [{ meter: 'fps', quantity: '/fps ?? 0', price: '0', when: '/sound == true' }];
   const plain = plainEntry({ lines });
@@ -91,7 +91,7 @@ test('the price without a condition comes last wherever it stands, and all value
   assert.deepEqual(overridden.parametersOf(callOf({}, { requestedModel: 'own' })), ['/sound', '/fps']);
 });
 
-test('an override of searches alone prices searches of a model that no list has, and nothing else', () => {
+test('an override of searches alone prices searches of an unlisted model, and nothing else', () => {
   const priced = createPriceBook({ book, overrides: [{ model: 'own', webSearch: '0.5' }] });
   const usage = { inputTokens: 5, webSearches: 2, outputImages: 1 };
   assert.deepEqual(linesOf(priced, usage, { upstreamModel: 'unknown', requestedModel: 'own' }), [
@@ -100,7 +100,7 @@ test('an override of searches alone prices searches of a model that no list has,
   assert.deepEqual(priced.parametersOf(callOf({}, { upstreamModel: 'unknown', requestedModel: 'own' })), []);
 });
 
-test('uses of tools are told whether they cost anything or not, and those that did not happen are not', () => {
+test('the lines include uses of tools without a price, but no tools without use', () => {
   const usage = { webSearches: 2, pagesRead: 3, codeExecutions: 0 };
   const search = { meter: 'gateway_web_search', quantity: 2, unitPrice: '0.01', per: 1 };
   const page = { meter: 'gateway_page_read', quantity: 3, unitPrice: '0', per: 1 };
@@ -116,19 +116,19 @@ test('uses of tools are told whether they cost anything or not, and those that d
   ]);
 });
 
-test('a price of a tool that is no decimal is named, and of a long one its beginning', () => {
+test('a tool price that is not a decimal is named, a long one with its beginning', () => {
   const long = 'x'.repeat(100);
   const short = `"${'x'.repeat(32)}"`;
   assert.throws(
     () => createPriceBook({ book, toolPrices: { webSearch: long } }),
-    new RegExp(`price of the tool webSearch .* not ${short}`),
+    new RegExp(`price of the tool webSearch .* got ${short}`),
   );
-  assert.throws(() => createPriceBook({ book, factors: { users: { a: long } } }), new RegExp(`not ${short}`));
-  assert.throws(() => createPriceBook({ book, overrides: [{ model: 'm', input: long, output: '1' }] }), new RegExp(`not ${short}`));
+  assert.throws(() => createPriceBook({ book, factors: { users: { a: long } } }), new RegExp(`got ${short}`));
+  assert.throws(() => createPriceBook({ book, overrides: [{ model: 'm', input: long, output: '1' }] }), new RegExp(`got ${short}`));
   assert.throws(() => parseDecimal(long), new RegExp(`^RangeError: ${short} is not a decimal number`));
 });
 
-test('a book says what it does with models without a price, and its own unit where it has one', () => {
+test('a book has its rule for models without a price, and its own unit if set', () => {
   const credits = { name: 'credits', perUsd: '100' };
   const plain = createPriceBook({ book });
   assert.deepEqual([plain.unlisted, 'credits' in plain], ['free', false]);
@@ -136,7 +136,7 @@ test('a book says what it does with models without a price, and its own unit whe
   assert.equal(formatCredits(0n, credits), '0 credits');
 });
 
-test('a model was released when any of its entries says, else when its first window began', () => {
+test('the release of a model is that of any entry, else the start of its first window', () => {
   const from = (effectiveFrom: string, more: Record<string, unknown> = {}) => plainEntry({ effectiveFrom, ...more });
   const released = (...entries: Record<string, unknown>[]) =>
     createPriceBook({ book: bookOf(...entries) })
@@ -151,7 +151,7 @@ test('a model was released when any of its entries says, else when its first win
   );
 });
 
-test('only what ends a name is taken for a date or for the latest', () => {
+test('a date or `latest` is recognised only at the end of a name', () => {
   for (const [name, spellings] of [
     ['m-20250929', ['m-20250929', 'm']],
     ['m-2025-09-29', ['m-2025-09-29', 'm']],
@@ -164,7 +164,7 @@ test('only what ends a name is taken for a date or for the latest', () => {
     assert.deepEqual(modelSpellings(name), spellings, name);
 });
 
-test('a line that cannot be is told of in words', () => {
+test('an impossible line is refused with the reason', () => {
   const line = { meter: 'input', quantity: 1, unitPrice: '1', per: 1 };
   assert.throws(() => recomputeAmount([{ ...line, per: 0 }]), /"input" is priced per 0 units/);
   assert.throws(() => recomputeAmount([{ ...line, quantity: -1 }]), /-1 is not a count/);

@@ -2,37 +2,37 @@ import { modelSpellings } from './model-spellings.ts';
 import type { PriceBookEntry } from './price-book-schema.ts';
 import { type Pricing, preparePricing } from './pricing.ts';
 
-/** Models whose windows are remembered, listed or not. */
+/** The most models whose windows are cached, listed or not. */
 const foundMax = 1000;
 
 /** The prices of a model from one day until another. */
 type Window = {
   readonly fromMs: number;
   readonly untilMs: number;
-  /** Those with a condition in the order of the file, then the one without. */
+  /** Prices with a condition in the order of the file, then the one without. */
   readonly pricings: readonly Pricing[];
 };
 
 export type PriceWindows = {
-  /** Whether any window is of this model. */
+  /** Whether the model has any window. */
   readonly lists: (vendor: string, model: string) => boolean;
-  /** The prices of a model at a moment; undefined where it has none. */
+  /** The prices of a model at a moment; undefined without a price. */
   readonly find: (vendor: string, model: string, atMs: number) => readonly Pricing[] | undefined;
 };
 
 /** Finds prices by vendor, model in all its spellings, and time. */
 export function createPriceWindows(entries: readonly PriceBookEntry[]): PriceWindows {
   const windows = indexWindows(entries);
-  const known = new Map<string, readonly Window[] | undefined>();
+  const cached = new Map<string, readonly Window[] | undefined>();
   const windowsOf = (vendor: string, model: string): readonly Window[] | undefined => {
     const key = windowKey(vendor, model);
-    const remembered = known.get(key);
-    if (remembered !== undefined || known.has(key)) return remembered;
+    const remembered = cached.get(key);
+    if (remembered !== undefined || cached.has(key)) return remembered;
     const found = modelSpellings(model)
       .map((spelling) => windows.get(windowKey(vendor, spelling)))
       .find((list) => list !== undefined);
-    // Names come from clients: the bound keeps odd ones from filling memory.
-    if (known.size < foundMax) known.set(key, found);
+    // Names come from clients: the limit keeps them from filling memory.
+    if (cached.size < foundMax) cached.set(key, found);
     return found;
   };
   return {
@@ -44,7 +44,7 @@ export function createPriceWindows(entries: readonly PriceBookEntry[]): PriceWin
   };
 }
 
-/** One model's windows under each of its names, newest first, so that the first that has begun is the one that holds. */
+/** The windows of each model under each of its names, newest first, so that the first that has begun applies. */
 function indexWindows(entries: readonly PriceBookEntry[]): ReadonlyMap<string, readonly Window[]> {
   const windows = new Map<string, Window[]>();
   for (const variants of Map.groupBy(entries, ({ vendor, model, effectiveFrom }) => `${vendor}\n${model}\n${effectiveFrom}`).values()) {

@@ -19,7 +19,7 @@ const metersOf = ({ lines }: ReturnType<typeof rate>) =>
   lines.map(({ meter, quantity, unitPrice, per }) => [meter, quantity, unitPrice, per]);
 
 describe('meters', () => {
-  test('every kind of token has its own price where there is one, and is priced as what it is a part of elsewhere', () => {
+  test('every kind of token has its own price if there is one, and else the price of its whole', () => {
     const usage = {
       inputTokens: 100,
       inputAudioTokens: 10,
@@ -113,7 +113,7 @@ describe('meters', () => {
       toolCalls: 7,
       codeSessions: 8,
     };
-    // Meter, quantity, price, and for how many units it is.
+    // Meter, quantity, price, and the units of the price.
     const expected = `
       characters 7 15 1000000
       audio_second 2 0.006 60
@@ -143,7 +143,7 @@ describe('multipliers and lines', () => {
   ];
   const fees = { web_search: '0.01' };
 
-  test('those of tokens leave fees alone, those of all take them in, and each is named with its value', () => {
+  test('those of tokens do not apply to fees, those of all do, and each is named with its value', () => {
     const pricingParameters = { '/inference_geo': '"us"', '/metadata/quality': '"hd"' };
     const { lines, amountNanoUsd } = rate(
       { multipliers, fees, serviceTiers: { flex: '0.5' } },
@@ -155,7 +155,7 @@ describe('multipliers and lines', () => {
     assert.equal(amountNanoUsd, 550_000_000n + 15_000_000n);
   });
 
-  test('what the reply says beats what was asked for, and what is less than nothing is nothing', () => {
+  test('values of the reply have precedence over those of the request, and negative values count as 0', () => {
     const region = (pricingParameters: Record<string, string>) =>
       rate({ multipliers: [multipliers[0]] }, { inputTokens: 1_000_000 }, { pricingParameters }).amountNanoUsd;
     assert.deepEqual(
@@ -181,7 +181,7 @@ describe('multipliers and lines', () => {
     );
   });
 
-  test('a line has as many units as its expression says, rounded up, and says by which formula', () => {
+  test('a line has the units of its expression, rounded up, and its formula', () => {
     const lines = [
       { meter: 'hd_second', when: '/metadata/quality == "hd"', quantity: 'output_video_seconds * 1.5', price: '0.02', per: 2 },
     ];
@@ -190,10 +190,10 @@ describe('multipliers and lines', () => {
     assert.deepEqual(charge.lines, [{ meter: 'hd_second', quantity: 3, unitPrice: '0.02', per: 2, formula: 'output_video_seconds * 1.5' }]);
     assert.equal(charge.amountNanoUsd, 30_000_000n);
     assert.deepEqual(rate(entry, { outputVideoMs: 1500 }).lines, []);
-    assert.deepEqual(rate({ lines: [{ meter: 'each', quantity: '1', price: '1' }] }, {}).lines, [], 'nothing was used');
+    assert.deepEqual(rate({ lines: [{ meter: 'each', quantity: '1', price: '1' }] }, {}).lines, [], 'there is no usage');
   });
 
-  test('variants: the first whose condition holds prices the call, else the one without', () => {
+  test('variants: the first with a true condition prices the call, else the one without', () => {
     const priced = (variant: string | undefined, input: string, when?: string) =>
       plainEntry({
         tiers: [{ inputAbove: 0, prices: { input, output: '0' } }],
@@ -213,7 +213,7 @@ describe('multipliers and lines', () => {
     assert.deepEqual(book.parametersOf(callOf({})), ['/quality', '/size']);
   });
 
-  test('only what a price depends on is to be read of a request', () => {
+  test('only the parameters of a price are read from a request', () => {
     const book = createPriceBook({
       book: bookOf(plainEntry({ multipliers }), plainEntry({ model: 'm-2' })),
       overrides: [{ model: 'own', input: '1', output: '1' }],
@@ -249,7 +249,7 @@ describe('who pays', () => {
     assert.equal(book.rateTools({ webSearches: 1 }).amountNanoUsd, 100_000_000n);
   });
 
-  test('other factors are another version, and faulty ones are named', () => {
+  test('changed factors give another version, and invalid ones are named', () => {
     const plain = createPriceBook({ book: bookOf(plainEntry()) });
     assert.notEqual(plain.version, createPriceBook({ book: bookOf(plainEntry()), factors }).version);
     assert.throws(
@@ -260,7 +260,7 @@ describe('who pays', () => {
 });
 
 describe('windows and currency', () => {
-  test('a window may end before another begins, and then there is no price', () => {
+  test('a window may end before another begins, and in between there is no price', () => {
     const book = createPriceBook({
       book: bookOf(plainEntry({ effectiveUntil: '2026-02-01' }), plainEntry({ effectiveFrom: '2026-03-01' })),
     });
@@ -288,20 +288,20 @@ describe('windows and currency', () => {
     assert.match(problemsOf({ version: 'v', currency: 'USD', usdPerUnit: '1', entries }).join(), /for other currencies than USD/);
   });
 
-  test('amounts in the operator’s own unit, for people', () => {
+  test('amounts are shown in the operator’s own unit', () => {
     assert.equal(formatCredits(1_234_500_000n, { name: 'credits', perUsd: '500000' }), '617250 credits');
     assert.equal(formatCredits(-1n, { name: 'points', perUsd: '1' }), '-0.000000001 points');
   });
 });
 
-describe('faults of a book', () => {
+describe('problems of a book', () => {
   const faults: readonly (readonly [entries: Record<string, unknown>[], words: RegExp])[] = [
     [[plainEntry({ tiers: undefined })], /neither tiers nor media, fees or lines/],
     [[plainEntry({ when: '/a == 1' })], /all its entries have a condition/],
     [[plainEntry(), plainEntry({ when: '/a == 1' })], /an entry with a condition needs a variant name/],
     [[plainEntry(), plainEntry({ when: '/a == 1', variant: 'v' }), plainEntry({ when: '/a == 2', variant: 'v' })], /the same variant name/],
     [[plainEntry(), plainEntry()], /acme\/m-1@2026-01-01: this window is listed twice/],
-    [[plainEntry({ when: '/a', variant: 'v' }), plainEntry()], /m-1@2026-01-01#v: when: a condition has to be true or false/],
+    [[plainEntry({ when: '/a', variant: 'v' }), plainEntry()], /m-1@2026-01-01#v: when: a condition must be true or false/],
     [[plainEntry({ multipliers: [{ name: 'a', factor: '/x' }] })], /multiplier a, factor: it may be absent/],
     [[plainEntry({ multipliers: [{ name: 'a', when: '1', factor: '1' }] })], /multiplier a, when: a condition/],
     [
@@ -315,7 +315,7 @@ describe('faults of a book', () => {
       ],
       /multipliers has "a" twice/,
     ],
-    [[plainEntry({ lines: [{ meter: 'a', quantity: '"x"', price: '1' }] })], /line a, quantity: a number is needed/],
+    [[plainEntry({ lines: [{ meter: 'a', quantity: '"x"', price: '1' }] })], /line a, quantity: a number is required/],
     [[plainEntry({ lines: [{ meter: 'a', when: '/x', quantity: '1', price: '1' }] })], /line a, when: a condition/],
     [[plainEntry({ lines: [{ meter: 'a', quantity: '1', price: '-1' }] })], /lines\/0\/price/],
     [
@@ -333,10 +333,10 @@ describe('faults of a book', () => {
       [plainEntry({ when: Array.from('abcdefghi', (name) => `/${name} == 1`).join(' or '), variant: 'v' }), plainEntry()],
       /reads more than 8 values/,
     ],
-    [[plainEntry({ effectiveUntil: '2026-01-01' })], /effectiveUntil 2026-01-01 has to come after effectiveFrom/],
+    [[plainEntry({ effectiveUntil: '2026-01-01' })], /effectiveUntil 2026-01-01 must be after effectiveFrom/],
     [
       [plainEntry({ effectiveUntil: '2026-03-01' }), plainEntry({ effectiveFrom: '2026-02-01' })],
-      /holds until 2026-03-01 and overlaps the window that begins on 2026-02-01/,
+      /valid until 2026-03-01 and overlaps the window that begins on 2026-02-01/,
     ],
     [[plainEntry({ effectiveUntil: '2026-02-30' })], /effectiveUntil 2026-02-30 is not a date/],
     [[plainEntry({ fees: { call: '-0.1' } })], /fees\/call/],

@@ -8,9 +8,9 @@ import { possiblePrices } from './token-lines.ts';
 export type PricingTier = {
   readonly inputAbove: number;
   readonly prices: TokenPrices;
-  /** What the dearest kind of token costs, of input and of output. */
-  readonly dearestInput: string;
-  readonly dearestOutput: string;
+  /** The price of the most expensive kind of token, for input and for output. */
+  readonly mostExpensiveInput: string;
+  readonly mostExpensiveOutput: string;
 };
 
 type PricingMultiplier = {
@@ -28,23 +28,23 @@ type PricingLine = {
   readonly per: number;
 };
 
-/** Prices of one model at one time, ready to be applied. */
+/** The compiled prices of one model at one time. */
 export type Pricing = {
   readonly priceId: string;
-  /** Absent: it applies where no other of its window does. */
+  /** Absent: applies if no other price of its window does. */
   readonly when: Expression | undefined;
-  /** By rising bound; none where nothing is billed by tokens. */
+  /** By rising bound; empty if nothing is billed in tokens. */
   readonly tiers: readonly PricingTier[];
   readonly media: MediaPrices | undefined;
   readonly fees: Fees | undefined;
   readonly serviceTiers: Readonly<Record<string, string>> | undefined;
   readonly multipliers: readonly PricingMultiplier[];
   readonly lines: readonly PricingLine[];
-  /** Every JSON pointer that any of its expressions reads. */
+  /** Every JSON pointer in its expressions. */
   readonly pointers: readonly string[];
 };
 
-/** Makes an entry ready to be applied. It has been checked: an expression that is none throws ExpressionError. */
+/** Compiles an entry, which must be checked: an invalid expression throws ExpressionError. */
 export function preparePricing(entry: PriceBookEntry): Pricing {
   const condition = (text: string | undefined): Expression | undefined =>
     text === undefined ? undefined : compileExpression(text, 'condition');
@@ -82,9 +82,9 @@ export function preparePricing(entry: PriceBookEntry): Pricing {
 
 export function prepareTier(inputAbove: number, prices: TokenPrices): PricingTier {
   const { input, output } = possiblePrices(prices);
-  return { inputAbove, prices, dearestInput: dearestOf(input), dearestOutput: dearestOf(output) };
+  return { inputAbove, prices, mostExpensiveInput: mostExpensiveOf(input), mostExpensiveOutput: mostExpensiveOf(output) };
 }
 
-function dearestOf(prices: readonly string[]): string {
-  return prices.reduce((dearest, price) => (isMoreExpensive(price, dearest) ? price : dearest));
+function mostExpensiveOf(prices: readonly string[]): string {
+  return prices.reduce((highest, price) => (isMoreExpensive(price, highest) ? price : highest));
 }

@@ -1,7 +1,7 @@
 import type { PricingParameters, ToolUsage, Usage } from '../../inference/usage.ts';
 import type { Charge } from '../ledger/call-entry.ts';
 
-/** What decides which prices a call has. */
+/** The facts that decide the prices of a call. */
 export type PricedCall = {
   /** Price book vendor, for example `anthropic`. */
   readonly vendor: string;
@@ -14,60 +14,65 @@ export type RatedCall = PricedCall & {
   readonly usage: Usage;
   readonly serviceTier?: string | undefined;
   readonly pricingParameters?: PricingParameters | undefined;
-  /** Who pays: prices may differ by user and by key. */
+  /** The payer: prices may differ by user and by key. */
   readonly userName?: string | undefined;
   readonly keyId?: string | undefined;
 };
 
-/** A call before it is made, and what it may use: nothing else is known of it. */
+/** A call before it is made, with bounds of its usage; nothing else is known about it. */
 export type PlannedCall = Omit<RatedCall, 'usage' | 'serviceTier'> & {
-  /** What it will use by the best estimate. */
+  /** The usage by the best estimate. */
   readonly expected: Usage;
-  /** Bounds that it cannot pass: input by its bytes, output by its limit. */
+  /** The highest possible usage: input by its bytes, output by its limit. */
   readonly most: Usage;
-  /** The service tier that the request asks for. Without one, or with `auto`, the dearest is assumed. */
+  /** The service tier of the request. Without one, or with `auto`, the most expensive is assumed. */
   readonly serviceTier?: string | undefined;
 };
 
-/** The same where only its bounds matter. */
+/** A planned call without the estimate, if only its bounds matter. */
 export type CallBounds = Omit<PlannedCall, 'expected'>;
 
-/** What a call costs at least, by the best estimate and at most, in nano-USD. */
+/** The lowest, the expected and the highest cost of a call, in nano-USD. */
 export type CostBounds = { readonly minimumNanoUsd: bigint; readonly expectedNanoUsd: bigint; readonly maximumNanoUsd: bigint };
 
 export type PricedModel = { readonly vendor: string; readonly model: string; readonly displayName: string; readonly releasedAtMs: number };
 
-/** A unit of the operator's own in which amounts are shown beside USD. */
+/** The operator's own unit, in which amounts are shown besides USD. */
 export type CreditUnit = {
   readonly name: string;
-  /** How many of it are one USD, as a decimal string. */
+  /** How many units are one USD, as a decimal string. */
   readonly perUsd: string;
 };
 
-/** Prices with their effective dates; immutable. A reload makes a new one. */
+/** Prices with their effective dates; immutable. A reload creates a new one. */
 export type PriceBook = {
   readonly version: string;
-  /** The models it lists for a vendor. */
+  /** The listed models of a vendor. */
   readonly models: (vendor: string) => readonly PricedModel[];
-  /** Whether the vendor's list names this model, dated and `-latest` spellings included. */
+  /** Whether the vendor's list has this model, dated and `-latest` spellings included. */
   readonly lists: (vendor: string, model: string) => boolean;
   /**
-   * Whether a call has a price, by the list or by an override. What has none costs 0.
-   * @param uses what it will be charged by: then that has to have a price, and not only the model
+   * Whether a call has a price, in the list or in an override. A call without one costs 0.
+   * @param uses the meters of its charge: then these must have a price, and not only the model
    */
   readonly prices: (call: PricedCall, uses?: Usage) => boolean;
   /** Whether a call without a price is free or refused. */
   readonly unlisted: 'free' | 'refuse';
-  /** Absent where amounts are shown in USD alone. */
+  /** Absent if amounts are shown in USD only. */
   readonly credits?: CreditUnit;
-  /** JSON pointers into the body sent upstream that its price depends on; they are to be read into `pricingParameters`, and nothing else. */
+  /**
+   * JSON pointers into the body sent upstream that the price depends on. Only these are read into `pricingParameters`.
+   */
   readonly parametersOf: (call: PricedCall) => readonly string[];
-  /** Prices a call. One that used nothing that has a price costs 0 and has no priceId. */
+  /** Prices a call. A call without priced usage costs 0 and has no priceId. */
   readonly rate: (call: RatedCall) => Charge;
-  /** What a call may cost, by the same prices: its charge is at most `maximumNanoUsd`, whatever of its input comes from a cache and whatever its tier. */
+  /**
+   * The bounds of a call's cost, by the same prices: its charge is at most `maximumNanoUsd`, whatever part of the input
+   * comes from a cache and whatever its tier.
+   */
   readonly bound: (call: PlannedCall) => CostBounds;
-  /** The same maximum alone, for what is held: in nano-USD. */
+  /** Only the maximum, for holds, in nano-USD. */
   readonly most: (call: CallBounds) => bigint;
-  /** Prices what tools did that the gateway ran. */
+  /** Prices the use of tools that the gateway ran. */
   readonly rateTools: (usage: ToolUsage, payer?: Pick<RatedCall, 'userName' | 'keyId'>) => Charge;
 };

@@ -9,7 +9,7 @@ import { readPricingParameters } from './read-pricing-parameters.ts';
 
 const read = (body: string, ...pointers: string[]) => readPricingParameters(Buffer.from(body), pointers);
 
-describe('M14 what a price depends on is read from what is sent', () => {
+describe('M14 the parameters of a price are read from the body that is sent', () => {
   const rows: readonly (readonly [body: string, pointer: string, text: string | undefined])[] = [
     ['{"a":"hd"}', '/a', '"hd"'],
     ['{ "metadata" : { "quality" : "h\\u0064" } }', '/metadata/quality', '"hd"'],
@@ -43,7 +43,7 @@ describe('M14 what a price depends on is read from what is sent', () => {
       assert.deepEqual(read(body, pointer), text === undefined ? undefined : { [pointer]: text }));
   }
 
-  test('several values, some of which are not there', () => {
+  test('several values are read, and missing ones are omitted', () => {
     const body = '{"model":"m","metadata":{"quality":"hd","fps":60},"speed":"fast"}';
     assert.deepEqual(read(body, '/speed', '/metadata/quality', '/metadata/none', '/metadata/fps', '/metadata'), {
       '/speed': '"fast"',
@@ -54,7 +54,7 @@ describe('M14 what a price depends on is read from what is sent', () => {
     assert.equal(read(body), undefined);
   });
 
-  test('a number that parsers read differently is refused, because nobody could say what it costs', () => {
+  test('a number that parsers read differently is refused, because its price would be unclear', () => {
     for (const number of [
       '15.0000000000000001',
       '9007199254740993',
@@ -68,7 +68,7 @@ describe('M14 what a price depends on is read from what is sent', () => {
       assert.throws(
         () => read(`{"metadata":{"fps":${number}}}`, '/metadata/fps'),
         (error) =>
-          error instanceof GatewayError && error.code === 'invalid_value' && error.message.startsWith('metadata.fps: has to be a number'),
+          error instanceof GatewayError && error.code === 'invalid_value' && error.message.startsWith('metadata.fps: must be a number'),
         number,
       );
     }
@@ -80,7 +80,7 @@ describe('M14 what a price depends on is read from what is sent', () => {
     });
   });
 
-  test('whatever number passes is priced as both an exact parser and one of floating point read it', () => {
+  test('every accepted number has the same price with an exact and with a floating-point parser', () => {
     const amount = compileExpression('/metadata/n ?? 0', 'number');
     const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,18})(\.[0-9]{1,12})?([eE][+-]?[0-9]{1,2})?$/);
     fc.assert(
@@ -99,7 +99,7 @@ describe('M14 what a price depends on is read from what is sent', () => {
     );
   });
 
-  test('any JSON value at a pointer is found where a parser finds it', () => {
+  test('any JSON value is found at the same pointer as by a parser', () => {
     const name = fc.stringMatching(/^[a-z"\\/~é]{1,4}$/);
     fc.assert(
       fc.property(name, name, fc.string(), fc.boolean(), (outer, inner, text, escaped) => {

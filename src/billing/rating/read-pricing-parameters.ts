@@ -6,15 +6,17 @@ import { listElements, listMembers, locateJson } from '../../platform/json/locat
 import { parseJson } from '../../platform/json/parse-json.ts';
 import { compare, readNumber } from './fraction.ts';
 
-/** No text of an expression is as long as that, so that a longer value differs from all of them when it is cut. */
+/** Texts in expressions are shorter than this, so a longer value differs from all of them even if it is cut. */
 const textCharactersMax = 256;
 const numberCharactersMax = 64;
 const whole: readonly (string | number)[] = [];
 
 /**
- * Reads values out of the body that is sent upstream, by their JSON pointers: what a price depends on has to be what the upstream sees. The bytes have passed `scanJson`, which refuses
- * duplicate keys; a body that is no JSON object has none of the values. What is absent or null is left out.
- * @throws GatewayError `invalid_value` for a number that parsers read differently, such as 15.0000000000000001 or 1e400: nobody could say what it costs
+ * Reads values of the body that is sent upstream, by JSON pointer: the values of a price must be those that the
+ * upstream reads. The bytes have passed `scanJson`, which refuses duplicate keys; a body that is not a JSON object has
+ * none of the values. Absent and null values are omitted.
+ * @throws GatewayError `invalid_value` for a number that parsers read differently, such as 15.0000000000000001 or
+ * 1e400, because its price would be unclear
  */
 export function readPricingParameters(bytes: Buffer, pointers: readonly string[]): PricingParameters | undefined {
   const mayHave = findMentioned(bytes, pointers);
@@ -29,12 +31,12 @@ export function readPricingParameters(bytes: Buffer, pointers: readonly string[]
   return Object.keys(found).length === 0 ? undefined : found;
 }
 
-/** Names that are written in JSON as they are, unless by escapes such as \u0073. */
+/** Names that JSON writes unchanged, unless with escapes such as \u0073. */
 const plainName = /^[A-Za-z_][\w.-]*$/;
 
 /**
- * The pointers whose last name the body mentions at all. Most requests have none of them, and to look for a word is much quicker than to walk through a body. Where ASCII letters are
- * escaped, any name may be there.
+ * The pointers whose last name occurs in the body. Most requests have none of them, and searching for a word is much
+ * faster than parsing a body. If ASCII letters are escaped, any name may be there.
  */
 function findMentioned(bytes: Buffer, pointers: readonly string[]): readonly string[] {
   const mentioned = pointers.filter((pointer) => {
@@ -44,7 +46,7 @@ function findMentioned(bytes: Buffer, pointers: readonly string[]): readonly str
   return mentioned.length < pointers.length && bytes.includes('\\u00', 0, 'latin1') ? pointers : mentioned;
 }
 
-/** Finds values in one body; every object on the way is read once. */
+/** Finds values in one body; reads every object on the way once. */
 class BodyReader {
   readonly #bytes: Buffer;
   readonly #members = new Map<string, ReadonlyMap<string, JsonSpan>>();
@@ -65,8 +67,8 @@ class BodyReader {
   }
 
   #membersAt(place: string, span: JsonSpan): ReadonlyMap<string, JsonSpan> {
-    const known = this.#members.get(place);
-    if (known !== undefined) return known;
+    const cached = this.#members.get(place);
+    if (cached !== undefined) return cached;
     const members =
       this.#bytes[span.start] === 0x5b
         ? new Map(listElements(this.#bytes, span).map((element, index) => [String(index), element]))
@@ -102,13 +104,13 @@ function writeText(text: JsonValue): string | undefined {
 
 function writeNumber(bytes: Buffer, { start, end }: JsonSpan, pointer: string): string {
   const text = bytes.toString('latin1', start, Math.min(end, start + numberCharactersMax + 1));
-  if (text.length <= numberCharactersMax && isReadAlike(text)) return text;
+  if (text.length <= numberCharactersMax && hasOneReading(text)) return text;
   const param = pointer.slice(1).replaceAll('/', '.');
-  throw new GatewayError('invalid_value', `${param}: has to be a number of at most 15 digits, because the price depends on it`, { param });
+  throw new GatewayError('invalid_value', `${param}: must be a number of at most 15 digits, because the price depends on it`, { param });
 }
 
-/** Whether a parser that keeps all digits and one of floating point take it for the same number. */
-function isReadAlike(text: string): boolean {
+/** Whether an exact parser and a floating-point parser read the same number. */
+function hasOneReading(text: string): boolean {
   const exact = readNumber(text);
   const float = readNumber(String(Number(text)));
   return exact !== undefined && float !== undefined && compare(exact, float) === 0;

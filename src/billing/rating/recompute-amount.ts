@@ -4,21 +4,21 @@ import { type Fraction, parseDecimal } from './decimal.ts';
 const nanoUsdPerUsd = 1_000_000_000n;
 
 /**
- * The amount of a charge in nano-USD: the exact sum of its lines, rounded half up once. It is the only place in which money is computed
- * and the only one in which it is rounded; what a stored receipt was charged can be recomputed with it. Throws RangeError for a
- * quantity that is not a count or a price that is not a decimal, because neither can come out of a price book.
+ * The amount of a charge in nano-USD: the exact sum of its lines, rounded half up once. All charges are computed
+ * and rounded here and nowhere else, so a stored receipt can be recomputed with it. Throws RangeError for a
+ * quantity that is not a count or a price that is not a decimal, because a price book never produces either.
  */
 export function recomputeAmount(lines: readonly ChargeLine[]): bigint {
   return roundToNanoUsd(sumLines(lines));
 }
 
-/** USD in nano-USD, rounded half up, away from zero below it. */
+/** Converts USD to nano-USD, rounded half up, negative amounts away from zero. */
 export function roundToNanoUsd({ numerator, denominator }: Fraction): bigint {
   if (numerator < 0n) return -roundToNanoUsd({ numerator: -numerator, denominator });
   return (2n * numerator * nanoUsdPerUsd + denominator) / (2n * denominator);
 }
 
-/** What lines come to in USD before it is rounded. Throws as recomputeAmount does. */
+/** The sum of lines in USD before rounding. Throws as recomputeAmount does. */
 export function sumLines(lines: readonly ChargeLine[]): Fraction {
   let numerator = 0n;
   let denominator = 1n;

@@ -11,7 +11,7 @@ const million = 1_000_000;
 /** A million tokens each way. */
 const bothWays = { inputTokens: million, outputTokens: million };
 
-/** What vendors publish, in USD: prices per million tokens and whole examples, on a day on which they hold. */
+/** Published vendor prices in USD, per million tokens and as whole examples, on a day on which they are valid. */
 const published: readonly (readonly [vendor: string, model: string, day: string, usage: Usage, usd: string, more?: Partial<RatedCall>])[] =
   [
     ['anthropic', 'claude-fable-5', '2026-08-01', bothWays, '60'],
@@ -87,7 +87,7 @@ for (const [vendor, model, day, usage, usd, more] of published) {
   });
 }
 
-/** Every model that the documents of the interface name, by the vendor's own name. */
+/** Every model in the documents of the interface, by the vendor's own name. */
 const contracted: readonly (readonly [vendor: string, models: string])[] = [
   ['gemini', 'gemini-3.1-pro-preview gemini-3.1-flash-image-preview gemini-3-flash-preview gemini-3-pro-image-preview'],
   ['gemini', 'gemini-2.5-pro gemini-2.5-flash gemini-2.5-flash-lite gemini-2.0-flash'],

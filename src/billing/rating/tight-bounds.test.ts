@@ -9,13 +9,13 @@ import type { RatedCall } from './rating.ts';
 const million = 1_000_000;
 const tier = (input: string, more: Record<string, string> = {}) => [{ inputAbove: 0, prices: { input, output: '10', ...more } }];
 
-/** The most that a planned call is held with, in USD. */
+/** The hold of a planned call, in USD. */
 function mostOf(entries: readonly Record<string, unknown>[], most: Usage, more: Partial<RatedCall> = {}): number {
   const { usage: _usage, ...call } = callOf({}, more);
   return Number(createPriceBook({ book: bookOf(...entries) }).bound({ ...call, most, expected: {} }).maximumNanoUsd) / 1e9;
 }
 
-test('a hold takes the dearest kind of input for input and of output for output, and neither for the other', () => {
+test('a hold uses the most expensive kind of input for input and of output for output', () => {
   const kinds = { inputAudio: '3', cacheWrite1h: '4', outputAudio: '20', outputImage: '30', reasoning: '40' };
   const entry = plainEntry({ tiers: tier('1', kinds) });
   assert.equal(mostOf([entry], { inputTokens: million }), 4);
@@ -26,13 +26,19 @@ test('a hold takes the dearest kind of input for input and of output for output,
   assert.equal(mostOf([plainEntry({ tiers: tier('50') })], { outputTokens: million }), 10);
 });
 
-test('a hold takes the dearest of the variants that may apply, and none that cannot', () => {
+test('a hold uses the most expensive variant that may apply, and no other', () => {
   const variant = (name: string, input: string, when: string) => plainEntry({ tiers: tier(input), variant: name, when });
-  const asked = (quality: string) => ({ pricingParameters: { '/quality': JSON.stringify(quality) } });
-  const dear = [variant('hd', '9', '/quality == "hd"'), plainEntry({ tiers: tier('1') })];
-  assert.deepEqual([mostOf(dear, { inputTokens: million }, asked('hd')), mostOf(dear, { inputTokens: million }, asked('sd'))], [9, 1]);
+  const requested = (quality: string) => ({ pricingParameters: { '/quality': JSON.stringify(quality) } });
+  const expensive = [variant('hd', '9', '/quality == "hd"'), plainEntry({ tiers: tier('1') })];
+  assert.deepEqual(
+    [mostOf(expensive, { inputTokens: million }, requested('hd')), mostOf(expensive, { inputTokens: million }, requested('sd'))],
+    [9, 1],
+  );
   const cheap = [variant('sd', '1', '/quality == "sd"'), plainEntry({ tiers: tier('9') })];
-  assert.deepEqual([mostOf(cheap, { inputTokens: million }, asked('hd')), mostOf(cheap, { inputTokens: million }, asked('sd'))], [9, 1]);
+  assert.deepEqual(
+    [mostOf(cheap, { inputTokens: million }, requested('hd')), mostOf(cheap, { inputTokens: million }, requested('sd'))],
+    [9, 1],
+  );
   for (const [first, second] of [
     ['1', '9'],
     ['9', '1'],
@@ -42,13 +48,13 @@ test('a hold takes the dearest of the variants that may apply, and none that can
   }
 });
 
-test('a hold takes the dearest service tier that may be answered with', () => {
+test('a hold uses the most expensive service tier of a possible reply', () => {
   const entry = plainEntry({ tiers: tier('1'), serviceTiers: { flex: '0.5', fast: '2.5', priority: '3', slow: '0.1' } });
   const most = (serviceTier?: string) => mostOf([entry], { inputTokens: million }, serviceTier === undefined ? {} : { serviceTier });
   assert.deepEqual([undefined, 'auto', '', 'Fast', 'flex', 'default'].map(most), [3, 3, 3, 2.5, 1, 1]);
 });
 
-test('a hold is in the tier that all input together can reach, and in no dearer one', () => {
+test('a hold uses the tiers that the whole input can reach, and no higher one', () => {
   const tiers = [0, 100, 200].map((inputAbove, index) => ({ inputAbove, prices: { input: String(index + 1), output: '0' } }));
   const held = (usage: Usage) => mostOf([plainEntry({ tiers })], usage) * million;
   const quarter = { inputTokens: 25, cacheReadTokens: 25, cacheWrite5mTokens: 25, cacheWrite1hTokens: 25 };

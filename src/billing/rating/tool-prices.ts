@@ -3,10 +3,10 @@ import type { ToolUsage } from '../../inference/usage.ts';
 import type { Charge, ChargeLine } from '../ledger/call-entry.ts';
 import { recomputeAmount } from './recompute-amount.ts';
 
-/** What one use of a tool costs that the gateway runs, in USD as decimal strings. Absent: nothing. */
+/** The price of one use of each tool of the gateway, in USD as decimal strings. Absent: free. */
 export type ToolPrices = { readonly [Price in ToolPrice]?: string };
 
-/** Charges what tools did. What is free has a line too: the receipt tells what was done. */
+/** Charges the use of tools. A free use has a line too, so that the receipt shows it. */
 export function rateTools(usage: ToolUsage, prices: ToolPrices, multipliers?: ChargeLine['multipliers']): Charge {
   const lines = toolMeterNames.flatMap((name) => {
     const { line: meter, price } = toolMeters[name];

@@ -22,7 +22,7 @@ export async function openPrices(
 ): Promise<OpenedPrices> {
   const { environment, logger } = parts;
   const kept = readKeptPrices(environment);
-  const follower = createPriceBookFollower({ ...parts, kept });
+  const follower = createPriceBookFollower({ ...parts, cached: kept });
   opened.defer(() => follower.close());
   await follower.start();
   let lastKept = kept;

@@ -1,8 +1,8 @@
 import type { CallEntry, CallOpening } from '../../ledger/call-entry.ts';
 
-// For tests: calls as a journal gets them.
+// For tests: openings and entries of calls.
 
-/** How a call begins. */
+/** The opening of a call. */
 export const opening = (callId: string): CallOpening => ({
   callId,
   acceptedAtMs: 1,
@@ -19,7 +19,7 @@ export const opening = (callId: string): CallOpening => ({
   priceVersion: 'test',
 });
 
-/** How the same call ends well. */
+/** The entry of the same call after it has finished. */
 export const entry = (callId: string): CallEntry => ({
   ...opening(callId),
   end: 'finished',

@@ -2,7 +2,10 @@ import type { JournalDisk } from '../journal-disk.ts';
 
 type MemoryFile = { bytes: Buffer; syncedBytes: number };
 
-/** Called before an operation with its path; throws to make it fail, and for `write` may return how many bytes are taken. */
+/**
+ * Called before an operation with its path. Throws to make it fail; for `write` it may return how many bytes are
+ * accepted.
+ */
 export type DiskFault = (operation: keyof JournalDisk, path: string) => number | void | Promise<void>;
 
 /** A change of names. Only a sync of the directory makes it durable. */
@@ -11,17 +14,17 @@ type NameChange =
   | { readonly type: 'remove'; readonly path: string; readonly file: MemoryFile }
   | { readonly type: 'rename'; readonly from: string; readonly to: string; readonly file: MemoryFile };
 
-/** What a disk writes at once. */
+/** The unit of a disk write. */
 const sectorBytes = 512;
 
-/** A disk in memory, for tests: it can tear, fail, hang and forget. */
+/** An in-memory disk for tests: it can tear, fail, hang and lose writes. */
 export class MemoryJournalDisk implements JournalDisk {
   readonly files: Map<string, MemoryFile>;
   fault: DiskFault | undefined;
   readonly #handles = new Map<number, string>();
   #lastHandle = 0;
   #locked = false;
-  /** The names that a sync of the directory has made last, and what became of names since. */
+  /** The names after the last sync of the directory, and the changes of names since. */
   #lasting: Map<string, MemoryFile>;
   #changes: NameChange[] = [];
 
@@ -30,18 +33,20 @@ export class MemoryJournalDisk implements JournalDisk {
     this.#lasting = new Map(files);
   }
 
-  /** What another process finds: after a kill everything that was handed over, after a power loss only what had been synced. */
+  /** The files that another process finds: after a kill all written bytes, after a power loss only synced ones. */
   afterCrash(kind: 'kill' | 'power-loss'): MemoryJournalDisk {
-    const kept = [...this.files].map(([path, { bytes, syncedBytes }]): [string, MemoryFile] => {
+    const files = [...this.files].map(([path, { bytes, syncedBytes }]): [string, MemoryFile] => {
       const left = Buffer.from(kind === 'kill' ? bytes : bytes.subarray(0, syncedBytes));
       return [path, { bytes: left, syncedBytes: left.length }];
     });
-    return new MemoryJournalDisk(new Map(kept));
+    return new MemoryJournalDisk(new Map(files));
   }
 
   /**
-   * What another process may find after a power loss. What was synced is there. Of what was written since, any subset of sectors is there, torn at any byte; a sector that is not there is
-   * zeros where the file is longer, and the file may have any length from what was synced on. Of new, removed and renamed files since the last sync of the directory any subset took place.
+   * The files that another process may find after a power loss. Synced bytes are there. Of later writes, any subset of
+   * sectors is there, torn at any byte; a missing sector is zeros if the file is longer, and the file may have any
+   * length beyond its synced part. Of files created, removed and renamed since the last sync of the directory, any
+   * subset of changes took place.
    */
   afterPowerLoss(random: () => number): MemoryJournalDisk {
     const names = new Map(this.#lasting);
@@ -51,14 +56,14 @@ export class MemoryJournalDisk implements JournalDisk {
       else if (change.type === 'remove') names.delete(change.path);
       else if (names.delete(change.from)) names.set(change.to, change.file);
     }
-    const kept = [...names].map(([path, file]): [string, MemoryFile] => {
+    const files = [...names].map(([path, file]): [string, MemoryFile] => {
       const bytes = loseUnsynced(file, random);
       return [path, { bytes, syncedBytes: bytes.length }];
     });
-    return new MemoryJournalDisk(new Map(kept));
+    return new MemoryJournalDisk(new Map(files));
   }
 
-  /** What every power loss leaves: the synced beginnings of files whose names last. */
+  /** The parts that survive every power loss: the synced beginnings of files whose names are synced. */
   lasting(): readonly { readonly path: string; readonly bytes: Buffer }[] {
     return [...this.#lasting].map(([path, { bytes, syncedBytes }]) => ({ path, bytes: bytes.subarray(0, syncedBytes) }));
   }
@@ -92,8 +97,8 @@ export class MemoryJournalDisk implements JournalDisk {
 
   write(handle: number, bytes: Buffer, offset: number, length: number): number {
     const path = this.#pathOf(handle);
-    const taken = this.fault?.('write', path);
-    const count = typeof taken === 'number' ? Math.min(taken, length) : length;
+    const result = this.fault?.('write', path);
+    const count = typeof result === 'number' ? Math.min(result, length) : length;
     const file = this.#file(path);
     file.bytes = Buffer.concat([file.bytes, bytes.subarray(offset, offset + count)]);
     return count;

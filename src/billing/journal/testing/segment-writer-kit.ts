@@ -11,12 +11,12 @@ export const json = (id: string, characters = 0): string => JSON.stringify({ id,
 
 const opened: SegmentWriter[] = [];
 
-/** Closes the writers of a test, however it ended: their timers would keep the process. */
+/** Closes the writers of a test, however it ended: their timers would keep the process alive. */
 export async function closeWriters(): Promise<void> {
   await Promise.allSettled(opened.splice(0).map((writer) => writer.close()));
 }
 
-/** A writer that neither syncs nor tries again by itself, unless told to. */
+/** A writer that neither syncs nor retries by itself, unless the test sets it. */
 export function startWriter(changes: Partial<SegmentWriterOptions> & { readonly disk?: MemoryJournalDisk } = {}) {
   const disk = changes.disk ?? new MemoryJournalDisk();
   const lines: string[] = [];
@@ -75,13 +75,13 @@ export function failing(kinds: readonly string[], code = 'EIO', times = Number.P
   };
 }
 
-/** Lets the first sync wait until it is told how it ends. */
+/** Makes the first sync wait until the test ends it. */
 export function holdSync(disk: MemoryJournalDisk) {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const held = { begun: false, resolve, reject };
+  const held = { started: false, resolve, reject };
   disk.fault = (operation) => {
-    if (operation !== 'sync' || held.begun) return undefined;
-    held.begun = true;
+    if (operation !== 'sync' || held.started) return undefined;
+    held.started = true;
     return promise;
   };
   return held;

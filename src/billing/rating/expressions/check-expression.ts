@@ -1,20 +1,23 @@
 import { ExpressionError, type ExpressionNode } from './expression-node.ts';
 
-/** What is known of a value before there is one. A `value` is what a pointer finds: it is read as what it is compared or calculated with. */
+/**
+ * The type of a value before there is one. A `value` is read with a pointer: its type follows from what it is compared
+ * or calculated with.
+ */
 type ExpressionType = { readonly is: 'number' | 'text' | 'boolean' | 'value'; readonly mayBeAbsent: boolean };
 
-/** What an expression is for: whether something holds, or how many or how much. */
+/** The use of an expression: as a condition, or as a number. */
 export type ExpressionPurpose = 'condition' | 'number';
 
-/** Finds what cannot be right whatever a request says. Throws ExpressionError. */
+/** Finds errors that do not depend on a request. Throws ExpressionError. */
 export function checkExpression(node: ExpressionNode, purpose: ExpressionPurpose): void {
   const type = typeOf(node);
   if (purpose === 'condition') {
-    if (type.is !== 'boolean') throw new ExpressionError(`a condition has to be true or false, and this is ${nameOf(type)}`);
+    if (type.is !== 'boolean') throw new ExpressionError(`a condition must be true or false, got ${nameOf(type)}`);
     return;
   }
-  if (type.is !== 'number' && type.is !== 'value') throw new ExpressionError(`a number is needed, and this is ${nameOf(type)}`);
-  if (type.mayBeAbsent) throw new ExpressionError('it may be absent or no number; say what it is then, for example /metadata/seconds ?? 5');
+  if (type.is !== 'number' && type.is !== 'value') throw new ExpressionError(`a number is required, got ${nameOf(type)}`);
+  if (type.mayBeAbsent) throw new ExpressionError('it may be absent or not a number; add a default, for example /metadata/seconds ?? 5');
 }
 
 function nameOf({ is }: ExpressionType): string {
@@ -70,7 +73,7 @@ function truthOf(operands: readonly ExpressionNode[]): ExpressionType {
   for (const operand of operands) {
     const type = typeOf(operand);
     if (type.is !== 'boolean')
-      throw new ExpressionError(`and, or, not and ? want a condition, and here is ${nameOf(type)}; compare it, for example /x == true`);
+      throw new ExpressionError(`and, or, not and ? need a condition, got ${nameOf(type)}; compare it, for example /x == true`);
   }
   return booleanType;
 }
@@ -93,33 +96,36 @@ function typeOfComparison({ operator, left, right }: Extract<ExpressionNode, { t
   return booleanType;
 }
 
-/** `a ?? b`: both are of one type, or the first is a value, which is read as what the second is. The second decides whether it may be absent. */
+/**
+ * `a ?? b`: both have the same type, or the first is a value, which gets the type of the second. The second decides
+ * whether the result may be absent.
+ */
 function typeOfCoalesce(left: ExpressionType, right: ExpressionType): ExpressionType {
   if (left.is !== right.is && left.is !== 'value' && right.is !== 'value') throw mixed(left, right);
   return { is: left.is === 'value' ? right.is : left.is, mayBeAbsent: right.mayBeAbsent };
 }
 
-/** Both branches are of one type. What type a bare value has only a request says, so it needs a default. */
+/** Both branches have the same type. The type of a bare value depends on the request, so it needs a default. */
 function typeOfChoice(whenTrue: ExpressionType, whenFalse: ExpressionType): ExpressionType {
   if (whenTrue.is === 'value' || whenFalse.is === 'value')
-    throw new ExpressionError('behind ? and : a value of the request needs a default, for example /metadata/fps ?? 24');
+    throw new ExpressionError('after ? and : a value of the request needs a default, for example /metadata/fps ?? 24');
   if (whenTrue.is !== whenFalse.is) throw mixed(whenTrue, whenFalse);
   return { is: whenTrue.is, mayBeAbsent: whenTrue.mayBeAbsent || whenFalse.mayBeAbsent };
 }
 
 function mixed(one: ExpressionType, other: ExpressionType): ExpressionError {
-  return new ExpressionError(`here is ${nameOf(one)} or ${nameOf(other)}; both have to be the same`);
+  return new ExpressionError(`the values are ${nameOf(one)} and ${nameOf(other)}; both must have the same type`);
 }
 
 function typeOfCall({ name, operands }: Extract<ExpressionNode, { type: 'call' }>): ExpressionType {
   if (name !== 'present' && name !== 'size') return numberOf(operands);
   const [operand] = operands;
   if (operand?.type !== 'pointer' && !(name === 'present' && operand?.type === 'parameter'))
-    throw new ExpressionError(`${name} wants a JSON pointer, for example ${name}(/metadata/images)`);
+    throw new ExpressionError(`${name} needs a JSON pointer, for example ${name}(/metadata/images)`);
   return name === 'present' ? booleanType : { is: 'number', mayBeAbsent: true };
 }
 
-/** Every JSON pointer that it reads, each once. */
+/** Every JSON pointer of an expression, without duplicates. */
 export function pointersOf(node: ExpressionNode): string[] {
   const found = new Set<string>();
   const visit = (each: ExpressionNode): void => {

@@ -6,14 +6,14 @@ import { boundingCount, type CountName, countParts } from './expression-names.ts
 import { between, exactly, type ExpressionValue, type NumberValue, readParameter, unknown } from './expression-value.ts';
 import { parseExpression } from './parse-expression.ts';
 
-/** An expression that has been read and checked. */
+/** A parsed and checked expression. */
 export type Expression = {
   readonly text: string;
   readonly pointers: readonly string[];
   readonly evaluate: (scope: ExpressionScope) => ExpressionValue;
 };
 
-/** Reads and checks an expression. Throws ExpressionError. */
+/** Parses and checks an expression. Throws ExpressionError. */
 export function compileExpression(text: string, purpose: ExpressionPurpose): Expression {
   const node = parseExpression(text);
   checkExpression(node, purpose);
@@ -26,7 +26,7 @@ export type ScopedCall = {
   readonly serviceTier?: string | undefined;
 };
 
-/** The scope of a call of which everything is known. */
+/** The scope of a finished call, of which everything is known. */
 export function scopeOfCall({ usage, pricingParameters, serviceTier }: ScopedCall): ExpressionScope {
   return {
     count: (name) => exactly({ numerator: sumOf(name, usage), denominator: countParts(name).per }),
@@ -36,8 +36,8 @@ export function scopeOfCall({ usage, pricingParameters, serviceTier }: ScopedCal
 }
 
 /**
- * The scope of a call before it is made. A count lies between 0 and the most that it can be; input of any kind, and parts of input, may be all of the input. What the vendor's
- * reply may say is unknown.
+ * The scope of a planned call. A count is between 0 and its bound; input of any kind, and parts of input, may be all of
+ * the input. Values of the vendor's reply are unknown.
  */
 export function scopeOfPlan(most: Usage, pricingParameters: PricingParameters | undefined): ExpressionScope {
   return {

@@ -16,7 +16,7 @@ import {
   truth,
 } from './expression-value.ts';
 
-/** What an expression is evaluated on: a call that has ended, or one that is planned, of which less is known. */
+/** The values for an expression: of a finished call, or of a planned one, of which less is known. */
 export type ExpressionScope = {
   readonly count: (name: CountName) => NumberValue;
   readonly parameter: (name: ParameterName) => ExpressionValue;
@@ -24,8 +24,9 @@ export type ExpressionScope = {
 };
 
 /**
- * Evaluates an expression on what is known. The result holds whatever the unknown turns out to be: what it comes to once everything is known lies within it. That is how a
- * price and the bound of a price are the same computation. Takes as many steps as the expression has nodes at most.
+ * Evaluates an expression with the known values. The result is an interval that contains the final value, whatever the
+ * unknown values become. So a price and its bound are the same computation. Takes at most as many steps as the
+ * expression has nodes.
  */
 export function evaluateExpression(node: ExpressionNode, scope: ExpressionScope): ExpressionValue {
   const value = (part: ExpressionNode): ExpressionValue => evaluateExpression(part, scope);
@@ -72,7 +73,7 @@ export function evaluateExpression(node: ExpressionNode, scope: ExpressionScope)
   }
 }
 
-/** What the checker has let pass as a condition is one. */
+/** A condition that the checker has accepted. */
 function asTruth(value: ExpressionValue): Truth {
   if (value.is === 'boolean') return value;
   throw new TypeError('The expression was not checked.');
@@ -102,7 +103,7 @@ function choose(condition: Truth, whenTrue: () => ExpressionValue, whenFalse: ()
 type Bounds = readonly [low: Fraction, high: Fraction];
 type Numbers = readonly [NumberValue, ...NumberValue[]];
 
-/** Calculates with numbers; with anything that is none the result is absent. */
+/** Calculates with numbers; the result is absent if a value is not a number. */
 function overNumbers(values: readonly ExpressionValue[], compute: (numbers: Numbers) => Bounds): ExpressionValue {
   const numbers: NumberValue[] = [];
   for (const value of values) {
@@ -153,14 +154,16 @@ function compareValues(
 
 const numeric: ReadonlySet<ExpressionNode['type']> = new Set(['number', 'count', 'negate', 'arithmetic']);
 
-/** Whether an expression that was checked is a number where it is anything, whatever a request says: values that stand beside numbers are read as such. */
+/**
+ * Whether a checked expression is always a number or absent: values that are compared with numbers are read as numbers.
+ */
 function isNumeric(node: ExpressionNode): boolean {
   if (node.type === 'coalesce') return isNumeric(node.left) || isNumeric(node.right);
   if (node.type === 'choose') return isNumeric(node.whenTrue);
   return node.type === 'call' ? node.name !== 'present' : numeric.has(node.type);
 }
 
-/** The first unless it is absent. */
+/** The first value unless it is absent. */
 function coalesce(first: ExpressionValue, second: ExpressionValue): ExpressionValue {
   if (first.is === 'absent') return second;
   return first.is === 'number' && first.mayBeAbsent ? join({ ...first, mayBeAbsent: false }, second) : first;

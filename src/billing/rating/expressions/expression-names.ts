@@ -1,6 +1,6 @@
 import { inputMeters, type Meter, meterNames, meters } from '../../../inference/meters.ts';
 
-/** Words that the gateway reads from what is sent, or the vendor's reply says. Each is a text, or absent where nobody said it. */
+/** Values that the gateway reads from the request, or from the vendor's reply. Each is a text, or absent. */
 export const parameterNames = ['resolution', 'inference_geo', 'speed', 'service_tier'] as const;
 
 export type ParameterName = (typeof parameterNames)[number];
@@ -13,10 +13,10 @@ const totalInput = 'total_input_tokens';
 
 export type CountName = UsageName | SecondsName<UsageName> | typeof totalInput;
 
-/** Which counts of usage make up a named count, and how many of them are one. */
+/** The counts of usage that add up to a named count, and how many of them make one unit. */
 export type CountParts = { readonly counts: readonly Meter[]; readonly per: bigint };
 
-/** A count that nobody reported is 0. Seconds are exact: 1,500 milliseconds are 1.5. */
+/** A count that was not reported is 0. Seconds are exact: 1,500 milliseconds are 1.5. */
 const parts: ReadonlyMap<string, CountParts> = new Map<string, CountParts>([
   ...meterNames.map((meter) => [meters[meter].name, { counts: [meter], per: 1n }] as const),
   ...meterNames.flatMap((meter) => {
@@ -34,15 +34,18 @@ export function isParameterName(name: string): name is ParameterName {
   return (parameterNames as readonly string[]).includes(name);
 }
 
-/** Every name there is, for messages. */
+/** All names, for messages. */
 export const countNames: readonly string[] = [...parts.keys()];
 
-/** The parts of a count, of which there is one for every name. */
+/** The parts of a count; every name has them. */
 export function countParts(name: CountName): CountParts {
   return parts.get(name) ?? { counts: [], per: 1n };
 }
 
-/** What a count can be at most: input of any kind, and each part of it, all of the input; a part of the output all of the output. */
+/**
+ * The count that bounds another: all of the input for input of any kind and its parts; all of the output for a part of
+ * it.
+ */
 export function boundingCount(name: CountName): CountName {
   const [meter, other] = countParts(name).counts;
   if (meter === undefined || other !== undefined) return name;

@@ -12,7 +12,7 @@ export type ExpressionNode =
   | { readonly type: 'boolean'; readonly value: boolean }
   /** A value of the body that was sent upstream, by its JSON pointer. */
   | { readonly type: 'pointer'; readonly pointer: string }
-  /** What the gateway or the vendor's reply says in one word. */
+  /** A value from the request or the vendor's reply. */
   | { readonly type: 'parameter'; readonly name: ParameterName }
   | { readonly type: 'count'; readonly name: CountName }
   | { readonly type: 'negate' | 'not'; readonly operand: ExpressionNode }
@@ -28,7 +28,7 @@ export type ExpressionNode =
   | { readonly type: 'choose'; readonly condition: ExpressionNode; readonly whenTrue: ExpressionNode; readonly whenFalse: ExpressionNode }
   | { readonly type: 'call'; readonly name: FunctionName; readonly operands: readonly ExpressionNode[] };
 
-/** An expression that cannot be used, and why. `at` counts characters from 1. */
+/** An expression that cannot be used, with the reason. `at` counts characters from 1. */
 export class ExpressionError extends Error {
   readonly at: number | undefined;
 

@@ -3,14 +3,15 @@ import { compare, fractionOf, larger, readNumber, smaller } from '../fraction.ts
 import { parseJson } from '../../../platform/json/parse-json.ts';
 
 /**
- * What an expression comes to, as far as it is known. Once a call has ended everything is: `low` and `high` are the same, and one of the truths holds. Before, a count lies
- * between bounds and a word of the reply is `unknown`: any text, or none.
+ * The value of an expression, as far as it is known. For a finished call it is exact: `low` equals `high`, and exactly
+ * one truth value is possible. For a planned call, a count is between bounds, and a value of the reply is `unknown`:
+ * any text, or none.
  */
 export type ExpressionValue =
   | { readonly is: 'number'; readonly low: Fraction; readonly high: Fraction; readonly mayBeAbsent: boolean }
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'boolean'; readonly mayBeTrue: boolean; readonly mayBeFalse: boolean }
-  /** An array or object of so many members. */
+  /** An array or object with this number of members. */
   | { readonly is: 'collection'; readonly size: number }
   | { readonly is: 'unknown' }
   | { readonly is: 'absent' };
@@ -34,7 +35,9 @@ export function between(low: Fraction, high: Fraction, mayBeAbsent = false): Num
   return { is: 'number', low, high, mayBeAbsent };
 }
 
-/** The value that a pricing parameter holds as JSON text; `[3]` and `{3}` stand for an array and an object with three members. */
+/**
+ * The value of a pricing parameter in JSON text; `[3]` and `{3}` stand for an array and an object with three members.
+ */
 export function readParameter(text: string | undefined): ExpressionValue {
   if (text === undefined || text === 'null') return absent;
   const collection = /^(?:\[(\d{1,9})\]|\{(\d{1,9})\})$/.exec(text);
@@ -48,7 +51,7 @@ export function readParameter(text: string | undefined): ExpressionValue {
   return typeof value === 'string' ? { is: 'text', text: value } : absent;
 }
 
-/** It as a number: a text of digits is one, as lenient servers read it. Absent where it is none. */
+/** Converts to a number. A text of digits is one, as lenient servers read it. Absent for anything else. */
 export function toNumber(value: ExpressionValue): NumberValue | typeof absent {
   if (value.is === 'number') return value;
   const number = value.is === 'text' ? readNumber(value.text) : undefined;
@@ -59,7 +62,7 @@ const trueWords = new Set(['true', '1', 'yes', 'on']);
 const falseWords = new Set(['false', '0', 'no', 'off']);
 const [none, one] = [fractionOf(0), fractionOf(1)];
 
-/** It as a truth, as lenient servers read it: `1` and `"true"` are true. Undefined where it is none. */
+/** Converts to a truth value, as lenient servers read it: `1` and `"true"` are true. Undefined for anything else. */
 function toTruth(value: ExpressionValue): Truth | undefined {
   if (value.is === 'boolean') return value;
   if (value.is === 'number' && compare(value.low, value.high) === 0) {
@@ -71,7 +74,7 @@ function toTruth(value: ExpressionValue): Truth | undefined {
   return falseWords.has(word) ? isFalse : undefined;
 }
 
-/** Whether two values are the same, as far as is known. What is absent equals nothing, and so does an array or object. */
+/** Whether two values are equal, as far as is known. An absent value, an array and an object equal nothing. */
 export function equal(left: ExpressionValue, right: ExpressionValue): Truth {
   if (left.is === 'absent' || right.is === 'absent') return isFalse;
   if (left.is === 'unknown' || right.is === 'unknown') return isEither;
@@ -94,7 +97,9 @@ function equalNumbers(left: NumberValue, right: NumberValue): Truth {
   return { is: 'boolean', mayBeTrue: overlaps, mayBeFalse: !isSame || left.mayBeAbsent || right.mayBeAbsent };
 }
 
-/** Whether `left` is below `right`, or, with `orEqual`, not above it. What is absent or no number compares as false. */
+/**
+ * Whether `left` is less than `right`, or equal with `orEqual`. Values that are absent or not numbers compare as false.
+ */
 export function isBelow(left: ExpressionValue, right: ExpressionValue, orEqual: boolean): Truth {
   const [first, second] = [toNumber(left), toNumber(right)];
   if (first.is !== 'number' || second.is !== 'number') return isFalse;
@@ -104,7 +109,7 @@ export function isBelow(left: ExpressionValue, right: ExpressionValue, orEqual: 
   return { is: 'boolean', mayBeTrue, mayBeFalse };
 }
 
-/** What is known of a value that is one or the other. */
+/** The interval of a value that is one or the other. */
 export function join(first: ExpressionValue, second: ExpressionValue): ExpressionValue {
   if (first.is === 'boolean' && second.is === 'boolean')
     return { is: 'boolean', mayBeTrue: first.mayBeTrue || second.mayBeTrue, mayBeFalse: first.mayBeFalse || second.mayBeFalse };

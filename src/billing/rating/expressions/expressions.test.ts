@@ -18,7 +18,7 @@ const request = {
   resolution: '720p',
 };
 
-describe('expressions over what was submitted', () => {
+describe('expressions over the request', () => {
   const rows: readonly (readonly [text: string, value: string])[] = [
     ['1 + 2 * 3', '7'],
     ['(1 + 2) * 3', '9'],
@@ -113,15 +113,15 @@ describe('expressions over what was submitted', () => {
     test(`${text}: ${expected}`, () => assert.equal(holds(text, { pricingParameters: request, serviceTier: 'FLEX' }), expected));
   }
 
-  test('a call of which nothing was kept says nothing', () => {
+  test('a call without stored parameters satisfies no condition', () => {
     assert.equal(holds('present(/a) or speed == "fast" or service_tier == "flex"'), false);
   });
 
-  test('names of the prototype are nobody’s parameters', () => {
+  test('names of the prototype are not parameters', () => {
     assert.equal(holds('present(/constructor) or present(/__proto__)', { pricingParameters: {} }), false);
   });
 
-  test('a value is read once, and the expression says which', () => {
+  test('the pointers of an expression are listed once each', () => {
     const { pointers } = compileExpression('/a == 1 or (/b ?? /a ?? 1) > 2 or /c in ["x"] or present(/d) or not /e == 1', 'condition');
     assert.deepEqual(pointers, ['/a', '/b', '/c', '/d', '/e']);
     assert.deepEqual(compileExpression('(/x == 1 ? 2 : -size(/y)) ?? output_tokens + min(/z, 1) ?? 0', 'number').pointers, [
@@ -132,38 +132,38 @@ describe('expressions over what was submitted', () => {
   });
 });
 
-describe('an expression that cannot be right is refused when the book is read', () => {
+describe('an expression that is always wrong is refused when the book is read', () => {
   const faults: readonly (readonly [text: string, purpose: 'condition' | 'number', words: RegExp])[] = [
-    ['', 'number', /a value is expected, and the end is here/],
-    ['1 +', 'number', /a value is expected, and the end is here/],
-    ['(1', 'number', /"\)" is expected, and the end is here \(at character 3\)$/],
-    ['(1 2', 'number', /"\)" is expected, and "2" is here/],
-    ['* (1)', 'number', /a value is expected, and "\*" is here/],
+    ['', 'number', /a value is expected, got the end/],
+    ['1 +', 'number', /a value is expected, got the end/],
+    ['(1', 'number', /"\)" is expected, got the end \(at character 3\)$/],
+    ['(1 2', 'number', /"\)" is expected, got "2"/],
+    ['* (1)', 'number', /a value is expected, got "\*"/],
     ['1 "+" 2', 'number', /"\+" is not expected here/],
     ['1 "<" 2', 'condition', /"<" is not expected here/],
     ['1 2', 'number', /"2" is not expected here \(at character 3\)/],
     ['1 ? 2', 'number', /":" is expected/],
-    ['1 ? 2 : 3', 'number', /want a condition, and here is a number/],
-    ['tokens', 'number', /"tokens" is not known.*output_tokens.*, min\(…\), max\(…\)/],
-    ['x'.repeat(60), 'number', /^"x{40}" is not known/],
-    ['process.env', 'number', /"process" is not known|nothing that is known/],
-    ['1 # 2', 'number', /"# 2" is nothing that is known \(at character 3\)/],
-    ['1.5.2', 'number', /nothing that is known/],
-    ['1e3', 'number', /nothing that is known/],
-    ['/a / 0', 'number', /divisor has to be a number other than 0/],
-    ['1 / output_tokens', 'number', /divisor has to be a number other than 0 that is written out/],
-    ['/metadata/fps', 'number', /may be absent or no number; say what it is then/],
+    ['1 ? 2 : 3', 'number', /need a condition, got a number/],
+    ['tokens', 'number', /"tokens" is not a known name.*output_tokens.*, min\(…\), max\(…\)/],
+    ['x'.repeat(60), 'number', /^"x{40}" is not a known name/],
+    ['process.env', 'number', /"process" is not a known name|not a known token/],
+    ['1 # 2', 'number', /"# 2" is not a known token \(at character 3\)/],
+    ['1.5.2', 'number', /not a known token/],
+    ['1e3', 'number', /not a known token/],
+    ['/a / 0', 'number', /divisor must be a literal number other than 0/],
+    ['1 / output_tokens', 'number', /divisor must be a literal number other than 0/],
+    ['/metadata/fps', 'number', /may be absent or not a number; add a default/],
     ['/metadata/fps * 2', 'number', /may be absent/],
     ['size(/images)', 'number', /may be absent/],
     ['/a ?? /b', 'number', /may be absent/],
     ['output_tokens > 1 ? size(/a) : 1', 'number', /may be absent/],
     ['1 ?? /a', 'number', /may be absent/],
-    ['"hd"', 'number', /a number is needed, and this is a text/],
-    ['output_tokens > 1', 'number', /a number is needed, and this is true or false/],
-    ['output_tokens', 'condition', /has to be true or false, and this is a number/],
-    ['/metadata/audio', 'condition', /has to be true or false, and this is a value of the request/],
-    ['/a and /b == 1', 'condition', /want a condition, and here is a value of the request; compare it/],
-    ['not 1', 'condition', /want a condition/],
+    ['"hd"', 'number', /a number is required, got a text/],
+    ['output_tokens > 1', 'number', /a number is required, got true or false/],
+    ['output_tokens', 'condition', /must be true or false, got a number/],
+    ['/metadata/audio', 'condition', /must be true or false, got a value of the request/],
+    ['/a and /b == 1', 'condition', /need a condition, got a value of the request; compare it/],
+    ['not 1', 'condition', /need a condition/],
     ['-speed', 'number', /a text cannot be calculated with/],
     ['-/a', 'number', /may be absent/],
     ['speed > 1', 'condition', /a text cannot be calculated with/],
@@ -173,10 +173,10 @@ describe('an expression that cannot be right is refused when the book is read', 
     ['output_tokens == true', 'condition', /a number and true or false are never equal/],
     ['speed in ["a", 1]', 'condition', /a text and a number are never equal/],
     ['/a in []', 'condition', /the list is empty/],
-    ['/a in [/b]', 'condition', /a list holds numbers, texts, true and false/],
-    ['/a in [-"b"]', 'condition', /a list holds numbers/],
-    ['speed ?? 1', 'number', /here is a text or a number; both have to be the same/],
-    ['true ? 1 : "a"', 'number', /here is a number or a text; both have to be the same/],
+    ['/a in [/b]', 'condition', /a list may contain only numbers, texts, true and false/],
+    ['/a in [-"b"]', 'condition', /a list may contain only numbers/],
+    ['speed ?? 1', 'number', /the values are a text and a number; both must have the same type/],
+    ['true ? 1 : "a"', 'number', /the values are a number and a text; both must have the same type/],
     ['true ? /a : 1', 'number', /a value of the request needs a default/],
     ['true ? 1 : /a', 'number', /a value of the request needs a default/],
     ['min(1)', 'number', /min takes 2 to 8 operands, not 1/],
@@ -185,9 +185,9 @@ describe('an expression that cannot be right is refused when the book is read', 
     ['floor(1, 2)', 'number', /floor takes 1 operands, not 2/],
     ['size(/a, /b) ?? 1', 'number', /size takes 1 operands, not 2/],
     ['present(/a, /b)', 'condition', /present takes 1 operands, not 2/],
-    ['present(1)', 'condition', /present wants a JSON pointer/],
-    ['size(speed)', 'number', /size wants a JSON pointer/],
-    ['/a~2', 'number', /"~" has to be written ~0/],
+    ['present(1)', 'condition', /present needs a JSON pointer/],
+    ['size(speed)', 'number', /size needs a JSON pointer/],
+    ['/a~2', 'number', /"~" must be written ~0/],
     [`"${'x'.repeat(129)}" == speed`, 'condition', /a text has at most 128 characters/],
     [`/${'x'.repeat(128)} ?? 1`, 'number', /a pointer has at most 128 characters/],
     [`1${' '.repeat(500)}`, 'number', /^an expression has at most 500 characters$/],
@@ -207,7 +207,7 @@ describe('an expression that cannot be right is refused when the book is read', 
     });
   }
 
-  test('what is within the bounds is taken', () => {
+  test('an expression within the limits is accepted', () => {
     compileExpression(`-${'1+'.repeat(99)}1`, 'number');
     compileExpression(`1${' '.repeat(499)}`, 'number');
     compileExpression(`${'(1)+'.repeat(30)}1`, 'number');
@@ -221,7 +221,7 @@ describe('an expression that cannot be right is refused when the book is read', 
 describe('every count has a name in expressions', () => {
   for (const meter of meterNames) {
     const { name, unit } = meters[meter];
-    test(`${name} is what was used, and before the call at most what there can be`, () => {
+    test(`${name} is the used count, and before the call at most its bound`, () => {
       assert.equal(amount(name, { usage: { [meter]: 1500 } }), '1500');
       if (unit === 'ms') assert.equal(amount(name.replace('_ms', '_seconds'), { usage: { [meter]: 1500 } }), '1.5');
       const whole = unit === 'token' ? (meters[meter].side === 'input' ? 'inputTokens' : 'outputTokens') : meter;

@@ -25,7 +25,7 @@ const numbers = [
   'output_tokens in [0, 3] ? 1 : web_searches <= output_tokens ? 8 : 9',
 ] as const;
 
-test('before a call an expression is an interval, and what it comes to afterwards lies within it', () => {
+test('before a call an expression is an interval, which contains its value after the call', () => {
   const count = fc.nat(12);
   const usages: fc.Arbitrary<Usage> = fc.record({
     outputTokens: count,
@@ -42,18 +42,18 @@ test('before a call an expression is an interval, and what it comes to afterward
       const { evaluate } = compileExpression(text, 'number');
       const pricingParameters = { '/options': '[9]', '/quality': '"hd"' };
       const planned = evaluate(scopeOfPlan(most, pricingParameters));
-      const made = evaluate(
+      const final = evaluate(
         scopeOfCall({ usage: one, pricingParameters: { ...pricingParameters, ...(speed === undefined ? {} : { speed }) } }),
       );
-      assert.ok(planned.is === 'number' && made.is === 'number');
-      assert.equal(compare(made.low, made.high), 0, 'afterwards it is one number');
-      assert.ok(compare(planned.low, made.low) <= 0 && compare(made.high, planned.high) <= 0, text);
+      assert.ok(planned.is === 'number' && final.is === 'number');
+      assert.equal(compare(final.low, final.high), 0, 'afterwards it is one number');
+      assert.ok(compare(planned.low, final.low) <= 0 && compare(final.high, planned.high) <= 0, text);
     }),
     { numRuns: 3000 },
   );
 });
 
-test('an interval is no wider than what is known asks for', () => {
+test('an interval is not wider than necessary', () => {
   assert.deepEqual(bounds('(output_tokens > 5 ? size(/images) : 2) ?? 7', { outputTokens: 9 }), ['2', '7']);
   assert.deepEqual(bounds('(output_tokens > 5 ? 2 : size(/images)) ?? 7', { outputTokens: 9 }), ['2', '7']);
   assert.deepEqual(bounds('(output_tokens > 5 ? size(/images) : 2) ?? 7', { outputTokens: 5 }), ['2', '2']);
@@ -71,7 +71,7 @@ test('an interval is no wider than what is known asks for', () => {
   assert.deepEqual(bounds('/speed == "fast" and (speed ?? "fast") == "fast" ? 6 : 1', {}), ['1', '1']);
 });
 
-test('a count before a call is anything up to the most of what it is a part of', () => {
+test('a count before a call is anything up to the bound of its whole', () => {
   const most = { inputTokens: 1, cacheReadTokens: 2, cacheWrite5mTokens: 3, cacheWrite1hTokens: 4, outputTokens: 20 };
   for (const name of ['total_input', 'input', 'cache_read', 'cache_write_5m', 'cache_write_1h', 'input_audio', 'input_image'])
     assert.deepEqual(bounds(`${name}_tokens`, most), ['0', '10'], name);
@@ -79,8 +79,8 @@ test('a count before a call is anything up to the most of what it is a part of',
     assert.deepEqual(bounds(`${name}_tokens`, most), ['0', '20'], name);
 });
 
-test('what a value may come to before a call is known as far as its request tells, and no further', () => {
-  const known = { '/options': '[9]', '/quality': '"hd"', resolution: '720p' };
+test('before a call a value is known exactly as far as the request determines it', () => {
+  const parameters = { '/options': '[9]', '/quality': '"hd"', resolution: '720p' };
   const either = (text: string): string => `(output_tokens > 5 ? ${text})`;
   for (const [text, low, high] of [
     ['resolution == "720p" ? 1 : 2', '1', '1'],
@@ -110,5 +110,5 @@ test('what a value may come to before a call is known as far as its request tell
     [`${either('speed : "a"')} == "a" ? 1 : 2`, '1', '2'],
     [`${either('"a" : speed')} == "a" ? 1 : 2`, '1', '2'],
   ] as const)
-    assert.deepEqual(bounds(text, { outputTokens: 9 }, known), [low, high], text);
+    assert.deepEqual(bounds(text, { outputTokens: 9 }, parameters), [low, high], text);
 });

@@ -3,19 +3,19 @@ import { test } from 'node:test';
 
 import { amount, holds } from './testing/expression-kit.ts';
 
-test('a value is true or false where a lenient server takes it for that, and neither where none does', () => {
+test('a value is true or false if a lenient server reads it so, and otherwise neither', () => {
   for (const [value, isTrue, isFalse] of [
     ...['true', '1', '1.0', '"true"', '"1"', '"yes"', '" On "', '"TRUE"'].map((text) => [text, true, false] as const),
     ...['false', '0', '0.0', '"false"', '"0"', '"no"', '"OFF "'].map((text) => [text, false, true] as const),
     ...['2', '-1', '"maybe"', '""', 'null', '[1]', '{0}'].map((text) => [text, false, false] as const),
   ]) {
-    const known = { pricingParameters: { '/x': value } };
-    assert.deepEqual([holds('/x == true', known), holds('true == /x', known)], [isTrue, isTrue], value);
-    assert.deepEqual([holds('/x == false', known), holds('false == /x', known)], [isFalse, isFalse], value);
+    const call = { pricingParameters: { '/x': value } };
+    assert.deepEqual([holds('/x == true', call), holds('true == /x', call)], [isTrue, isTrue], value);
+    assert.deepEqual([holds('/x == false', call), holds('false == /x', call)], [isFalse, isFalse], value);
   }
 });
 
-test('a value is a number where it is one exactly, and absent where it is none', () => {
+test('a value is a number if it can be read exactly, and otherwise absent', () => {
   for (const [value, number] of [
     ['15', '15'],
     ['"15"', '15'],
@@ -29,7 +29,7 @@ test('a value is a number where it is one exactly, and absent where it is none',
     assert.equal(amount('/x ?? -1', { pricingParameters: { '/x': value } }), number, value);
 });
 
-test('arrays and objects have a size and equal nothing, and what is null is not present', () => {
+test('arrays and objects have a size and equal nothing, and null is not present', () => {
   for (const [value, size, isPresent] of [
     ['[0]', '0', true],
     ['[12]', '12', true],
@@ -37,9 +37,9 @@ test('arrays and objects have a size and equal nothing, and what is null is not 
     ['"[3]"', '-1', true],
     ['null', '-1', false],
   ] as const) {
-    const known = { pricingParameters: { '/x': value, '/y': value } };
-    assert.equal(amount('size(/x) ?? -1', known), size, value);
-    assert.equal(holds('present(/x)', known), isPresent, value);
-    assert.equal(holds('/x == /y', known), value === '"[3]"', value);
+    const call = { pricingParameters: { '/x': value, '/y': value } };
+    assert.equal(amount('size(/x) ?? -1', call), size, value);
+    assert.equal(holds('present(/x)', call), isPresent, value);
+    assert.equal(holds('/x == /y', call), value === '"[3]"', value);
   }
 });

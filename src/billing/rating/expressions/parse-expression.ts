@@ -12,7 +12,7 @@ const pointerCharactersMax = 128;
 
 const compareSigns: ReadonlySet<string> = new Set(['==', '!=', '<', '<=', '>', '>=']);
 
-/** How many operands each function takes. */
+/** The number of operands of each function. */
 const functions: Readonly<Record<FunctionName, { readonly least: number; readonly most: number }>> = {
   min: { least: 2, most: 8 },
   max: { least: 2, most: 8 },
@@ -25,8 +25,9 @@ const functions: Readonly<Record<FunctionName, { readonly least: number; readonl
 const isFunctionName = (name: string): name is FunctionName => Object.hasOwn(functions, name);
 
 /**
- * Parses an expression of at most 500 characters, 200 operands and operators and a depth of 24; it is evaluated in as many steps at most. The grammar stands in
- * docs/guide/prices.md. Throws ExpressionError with the place of the first problem.
+ * Parses an expression of at most 500 characters, 200 operands and operators, and a depth of 24; evaluating it takes at
+ * most as many steps. The grammar is in docs/guide/prices.md. Throws ExpressionError with the position of the first
+ * problem.
  */
 export function parseExpression(text: string): ExpressionNode {
   if (text.length > charactersMax) throw new ExpressionError(`an expression has at most ${charactersMax} characters`);
@@ -34,7 +35,7 @@ export function parseExpression(text: string): ExpressionNode {
   return parser.parseWhole();
 }
 
-/** Reads tokens by descent, the operators that bind least first. */
+/** A recursive-descent parser; operators with the lowest precedence come first. */
 class Parser {
   readonly #tokens: readonly Token[];
   #next = 0;
@@ -70,7 +71,7 @@ class Parser {
   #expect(text: string): void {
     if (this.#takeIf('sign', text) !== undefined) return;
     const found = this.#peek();
-    throw new ExpressionError(`"${text}" is expected, and ${found.text === '' ? 'the end' : `"${found.text}"`} is here`, found.at);
+    throw new ExpressionError(`"${text}" is expected, got ${found.text === '' ? 'the end' : `"${found.text}"`}`, found.at);
   }
 
   #node(node: ExpressionNode): ExpressionNode {
@@ -145,11 +146,11 @@ class Parser {
     }
   }
 
-  /** Only numbers that are written out divide, so that nothing is ever divided by 0. */
+  /** A divisor must be a literal number, so that nothing is ever divided by 0. */
   #quotient(left: ExpressionNode): ExpressionNode {
     const { type, text, at } = this.#take();
     if (type !== 'number' || parseDecimal(text).numerator === 0n)
-      throw new ExpressionError('the divisor has to be a number other than 0 that is written out', at);
+      throw new ExpressionError('the divisor must be a literal number other than 0', at);
     return this.#node({
       type: 'arithmetic',
       operator: '*',
@@ -178,7 +179,7 @@ class Parser {
     const node = this.#primary();
     if (node.type === 'number' && isNegative) return this.#node({ type: 'negate', operand: node });
     if (!isNegative && (node.type === 'number' || node.type === 'text' || node.type === 'boolean')) return node;
-    throw new ExpressionError('a list holds numbers, texts, true and false', at);
+    throw new ExpressionError('a list may contain only numbers, texts, true and false', at);
   }
 
   #primary(): ExpressionNode {
@@ -200,7 +201,7 @@ class Parser {
       case 'end':
         break;
     }
-    throw new ExpressionError(`a value is expected, and ${token.text === '' ? 'the end' : `"${token.text}"`} is here`, token.at);
+    throw new ExpressionError(`a value is expected, got ${token.text === '' ? 'the end' : `"${token.text}"`}`, token.at);
   }
 
   #grouped(): ExpressionNode {
@@ -211,7 +212,7 @@ class Parser {
 
   #pointer({ text, at }: Token): ExpressionNode {
     if (text.length > pointerCharactersMax) throw new ExpressionError(`a pointer has at most ${pointerCharactersMax} characters`, at);
-    if (/~(?![01])/.test(text)) throw new ExpressionError(`in ${text}, "~" has to be written ~0 and "/" ~1`, at);
+    if (/~(?![01])/.test(text)) throw new ExpressionError(`in ${text}, "~" must be written ~0 and "/" ~1`, at);
     return this.#node({ type: 'pointer', pointer: text });
   }
 
@@ -226,8 +227,11 @@ class Parser {
     }
     if (isParameterName(text)) return this.#node({ type: 'parameter', name: text });
     if (isCountName(text)) return this.#node({ type: 'count', name: text });
-    const known = [...parameterNames, ...countNames, ...Object.keys(functions).map((name) => `${name}(…)`)].join(', ');
-    throw new ExpressionError(`"${text.slice(0, 40)}" is not known; there are JSON pointers such as /metadata/quality, and: ${known}`, at);
+    const names = [...parameterNames, ...countNames, ...Object.keys(functions).map((name) => `${name}(…)`)].join(', ');
+    throw new ExpressionError(
+      `"${text.slice(0, 40)}" is not a known name; known are JSON pointers such as /metadata/quality, and: ${names}`,
+      at,
+    );
   }
 
   #list(end: ')' | ']', item: () => ExpressionNode): ExpressionNode[] {

@@ -14,10 +14,13 @@ const patterns = {
   sign: /==|!=|<=|>=|\?\?|[-+*/<>?:()[\],]/y,
 } as const;
 
-/** Words that stand between operands: what follows them begins with an operand, as after a sign. */
+/** Words between operands: an operand follows them, as after a sign. */
 const operatorWords = new Set(['and', 'or', 'not', 'in']);
 
-/** Cuts an expression into tokens. Where an operand may stand, `/` begins a JSON pointer; elsewhere it divides. Throws ExpressionError. */
+/**
+ * Splits an expression into tokens. At the position of an operand `/` begins a JSON pointer; elsewhere it divides.
+ * Throws ExpressionError.
+ */
 export function readTokens(text: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -29,7 +32,7 @@ export function readTokens(text: string): Token[] {
     at += match(patterns.space)?.length ?? 0;
     if (at === text.length) return [...tokens, { type: 'end', text: '', at: at + 1 }];
     const token = readToken(match, at + 1, mayBeginOperand(tokens.at(-1)));
-    if (token === undefined) throw new ExpressionError(`"${text.slice(at, at + 16)}" is nothing that is known`, at + 1);
+    if (token === undefined) throw new ExpressionError(`"${text.slice(at, at + 16)}" is not a known token`, at + 1);
     tokens.push(token.token);
     at += token.length;
   }

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { PriceBookEntry, TokenPrices } from '../price-book-schema.ts';
-import { type ImportedBook, type ImportOptions, known, readPrice, startEntry, textOf } from './imported-book.ts';
+import { type ImportedBook, type ImportOptions, definedPrices, readPrice, startEntry, textOf } from './imported-book.ts';
 
 const perThousand = { numerator: 1n, denominator: 1000n };
 const source = 'genai-prices data set';
@@ -17,7 +17,10 @@ const tokenMembers = {
   output_audio_mtok: 'outputAudio',
 } as const satisfies Record<string, keyof TokenPrices>;
 
-/** Reads the data of genai-prices: a list of providers with their models, prices per million tokens, tiers by input and windows by date. */
+/**
+ * Reads the data of genai-prices: a list of providers with their models, prices per million tokens, tiers by input and
+ * windows by date.
+ */
 export function importGenaiPrices(providers: readonly JsonValue[], options: ImportOptions): ImportedBook {
   const entries: PriceBookEntry[] = [];
   const notCarried: string[] = [];
@@ -26,7 +29,7 @@ export function importGenaiPrices(providers: readonly JsonValue[], options: Impo
     const id = textOf(provider['id']);
     const vendor = options.vendor ?? (Object.hasOwn(vendors, id) ? vendors[id] : undefined);
     if (vendor === undefined) {
-      notCarried.push(`provider ${id}: ${provider['models'].length} models; name a vendor to take them.`);
+      notCarried.push(`provider ${id}: ${provider['models'].length} models; name a vendor to import them.`);
       continue;
     }
     for (const model of provider['models']) {
@@ -42,7 +45,7 @@ function readModel(vendor: string, model: JsonObject, options: ImportOptions, no
   return windowsOf(prices, options.effectiveFrom, place, notCarried).flatMap(({ from, members }) => {
     const tiers = readTiers(members, place, notCarried);
     if (tiers.length === 0) {
-      notCarried.push(`${place}: it has no price of input.`);
+      notCarried.push(`${place}: it has no input price.`);
       return [];
     }
     const entry = startEntry(vendor, textOf(id), source, { ...options, effectiveFrom: from });
@@ -57,7 +60,10 @@ function readModel(vendor: string, model: JsonObject, options: ImportOptions, no
   });
 }
 
-/** Prices are one set, or a list of sets, each from a date on. The first has none, and those that hold for hours of the day have no place here. */
+/**
+ * The prices are one set, or a list of sets with start dates. The first has none. Sets for hours of the day cannot be
+ * imported.
+ */
 function windowsOf(
   prices: JsonValue | undefined,
   first: string,
@@ -71,10 +77,10 @@ function windowsOf(
     const { constraint } = window;
     const start = isJsonObject(constraint) ? constraint['start_date'] : first;
     if (typeof start === 'string') windows.set(start, window['prices']);
-    else notCarried.push(`${place}: prices that hold under a condition other than a date.`);
+    else notCarried.push(`${place}: prices with a condition other than a date.`);
   }
   const earliest = [...windows.keys()].toSorted()[0];
-  // Without a date of its own the first set holds from the beginning, and that has to lie before the others.
+  // A first set without a date is valid from the beginning, which must be before the others.
   return [...windows].map(([from, members]) => ({ from: from === first && earliest !== first ? '2020-01-01' : from, members }));
 }
 
@@ -88,7 +94,7 @@ function readTiers(members: JsonObject, place: string, notCarried: string[]): No
   return [...bounds]
     .toSorted((a, b) => a - b)
     .flatMap((inputAbove) => {
-      const prices = known(
+      const prices = definedPrices(
         Object.fromEntries(Object.entries(tokenMembers).map(([theirs, ours]) => [ours, priceAt(members[theirs], inputAbove)])),
       );
       return prices['input'] === undefined ? [] : [{ inputAbove, prices: { output: '0', ...prices, input: prices['input'] } }];
@@ -103,7 +109,7 @@ function tiersOf(price: JsonValue | undefined): { readonly start: number; readon
   );
 }
 
-/** What it costs with more input than `inputAbove`. */
+/** The price for more input than `inputAbove`. */
 function priceAt(price: JsonValue | undefined, inputAbove: number): string | undefined {
   if (!isJsonObject(price)) return readPrice(price);
   const tier = tiersOf(price).findLast(({ start }) => start <= inputAbove);

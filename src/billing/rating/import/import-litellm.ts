@@ -2,13 +2,13 @@ import type { Fraction } from '../decimal.ts';
 import { fractionOf } from '../fraction.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import type { PriceBookEntry, TokenPrices } from '../price-book-schema.ts';
-import { type ImportedBook, type ImportOptions, known, readPrice, startEntry, textOf } from './imported-book.ts';
+import { type ImportedBook, type ImportOptions, definedPrices, readPrice, startEntry, textOf } from './imported-book.ts';
 
 const million = fractionOf(1_000_000);
 const minute = fractionOf(60);
 const source = 'model_prices_and_context_window.json';
 
-/** Providers whose models are called by the vendors of ours. */
+/** The vendors of ours by LiteLLM's names of providers. */
 const vendors: Readonly<Record<string, string>> = {
   openai: 'openai',
   anthropic: 'anthropic',
@@ -17,7 +17,7 @@ const vendors: Readonly<Record<string, string>> = {
   'text-completion-openai': 'openai',
 };
 
-/** Our token prices by the member that holds their price per token. */
+/** LiteLLM's price per token for each of our token prices. */
 const tokenMembers = {
   input: 'input_cost_per_token',
   output: 'output_cost_per_token',
@@ -37,8 +37,8 @@ const tierNames = ['batches', 'flex', 'priority'] as const;
 const aboveMember = /^(.+)_above_(\d+)k_tokens$/;
 
 /**
- * Reads LiteLLM's list of models: prices per token as numbers, with long-context prices, service tiers and media. What has no place in ours (other providers, prices per something else)
- * is named.
+ * Reads LiteLLM's list of models: prices per token as numbers, with long-context prices, service tiers and media. Data
+ * that we cannot express (other providers, prices per other units) are listed.
  */
 export function importLiteLlm(list: JsonObject, options: ImportOptions): ImportedBook {
   const entries: PriceBookEntry[] = [];
@@ -56,14 +56,14 @@ export function importLiteLlm(list: JsonObject, options: ImportOptions): Importe
     if (entries.some((entry) => entry.vendor === vendor && entry.model === name)) continue;
     const carried = new Set<string>();
     const entry = readModel(startEntry(vendor, name, source, options), model, carried);
-    if (entry === undefined) notCarried.push(`${key}: it has no price that is known.`);
+    if (entry === undefined) notCarried.push(`${key}: it has no known price.`);
     else entries.push(entry);
     const left = Object.keys(model).filter(
       (member) => /cost|price/.test(member) && !carried.has(member) && readPrice(model[member]) !== '0',
     );
     if (entry !== undefined && left.length > 0) notCarried.push(`${key}: ${left.join(', ')}`);
   }
-  for (const [provider, count] of foreign) notCarried.push(`provider ${provider}: ${count} models; name a vendor to take them.`);
+  for (const [provider, count] of foreign) notCarried.push(`provider ${provider}: ${count} models; name a vendor to import them.`);
   return { book: { version: 'imported-litellm', currency: 'USD', entries }, notCarried };
 }
 
@@ -75,7 +75,7 @@ function readModel(entry: ReturnType<typeof startEntry>, model: JsonObject, carr
   };
   const tiers = readTiers(model, take);
   if (tiers.length > 0) entry.tiers = tiers;
-  const media = known({
+  const media = definedPrices({
     characters: take('input_cost_per_character', million),
     audioMinute: take('input_cost_per_second', minute),
     outputAudioMinute: entry.tiers === undefined ? undefined : take('output_cost_per_second', minute),
@@ -98,7 +98,7 @@ function readTiers(
   model: JsonObject,
   take: (member: string, units?: Fraction) => string | undefined,
 ): NonNullable<PriceBookEntry['tiers']> {
-  const base = known(mapMembers((member) => take(member, million)));
+  const base = definedPrices(mapMembers((member) => take(member, million)));
   if (base.input === undefined) return [];
   const first: TokenPrices = { output: '0', ...base, input: base.input };
   const bounds = [...new Set(Object.keys(model).flatMap((member) => aboveMember.exec(member)?.[2] ?? []))]
@@ -106,7 +106,7 @@ function readTiers(
     .toSorted((a, b) => a - b);
   const above = bounds.map((bound) => ({
     inputAbove: bound * 1000,
-    prices: { ...first, ...known(mapMembers((member) => take(`${member}_above_${bound}k_tokens`, million))) },
+    prices: { ...first, ...definedPrices(mapMembers((member) => take(`${member}_above_${bound}k_tokens`, million))) },
   }));
   return [{ inputAbove: 0, prices: first }, ...above];
 }
@@ -119,7 +119,7 @@ function mapMembers(priceOf: (member: string) => string | undefined): Record<key
   >;
 }
 
-/** Prices of service tiers become multipliers where input and output have the same one. */
+/** Prices of service tiers become multipliers if input and output have the same ratio. */
 function readServiceTiers(model: JsonObject, carried: Set<string>): Record<string, string> {
   const found: Record<string, string> = {};
   for (const tier of tierNames) {

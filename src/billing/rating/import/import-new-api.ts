@@ -2,7 +2,7 @@ import type { Fraction } from '../decimal.ts';
 import { isJsonObject, type JsonObject } from '../../../platform/json/json-value.ts';
 import { multiply, readNumber, writeDecimal } from '../fraction.ts';
 import type { PriceBookEntry } from '../price-book-schema.ts';
-import { guessVendor, type ImportedBook, type ImportOptions, known, readPrice, startEntry } from './imported-book.ts';
+import { guessVendor, type ImportedBook, type ImportOptions, definedPrices, readPrice, startEntry } from './imported-book.ts';
 
 const source = 'new-api ratio configuration';
 /** A ratio of 1 is 2 USD per million input tokens. */
@@ -15,8 +15,9 @@ function numberOf(value: unknown): Fraction | undefined {
 }
 
 /**
- * Reads the ratios of new-api: `model_ratio` prices input, `completion_ratio` and `cache_ratio` are multiples of it, `model_price` is USD per call and beats the ratios. The list
- * names no vendors: they are told from the names of models.
+ * Reads the ratios of new-api: `model_ratio` prices input, `completion_ratio` and `cache_ratio` are multiples of it,
+ * `model_price` is USD per call and overrides the ratios. The list has no vendors: they are derived from the names of
+ * models.
  */
 export function importNewApi(file: JsonObject, options: ImportOptions): ImportedBook {
   const data = isJsonObject(file['data']) ? file['data'] : file;
@@ -24,7 +25,7 @@ export function importNewApi(file: JsonObject, options: ImportOptions): Imported
   const entries: PriceBookEntry[] = [];
   const notCarried = Object.keys(data)
     .filter((name) => /ratio|price/i.test(name) && !tables.some((known_) => known_ === name))
-    .map((name) => `${name}: it has no place here.`);
+    .map((name) => `${name}: it cannot be imported.`);
   for (const model of new Set([...Object.keys(ratios ?? {}), ...Object.keys(perCall ?? {})])) {
     const entry = startEntry(options.vendor ?? guessVendor(model), model, source, options);
     const call = readPrice(perCall?.[model]);
@@ -37,10 +38,14 @@ export function importNewApi(file: JsonObject, options: ImportOptions): Imported
         return factor === undefined ? undefined : writeDecimal(multiply(base, factor));
       };
       const input = writeDecimal(base);
-      const prices = { input, output: times(completion) ?? input, ...known({ cacheRead: times(cache), cacheWrite5m: times(written) }) };
+      const prices = {
+        input,
+        output: times(completion) ?? input,
+        ...definedPrices({ cacheRead: times(cache), cacheWrite5m: times(written) }),
+      };
       entry.tiers = [{ inputAbove: 0, prices }];
     } else {
-      notCarried.push(`${model}: its ratio is no number.`);
+      notCarried.push(`${model}: its ratio is not a number.`);
       continue;
     }
     entries.push(entry);

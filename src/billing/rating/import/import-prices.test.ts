@@ -92,12 +92,12 @@ describe('LiteLLM', () => {
     );
     assert.deepEqual(notCarried, [
       'gpt-x: input_cost_per_token_priority, output_cost_per_token_priority, vector_store_cost_per_gb_per_day',
-      'free-1: it has no price that is known.',
-      'provider vertex_ai: 1 models; name a vendor to take them.',
+      'free-1: it has no known price.',
+      'provider vertex_ai: 1 models; name a vendor to import them.',
     ]);
   });
 
-  test('a vendor that is named takes every model', () => {
+  test('with a vendor every model is imported for it', () => {
     assert.ok(
       read(file, { vendor: 'openai-compatible' }).entries.some(
         ({ vendor, model }) => vendor === 'openai-compatible' && model === 'gemini-g-x',
@@ -157,9 +157,9 @@ test('genai-prices: providers, tiers, windows by date and prices per call', () =
   );
   assert.deepEqual(notCarried, [
     'anthropic/c-1: odd',
-    'anthropic/c-2: prices that hold under a condition other than a date.',
-    'anthropic/c-3: it has no price of input.',
-    'provider elsewhere: 1 models; name a vendor to take them.',
+    'anthropic/c-2: prices with a condition other than a date.',
+    'anthropic/c-3: it has no input price.',
+    'provider elsewhere: 1 models; name a vendor to import them.',
   ]);
 });
 
@@ -184,14 +184,14 @@ test('new-api: ratios of two dollars, and prices per call', () => {
       ['xai', 'grok-draw', undefined, { call: '0.07' }],
     ],
   );
-  assert.deepEqual(notCarried, ['group_ratio: it has no place here.', 'strange: its ratio is no number.']);
+  assert.deepEqual(notCarried, ['group_ratio: it cannot be imported.', 'strange: its ratio is not a number.']);
   assert.deepEqual(
     read({ model_ratio: { mine: 2 } }).entries.map(({ vendor, tiers }) => [vendor, tiers?.[0]?.prices]),
     [['openai-compatible', { input: '4', output: '4' }]],
   );
 });
 
-test('a file that is none of these is not taken for one', () => {
+test('a file in none of these formats is not imported', () => {
   for (const file of [[], {}, 'text', 5, null, [{ id: 'x' }], { data: {} }, { model: { price: 1 } }])
     assert.equal(detectFormat(file), undefined);
   for (const format of ['litellm', 'genai-prices', 'new-api'] as const)

@@ -8,7 +8,7 @@ export const importFormats = ['litellm', 'genai-prices', 'new-api'] as const;
 
 export type ImportFormat = (typeof importFormats)[number];
 
-/** Which price list a file is by what is in it; undefined where it is none that is known. */
+/** The format of a price list, from its content; undefined if it is unknown. */
 export function detectFormat(file: JsonValue): ImportFormat | undefined {
   if (Array.isArray(file)) return file.some((each) => isJsonObject(each) && Array.isArray(each['models'])) ? 'genai-prices' : undefined;
   if (!isJsonObject(file)) return undefined;
@@ -17,7 +17,10 @@ export function detectFormat(file: JsonValue): ImportFormat | undefined {
   return Object.values(file).some((each) => isJsonObject(each) && 'litellm_provider' in each) ? 'litellm' : undefined;
 }
 
-/** Reads a price list of another program. What it cannot carry over is named. A file of another format than is said has no entries. */
+/**
+ * Imports a price list of another program. Data that cannot be imported is listed. A file in another format than the
+ * given one has no entries.
+ */
 export function importPrices(file: JsonValue, format: ImportFormat, options: ImportOptions): ImportedBook {
   switch (format) {
     case 'litellm':

@@ -2,17 +2,17 @@ import type { Fraction } from '../decimal.ts';
 import type { PriceBookEntry } from '../price-book-schema.ts';
 import { fractionOf, multiply, readNumber, writeDecimal } from '../fraction.ts';
 
-/** What is known of the prices that are read. */
+/** Facts that the list may not contain. */
 export type ImportOptions = {
-  /** First day (UTC) on which they hold where the file does not say. */
+  /** First day (UTC) of the prices if the file does not have it. */
   readonly effectiveFrom: string;
-  /** When they were read. */
+  /** The day on which the list was read. */
   readonly checked: string;
-  /** The vendor of every model, where the format does not name vendors or names others than ours. */
+  /** The vendor of every model, if the format has no vendors or others than ours. */
   readonly vendor?: string | undefined;
 };
 
-/** Prices of another format in ours, and what of it could not be carried over, each with its place. */
+/** The imported prices, and the data that could not be imported, each with its place. */
 export type ImportedBook = {
   readonly book: { readonly version: string; readonly currency: 'USD'; readonly entries: readonly PriceBookEntry[] };
   readonly notCarried: readonly string[];
@@ -20,7 +20,7 @@ export type ImportedBook = {
 
 const one = fractionOf(1);
 
-/** A name in a list; empty where it is none. */
+/** A name in a list; empty if it is not a string. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -28,8 +28,8 @@ export function textOf(value: unknown): string {
 type MutableEntry = { -readonly [Member in keyof PriceBookEntry]: PriceBookEntry[Member] };
 
 /**
- * A number of another price list as a decimal string, times how many of its units are one of ours. Undefined for what is no price. Prices in JSON numbers are meant as they are
- * written: 2.5e-06 is exactly 0.0000025.
+ * A number of another price list as a decimal string, multiplied by `units`, the number of its units in one of ours.
+ * Undefined if it is not a price. JSON numbers are read as they are written: 2.5e-06 is exactly 0.0000025.
  */
 export function readPrice(value: unknown, units: Fraction = one): string | undefined {
   if (typeof value !== 'number' && typeof value !== 'string') return undefined;
@@ -37,13 +37,13 @@ export function readPrice(value: unknown, units: Fraction = one): string | undef
   return number === undefined || number.numerator < 0n ? undefined : writeDecimal(multiply(number, units));
 }
 
-/** The prices that are known of those given. */
-export function known<Prices extends Record<string, string | undefined>>(prices: Prices): { [Name in keyof Prices]?: string } {
-  // Only absent members are taken away.
+/** The prices without undefined members. */
+export function definedPrices<Prices extends Record<string, string | undefined>>(prices: Prices): { [Name in keyof Prices]?: string } {
+  // Only undefined members are removed.
   return Object.fromEntries(Object.entries(prices).filter(([, price]) => price !== undefined)) as { [Name in keyof Prices]?: string };
 }
 
-/** An entry without prices yet. */
+/** An entry without prices. */
 export function startEntry(vendor: string, model: string, source: string, options: ImportOptions): MutableEntry {
   const { effectiveFrom, checked } = options;
   return { vendor, model, displayName: model, effectiveFrom, source, checked };
@@ -56,7 +56,7 @@ const beginnings: readonly (readonly [RegExp, string])[] = [
   [/^grok/, 'xai'],
 ];
 
-/** Whose a model is by its name, for lists that do not say. */
+/** The vendor of a model by its name, for lists without vendors. */
 export function guessVendor(model: string): string {
   return beginnings.find(([pattern]) => pattern.test(model))?.[1] ?? 'openai-compatible';
 }

@@ -11,7 +11,7 @@ const lite = (members: Record<string, JsonValue>) => importSound({ m: { litellm_
 const genai = (prices: JsonValue) => importSound([{ id: 'openai', models: [{ id: 'm', prices }] }]);
 const input = { input_cost_per_token: 0.000001 };
 
-test('LiteLLM: prices above several lengths stand by length, and those of a service tier above one have no place', () => {
+test('LiteLLM: prices above several lengths are ordered by length, and those of a service tier above one are not imported', () => {
   const above = { input_cost_per_token_above_272k_tokens: 3e-6, input_cost_per_token_above_128k_tokens: 2e-6 };
   assert.deepEqual(
     lite({ ...input, ...above }).entries[0]?.tiers?.map(({ inputAbove, prices }) => [inputAbove, prices.input]),
@@ -26,7 +26,7 @@ test('LiteLLM: prices above several lengths stand by length, and those of a serv
   assert.deepEqual(priority.notCarried, ['m: input_cost_per_token_above_200k_tokens_priority']);
 });
 
-test('LiteLLM: speech and pictures have prices of their own; a second of output beside no tokens may be of anything', () => {
+test('LiteLLM: speech and images have their own prices; a second of output without tokens may be anything', () => {
   const media = { output_cost_per_second: 0.0001, output_cost_per_image: 0.04 };
   const { entries } = lite({ ...input, ...media });
   assert.deepEqual(entries[0]?.media, { outputAudioMinute: '0.006', outputImage: '0.04' });
@@ -35,7 +35,7 @@ test('LiteLLM: speech and pictures have prices of their own; a second of output 
   assert.deepEqual(alone.notCarried, ['m: output_cost_per_second']);
 });
 
-test('LiteLLM: a service tier is a multiplier where input and output have the same one, both written as numbers', () => {
+test('LiteLLM: a service tier is a multiplier if input and output have the same ratio, both written as numbers', () => {
   const base = { input_cost_per_token: 2e-6, output_cost_per_token: 4e-6 };
   const batch = { input_cost_per_token_batches: 1e-6, output_cost_per_token_batches: 2e-6 };
   assert.deepEqual(lite({ ...base, ...batch }).entries[0]?.serviceTiers, { batch: '0.5' });
@@ -47,15 +47,15 @@ test('LiteLLM: a service tier is a multiplier where input and output have the sa
     assert.equal(lite(odd).entries[0]?.serviceTiers, undefined, JSON.stringify(odd));
 });
 
-test('LiteLLM: what is no price is named and carried nowhere, and a model without any is named once', () => {
+test('LiteLLM: a value that is not a price is listed and not imported, and a model without any price is listed once', () => {
   const odd = lite({ ...input, cache_read_input_token_cost: 'n/a', output_cost_per_token: -1, input_cost_per_image_token: [5] });
   assert.deepEqual(odd.entries[0]?.tiers, [{ inputAbove: 0, prices: { output: '0', input: '1' } }]);
   assert.deepEqual(odd.notCarried, ['m: cache_read_input_token_cost, output_cost_per_token, input_cost_per_image_token']);
   const nothing = { m: { litellm_provider: 'openai', ocr_cost_per_page: 1 } };
-  assert.deepEqual(importPrices(nothing, 'litellm', importOptions).notCarried, ['m: it has no price that is known.']);
+  assert.deepEqual(importPrices(nothing, 'litellm', importOptions).notCarried, ['m: it has no known price.']);
 });
 
-test('genai-prices: each price has tiers of its own, in whichever order; where one has none its base holds at every length', () => {
+test('genai-prices: each price has tiers of its own, in any order; without tiers the base price is valid at every length', () => {
   const tier = (start: JsonValue, price: number) => ({ start, price });
   const { entries } = genai({
     input_mtok: { base: 1, tiers: [tier(100, 2), tier(300, 3), tier('400', 9), 5] },
@@ -74,7 +74,7 @@ test('genai-prices: each price has tiers of its own, in whichever order; where o
   assert.deepEqual(genai({ input_mtok: 1 }).entries[0]?.tiers, [{ inputAbove: 0, prices: { output: '0', input: '1' } }]);
 });
 
-test('genai-prices: a set without a date holds from the day that was said, unless others begin before it', () => {
+test('genai-prices: a set without a date is valid from the given day, unless others begin before it', () => {
   const set = (price: number, from?: string) => ({
     prices: { input_mtok: price },
     ...(from === undefined ? {} : { constraint: { start_date: from } }),
@@ -85,7 +85,7 @@ test('genai-prices: a set without a date holds from the day that was said, unles
   assert.deepEqual(windows([set(1), set(2, '2026-01-01')]), ['2020-01-01', '2026-01-01']);
 });
 
-test('genai-prices: what is no provider, model or price is passed over, and what it cannot say is named by its members', () => {
+test('genai-prices: invalid providers, models and prices are skipped, and members that cannot be imported are listed', () => {
   const models: JsonValue = ['m', { id: 'a', prices: 5 }, { id: 'b', prices: [5, {}, { prices: { input_mtok: 1 } }] }];
   const { entries } = importSound([5, { id: 'openai' }, { id: 'openai', models }]);
   assert.deepEqual(
@@ -95,11 +95,11 @@ test('genai-prices: what is no provider, model or price is passed over, and what
   assert.deepEqual(genai({ input_mtok: 1, odd: 1, even: 2 }).notCarried, ['openai/m: odd, even']);
 });
 
-test('new-api: ratios may be texts of digits, and nothing else', () => {
+test('new-api: ratios may be numbers or texts of digits', () => {
   const { entries, notCarried } = importSound({ model_ratio: { text: '1.5', list: [5], flag: true } });
   assert.deepEqual(
     entries.map(({ model, tiers }) => [model, tiers?.[0]?.prices.input]),
     [['text', '3']],
   );
-  assert.deepEqual(notCarried, ['list: its ratio is no number.', 'flag: its ratio is no number.']);
+  assert.deepEqual(notCarried, ['list: its ratio is not a number.', 'flag: its ratio is not a number.']);
 });

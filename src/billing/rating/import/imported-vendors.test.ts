@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { importOptions, importSound } from './testing/import-kit.ts';
 import { importPrices } from './import-prices.ts';
 
-test('providers of LiteLLM and genai-prices are our vendors by the names that they have there', () => {
+test('providers of LiteLLM and genai-prices are mapped to our vendors by their names', () => {
   const lite = { openai: 'openai', anthropic: 'anthropic', gemini: 'gemini', xai: 'xai', 'text-completion-openai': 'openai' };
   for (const [provider, vendor] of Object.entries(lite))
     assert.equal(importSound({ m: { litellm_provider: provider, input_cost_per_token: 1 } }).entries[0]?.vendor, vendor);
@@ -12,7 +12,7 @@ test('providers of LiteLLM and genai-prices are our vendors by the names that th
     assert.equal(importSound([{ id, models: [{ id: 'm', prices: { input_mtok: 1 } }] }]).entries[0]?.vendor, vendor);
 });
 
-test('a list without vendors is told them by how the names of its models begin', () => {
+test('the vendors of a list without vendors follow from the beginnings of its model names', () => {
   for (const [model, vendor] of [
     ['claude-x', 'anthropic'],
     ['chatgpt-4o-latest', 'openai'],
@@ -30,7 +30,7 @@ test('a list without vendors is told them by how the names of its models begin',
     assert.equal(importSound({ model_price: { [model]: 1 } }).entries[0]?.vendor, vendor, model);
 });
 
-test('LiteLLM: a model that stands there twice is taken once, and the same name of another vendor is another model', () => {
+test('LiteLLM: a model that is listed twice is imported once, and the same name of another vendor is another model', () => {
   const priced = (litellm_provider: string, input_cost_per_token: number) => ({ litellm_provider, input_cost_per_token });
   const file = { 'xai/m': priced('xai', 1), m: priced('xai', 2), 'openai/m': priced('openai', 3), n: priced('openai', 4) };
   assert.deepEqual(
@@ -39,8 +39,8 @@ test('LiteLLM: a model that stands there twice is taken once, and the same name 
   );
 });
 
-test('a provider without a name is named as such, and models need one to be taken', () => {
-  const unnamed = ['provider : 1 models; name a vendor to take them.'];
+test('a provider without a name is named as such, and its models need one to be imported', () => {
+  const unnamed = ['provider : 1 models; name a vendor to import them.'];
   assert.deepEqual(importPrices([{ models: [{ id: 'm' }] }], 'genai-prices', importOptions).notCarried, unnamed);
   assert.deepEqual(importPrices({ m: { litellm_provider: 5 } }, 'litellm', importOptions).notCarried, unnamed);
 });

@@ -2,7 +2,7 @@ import { parsePriceBook, PriceBookError, type PriceBookData } from '../parse-pri
 import type { RatedCall } from '../rating.ts';
 import type { Usage } from '../../../inference/usage.ts';
 
-// For tests: entries, books and calls that are sound unless a test says otherwise.
+// For tests: entries, books and calls that are valid unless a test changes them.
 
 export const acceptedAtMs = Date.UTC(2026, 10, 20);
 
@@ -27,7 +27,7 @@ export function callOf(usage: Usage, more: Partial<RatedCall> = {}): RatedCall {
   return { vendor: 'acme', upstreamModel: 'm-1', requestedModel: 'm-1', acceptedAtMs, usage, ...more };
 }
 
-/** Every problem of a book; none where it is sound. */
+/** Every problem of a book; empty if it is valid. */
 export function problemsOf(json: unknown): readonly string[] {
   try {
     parsePriceBook(json);

@@ -5,7 +5,9 @@ import type { PriceBook } from '../rating.ts';
 
 // For tests: a row of the ledger that was priced by a book.
 
-/** The row of a finished call of claude-sonnet-4-5, unless a test says otherwise; its charge is what the book makes of the usage. */
+/**
+ * The row of a finished call of claude-sonnet-4-5, unless a test changes it, with the charge of the book for the usage.
+ */
 export function pricedEntry(book: PriceBook, usage: Usage, more: Partial<CallEntry> = {}): CallEntry {
   const entry = {
     callId: 'req_1',
