@@ -44,7 +44,7 @@ export type VideoRequest = {
    * Members that the form of the request does not define, as a JSON text like `metadata`. They are sent only to
    * upstreams of the same interface; notes name them to the client otherwise. Absent: there are none.
    */
-  readonly furtherFields?: string;
+  readonly extraFields?: string;
   /** The address that receives the callback at the end. */
   readonly callbackUrl?: string;
 };

@@ -13,7 +13,7 @@ import { readVideoRequest } from './read-video-request.ts';
 import type { VideoProtocolId, VideoSubmission } from './video-protocol.ts';
 import { videoProtocols } from './video-protocols.ts';
 
-/** Requests of the run with the tests; `npm run test:faults -- --long` tries a million. */
+/** Requests of a normal run; `npm run test:faults -- --long` tests a million. */
 const requests = Number(process.env['WEIR_FUZZED_REQUESTS'] ?? 10_000);
 
 type Wanted = { readonly ms: number; readonly lines: number; readonly images: number };
@@ -21,7 +21,7 @@ type Wanted = { readonly ms: number; readonly lines: number; readonly images: nu
 const membersOf = (value: ParsedValue | undefined): ReadonlyMap<string, ParsedValue> =>
   value instanceof Map ? (value as ReadonlyMap<string, ParsedValue>) : new Map<string, ParsedValue>();
 
-/** Seconds with all their digits, in milliseconds, rounded up: of 15.0000000000000001 this is more than of 15. */
+/** Seconds with all their digits as milliseconds, rounded up: 15.0000000000000001 gives more than 15. */
 function exactMilliseconds(text: string): number {
   const [, sign, whole = '0', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const shift = Number(exponent) - fraction.length + 3;
@@ -43,7 +43,7 @@ const linesOf = (value: ParsedValue | undefined, otherwise: number): number =>
 const countOf = (...values: readonly (ParsedValue | undefined)[]): number =>
   values.reduce<number>((sum, value) => sum + (value === undefined || value === null ? 0 : Array.isArray(value) ? value.length : 1), 0);
 
-/** What a server of each interface would make of a body, and bill. */
+/** The values that a server of each interface would read from a body and bill. */
 function readAsServer(protocol: VideoProtocolId, { path, body }: VideoSubmission, variant: ParserVariant): Wanted {
   const top = membersOf(parseAs(variant, body.toString()));
   const get = (key: string, from = top): ParsedValue | undefined => from.get(variant.fold(key));
@@ -65,12 +65,15 @@ function readAsServer(protocol: VideoProtocolId, { path, body }: VideoSubmission
   const metadata = membersOf(get('metadata'));
   const video = get('video', metadata);
   if (video !== undefined && video !== null) return { ms: 8700, lines: 720, images: 0 };
-  // Some merge the metadata over the request.
+  // Some servers merge the metadata over the request.
   const ms = Math.max(...[top, metadata].flatMap((from) => ['duration', 'seconds'].map((key) => millisecondsOf(get(key, from), 0))));
   return { ms, lines: linesOf(get('resolution', metadata), 480), images: countOf(get('image'), get('images'), get('reference_images')) };
 }
 
-/** Metadata as a lossless parser sees it, without what the request itself decides; by the upstream's place for it. */
+/**
+ * Metadata as a lossless parser reads it, without the members that the request itself decides, at the upstream's place
+ * for it.
+ */
 function freeMembers(value: ParsedValue | undefined): ReadonlyMap<string, string> {
   const free = [...membersOf(value)].filter(([key]) => [undefined, 'metadata', 'callback_url'].includes(fieldOf(key)));
   return new Map(free.map(([key, member]) => [key, canonicalOf(member)]));
@@ -93,7 +96,7 @@ const isRefusal = (error: unknown): boolean =>
 const forms: readonly VideoForm[] = ['video-generations', 'openai-videos', 'xai-videos'];
 const protocols: readonly VideoProtocolId[] = ['xai-videos', 'openai-videos', 'video-generations'];
 
-/** Sends one hostile request on its way. True where it got as far as an upstream. */
+/** Submits one hostile request. Returns true if it reached an upstream. */
 function tryRequest(seed: number): boolean {
   const random = seededRandom(seed);
   const form = forms[Math.floor(random() * 3)] ?? 'video-generations';
@@ -108,13 +111,13 @@ function tryRequest(seed: number): boolean {
     const { usage, parameters } = submission.billing;
     const billed = `${usage.outputVideoMs} ms, ${parameters.resolution}, ${usage.inputImages}`;
     for (const variant of parserVariants) {
-      const seen = readAsServer(protocol, submission, variant);
+      const reading = readAsServer(protocol, submission, variant);
       const isCovered =
-        seen.ms <= (usage.outputVideoMs ?? 0) &&
-        seen.lines <= Number.parseInt(parameters.resolution ?? '0', 10) &&
-        seen.images <= (usage.inputImages ?? 0);
+        reading.ms <= (usage.outputVideoMs ?? 0) &&
+        reading.lines <= Number.parseInt(parameters.resolution ?? '0', 10) &&
+        reading.images <= (usage.inputImages ?? 0);
       if (!isCovered)
-        assert.fail(`${variant.name} sees ${JSON.stringify(seen)}, billed ${billed}: ${text} became ${submission.body.toString()}`);
+        assert.fail(`${variant.name} sees ${JSON.stringify(reading)}, billed ${billed}: ${text} became ${submission.body.toString()}`);
     }
     checkMetadata(protocol, text, submission);
     return true;
@@ -124,9 +127,9 @@ function tryRequest(seed: number): boolean {
   }
 }
 
-test('no parser of an upstream sees more cost than is billed, and metadata arrives with all its digits (M14)', (context) => {
+test('no parser of an upstream reads a higher cost than is billed, and metadata arrives with all its digits (M14)', (context) => {
   let sent = 0;
-  // Most requests are refused, and nobody reads where.
+  // Most requests are refused, and their stacks are not used.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   context.after(() => (Error.stackTraceLimit = stackTraceLimit));
@@ -136,7 +139,7 @@ test('no parser of an upstream sees more cost than is billed, and metadata arriv
     }),
     { numRuns: requests },
   );
-  // A fuzz whose requests are all refused would show nothing.
+  // If all requests were refused, the test would show nothing.
   context.diagnostic(`${requests} requests, ${sent} of them sent, 0 billed too low`);
   assert.ok(sent > requests / 5, `${sent} of ${requests} requests got as far as an upstream`);
 });

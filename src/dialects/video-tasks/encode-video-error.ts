@@ -5,7 +5,7 @@ import { encodeErrorReply } from '../encode-error-reply.ts';
 import { wordErrorKind } from '../openai-error-words.ts';
 import { fieldOf, type VideoField } from './field-names.ts';
 
-/** The codes of these endpoints where they are other than our own (video.md 1.5). */
+/** The codes of these endpoints that differ from ours (video.md 1.5). */
 const codesByCode: Partial<Record<ErrorCode, string>> = {
   invalid_value: 'invalid_request',
   missing_required_field: 'invalid_request',
@@ -33,7 +33,7 @@ const codesByField: Partial<Record<VideoField, string>> = {
   reference_images: 'invalid_image',
 };
 
-/** What the path of a field is about: `images[2].url` is about images, `metadata.duration` about the duration. */
+/** Finds the field of a path: `images[2].url` belongs to images, `metadata.duration` to the duration. */
 function fieldAt(param: string): VideoField | undefined {
   const steps = param.split(/[.[]/);
   return steps.map(fieldOf).find((field) => field !== undefined && field !== 'metadata');
@@ -51,8 +51,8 @@ function chooseCode({ code, param, status }: GatewayError): string {
 }
 
 /**
- * An error of these endpoints: OpenAI's object, with code and message at the top too, where clients of other gateways look for them. Clients of xAI's interface get xAI's
- * own, in which `error` is a text.
+ * Writes an error of these endpoints: OpenAI's object, with code and message also at the top, where clients of other
+ * gateways look for them. Clients of xAI's interface receive xAI's form, in which `error` is a text.
  */
 export function encodeVideoError(error: GatewayError, requestId: string, form: VideoForm = 'video-generations'): HttpReply {
   const { message, param } = error;

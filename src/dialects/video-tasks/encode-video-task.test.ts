@@ -30,7 +30,7 @@ const failed: VideoTaskView = { ...view, status: 'failed', completedAt: 1_785_96
 const bodyOf = (task: VideoTaskView): Record<string, unknown> =>
   JSON.parse(encodeVideoTask(task).body.toString()) as Record<string, unknown>;
 
-test('the contract’s object, byte by byte', () => {
+test('the contract’s object has the right members, byte by byte', () => {
   assert.equal(
     encodeVideoTask(view).body.toString(),
     '{"id":"task_1","task_id":"task_1","object":"video","model":"vendor-imagine-video","status":"in_progress","progress":37,"created_at":1785963542,' +
@@ -39,7 +39,7 @@ test('the contract’s object, byte by byte', () => {
   assert.deepEqual(encodeCreatedVideo(view), encodeVideoTask(view));
 });
 
-test('metadata comes back with all its digits, and with the address once there is a video', () => {
+test('metadata keeps all its digits, and the address is added once there is a video', () => {
   const text = encodeVideoTask(completed).body.toString();
   assert.match(
     text,
@@ -50,14 +50,14 @@ test('metadata comes back with all its digits, and with the address once there i
   assert.match(encodeVideoTask({ ...completed, metadata: '{}' }).body.toString(), /"metadata":\{"url":/);
 });
 
-test('an error stands in the contract’s object only where the task failed; OpenAI’s has all members always', () => {
+test('only a failed task has an error in the contract’s object; OpenAI’s object always has all members', () => {
   assert.equal('error' in bodyOf(view), false);
   assert.deepEqual(bodyOf(failed).error, moderated);
   const { error, completed_at, expires_at, remixed_from_video_id } = bodyOf({ ...view, form: 'openai-videos' });
   assert.deepEqual([error, completed_at, expires_at, remixed_from_video_id], [null, null, null, null]);
 });
 
-test('progress is whole, and 100 only with a video', () => {
+test('progress is a whole number, and 100 only with a video', () => {
   const cases: readonly [VideoTaskView['status'], number, number][] = [
     ['queued', 0, 0],
     ['in_progress', 100, 99],
@@ -70,7 +70,7 @@ test('progress is whole, and 100 only with a video', () => {
   for (const [status, progress, shown] of cases) assert.equal(bodyOf({ ...view, status, progress }).progress, shown);
 });
 
-test('xAI’s form: 202 until it is over, and what moderation withheld is done without an address', () => {
+test('xAI’s form has 202 until the end, and a withheld video is done without an address', () => {
   const xai = (task: VideoTaskView): unknown => {
     const { status, body } = encodeVideoTask({ ...task, form: 'xai-videos' });
     return [status, JSON.parse(body.toString())];
@@ -92,7 +92,7 @@ test('xAI’s form: 202 until it is over, and what moderation withheld is done w
   ]);
 });
 
-test('lists and deletions are OpenAI’s', () => {
+test('lists and deletions have OpenAI’s form', () => {
   const page = JSON.parse(encodeVideoList([completed, { ...failed, id: 'task_2', form: 'xai-videos' }], true).toString()) as {
     data: { object: string }[];
   };
@@ -101,7 +101,7 @@ test('lists and deletions are OpenAI’s', () => {
   assert.deepEqual(encodeDeletedVideo('task_1'), { id: 'task_1', object: 'video.deleted', deleted: true });
 });
 
-test('errors have OpenAI’s object and the words of these endpoints', () => {
+test('errors have OpenAI’s object and the codes of these endpoints', () => {
   const cases: readonly [ErrorCode, string | undefined, string][] = [
     ['invalid_value', 'duration', 'invalid_duration'],
     ['invalid_value', 'metadata.duration', 'invalid_duration'],

@@ -3,37 +3,37 @@ import type { JsonObject, JsonValue } from '../../platform/json/json-value.ts';
 import { sizeOf } from './frame-sizes.ts';
 import { putTextMember, rawMember, textMember, type TextMember, writeTextObject } from './json-text.ts';
 
-/** What a task object shows. Times are Unix seconds. */
+/** The values of a task object. Times are Unix seconds. */
 export type VideoTaskView = {
   readonly id: string;
-  /** The interface through which it came: the object is written in the same one. */
+  /** The interface of the request. The object is written in the same form. */
   readonly form: VideoForm;
-  /** The name that the client asked for. */
+  /** The model name exactly as the client wrote it. */
   readonly model: string;
   readonly status: VideoStatus;
   /** 0 to 100. */
   readonly progress: number;
   readonly createdAt: number;
-  /** When it was over, whether it succeeded or not. */
+  /** When the task ended, with or without success. */
   readonly completedAt?: number;
   readonly expiresAt?: number;
   readonly prompt: string;
-  /** The object that the client sent, as it wrote it: a JSON text. */
+  /** The metadata exactly as the client wrote it: a JSON text. */
   readonly metadata: string;
-  /** As asked for, or once it is known, as it is. */
+  /** The requested length; the true length once it is known. */
   readonly seconds?: number;
   readonly resolution?: string;
   readonly aspectRatio?: string;
-  /** Where the finished video is. */
+  /** The address of the finished video. */
   readonly url?: string;
   readonly error?: VideoError;
   readonly remixedFrom?: string;
 };
 
-/** A reply in JSON, as bytes: numbers in metadata keep all their digits. */
+/** A JSON reply as bytes, so that numbers in metadata keep all their digits. */
 export type VideoReply = { readonly status: number; readonly body: Buffer };
 
-/** Whole percent, 100 only when there is a video. */
+/** Whole percent. 100 only if there is a video. */
 function progressOf({ status, progress }: VideoTaskView): number {
   if (status === 'completed') return 100;
   return Math.min(99, Math.max(0, Math.floor(Number.isFinite(progress) ? progress : 0)));
@@ -43,12 +43,12 @@ function metadataOf({ status, metadata, url }: VideoTaskView): string {
   return status === 'completed' && url !== undefined ? putTextMember(metadata, 'url', url) : metadata;
 }
 
-/** A member where it has a value. OpenAI's object has all of them always, null where there is nothing to say. */
+/** Writes a member that has a value. OpenAI's object always has all members, with null for absent values. */
 function optionalMember(key: string, value: JsonValue | undefined, isAlways: boolean): readonly TextMember[] {
   return value === undefined && !isAlways ? [] : [textMember(key, value ?? null)];
 }
 
-/** The object of the contract (A 2.1) and of OpenAI, which is the same with more members. */
+/** Writes the object of the contract (A 2.1). OpenAI's is the same with more members. */
 function writeTaskObject(view: VideoTaskView, isOpenai: boolean): string {
   const { id, model, status, createdAt, completedAt, expiresAt, prompt, seconds, resolution, aspectRatio, remixedFrom } = view;
   const error = status === 'failed' ? (view.error ?? { code: 'upstream_failed', message: 'The video could not be made.' }) : undefined;
@@ -71,7 +71,10 @@ function writeTaskObject(view: VideoTaskView, isOpenai: boolean): string {
   ]);
 }
 
-/** xAI's words. What its moderation withheld is done, and has no address; 202 stands for everything that is not over. */
+/**
+ * Writes xAI's form. A video that moderation withheld is done and has no address. The status 202 means that the task is
+ * not finished.
+ */
 function encodeXaiTask(view: VideoTaskView): { readonly status: number; readonly body: JsonObject } {
   const { model, seconds, url, error } = view;
   const duration = seconds === undefined ? {} : { duration: seconds };
@@ -87,20 +90,20 @@ function encodeXaiTask(view: VideoTaskView): { readonly status: number; readonly
   return { status: 200, body: { status, model, ...(error === undefined ? {} : { error }) } };
 }
 
-/** The answer to a question for a task. Both addresses of the contract get the same one (A 4.2). */
+/** Writes the state of a task. Both addresses of the contract return the same (A 4.2). */
 export function encodeVideoTask(view: VideoTaskView): VideoReply {
   if (view.form !== 'xai-videos') return { status: 200, body: Buffer.from(writeTaskObject(view, view.form === 'openai-videos')) };
   const { status, body } = encodeXaiTask(view);
   return { status, body: Buffer.from(JSON.stringify(body)) };
 }
 
-/** The answer to the request that made a task. */
+/** Writes the reply to the request that created a task. */
 export function encodeCreatedVideo(view: VideoTaskView): VideoReply {
   if (view.form !== 'xai-videos') return { ...encodeVideoTask(view), status: 200 };
   return { status: 200, body: Buffer.from(JSON.stringify({ request_id: view.id })) };
 }
 
-/** A page of tasks, whatever interface they came through, as OpenAI's clients read it. */
+/** Writes a page of tasks of all interfaces, in OpenAI's form. */
 export function encodeVideoList(views: readonly VideoTaskView[], hasMore: boolean): Buffer {
   const page = writeTextObject([
     textMember('object', 'list'),

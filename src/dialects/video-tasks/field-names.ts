@@ -4,7 +4,7 @@ import { listMembers } from '../../platform/json/locate-json.ts';
 import type { JsonSpan } from '../../platform/json/json-span.ts';
 import { textAt, type TextMember } from './json-text.ts';
 
-/** What a field is about, whatever its spelling. What a video costs depends on nothing else. */
+/** The meaning of a field, independent of its spelling. The cost of a video depends only on these fields. */
 export type VideoField =
   | 'model'
   | 'prompt'
@@ -44,30 +44,31 @@ const fieldsByName: Readonly<Record<string, VideoField>> = {
 };
 
 /**
- * What a key is about; undefined for keys that no interface of videos prices. Servers differ in what they take for the same name: one reads `aspectRatio` as `aspect_ratio`
- * (protobuf), another one `DURATION`, and even `ſeconds` with a long s (Go). So spellings that any of them could read as a field count as that field.
+ * Finds the meaning of a key. Undefined for keys that no video interface prices. Servers accept different spellings:
+ * one reads `aspectRatio` as `aspect_ratio` (protobuf), another one `DURATION`, and even `ſeconds` with a long s (Go).
+ * So every spelling that any of them could read as a field counts as that field.
  */
 export const fieldOf = (key: string): VideoField | undefined =>
   key.length > 64 ? undefined : meaningOf(key.toUpperCase().toLowerCase().replaceAll(/[_-]/g, ''), fieldsByName);
 
-/** What a request says of a field in one place. */
+/** A field's value at one place of a request. */
 export type Claim = {
   readonly key: string;
-  /** As messages name it: `metadata.duration`. */
+  /** The path for messages: `metadata.duration`. */
   readonly path: string;
   readonly value: JsonValue;
-  /** The value as it was written. */
+  /** The value exactly as it was written. */
   readonly text: () => string;
 };
 
-/** The fields of an object by what they are about, and all others. Null is as good as absent. */
+/** The fields of an object by meaning, and all others. Null counts as absent. */
 export type ClaimedFields = {
   readonly claims: ReadonlyMap<VideoField, readonly Claim[]>;
   readonly others: readonly TextMember[];
 };
 
 /**
- * @param object the same object as at `span`, parsed
+ * @param object the parsed object of `span`
  * @param prefix of the paths in messages: `metadata.`
  */
 export function claimFields(bytes: Buffer, span: JsonSpan, object: JsonObject, prefix: string): ClaimedFields {
@@ -82,9 +83,9 @@ export function claimFields(bytes: Buffer, span: JsonSpan, object: JsonObject, p
     const value = object[key];
     if (value === null || value === undefined) continue;
     const claim: Claim = { key, path: `${prefix}${key}`, value, text: () => textAt(bytes, valueSpan) };
-    const known = claims.get(field);
-    if (known === undefined) claims.set(field, [claim]);
-    else known.push(claim);
+    const sameField = claims.get(field);
+    if (sameField === undefined) claims.set(field, [claim]);
+    else sameField.push(claim);
   }
   return { claims, others };
 }

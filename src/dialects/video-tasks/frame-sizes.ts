@@ -1,7 +1,10 @@
-/** What a size in pixels means to interfaces that speak of lines and ratios. */
+/** A size in pixels, with its equivalent for interfaces that use lines and ratios. */
 export type FrameSize = { readonly size: string; readonly resolution: string; readonly aspectRatio: string };
 
-/** Of sizes that mean the same, the first one is written. Sources: OpenAI's `VideoSize`, xAI's sizes, and what clients send for 480p. */
+/**
+ * Of equivalent sizes, the first is written. Sources: OpenAI's `VideoSize`, xAI's sizes, and the sizes that clients
+ * send for 480p.
+ */
 const frameSizes: readonly FrameSize[] = [
   { size: '1280x720', resolution: '720p', aspectRatio: '16:9' },
   { size: '720x1280', resolution: '720p', aspectRatio: '9:16' },
@@ -32,17 +35,17 @@ const frameSizes: readonly FrameSize[] = [
 
 export const sizes: readonly string[] = frameSizes.map(({ size }) => size);
 
-/** What a size is; undefined for sizes that nobody makes. */
+/** Finds a size. Undefined for sizes that no vendor makes. */
 export const frameSizeOf = (size: string): FrameSize | undefined => frameSizes.find((frame) => frame.size === size);
 
-/** The size of a video of so many lines and this ratio, where there is one. */
+/** Finds the size with this number of lines and this ratio, if there is one. */
 export const sizeOf = (resolution: string | undefined, aspectRatio: string | undefined): string | undefined =>
   frameSizes.find((frame) => frame.resolution === resolution && frame.aspectRatio === aspectRatio)?.size;
 
-/** The contract's ratios (A 2.2). */
+/** The ratios of the contract (A 2.2). */
 export const documentedRatios: readonly string[] = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'];
-/** The contract's resolutions (A 2.2). */
+/** The resolutions of the contract (A 2.2). */
 export const documentedResolutions: readonly string[] = ['480p', '720p'];
-/** Those of all vendors. */
+/** The ratios of all vendors. */
 export const knownRatios: readonly string[] = [...documentedRatios, '7:4', '4:7'];
 export const knownResolutions: readonly string[] = [...documentedResolutions, '1024p', '1080p'];

@@ -5,10 +5,10 @@ import { exactCount } from './json-text.ts';
 import { readMediaList, readMedium } from './read-media.ts';
 import { showValue, wrongValue } from './request-problem.ts';
 
-/** All that a request says, at its top and in its metadata, by what it is about. */
-export type Said = ReadonlyMap<VideoField, readonly Claim[]>;
+/** All claims of a request, at its top and in its metadata, by their meaning. */
+export type VideoClaims = ReadonlyMap<VideoField, readonly Claim[]>;
 
-/** Bounds of one form in one mode. */
+/** The limits of one form in one mode. */
 export type FieldBounds = {
   readonly secondsMin: number;
   readonly secondsMax: number;
@@ -32,14 +32,16 @@ export const compatibleBounds: FieldBounds = {
   ratios: knownRatios,
 };
 
-/** The same thing said in several places must be the same everywhere: which of two counts is for no server to choose. */
+/**
+ * Reads a value that several places may contain. They must agree, because no server should choose between two values.
+ */
 function readAgreed<Value>(claims: readonly Claim[] | undefined, read: (claim: Claim) => Value): Value | undefined {
   const [first, ...others] = claims ?? [];
   if (first === undefined) return undefined;
   const value = read(first);
   for (const other of others) {
     if (JSON.stringify(read(other)) === JSON.stringify(value)) continue;
-    throw wrongValue(other.path, `must be the same as ${first.path}, or be left out`, 'something else');
+    throw wrongValue(other.path, `must be the same as ${first.path}, or be left out`, 'another value');
   }
   return value;
 }
@@ -57,52 +59,52 @@ function readWord({ path, value }: Claim, words: readonly string[]): string {
   throw wrongValue(path, `must be one of ${words.map((word) => `'${word}'`).join(', ')}`, showValue(value));
 }
 
-/** @throws GatewayError when it is out of its bounds, or said twice in different ways */
-export const readDuration = (said: Said, bounds: FieldBounds): number | undefined =>
-  readAgreed(said.get('duration'), (claim) => readSeconds(claim, bounds));
+/** @throws GatewayError if it is out of bounds, or if two places disagree */
+export const readDuration = (claims: VideoClaims, bounds: FieldBounds): number | undefined =>
+  readAgreed(claims.get('duration'), (claim) => readSeconds(claim, bounds));
 
 export type Frame = { readonly resolution?: string; readonly aspectRatio?: string };
 
-/** Resolution and ratio, which a size says both. */
-export function readFrame(said: Said, bounds: FieldBounds): Frame {
-  const resolution = readAgreed(said.get('resolution'), (claim) => readWord(claim, bounds.resolutions));
-  const aspectRatio = readAgreed(said.get('aspect_ratio'), (claim) => readWord(claim, bounds.ratios));
-  const size = readAgreed(said.get('size'), (claim) => readWord(claim, sizes));
+/** Reads resolution and ratio. A size contains both. */
+export function readFrame(claims: VideoClaims, bounds: FieldBounds): Frame {
+  const resolution = readAgreed(claims.get('resolution'), (claim) => readWord(claim, bounds.resolutions));
+  const aspectRatio = readAgreed(claims.get('aspect_ratio'), (claim) => readWord(claim, bounds.ratios));
+  const size = readAgreed(claims.get('size'), (claim) => readWord(claim, sizes));
   const frame = size === undefined ? undefined : frameSizeOf(size);
-  const sizePath = said.get('size')?.[0]?.path ?? 'size';
-  for (const [name, said1, said2] of [
+  const sizePath = claims.get('size')?.[0]?.path ?? 'size';
+  for (const [name, implied, stated] of [
     ['resolution', resolution, frame?.resolution],
     ['aspect_ratio', aspectRatio, frame?.aspectRatio],
   ] as const) {
-    if (said1 === undefined || said2 === undefined || said1 === said2) continue;
-    throw wrongValue(sizePath, `must agree with ${name}, which is '${said1}'`, `'${size ?? ''}'`);
+    if (implied === undefined || stated === undefined || implied === stated) continue;
+    throw wrongValue(sizePath, `must agree with ${name}, which is '${implied}'`, `'${size ?? ''}'`);
   }
   const lines = resolution ?? frame?.resolution;
   const ratio = aspectRatio ?? frame?.aspectRatio;
   return { ...(lines === undefined ? {} : { resolution: lines }), ...(ratio === undefined ? {} : { aspectRatio: ratio }) };
 }
 
-export type Pictures = { readonly mode: 'image' | 'references'; readonly images: readonly VideoInput[] };
+export type InputImages = { readonly mode: 'image' | 'references'; readonly images: readonly VideoInput[] };
 
-function readPictures(claim: Claim, field: VideoField): Pictures {
+function readInputImages(claim: Claim, field: VideoField): InputImages {
   if (field === 'image') return { mode: 'image', images: [readMedium(claim.value, claim.path, 'image')] };
   const images = readMediaList(claim);
   return { mode: field === 'images' && images.length === 1 ? 'image' : 'references', images };
 }
 
-const pictureFields = ['image', 'images', 'reference_images'] as const;
+const imageFields = ['image', 'images', 'reference_images'] as const;
 
-/** The pictures that a video is made from. The contract takes either one or several: two fields of them are refused, whatever they say. */
-export function readImages(said: Said): Pictures | undefined {
-  const given = pictureFields.filter((field) => said.has(field));
-  const [field, second] = given;
+/** Reads the input images. The contract accepts one image or a list; two fields are refused, whatever their values. */
+export function readImages(claims: VideoClaims): InputImages | undefined {
+  const present = imageFields.filter((field) => claims.has(field));
+  const [field, second] = present;
   if (field === undefined) return undefined;
-  const claims = said.get(field);
-  const otherPath = second === undefined ? undefined : said.get(second)?.[0]?.path;
-  if (otherPath !== undefined) throw wrongValue(otherPath, `cannot be used together with ${claims?.[0]?.path ?? field}`, 'both');
-  return readAgreed(claims, (claim) => readPictures(claim, field));
+  const first = claims.get(field);
+  const otherPath = second === undefined ? undefined : claims.get(second)?.[0]?.path;
+  if (otherPath !== undefined) throw wrongValue(otherPath, `cannot be used together with ${first?.[0]?.path ?? field}`, 'both');
+  return readAgreed(first, (claim) => readInputImages(claim, field));
 }
 
-/** The video that another one is made from. */
-export const readVideo = (said: Said): VideoInput | undefined =>
-  readAgreed(said.get('video'), ({ value, path }) => readMedium(value, path, 'video'));
+/** Reads the input video. */
+export const readVideo = (claims: VideoClaims): VideoInput | undefined =>
+  readAgreed(claims.get('video'), ({ value, path }) => readMedium(value, path, 'video'));

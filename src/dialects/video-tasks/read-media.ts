@@ -4,7 +4,7 @@ import { isBase64 } from '../is-base64.ts';
 import type { Claim } from './field-names.ts';
 import { wrongMedia, wrongValue } from './request-problem.ts';
 
-/** The most pictures that a video is made from (video.md 1.1, xAI). */
+/** The maximum of images for one video (video.md 1.1, xAI). */
 export const imagesMax = 7;
 const urlCharactersMax = 8192;
 
@@ -12,7 +12,7 @@ type MediaKind = 'image' | 'video';
 
 const dataUrlHead = /^data:([^,]{0,256}),/i;
 const mediaTypePattern = /^[a-z]+\/[a-z0-9][a-z0-9.+-]{0,63}$/;
-/** Characters that parsers of addresses disagree about, or drop. */
+/** Characters that parsers of addresses interpret differently, or remove. */
 // oxlint-disable-next-line no-control-regex -- these are the characters that are looked for
 const unsafeInUrl = /[\u0000-\u0020\u007f\\]/;
 
@@ -21,14 +21,14 @@ function readDataUrl(url: string, path: string, kind: MediaKind): VideoInput {
   const [mediaType = '', ...attributes] = (head?.[1] ?? '').toLowerCase().split(';');
   if (head === null || attributes.at(-1) !== 'base64') throw wrongMedia(path, `must be a data URL of the form data:${kind}/...;base64,...`);
   if (!mediaTypePattern.test(mediaType) || !mediaType.startsWith(`${kind}/`))
-    throw wrongMedia(path, `must hold data of a type ${kind}/...`);
+    throw wrongMedia(path, `must contain data of a type ${kind}/...`);
   const base64 = url.slice(head[0].length);
-  if (base64 === '' || !isBase64(base64)) throw wrongMedia(path, 'must hold base64 after its comma');
+  if (base64 === '' || !isBase64(base64)) throw wrongMedia(path, 'must contain base64 after its comma');
   return { kind: 'data', mediaType, base64 };
 }
 
 /**
- * Reads an address: `https:`, `http:` or a data URL in base64. Where it leads is not looked at.
+ * Reads an address: `https:`, `http:` or a base64 data URL. The target of the address is not checked.
  * @throws GatewayError for every other scheme
  */
 function readMediaUrl(url: string, path: string, kind: MediaKind): VideoInput {
@@ -37,11 +37,14 @@ function readMediaUrl(url: string, path: string, kind: MediaKind): VideoInput {
   return { kind: 'url', url };
 }
 
-/** Whether a text is an address of the web that every parser reads alike. */
+/** Whether a text is a web address that every parser reads the same way. */
 export const isWebUrl = (url: string): boolean =>
   url.length <= urlCharactersMax && /^https?:\/\/[^/]/i.test(url) && !unsafeInUrl.test(url) && URL.canParse(url);
 
-/** A medium as clients write it: an address, or an object with the address in `url` or `image_url` (which may be such an object again). */
+/**
+ * Reads a medium as clients write it: an address, or an object with the address in `url` or `image_url`, which may be
+ * such an object again.
+ */
 export function readMedium(value: JsonValue, path: string, kind: MediaKind): VideoInput {
   if (typeof value === 'string') return readMediaUrl(value, path, kind);
   if (!isJsonObject(value)) throw wrongMedia(path, 'must be an address or a data URL');
@@ -56,7 +59,7 @@ export function readMedium(value: JsonValue, path: string, kind: MediaKind): Vid
   throw wrongMedia(path, 'must have the address or data URL in its member url');
 }
 
-/** Several pictures: 1 to 7. */
+/** Reads a list of 1 to 7 images. */
 export function readMediaList({ value, path }: Claim): readonly VideoInput[] {
   if (!Array.isArray(value)) throw wrongMedia(path, 'must be an array');
   const items = value as readonly JsonValue[];

@@ -19,7 +19,7 @@ const readForm = (sent: Sent, files: readonly MultipartFile[] = [], form: VideoF
 
 const png = (name: string, mediaType = 'image/png'): MultipartFile => ({ name, filename: 'a.png', mediaType, bytes: pngBytes });
 
-test('a form says the same as JSON, and its metadata keeps its digits', () => {
+test('a form is read like the same JSON, and its metadata keeps its digits', () => {
   const metadata = '{"resolution":"720p", "seed":12345678901234567890}';
   const { request } = readForm({ duration: '7', metadata }, [png('image')]);
   assert.deepEqual(request, {
@@ -34,7 +34,7 @@ test('a form says the same as JSON, and its metadata keeps its digits', () => {
   });
 });
 
-test('files and addresses of pictures, alone and as lists, by every spelling', () => {
+test('files and addresses of images are read alone and as lists, in every spelling', () => {
   const address = 'https://media.example/a.png';
   const asUrl = { kind: 'url', url: address };
   const cases: readonly [Sent, readonly MultipartFile[], readonly unknown[]][] = [
@@ -52,12 +52,12 @@ test('files and addresses of pictures, alone and as lists, by every spelling', (
     assert.deepEqual(readForm(sent, files, 'openai-videos').request.images, images, JSON.stringify(sent));
 });
 
-test('OpenAI’s SDK sends seconds and members in brackets', () => {
+test('seconds and bracket members of OpenAI’s SDK are read', () => {
   const { request } = readForm({ seconds: '8', size: '1280x720', 'metadata[seed]': '7' }, [], 'openai-videos');
   assert.deepEqual([request.durationSeconds, request.resolution, request.metadata], [8, '720p', '{"seed":"7"}']);
 });
 
-test('what a form cannot mean is refused by name', () => {
+test('an ambiguous form is refused, and the refusal names the field', () => {
   const cases: readonly [Sent, readonly MultipartFile[], string][] = [
     [{ metadata: '{"a":1' }, [], 'metadata'],
     [{ metadata: '{"a":1,"a":2}' }, [], 'metadata'],
@@ -78,8 +78,8 @@ test('what a form cannot mean is refused by name', () => {
     assert.equal(refusalOf(() => readForm(sent, files)).param, param, JSON.stringify([sent, files]));
 });
 
-test('names that mean something to objects are only names', () => {
+test('names with a meaning in JavaScript objects are ordinary names', () => {
   const { request } = readForm({ __proto__x: '1', 'constructor[prototype]': '2', ['__proto__']: '3' });
   assert.equal(({} as { prototype?: unknown }).prototype, undefined);
-  assert.match(request.furtherFields ?? '', /"constructor":\{"prototype":"2"\}/);
+  assert.match(request.extraFields ?? '', /"constructor":\{"prototype":"2"\}/);
 });

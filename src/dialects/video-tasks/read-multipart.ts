@@ -7,7 +7,7 @@ import { wrongMedia, wrongValue } from './request-problem.ts';
 /** A file of a form. */
 export type MultipartFile = { readonly name: string; readonly filename?: string; readonly mediaType: string; readonly bytes: Buffer };
 
-/** A `multipart/form-data` body, taken apart: texts in order, and files. */
+/** A parsed `multipart/form-data` body: texts in order, and files. */
 export type MultipartForm = {
   readonly fields: readonly { readonly name: string; readonly value: string }[];
   readonly files: readonly MultipartFile[];
@@ -22,12 +22,12 @@ const signatures: readonly (readonly [mediaType: string, offset: number, bytes: 
   ['video/webm', 0, '\x1aE\xdf\xa3'],
 ];
 
-/** The type of a file: as its client says, or by its first bytes where the client does not know. */
+/** Finds the type of a file: the client's, or that of its first bytes if the client names none. */
 function mediaTypeOf({ mediaType, bytes }: MultipartFile): string {
   const declared = mediaType.toLowerCase().split(';', 1).join('').trim();
   if (declared !== '' && declared !== 'application/octet-stream') return declared;
-  const known = signatures.find(([, offset, signature]) => bytes.toString('latin1', offset, offset + signature.length) === signature);
-  return known?.[0] ?? 'application/octet-stream';
+  const match = signatures.find(([, offset, signature]) => bytes.toString('latin1', offset, offset + signature.length) === signature);
+  return match?.[0] ?? 'application/octet-stream';
 }
 
 function encodeFile(file: MultipartFile): string {
@@ -35,7 +35,7 @@ function encodeFile(file: MultipartFile): string {
   return JSON.stringify(`data:${mediaTypeOf(file)};base64,${file.bytes.toString('base64')}`);
 }
 
-/** An object or array in a text. It stays as it was written. */
+/** Checks an object or array in a text field. It stays as it was written. */
 function encodeJson(name: string, value: string, rootType: 'object' | 'array'): string {
   try {
     const scan = scanJson(Buffer.from(value));
@@ -50,7 +50,7 @@ function encodeJson(name: string, value: string, rootType: 'object' | 'array'): 
 const isListField = (name: string): boolean => ['images', 'reference_images'].includes(fieldOf(name) ?? '');
 const looksLikeList = (name: string, value: string): boolean => isListField(name) && value.trimStart().startsWith('[');
 
-/** A form has texts only: lengths that are numbers become so again. */
+/** Writes a text field. Lengths that are numbers become JSON numbers. */
 function encodeText(name: string, value: string): string {
   const field = fieldOf(name);
   if (field === 'metadata') return encodeJson(name, value, 'object');
@@ -60,12 +60,14 @@ function encodeText(name: string, value: string): string {
 
 const bracketed = /^([^[\]]+)\[([^[\]]*)\]$/;
 
-/** What stands under one name: alone, as items (`images[]`, or `images` several times), or as members (`metadata[seed]`). */
+/**
+ * The values under one name: alone, as items (`images[]`, or `images` several times), or as members (`metadata[seed]`).
+ */
 type Entry = { readonly single: string[]; readonly items: string[]; readonly members: TextMember[] };
 
 function encodeEntry(name: string, { single, items, members }: Entry): string {
   const kinds = [single, items, members].filter((kind) => kind.length > 0);
-  if (kinds.length > 1) throw wrongValue(name, 'must be sent in one way', 'several');
+  if (kinds.length > 1) throw wrongValue(name, 'must be sent in only one way', 'several');
   if (items.length > 0) return `[${items.join(',')}]`;
   if (members.length > 0) {
     const keys = new Set(members.map(({ key }) => key));
@@ -77,11 +79,12 @@ function encodeEntry(name: string, { single, items, members }: Entry): string {
 }
 
 const duplicateOf = (name: string): GatewayError =>
-  new GatewayError('duplicate_key', `The form has ${name} more than once.`, { param: name });
+  new GatewayError('duplicate_key', `The form contains ${name} more than once.`, { param: name });
 
 /**
- * Writes a form as the JSON body that says the same, so that there is one reader for both. Files become data URLs; brackets become arrays and objects, as OpenAI's clients write them.
- * @throws GatewayError for names that come twice and for metadata that is no JSON object
+ * Writes a form as the equivalent JSON body, so that there is one reader for both. Files become data URLs. Brackets
+ * become arrays and objects, as OpenAI's clients write them.
+ * @throws GatewayError for duplicate names, and for metadata that is not a JSON object
  */
 export function encodeMultipartAsJson({ fields, files }: MultipartForm): Buffer {
   const entries = new Map<string, Entry>();

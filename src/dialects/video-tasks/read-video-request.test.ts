@@ -6,7 +6,7 @@ const png = 'data:image/png;base64,iVBORw0KGgo=';
 const address = 'https://media.example/a.png';
 const asUrl = { kind: 'url', url: address };
 
-test('a request of the contract: text to video, with what was left out left absent', () => {
+test('a text to video request of the contract is read, and absent fields stay absent', () => {
   assert.deepEqual(read({ model: 'vendor-imagine-video', prompt: 'a cat' }, { mode: 'documented' }), {
     request: {
       form: 'video-generations',
@@ -20,7 +20,7 @@ test('a request of the contract: text to video, with what was left out left abse
   });
 });
 
-test('modes follow from pictures and videos, wherever they are named', () => {
+test('the mode follows from images and videos, wherever they are', () => {
   const cases: readonly [Record<string, unknown>, string, number][] = [
     [{}, 'text', 0],
     [{ image: address }, 'image', 1],
@@ -43,7 +43,7 @@ test('modes follow from pictures and videos, wherever they are named', () => {
   assert.deepEqual(read({ image: png }).request.images, [{ kind: 'data', mediaType: 'image/png', base64: 'iVBORw0KGgo=' }]);
 });
 
-test('a length is a whole number of seconds, however it is written', () => {
+test('a length is a whole number of seconds in any spelling', () => {
   const cases: readonly [string, number | undefined][] = [
     ['5', 5],
     ['"5"', 5],
@@ -77,7 +77,7 @@ test('a length is a whole number of seconds, however it is written', () => {
   }
 });
 
-test('what is said twice must be the same', () => {
+test('two values of one field must be equal', () => {
   assert.equal(read({ duration: 5, seconds: '5', metadata: { duration: 5.0 } }).request.durationSeconds, 5);
   const cases: readonly [Record<string, unknown>, string][] = [
     [{ duration: 5, metadata: { duration: 15 } }, 'metadata.duration'],
@@ -96,7 +96,7 @@ test('what is said twice must be the same', () => {
   for (const [body, param] of cases) assert.equal(refusalOf(() => read(body)).param, param, JSON.stringify(body));
 });
 
-test('a remix ignores what does not apply to it, names it, and still refuses what is out of range', () => {
+test('a remix ignores and names fields that do not apply to it, but refuses values out of range', () => {
   const video = 'https://media.example/v.mp4';
   const { request, ignored } = read({ duration: 9, image: address, metadata: { video, resolution: '720p', seed: 1 } });
   assert.deepEqual(request, {
@@ -128,7 +128,7 @@ test('metadata stays as it was written', () => {
   assert.equal(read(`{"model":"m","prompt":"p","metadata":${metadata}}`).request.metadata, metadata);
 });
 
-test('addresses that are no web addresses, and data that is no medium, are refused without being repeated', () => {
+test('invalid addresses and data are refused, and the refusal does not repeat them', () => {
   const bad = ['file:///etc/passwd', 'gopher://a.example/', 'ftp://a.example/', 'javascript:1', '//a.example', 'iVBORw0KGgo=', '', 'https://', 'https://a b/', 'https:\\\\a.example', 'http:///x', 'data:text/html;base64,PGI+', 'data:image/png,raw', 'data:image/png;base64,', 'data:image/png;base64,<b>', 'data:;base64,aGk=', 'data:image/png;base64', 'https://a.example/\n', `https://a.example/${'x'.repeat(9000)}`]; // prettier-ignore
   for (const url of bad) {
     for (const [body, param] of [
@@ -146,7 +146,7 @@ test('addresses that are no web addresses, and data that is no medium, are refus
   assert.equal(refusalOf(() => read({ image: { file_id: 'file_1' } })).param, 'image.file_id');
 });
 
-test('other wrong values name their field', () => {
+test('other wrong values are refused with their field', () => {
   const cases: readonly [Record<string, unknown>, string, string][] = [
     [{ model: undefined }, 'model', 'missing_required_field'],
     [{ prompt: undefined }, 'prompt', 'missing_required_field'],
@@ -173,7 +173,7 @@ test('other wrong values name their field', () => {
   }
 });
 
-test('documented mode holds the contract to the letter', () => {
+test('documented mode accepts only the contract', () => {
   const documented = { mode: 'documented' } as const;
   const model = 'vendor-imagine-video';
   assert.equal(read({ model, duration: 15, callback_url: 'https://a.example/x' }, documented).request.callbackUrl, 'https://a.example/x');
@@ -192,13 +192,13 @@ test('documented mode holds the contract to the letter', () => {
   for (const [body, param] of cases) assert.equal(refusalOf(() => read({ model, ...body }, documented)).param, param);
 });
 
-test('members that the form does not name are kept as they are written', () => {
+test('members that the form does not define are stored as they are written', () => {
   const { request } = read('{"model":"m","prompt":"p","se\\u0065d":1e2,"__proto__":{"x":1}}');
-  assert.equal(request.furtherFields, '{"se\\u0065d":1e2,"__proto__":{"x":1}}');
+  assert.equal(request.extraFields, '{"se\\u0065d":1e2,"__proto__":{"x":1}}');
   assert.equal(({} as { x?: number }).x, undefined);
 });
 
-test('OpenAI’s form: its defaults, its sizes, its references, its remixes', () => {
+test('OpenAI’s form has its own defaults, sizes, references and remixes', () => {
   const openai = { form: 'openai-videos' } as const;
   const { request } = read(
     '{"prompt":"p","seconds":"8","size":"1792x1024","input_reference":{"image_url":"https://media.example/a.png"}}',
@@ -221,13 +221,16 @@ test('OpenAI’s form: its defaults, its sizes, its references, its remixes', ()
   assert.equal(refusalOf(() => read({ input_reference: { file_id: 'file_1' } }, openai)).param, 'input_reference.file_id');
 });
 
-test('xAI’s form: what its SDK sends to each of three paths', () => {
+test('requests of xAI’s SDK are read on each of its three paths', () => {
   const xai = { form: 'xai-videos' } as const;
   const video = { url: 'https://media.example/v.mp4' };
   const asVideo = { kind: 'url', url: video.url };
-  const made = read({ duration: 7, aspect_ratio: '1:1', resolution: '1080p', image: { url: address }, generate_audio: true }, xai).request;
-  assert.deepEqual([made.mode, made.durationSeconds, made.resolution, made.aspectRatio], ['image', 7, '1080p', '1:1']);
-  assert.equal(made.furtherFields, '{"generate_audio":true}');
+  const request = read(
+    { duration: 7, aspect_ratio: '1:1', resolution: '1080p', image: { url: address }, generate_audio: true },
+    xai,
+  ).request;
+  assert.deepEqual([request.mode, request.durationSeconds, request.resolution, request.aspectRatio], ['image', 7, '1080p', '1:1']);
+  assert.equal(request.extraFields, '{"generate_audio":true}');
   const edited = read({ video, user: 'u' }, { ...xai, action: 'edit' }).request;
   assert.deepEqual([edited.mode, edited.video, edited.user], ['remix', asVideo, 'u']);
   const extended = read({ video, duration: 6 }, { ...xai, action: 'extend' }).request;

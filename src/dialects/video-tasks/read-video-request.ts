@@ -13,23 +13,23 @@ import {
   readFrame,
   readImages,
   readVideo,
-  type Said,
+  type VideoClaims,
 } from './read-fields.ts';
 import { isWebUrl } from './read-media.ts';
 import { missingField, showValue, wrongValue } from './request-problem.ts';
 
-/** A request for a video as it reached the gateway: a body that `scanJson` has accepted, and the same parsed. */
+/** A request for a video: a body that `scanJson` has accepted, and the parsed body. */
 export type VideoWire = {
   readonly form: VideoForm;
-  /** What its path asks for: `/videos/edits` to change a video, `/videos/extensions` to lengthen one, all others to make one. */
+  /** The action of the path: `/videos/edits` changes a video, `/videos/extensions` extends one, all others make one. */
   readonly action?: 'generate' | 'edit' | 'extend';
   readonly bytes: Buffer;
   readonly body: JsonObject;
-  /** Of `/videos/{id}/remix`: the task whose video is changed, and the model that is used where the body names none. */
+  /** For `/videos/{id}/remix`: the task whose video is changed, and the model that applies if the body names none. */
   readonly source?: { readonly taskId: string; readonly model: string };
 };
 
-/** What a client asked for, and the fields that were left out of account, by their paths, for it to be told of. */
+/** A client's request, and the paths of the fields that were ignored, so that the client can be notified. */
 export type ReadVideo = { readonly request: VideoRequest; readonly ignored: readonly string[] };
 
 const promptCharactersMax: Readonly<Record<VideoForm, number | undefined>> = {
@@ -39,12 +39,12 @@ const promptCharactersMax: Readonly<Record<VideoForm, number | undefined>> = {
 };
 const nameCharactersMax = 256;
 const callbackCharactersMax = 2048;
-/** The longest video of any vendor whose form may ask for more than the contract has: OpenAI's extensions. */
+/** The longest video of any vendor whose form allows more than the contract: OpenAI's extensions. */
 const openaiSecondsMax = 20;
 
-/** Fields of the contract (A 2.2), and how a client asks to be called back, which it leaves open. */
 /** The contract's one model. */
 const documentedModel = 'vendor-imagine-video';
+/** Fields of the contract (A 2.2), and the fields for callbacks, which it does not define. */
 const documentedFields = new Set(['model', 'prompt', 'duration', 'images', 'image', 'metadata', 'callback_url', 'webhook_url']);
 
 const factFields = ['duration', 'resolution', 'aspect_ratio', 'size', 'image', 'images', 'reference_images', 'video'] as const;
@@ -68,7 +68,8 @@ function readCallback(claims: readonly Claim[] | undefined): string | undefined 
   const path = claims?.[0]?.path ?? 'callback_url';
   if (!isWebUrl(url)) throw wrongValue(path, 'must be an https: or http: address', showValue(url));
   const { username, password } = new URL(url);
-  if (username !== '' || password !== '') throw wrongValue(path, 'must hold no user name and no password', 'an address with them');
+  if (username !== '' || password !== '')
+    throw wrongValue(path, 'must contain no user name and no password', 'an address that contains them');
   return url;
 }
 
@@ -102,38 +103,38 @@ function checkDocumented(body: JsonObject): void {
   }
 }
 
-function joinClaims(top: ClaimedFields, metadata: ClaimedFields): Said {
-  const said = new Map<VideoField, readonly Claim[]>();
+function joinClaims(top: ClaimedFields, metadata: ClaimedFields): VideoClaims {
+  const claims = new Map<VideoField, readonly Claim[]>();
   for (const field of factFields) {
-    const claims = [...(top.claims.get(field) ?? []), ...(metadata.claims.get(field) ?? [])];
-    if (claims.length > 0) said.set(field, claims);
+    const joined = [...(top.claims.get(field) ?? []), ...(metadata.claims.get(field) ?? [])];
+    if (joined.length > 0) claims.set(field, joined);
   }
-  return said;
+  return claims;
 }
 
-type Asked = Pick<VideoRequest, 'mode' | 'durationSeconds' | 'images' | 'video' | 'resolution' | 'aspectRatio'>;
+type VideoSettings = Pick<VideoRequest, 'mode' | 'durationSeconds' | 'images' | 'video' | 'resolution' | 'aspectRatio'>;
 
-/** What of the request says what is to be made. Values that do not apply to the mode are checked all the same, and then left out. */
-function readAsked(wire: VideoWire, said: Said, bounds: FieldBounds): Asked {
+/** Reads the fields that define the video. Values that do not apply to the mode are checked and then left out. */
+function readSettings(wire: VideoWire, claims: VideoClaims, bounds: FieldBounds): VideoSettings {
   const { action = 'generate', source } = wire;
-  const duration = readDuration(said, bounds);
-  const frame = readFrame(said, bounds);
-  const pictures = readImages(said);
-  const given = readVideo(said);
-  if (source !== undefined && given !== undefined)
-    throw wrongValue(pathOf(said, 'video'), 'must be left out, for the path names it', 'one');
-  const video: VideoInput | undefined = source === undefined ? given : { kind: 'task', taskId: source.taskId };
+  const duration = readDuration(claims, bounds);
+  const frame = readFrame(claims, bounds);
+  const images = readImages(claims);
+  const sent = readVideo(claims);
+  if (source !== undefined && sent !== undefined)
+    throw wrongValue(pathOf(claims, 'video'), 'must be left out, because the path contains it', 'one');
+  const video: VideoInput | undefined = source === undefined ? sent : { kind: 'task', taskId: source.taskId };
   if (action !== 'generate' && video === undefined) throw missingField('video');
   const seconds = duration === undefined ? {} : { durationSeconds: duration };
-  if (video === undefined) return { mode: pictures?.mode ?? 'text', images: pictures?.images ?? [], ...seconds, ...frame };
+  if (video === undefined) return { mode: images?.mode ?? 'text', images: images?.images ?? [], ...seconds, ...frame };
   if (action === 'extend') return { mode: 'extension', images: [], video, ...seconds };
   if (wire.form === 'xai-videos' && action === 'generate') {
-    throw wrongValue(pathOf(said, 'video'), 'must be sent to /v1/videos/edits or /v1/videos/extensions', 'it here');
+    throw wrongValue(pathOf(claims, 'video'), 'must be sent to /v1/videos/edits or /v1/videos/extensions', 'it here');
   }
   return { mode: 'remix', images: [], video };
 }
 
-const pathOf = (said: Said, field: VideoField): string => said.get(field)?.[0]?.path ?? field;
+const pathOf = (claims: VideoClaims, field: VideoField): string => claims.get(field)?.[0]?.path ?? field;
 
 const unusedFields: Readonly<Record<VideoMode, readonly VideoField[]>> = {
   text: [],
@@ -143,8 +144,8 @@ const unusedFields: Readonly<Record<VideoMode, readonly VideoField[]>> = {
   extension: ['resolution', 'aspect_ratio', 'size', 'image', 'images', 'reference_images'],
 };
 
-function listIgnored(mode: VideoMode, said: Said): readonly string[] {
-  return unusedFields[mode].flatMap((field) => said.get(field) ?? []).map(({ path }) => path);
+function listIgnored(mode: VideoMode, claims: VideoClaims): readonly string[] {
+  return unusedFields[mode].flatMap((field) => claims.get(field) ?? []).map(({ path }) => path);
 }
 
 function chooseBounds(form: VideoForm, mode: ValidationMode): FieldBounds {
@@ -152,13 +153,16 @@ function chooseBounds(form: VideoForm, mode: ValidationMode): FieldBounds {
   return mode === 'documented' && form === 'video-generations' ? documentedBounds : compatibleBounds;
 }
 
-/** OpenAI's clients need not name a model (`sora-2` is the default of its interface); a remix goes to the model of its source. */
+/**
+ * OpenAI's clients may omit the model (the default of that interface is `sora-2`). A remix uses the model of its
+ * source.
+ */
 const defaultModelOf = ({ form, source }: VideoWire): string | undefined =>
   source?.model ?? (form === 'openai-videos' ? 'sora-2' : undefined);
 
 /**
- * Reads a request for a video, in any of the three forms. Every spelling that some upstream could read as a field counts as that field, at the top and in `metadata` alike, so
- * that nothing which changes the costs is forwarded without being seen.
+ * Reads a request for a video in any of the three forms. Every spelling that some upstream could read as a field counts
+ * as that field, at the top and in `metadata`, so that no value that changes the cost is forwarded unseen.
  * @throws GatewayError for the first problem; `param` is the path of the field
  */
 export function readVideoRequest(wire: VideoWire, mode: ValidationMode): ReadVideo {
@@ -171,19 +175,19 @@ export function readVideoRequest(wire: VideoWire, mode: ValidationMode): ReadVid
   const prompt = readText(top.claims.get('prompt'), promptCharactersMax[form]);
   if (prompt === undefined) throw missingField('prompt');
   const metadata = readMetadata(top.claims.get('metadata'));
-  const said = joinClaims(top, metadata.fields);
-  const asked = readAsked(wire, said, chooseBounds(form, mode));
+  const claims = joinClaims(top, metadata.fields);
+  const settings = readSettings(wire, claims, chooseBounds(form, mode));
   const user = readText(top.claims.get('user'), nameCharactersMax);
   const callbackUrl = readCallback(top.claims.get('callback_url'));
   const request: VideoRequest = {
     form,
     requestedModel: model,
     prompt,
-    ...asked,
+    ...settings,
     metadata: metadata.text,
     ...(user === undefined ? {} : { user }),
     ...(callbackUrl === undefined ? {} : { callbackUrl }),
-    ...(top.others.length === 0 ? {} : { furtherFields: writeTextObject(top.others) }),
+    ...(top.others.length === 0 ? {} : { extraFields: writeTextObject(top.others) }),
   };
-  return { request, ignored: listIgnored(asked.mode, said) };
+  return { request, ignored: listIgnored(settings.mode, claims) };
 }

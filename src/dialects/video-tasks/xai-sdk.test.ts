@@ -21,7 +21,7 @@ const view: VideoTaskView = {
 const url = 'https://gateway.example/v1/videos/task_1/content';
 const actions = { generations: 'generate', edits: 'edit', extensions: 'extend' } as const;
 
-/** xAI's SDK with this dialect on the other side of its `fetch`. Questions are answered with the views, one after the other. */
+/** Connects xAI's SDK to this dialect through its `fetch`. Status requests return the views one after another. */
 function connect(views: readonly VideoTaskView[]): { readonly sdk: ReturnType<typeof createXai>; readonly read: ReadVideo[] } {
   const read: ReadVideo[] = [];
   const left = [...views];
@@ -71,7 +71,7 @@ async function generate(
 
 const completed: VideoTaskView = { ...view, status: 'completed', progress: 100, url };
 
-test('xAI’s SDK: a video is asked for, waited for and found', async () => {
+test('xAI’s SDK creates a video, waits for it and finds it', async () => {
   const connection = connect([view, { ...view, status: 'in_progress', progress: 40 }, completed]);
   const { videos } = await generate(connection, { resolution: '720p', user: 'u' }, { duration: 7, aspectRatio: '1:1' });
   assert.deepEqual(videos, [{ type: 'url', url, mediaType: 'video/mp4' }]);
@@ -79,7 +79,7 @@ test('xAI’s SDK: a video is asked for, waited for and found', async () => {
   assert.deepEqual([mode, durationSeconds, resolution, aspectRatio, user], ['text', 7, '720p', '1:1', 'u']);
 });
 
-test('xAI’s SDK: edits, extensions and references', async () => {
+test('xAI’s SDK sends edits, extensions and references', async () => {
   const videoUrl = 'https://media.example/v.mp4';
   const cases: readonly [Record<string, string | string[]>, string][] = [
     [{ mode: 'edit-video', videoUrl }, 'remix'],
@@ -93,7 +93,7 @@ test('xAI’s SDK: edits, extensions and references', async () => {
   }
 });
 
-test('xAI’s SDK: what failed, was withheld or refused is an error with its reason', async () => {
+test('xAI’s SDK reports a failed, withheld or refused video as an error with its reason', async () => {
   const over = (code: 'content_moderated' | 'task_expired' | 'upstream_failed'): VideoTaskView => ({
     ...view,
     status: 'failed',

@@ -16,7 +16,7 @@ function submit(protocol: VideoProtocolId, body: string | Record<string, unknown
   return videoProtocols[protocol].encodeSubmission({ ...request, ...changes }, 'upstream-model');
 }
 
-/** Path, body, and what is billed: milliseconds, pictures, resolution. */
+/** Path, body, and the bill: milliseconds, images, resolution. */
 type Case = readonly [body: Record<string, unknown>, options: Options, path: string, sent: Record<string, unknown>, bill: readonly [number, number, string]]; // prettier-ignore
 
 function check(protocol: VideoProtocolId, cases: readonly Case[]): void {
@@ -32,7 +32,7 @@ function check(protocol: VideoProtocolId, cases: readonly Case[]): void {
 
 const model = 'upstream-model';
 
-test('xAI: length, resolution and ratio always go with it, the ratio not with pictures', () => {
+test('xAI: length, resolution and ratio are always sent, the ratio not with images', () => {
   const text = { model, duration: 5, resolution: '480p', aspect_ratio: '16:9' };
   const pictured = { model, duration: 5, resolution: '480p' };
   check('xai-videos', [
@@ -54,7 +54,7 @@ test('xAI: length, resolution and ratio always go with it, the ratio not with pi
   ]);
 });
 
-test('OpenAI: lengths that the vendor makes, and sizes', () => {
+test('OpenAI: only supported lengths and sizes are sent', () => {
   check('openai-videos', [
     [{}, {}, '/videos', { model, seconds: '4', size: '1280x720' }, [4000, 0, '720p']],
     [{}, { form: 'openai-videos' }, '/videos', { model, seconds: '4', size: '720x1280' }, [4000, 0, '720p']],
@@ -72,7 +72,7 @@ test('OpenAI: lengths that the vendor makes, and sizes', () => {
   ]);
 });
 
-test('a gateway that speaks the contract: the request nearly as it came', () => {
+test('a gateway with the contract receives the request almost unchanged', () => {
   check('video-generations', [
     [{}, {}, '/video/generations', { model, duration: 5, metadata: {} }, [5000, 0, '480p']],
     [{ image, metadata: { resolution: '720p', seed: 1 } }, {}, '/video/generations', { model, duration: 5, image, metadata: { resolution: '720p', seed: 1 } }, [5000, 1, '720p']], // prettier-ignore
@@ -85,7 +85,7 @@ test('a gateway that speaks the contract: the request nearly as it came', () => 
   ]);
 });
 
-test('metadata reaches an upstream of the same interface byte by byte, its model, prompt and user included; others are told what was left out', () => {
+test('metadata reaches an upstream of the same interface byte by byte, including model, prompt and user; others report what was left out', () => {
   const metadata = '{ "model":"x", "prompt":"y","user":{"id":1}, "seed":1.0, "resolution":null }';
   const body = `{"model":"m","prompt":"p","metadata":${metadata}}`;
   const same = submit('video-generations', body);
@@ -98,7 +98,7 @@ test('metadata reaches an upstream of the same interface byte by byte, its model
   assert.doesNotMatch(foreign.body.toString(), /"x"|"y"/);
 });
 
-test('metadata goes on digit by digit, and escapes as they are', () => {
+test('metadata keeps its digits and escapes', () => {
   const metadata =
     '{ "seed":12345678901234567890, "ratio":1.0e0, "n\\u0061me":"\\ud83d\\ude00", "deep":{"duration":99, "a":[1.10]}, "__proto__":{"x":1} }';
   const body = `{"model":"m","prompt":"p","metadata":${metadata}}`;
@@ -109,7 +109,7 @@ test('metadata goes on digit by digit, and escapes as they are', () => {
   assert.ok(submit('video-generations', body).body.toString().endsWith(`,"metadata":${metadata}}`));
 });
 
-test('members that only their own interface knows go no further, which is told', () => {
+test('members of one interface are not sent to others, and the client is notified', () => {
   const xai = { form: 'xai-videos' } as const;
   assert.match(submit('xai-videos', { generate_audio: false }, xai).body.toString(), /"generate_audio":false/);
   for (const protocol of ['openai-videos', 'video-generations'] as const) {
@@ -120,11 +120,11 @@ test('members that only their own interface knows go no further, which is told',
   assert.deepEqual(twice.ignored, ['metadata.generate_audio']);
 });
 
-test('what an interface cannot say is refused before anything is sent', () => {
+test('a request that an interface cannot express is refused before it is sent', () => {
   const cases: readonly [VideoProtocolId, Record<string, unknown>, Options, string, RegExp][] = [
     ['openai-videos', { duration: 5 }, {}, 'duration', /^duration must be 4, 8 or 12 for this model, but got 5\.$/],
     ['openai-videos', { metadata: { resolution: '480p' } }, {}, 'resolution', /1280x720/],
-    ['openai-videos', { images: [image, image] }, {}, 'images', /one picture/],
+    ['openai-videos', { images: [image, image] }, {}, 'images', /only one image/],
     ['openai-videos', { metadata: { video } }, {}, 'video', /made itself/],
     ['xai-videos', { size: '1024x1792' }, {}, 'resolution', /480p, 720p or 1080p/],
     ['xai-videos', { seconds: '20' }, { form: 'openai-videos' }, 'duration', /from 1 to 15/],
@@ -140,7 +140,7 @@ test('what an interface cannot say is refused before anything is sent', () => {
   }
 });
 
-test('metadata that is as deep as a body may be is still forwarded', () => {
+test('metadata with the maximum depth of a body is forwarded', () => {
   const deep = `${'{"a":'.repeat(61)}1${'}'.repeat(61)}`;
   const { body } = submit('xai-videos', `{"model":"m","prompt":"p","metadata":{"x":${deep}}}`);
   assert.ok(body.includes(`"x":${deep}`));

@@ -5,11 +5,19 @@ import { frameSizeOf, sizeOf } from '../frame-sizes.ts';
 import { textMember, type TextMember } from '../json-text.ts';
 import { untranslatable, wrongValue } from '../request-problem.ts';
 import type { UpstreamVideo, VideoBilling, VideoProtocol, VideoSubmission } from '../video-protocol.ts';
-import { addressOf, billOf, collectFurther, finishSubmission, listWords, remixResolutionMax, type SentFields } from './submission-parts.ts';
+import {
+  addressOf,
+  billOf,
+  collectExtraMembers,
+  finishSubmission,
+  joinChoices,
+  remixResolutionMax,
+  type SentFields,
+} from './submission-parts.ts';
 import {
   evidenceOf,
   readDurationMs,
-  readErrorWords,
+  readErrorText,
   readFailure,
   readProgress,
   readStatusWith,
@@ -26,46 +34,46 @@ import {
 const lengths: readonly number[] = [4, 8, 12];
 const extensionLengths: readonly number[] = [4, 8, 12, 16, 20];
 const defaultSeconds = 4;
-/** The longest video that a remix may be of. */
+/** The longest source of a remix. */
 const remixSecondsMax = 12;
 const vendorSizes: readonly string[] = ['1280x720', '720x1280', '1792x1024', '1024x1792', '1920x1080', '1080x1920'];
 
-/** A length that the vendor makes. No other is rounded to one: the client would pay for what it did not ask for. */
+/** Writes a length that the vendor supports. Others are not rounded, because the client would pay for another video. */
 function secondsMember({ durationSeconds }: VideoRequest, allowed: readonly number[]): TextMember {
   const seconds = durationSeconds ?? defaultSeconds;
-  if (!allowed.includes(seconds)) throw wrongValue('duration', `must be ${listWords(allowed)} for this model`, String(seconds));
+  if (!allowed.includes(seconds)) throw wrongValue('duration', `must be ${joinChoices(allowed)} for this model`, String(seconds));
   return textMember('seconds', String(seconds));
 }
 
 function sizeMember({ form, resolution, aspectRatio }: VideoRequest): TextMember {
-  // The vendor's clients expect its default, which is upright; all others the contract's.
+  // The vendor's clients expect its portrait default; all others expect the contract's default.
   const ratio = aspectRatio ?? (form === 'openai-videos' ? '9:16' : '16:9');
   const lines = resolution ?? (ratio === '7:4' || ratio === '4:7' ? '1024p' : '720p');
   const size = sizeOf(lines, ratio);
   if (size !== undefined && vendorSizes.includes(size)) return textMember('size', size);
   throw wrongValue(
     'resolution',
-    `and aspect_ratio must make one of the sizes ${listWords(vendorSizes)} for this model`,
+    `and aspect_ratio must make one of the sizes ${joinChoices(vendorSizes)} for this model`,
     `${lines} and ${ratio}`,
   );
 }
 
 function imageMembers({ images }: VideoRequest): readonly TextMember[] {
   const [first, second] = images;
-  if (second !== undefined) throw untranslatable('images', 'This model takes one picture only.');
+  if (second !== undefined) throw untranslatable('images', 'This model accepts only one image.');
   return first === undefined ? [] : [textMember('input_reference', { image_url: addressOf(first, 'image') })];
 }
 
-/** The upstream's own id of the video that is changed: the vendor takes no other video than those that it made. */
+/** Returns the upstream's id of the source video. The vendor accepts only videos that it made. */
 function sourceIdOf({ video }: VideoRequest): string {
   if (video?.kind === 'task') return video.taskId;
-  throw untranslatable('video', 'This model changes only videos that it made itself: name one by its id.');
+  throw untranslatable('video', 'This model changes only videos that it made itself: send the id of one.');
 }
 
 const billSeconds = (sent: SentFields, resolution: string): VideoBilling =>
   billOf(Number(sent.read('seconds')) * 1000, sent.has('input_reference') ? 1 : 0, resolution);
 
-/** The resolution of the size that is sent. */
+/** Returns the resolution of the size that is sent. */
 const sentResolution = (sent: SentFields): string => frameSizeOf(textOf(sent.read('size')) ?? '')?.resolution ?? remixResolutionMax;
 
 type Variant = {
@@ -77,7 +85,7 @@ type Variant = {
 function chooseVariant(request: VideoRequest, upstreamModel: string): Variant {
   const { mode, resolution, durationSeconds } = request;
   if (mode === 'remix') {
-    // As long and as large as its source, where the route knows how long and large that is.
+    // The length and size of the source, if the route knows them.
     const seconds = durationSeconds ?? remixSecondsMax;
     const bill = (): VideoBilling => billOf(seconds * 1000, 0, resolution ?? remixResolutionMax);
     return { path: `${videoPath(sourceIdOf(request))}/remix`, members: [], bill };
@@ -96,14 +104,17 @@ function chooseVariant(request: VideoRequest, upstreamModel: string): Variant {
   };
 }
 
-/** Always JSON, which the vendor takes beside forms: the metadata's numbers keep their kind and their digits in it. */
+/**
+ * Writes JSON, which the vendor accepts in place of forms, because numbers of the metadata keep their type and their
+ * digits in it.
+ */
 function encodeSubmission(request: VideoRequest, upstreamModel: string): VideoSubmission {
   const { path, members, bill } = chooseVariant(request, upstreamModel);
-  const further = collectFurther(request, 'openai-videos');
+  const extra = collectExtraMembers(request, 'openai-videos');
   return finishSubmission({
     path,
-    members: [textMember('prompt', request.prompt), ...members, ...further.members],
-    ignored: [...further.ignored, ...(request.user === undefined ? [] : ['user'])],
+    members: [textMember('prompt', request.prompt), ...members, ...extra.members],
+    ignored: [...extra.ignored, ...(request.user === undefined ? [] : ['user'])],
     bill,
   });
 }
@@ -120,7 +131,7 @@ const readings: ReadonlyMap<unknown, (body: JsonObject, id: string) => UpstreamV
       raw: evidenceOf({ model, seconds, size }),
     }),
   ],
-  ['failed', (body: JsonObject): UpstreamVideo => ({ status: 'failed', error: readFailure(readErrorWords(body)), isBilled: false })],
+  ['failed', (body: JsonObject): UpstreamVideo => ({ status: 'failed', error: readFailure(readErrorText(body)), isBilled: false })],
 ]);
 
 const readVideo = (body: JsonObject, id: string): UpstreamVideo => readings.get(body.status)?.(body, id) ?? unknownStatus(body.status);

@@ -16,7 +16,7 @@ const answerOf = (protocol: VideoProtocolId, status: number, body: unknown): Sub
 
 const protocols = ['xai-videos', 'openai-videos', 'video-generations'] as const;
 
-test('xAI: every state, with 202 as one of them, and old replies without a status', () => {
+test('xAI: every state is read, including 202 and old replies without a status', () => {
   const url = 'https://vidgen.example/1.mp4';
   const usage = { cost_in_usd_ticks: 2_500_000_000 };
   const done = { status: 'completed', result: { kind: 'url', url }, durationMs: 5000 };
@@ -52,7 +52,7 @@ test('xAI: every state, with 202 as one of them, and old replies without a statu
   assert.ok(expired.status === 'failed' && expired.error.code === 'task_expired' && !expired.isBilled);
 });
 
-test('OpenAI: every state', () => {
+test('OpenAI: every state is read', () => {
   const cases: readonly [unknown, unknown][] = [
     [
       { status: 'queued', progress: 0 },
@@ -83,7 +83,7 @@ test('OpenAI: every state', () => {
   for (const [body, expected] of cases) assert.deepEqual(statusOf('openai-videos', 200, body), expected);
 });
 
-test('gateways of the contract: all their words for the same four stages, in and out of envelopes', () => {
+test('gateways of the contract: all their names for the same four states are read, with and without envelopes', () => {
   const words: Readonly<Record<string, readonly string[]>> = {
     queued: ['queued', 'NOT_START', 'SUBMITTED', 'pending'],
     in_progress: ['in_progress', 'processing', 'IN_PROGRESS', 'running'],
@@ -114,7 +114,7 @@ test('gateways of the contract: all their words for the same four stages, in and
   });
 });
 
-test('what tells nothing is unclear and fails no task (F46, F49, F50)', () => {
+test('a reply without information is unclear and fails no task (F46, F49, F50)', () => {
   const cases: readonly [number, unknown][] = [
     [200, ''],
     [200, '[]'],
@@ -156,7 +156,7 @@ test('what tells nothing is unclear and fails no task (F46, F49, F50)', () => {
   );
 });
 
-test('an accepted submission has an id that may stand in a path', () => {
+test('an accepted submission has an id that is valid in a path', () => {
   const accepted: readonly [VideoProtocolId, unknown, string, string][] = [
     ['xai-videos', { request_id: 'd97415a1' }, 'd97415a1', 'queued'],
     ['openai-videos', { id: 'video_1', object: 'video', status: 'queued', progress: 0 }, 'video_1', 'queued'],
@@ -178,7 +178,7 @@ test('an accepted submission has an id that may stand in a path', () => {
   }
 });
 
-test('a refusal is read in every shape of error; what does not say no is unclear', () => {
+test('a refusal is read in every shape of error, and anything else is unclear', () => {
   const shapes: readonly [unknown, string, string | undefined][] = [
     [{ error: { message: 'Too long.', param: 'duration', code: 'x' } }, 'Too long.', 'duration'],
     [{ code: 'invalid-argument', error: 'Too long.' }, 'Too long.', undefined],

@@ -10,54 +10,58 @@ import { listTextMembers, type TextMember, writeTextObject } from '../json-text.
 import { untranslatable, wrongValue } from '../request-problem.ts';
 import type { VideoBilling, VideoProtocolId, VideoSubmission } from '../video-protocol.ts';
 
-// What the three upstream interfaces share in writing requests.
+// Shared by the three upstream interfaces: writing requests.
 
-/** Of a remix: its output is as long as its input, and no longer than that (A 4.1). */
+/** The output of a remix is as long as its input, and at most this long (A 4.1). */
 export const remixMsMax = 8700;
-/** No remix has more lines than these (A 4.1). */
+/** The highest resolution of a remix (A 4.1). */
 export const remixResolutionMax = '720p';
 
 const jsonHeaders: Readonly<Record<string, string>> = { 'content-type': 'application/json' };
 
 /**
- * The address of a medium.
- * @throws GatewayError for a video of the gateway's own, which the upstream knows by no address: the route has to put one in its place
+ * Returns the address of a medium.
+ * @throws GatewayError for a video of the gateway, because the upstream has no address for it; the caller replaces it
+ * first
  */
 export function addressOf(input: VideoInput, param: string): string {
   if (input.kind === 'url') return input.url;
   if (input.kind === 'data') return writeDataUrl({ mediaType: input.mediaType, data: input.base64 });
-  throw untranslatable(param, 'The upstream of this model takes no video by the id of its task.');
+  throw untranslatable(param, 'The upstream of this model does not accept the id of a task as a video.');
 }
 
 export function requireOneOf(param: string, value: string, words: readonly string[]): string {
   if (words.includes(value)) return value;
-  throw wrongValue(param, `must be ${listWords(words)} for this model`, `'${value}'`);
+  throw wrongValue(param, `must be ${joinChoices(words)} for this model`, `'${value}'`);
 }
 
-export const listWords = (words: readonly (string | number)[]): string =>
+export const joinChoices = (words: readonly (string | number)[]): string =>
   words.length === 1 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${String(words.at(-1))}`;
 
-/** Whether a member of metadata may stand among the fields of the upstream's body: it is none of those that the request itself decides. */
+/**
+ * Whether a member of metadata may become a field of the upstream's body. Fields that the request itself decides may
+ * not.
+ */
 export function isFree({ key }: { readonly key: string }): boolean {
   const field = fieldOf(key);
   return field === undefined || field === 'metadata' || field === 'callback_url';
 }
 
-/** Whether a member of metadata says what only the request itself can say: who asks for what. */
+/** Whether a member of metadata is one that only the request itself decides: model, prompt and user. */
 export function isOwnField({ key }: { readonly key: string }): boolean {
   return ['model', 'prompt', 'user'].includes(fieldOf(key) ?? '');
 }
 
-export type FurtherMembers = { readonly members: readonly TextMember[]; readonly ignored: readonly string[] };
+export type ExtraMembers = { readonly members: readonly TextMember[]; readonly ignored: readonly string[] };
 
 /**
- * What goes to the upstream besides the fields that are named in `VideoRequest`, as it was written: the other members of the metadata, and those of the request where it came in
- * the upstream's own interface.
+ * Collects the additional members for the upstream exactly as they were written: the other members of the metadata, and
+ * those of the request if it has the upstream's own interface.
  */
-export function collectFurther(request: VideoRequest, protocol: VideoProtocolId): FurtherMembers {
-  const further = request.furtherFields === undefined ? [] : listTextMembers(request.furtherFields);
-  const own = request.form === protocol ? further : [];
-  const ignored = request.form === protocol ? [] : further.map(({ key }) => key);
+export function collectExtraMembers(request: VideoRequest, protocol: VideoProtocolId): ExtraMembers {
+  const extra = request.extraFields === undefined ? [] : listTextMembers(request.extraFields);
+  const own = request.form === protocol ? extra : [];
+  const ignored = request.form === protocol ? [] : extra.map(({ key }) => key);
   const keys = new Set(own.map(({ key }) => key));
   const members = [...own];
   for (const member of listTextMembers(request.metadata)) {
@@ -69,19 +73,22 @@ export function collectFurther(request: VideoRequest, protocol: VideoProtocolId)
   return { members, ignored };
 }
 
-/** What a body says of the fields that cost money. Read from its bytes, not from what they were made of. */
+/** The fields of a body that cost money. They are read from its bytes, not from the values that it was written from. */
 export type SentFields = {
-  /** Whether a member is there and not null. */
+  /** Whether a member exists and is not null. */
   readonly has: (key: string, inner?: string) => boolean;
-  /** A short value. */
+  /** Reads a short value. */
   readonly read: (key: string, inner?: string) => JsonValue | undefined;
-  /** How many items a list has; none where it is not there. */
+  /** Counts the items of a list. An absent list has none. */
   readonly count: (key: string) => number;
 };
 
 const LETTER_N = 0x6e;
 
-/** @throws GatewayError where two members of a body are about the same: a fault of ours that could cost more than it bills */
+/**
+ * @throws GatewayError if two members of a body have the same meaning: a bug of ours, which could cost more than is
+ * billed
+ */
 function readSent(body: Buffer): SentFields {
   const spans = new Map<string, JsonSpan>();
   const names = new Set<string>();
@@ -127,7 +134,7 @@ type Draft = {
   readonly bill: (sent: SentFields) => VideoBilling;
 };
 
-/** Writes the body, and bills what it says. */
+/** Writes the body, and reads the bill from it. */
 export function finishSubmission({ path, members, ignored, bill }: Draft): VideoSubmission {
   const body = Buffer.from(writeTextObject(members));
   return { path, headers: jsonHeaders, body, billing: bill(readSent(body)), ignored };

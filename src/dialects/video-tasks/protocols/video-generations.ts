@@ -19,7 +19,7 @@ import {
 import {
   evidenceOf,
   readDurationMs,
-  readErrorWords,
+  readErrorText,
   readFailure,
   readProgress,
   readStatusWith,
@@ -31,36 +31,39 @@ import {
   withProgress,
 } from './upstream-replies.ts';
 
-// A gateway that speaks the contract itself: another Weir, or one of its relatives.
+// A gateway that speaks the contract, for example another Weir.
 
 const defaultSeconds = 5;
-/** What the contract says of videos whose metadata names no resolution (A 2.2). */
+/** The contract's resolution if the metadata names none (A 2.2). */
 const defaultResolution = '480p';
 
 type Metadata = { readonly json: string; readonly ignored: readonly string[] };
 
-/** The client's metadata as it wrote it, with what the contract has in it and the client said elsewhere. */
+/**
+ * The client's metadata as it was written, with the fields that the contract expects there and the client sent
+ * elsewhere.
+ */
 function encodeMetadata(request: VideoRequest): Metadata {
   const { metadata, mode, resolution, aspectRatio, video } = request;
   const written = listTextMembers(metadata);
-  // The same interface: what the client wrote is for the upstream to judge, to the byte.
+  // In the same interface, the upstream judges the client's text unchanged.
   const isSame = request.form === 'video-generations';
-  // Null says nothing, and must not stand in the way of what was said elsewhere.
+  // Null means nothing and must not hide a value from elsewhere.
   const members = written.filter(({ key, valueText }) => valueText !== 'null' || isFree({ key }));
   const own = isSame ? [] : members.filter(isOwnField);
   const keys = new Set(members.map(({ key }) => key));
-  const said: readonly (readonly [string, string | undefined])[] = [
+  const elsewhere: readonly (readonly [string, string | undefined])[] = [
     ['resolution', resolution],
     ['aspect_ratio', aspectRatio],
     ['video', mode === 'remix' && video !== undefined && video.kind !== 'task' ? addressOf(video, 'video') : undefined],
   ];
-  const added = said.flatMap(([key, value]) => (value === undefined || keys.has(key) ? [] : [textMember(key, value)]));
+  const added = elsewhere.flatMap(([key, value]) => (value === undefined || keys.has(key) ? [] : [textMember(key, value)]));
   const ignored = own.map(({ key }) => `metadata.${key}`);
   const isUntouched = own.length === 0 && added.length === 0 && (isSame || members.length === written.length);
   if (isUntouched) return { json: metadata, ignored };
   const addedKeys = new Set(added.map(({ key }) => key));
-  const kept = isSame ? written.filter(({ key }) => !addedKeys.has(key)) : members.filter((member) => !own.includes(member));
-  return { json: writeTextObject([...kept, ...added]), ignored };
+  const retained = isSame ? written.filter(({ key }) => !addedKeys.has(key)) : members.filter((member) => !own.includes(member));
+  return { json: writeTextObject([...retained, ...added]), ignored };
 }
 
 function generationMembers(request: VideoRequest): readonly TextMember[] {
@@ -75,7 +78,7 @@ function generationMembers(request: VideoRequest): readonly TextMember[] {
   ];
 }
 
-/** Metadata decides what costs money here, so the bill reads it too. */
+/** Metadata decides the cost here, so the bill reads it too. */
 function billSent(sent: SentFields): VideoBilling {
   if (sent.has('metadata', 'video')) return billRemix();
   const images = (sent.has('image') ? 1 : 0) + sent.count('images');
@@ -84,18 +87,18 @@ function billSent(sent: SentFields): VideoBilling {
 
 const billRemix = (): VideoBilling => billOf(remixMsMax, 0, remixResolutionMax);
 
-function readFurther({ form, furtherFields }: VideoRequest): Metadata & { readonly members: readonly TextMember[] } {
-  const members = furtherFields === undefined ? [] : listTextMembers(furtherFields);
+function readExtraMembers({ form, extraFields }: VideoRequest): Metadata & { readonly members: readonly TextMember[] } {
+  const members = extraFields === undefined ? [] : listTextMembers(extraFields);
   const isSame = form === 'video-generations';
   return { json: '', members: isSame ? members : [], ignored: isSame ? [] : members.map(({ key }) => key) };
 }
 
 function encodeSubmission(request: VideoRequest, upstreamModel: string): VideoSubmission {
   const { mode, prompt, user, video } = request;
-  if (mode === 'extension') throw untranslatable('video', 'The upstream of this model cannot lengthen videos.');
+  if (mode === 'extension') throw untranslatable('video', 'The upstream of this model cannot extend videos.');
   const metadata = encodeMetadata(request);
-  const further = readFurther(request);
-  // A video that the upstream made itself is named by its id, in the path.
+  const extra = readExtraMembers(request);
+  // The path contains the id of a video that the upstream made.
   const isOfTask = video?.kind === 'task';
   return finishSubmission({
     path: isOfTask ? `${videoPath(video.taskId)}/remix` : '/video/generations',
@@ -104,17 +107,17 @@ function encodeSubmission(request: VideoRequest, upstreamModel: string): VideoSu
       textMember('prompt', prompt),
       ...(mode === 'remix' ? [] : generationMembers(request)),
       ...(user === undefined ? [] : [textMember('user', user)]),
-      ...further.members,
+      ...extra.members,
       rawMember('metadata', metadata.json),
     ],
-    ignored: [...further.ignored, ...metadata.ignored],
+    ignored: [...extra.ignored, ...metadata.ignored],
     bill: isOfTask ? billRemix : billSent,
   });
 }
 
 type Stage = 'queued' | 'in_progress' | 'completed' | 'failed';
 
-/** By lower case: gateways of this kind have had many words for the same four stages. Any other word tells nothing. */
+/** Names in lower case. Gateways of this kind use many names for the same four stages. Other names are unclear. */
 const stages: Readonly<Record<string, Stage>> = {
   queued: 'queued',
   pending: 'queued',
@@ -137,11 +140,11 @@ const stages: Readonly<Record<string, Stage>> = {
   canceled: 'failed',
 };
 
-/** The task inside an envelope such as `{"code":"success","data":{...}}`, or the body itself. */
+/** Returns the task inside an envelope such as `{"code":"success","data":{...}}`, or the body itself. */
 function unwrap(body: JsonObject): JsonObject {
   const data = objectOf(body.data);
   if (data === undefined || body.status !== undefined) return body;
-  // Some have the vendor's own reply within theirs, which knows less.
+  // Some envelopes contain the vendor's own reply again, which has less information.
   return data;
 }
 
@@ -149,7 +152,7 @@ function readError(task: JsonObject, word: string): ReturnType<typeof readFailur
   if (word === 'expired') return { code: 'task_expired', message: 'The upstream let the task expire before it was done.' };
   if (word === 'cancelled' || word === 'canceled') return { code: 'canceled', message: 'The task was canceled at the upstream.' };
   const reason = filledText(task.fail_reason);
-  return readFailure(readErrorWords(task.error === undefined && reason !== undefined ? { error: reason } : task));
+  return readFailure(readErrorText(task.error === undefined && reason !== undefined ? { error: reason } : task));
 }
 
 function readTask(body: JsonObject, id: string): UpstreamVideo {
@@ -163,7 +166,7 @@ function readTask(body: JsonObject, id: string): UpstreamVideo {
     case 'in_progress':
       return { status: stage, ...withProgress(readProgress(task.progress)) };
     case 'completed':
-      // Its own path rather than the link in the metadata, which may need the credential or lead anywhere.
+      // Its own path rather than the link in the metadata, which may need the credential or have any target.
       return {
         status: 'completed',
         result: { kind: 'path', path: `${videoPath(id)}/content` },
@@ -177,7 +180,7 @@ function readTask(body: JsonObject, id: string): UpstreamVideo {
   }
 }
 
-/** An id may stand at the top or in the envelope, alone as well; a status need not come with it. */
+/** Reads the id from the top or from the envelope. A status is not required. */
 function readAccepted(body: JsonObject): { readonly upstreamTaskId: string; readonly video: UpstreamVideo } | undefined {
   const { data } = body;
   const inner = membersOf(data);

@@ -9,7 +9,7 @@ import type { UpstreamVideo, VideoBilling, VideoProtocol, VideoSubmission } from
 import {
   addressOf,
   billOf,
-  collectFurther,
+  collectExtraMembers,
   finishSubmission,
   remixMsMax,
   remixResolutionMax,
@@ -20,7 +20,7 @@ import {
   evidenceOf,
   moderationError,
   readDurationMs,
-  readErrorWords,
+  readErrorText,
   readFailure,
   readProgress,
   readStatusWith,
@@ -36,11 +36,14 @@ import {
 // xAI's Imagine video: https://docs.x.ai/docs/guides/video-generations
 
 const resolutions: readonly string[] = ['480p', '720p', '1080p'];
-/** What is sent where the client leaves it open, because resellers document the vendor's own defaults differently. */
+/** The defaults are always sent, because resellers document the vendor's defaults differently. */
 const defaults = { seconds: 5, resolution: '480p', aspectRatio: '16:9', extensionSeconds: 6 };
 const secondsMax = 15;
 const extensionSecondsMax = 10;
-/** The longest video that can be lengthened. The vendor tells how long the whole is, and how long what it was given is nobody knows before. */
+/**
+ * The longest video that can be extended. The vendor reports the length of the result; the length of the source is not
+ * details before.
+ */
 const extendedSecondsMax = 30;
 
 function boundSeconds(seconds: number, max: number): number {
@@ -58,7 +61,7 @@ function imageMembers({ mode, images }: VideoRequest): readonly TextMember[] {
 
 function generationMembers(request: VideoRequest): readonly TextMember[] {
   const { images, aspectRatio, durationSeconds, resolution } = request;
-  // With a picture and no ratio of the client's, the picture's own is to be used (A 4.1).
+  // If there is an image and no ratio, the ratio of the image applies (A 4.1).
   const ratio = aspectRatio ?? (images.length === 0 ? defaults.aspectRatio : undefined);
   return [
     textMember('duration', boundSeconds(durationSeconds ?? defaults.seconds, secondsMax)),
@@ -95,7 +98,7 @@ function chooseVariant(request: VideoRequest): Variant {
 
 function encodeSubmission(request: VideoRequest, upstreamModel: string): VideoSubmission {
   const { path, members, bill } = chooseVariant(request);
-  const further = collectFurther(request, 'xai-videos');
+  const extra = collectExtraMembers(request, 'xai-videos');
   return finishSubmission({
     path,
     members: [
@@ -103,27 +106,27 @@ function encodeSubmission(request: VideoRequest, upstreamModel: string): VideoSu
       textMember('prompt', request.prompt),
       ...members,
       ...(request.user === undefined ? [] : [textMember('user', request.user)]),
-      ...further.members,
+      ...extra.members,
     ],
-    ignored: further.ignored,
+    ignored: extra.ignored,
     bill,
   });
 }
 
-/** Old replies name no status: one with a video is done. */
+/** Old replies have no status: a video means that the task is done. */
 const statusOf = (body: JsonObject): unknown => body.status ?? (objectOf(body.video) === undefined ? undefined : 'done');
 
 function readDone(body: JsonObject): UpstreamVideo {
   const video = objectOf(body.video);
   const url = textOf(video?.url) ?? '';
-  const known = { ...withDuration(readDurationMs(video?.duration)), raw: figuresOf(body) };
-  // The vendor bills what its moderation withholds.
-  if (video?.respect_moderation === false) return { status: 'failed', error: moderationError, isBilled: true, ...known };
-  if (!/^(?:https?:\/\/|data:video\/)/i.test(url)) return unclear('the upstream says done and gives no address');
-  return { status: 'completed', result: { kind: 'url', url }, ...known };
+  const details = { ...withDuration(readDurationMs(video?.duration)), raw: figuresOf(body) };
+  // The vendor bills videos that its moderation withholds.
+  if (video?.respect_moderation === false) return { status: 'failed', error: moderationError, isBilled: true, ...details };
+  if (!/^(?:https?:\/\/|data:video\/)/i.test(url)) return unclear('the upstream reports a finished video without an address');
+  return { status: 'completed', result: { kind: 'url', url }, ...details };
 }
 
-/** The vendor's figures, without the address, which is as good as the video itself. */
+/** Returns the vendor's numbers without the address, because the address gives access to the video. */
 function figuresOf({ model, usage, video }: JsonObject): JsonObject {
   const { duration, respect_moderation } = membersOf(video);
   return evidenceOf({ model, usage, video: evidenceOf({ duration, respect_moderation }) });
@@ -140,7 +143,7 @@ const readings: ReadonlyMap<unknown, (body: JsonObject) => UpstreamVideo> = new 
       isBilled: false,
     }),
   ],
-  ['failed', (body: JsonObject): UpstreamVideo => ({ status: 'failed', error: readFailure(readErrorWords(body)), isBilled: false })],
+  ['failed', (body: JsonObject): UpstreamVideo => ({ status: 'failed', error: readFailure(readErrorText(body)), isBilled: false })],
 ]);
 
 function readPending(body: JsonObject): UpstreamVideo {
@@ -159,7 +162,7 @@ export const xaiVideos: VideoProtocol = {
     }),
   statusPath: videoPath,
   readStatus: (reply) => {
-    // 202 means that it is not done yet, and may come without a body.
+    // 202 means that the video is not done yet. Its body may be empty.
     if (reply.status === 202 && reply.body.toString('latin1').trim() === '') return { status: 'queued' };
     return readStatusWith(reply, (body) => {
       const status = statusOf(body);

@@ -38,12 +38,15 @@ function valueFor(random: () => number, values: readonly string[]): string {
 function someMembers(random: () => number, countMax: number): string[] {
   return Array.from({ length: Math.floor(random() * (countMax + 1)) }, () => {
     const [names, values] = pick(random, keys, [[], []]);
-    // Mostly values that pass, so that most requests get as far as an upstream.
+    // Mostly valid values, so that most requests reach an upstream.
     return `"${pick(random, names, 'seed')}":${random() < 0.6 ? pick(random, values.slice(0, 3), 'null') : valueFor(random, values)}`;
   });
 }
 
-/** A request body that tries to cost more than it says: every way of writing a field, at the top and in the metadata. Not always valid, nor always JSON without duplicate keys. */
+/**
+ * A request body that tries to cost more than it declares: every spelling of a field, at the top and in the metadata.
+ * It is not always valid and may contain duplicate keys.
+ */
 export function writeHostileRequest(random: () => number): string {
   const members = ['"prompt":"p"', '"model":"cheap"', ...someMembers(random, 3)];
   if (random() < 0.8) members.push(`"metadata":{${someMembers(random, 4).join(',')}}`);

@@ -1,14 +1,14 @@
-/** A number as its digits: sign, digits without leading zeros, and the power of ten of the last one. */
+/** A number by its digits: sign, digits without leading zeros, and the exponent of ten of the last digit. */
 type ExactNumber = { readonly exact: string };
 export type ParsedValue = string | boolean | null | number | ExactNumber | readonly ParsedValue[] | ReadonlyMap<string, ParsedValue>;
 
-/** How servers read JSON differently. */
+/** One way in which servers read JSON. */
 export type ParserVariant = {
   readonly name: string;
-  /** Of members with the same name. */
+  /** Which of two members with the same name applies. */
   readonly wins: 'first' | 'last';
   readonly numbers: 'float64' | 'exact';
-  /** What makes names the same, besides being equal. */
+  /** Normalises names: names with the same result are the same. */
   readonly fold: (key: string) => string;
 };
 
@@ -76,7 +76,7 @@ function parseObject(variant: ParserVariant, text: string, cursor: Cursor): Pars
   return members;
 }
 
-/** A value in a form in which equal values are equal, and numbers only when all their digits are. */
+/** Writes a value so that equal values are equal texts, and numbers only if all their digits are equal. */
 export function canonicalOf(value: ParsedValue): string {
   if (value instanceof Map) {
     const members = [...(value as ReadonlyMap<string, ParsedValue>)].map(

@@ -7,7 +7,7 @@ import { type ReadVideo, readVideoRequest, type VideoWire } from '../read-video-
 
 type WireOptions = { readonly form?: VideoForm; readonly mode?: ValidationMode } & Pick<VideoWire, 'action' | 'source'>;
 
-/** Reads a request as the gateway does: scanned first. A text is taken as it is; an object gets a model and a prompt. */
+/** Reads a request as the gateway does, after a scan. A text is used unchanged; an object gets a model and a prompt. */
 export function read(body: string | Readonly<Record<string, unknown>>, options: WireOptions = {}): ReadVideo {
   const { form = 'video-generations', mode = 'compatible', ...rest } = options;
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify({ model: 'm', prompt: 'p', ...body }));
@@ -15,7 +15,7 @@ export function read(body: string | Readonly<Record<string, unknown>>, options: 
   return readVideoRequest({ form, bytes, body: parseJsonObject(bytes) ?? {}, ...rest }, mode);
 }
 
-/** What a refusal says: code, field and message. */
+/** Returns code, field and message of a refusal. */
 export function refusalOf(run: () => unknown): { readonly code: string; readonly param: string | undefined; readonly message: string } {
   try {
     run();
