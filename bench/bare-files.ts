@@ -3,7 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 
-/** The least that this runtime does to serve a file: node:http and a stream of the file named by the first argument. Prints its port. */
+/**
+ * The minimum work of this runtime for serving a file: node:http and a stream of the file named by the first argument.
+ * Prints its port.
+ */
 const [, , file = ''] = process.argv;
 const server = createServer((_request, response) => {
   response.writeHead(200, { 'content-type': 'video/mp4' });

@@ -1,4 +1,5 @@
-// What booking a call costs the store's thread, in a temporary database: `node bench/booking.ts [postgres]`. On PostgreSQL the server's own time comes on top.
+// The cost of booking a call in the store's thread, with a temporary database: `node bench/booking.ts [postgres]`. On
+// PostgreSQL the server's own time is additional.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// What the gateway's own thread does for the books of a call: `node bench/books-in-thread.ts`. The product's own journal, metering, prices and credits, on the disk, with neither
-// sockets nor the thread of the store beside them: what is left when nothing else competes for the processor.
+// The work of the gateway's own thread for the books of a call: `node bench/books-in-thread.ts`. It uses the real
+// journal, metering, prices and credits, on the disk, without sockets and without the thread of the store, so that
+// nothing else competes for the processor.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +61,7 @@ const directory = mkdtempSync(join(tmpdir(), 'weir-books-'));
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 const { journal } = await createJournal({
   directory,
-  // The copy that goes to the store's thread is made; what that thread does with it is measured by bench/booking.ts.
+  // The copy for the store's thread is made here; bench/booking.ts measures the work of that thread.
   store: { appendEncoded: (entries) => Promise.resolve(joinEncoded(entries).lengths.length) },
   clock: systemClock,
   logger: silentLogger,
@@ -115,7 +116,7 @@ function answer(observer: ExchangeObserver, then: () => void): void {
   });
 }
 
-/** Books one call as the road of a call does. Resolves when its reply may leave. */
+/** Books one call as the gateway does. Resolves when its reply may be sent. */
 async function book(caller: ApiKey): Promise<void> {
   const opening = openingOf(caller);
   const { acceptedAtMs } = opening;
@@ -161,7 +162,7 @@ const bookNothing = async (caller: ApiKey): Promise<void> => {
   await new Promise<void>((resolve) => setImmediate(() => answer(keepNoBooks(silentReport), () => setImmediate(resolve))));
 };
 
-/** µs of this thread's processor time for a call. */
+/** µs of this thread's processor time per call. */
 async function measure(step: (caller: ApiKey) => Promise<void>, caller: ApiKey): Promise<number> {
   const before = process.threadCpuUsage();
   for (let turn = 0; turn < turnsPerRound; turn += 1) await Promise.all(Array.from({ length: callsPerTurn }, () => step(caller)));

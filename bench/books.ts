@@ -1,4 +1,5 @@
-// What the books add to a call: `node bench/books.ts [--quick]`. Weir beside itself, pinned to one core in turn.
+// The cost of the books per call: `node bench/books.ts [--quick]`. Weir with and without books, alternately on one
+// core.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -36,7 +37,7 @@ function section(work: Work): string {
   ].join('\n');
 }
 
-/** What bench/books-in-thread.ts prints. */
+/** The output of bench/books-in-thread.ts. */
 type InThread = readonly { readonly name: string; readonly micros: number }[];
 
 function inThread(): string {
@@ -59,11 +60,11 @@ try {
   const page = [
     '# What the books cost a call',
     '',
-    'Written by `node bench/books.ts`. All threads counted, the ledger’s too; the lower quartile of rounds taken in turn. Without books no call is written down, priced or booked;',
-    'all else is the same.',
+    'Written by `node bench/books.ts`. The figures include all threads, also that of the ledger; the lower quartile of alternating rounds. Without books no call is recorded, priced or booked;',
+    'everything else is the same.',
     '',
     ...(quick ? works.slice(0, 1) : works).map(section),
-    'The same books in a thread that does nothing else, with the journal on the disk and the copy for the thread of the store: what a call costs the thread that everybody waits for.',
+    "The same books in a thread without other work, with the journal on the disk and the copy for the store's thread: the cost of a call in the thread that all calls share.",
     '',
     inThread(),
   ].join('\n');

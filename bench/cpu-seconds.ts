@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** CPU seconds that a process has used, user and system; 0 where the system does not tell. */
+/** CPU seconds of a process, user and system; 0 on systems that do not report it. */
 export function cpuSecondsOf(pid: number | undefined): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

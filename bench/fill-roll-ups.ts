@@ -1,4 +1,4 @@
-/** What the roll-ups of a busy gateway hold. */
+/** The content of the roll-ups of a busy gateway. */
 export type RollUpShape = {
   /** Days of UTC since 1970: `[firstDay, firstDay + days)`. */
   readonly firstDay: number;
@@ -10,11 +10,14 @@ export type RollUpShape = {
   /** Hours of the day in which each group has calls. */
   readonly activeHours: number;
   readonly calls: number;
-  /** How many of the last days have minutes too. */
+  /** The number of the last days that also have minutes. */
   readonly minuteDays: number;
 };
 
-/** A hundred million calls of thirteen months: a hundred users with two keys each, of which each calls three of twenty models on every day, in fourteen of its hours. */
+/**
+ * A hundred million calls of thirteen months: a hundred users with two keys each. Each key calls three of twenty models
+ * on every day, in fourteen of its hours.
+ */
 export const busyYear: RollUpShape = {
   firstDay: Date.UTC(2025, 0, 1) / 86_400_000,
   days: 396,
@@ -29,11 +32,14 @@ export const busyYear: RollUpShape = {
 
 const names = 'user_name, token_name, model_name';
 const sums = 'prompt_tokens, completion_tokens, cache_tokens, cache_creation_tokens, use_time_ms, call_count, amount_nano_usd';
-/** Of so many calls of one group; they differ from group to group, so that nothing is small by chance. */
+/** Calls of one group; they differ from group to group, so that nothing is small by chance. */
 const amounts = (calls: string): string =>
   `${calls} * (800 + number), ${calls} * (200 + number), ${calls} * 300, ${calls} * 20, ${calls} * (1500 + number), ${calls}, ${calls} * (1234567 + number)`;
 
-/** Statements that fill the roll-ups of an empty store directly, the same for every engine. The ledger itself stays empty. */
+/**
+ * Statements that fill the roll-ups of an empty store directly, the same for every engine. The ledger itself stays
+ * empty.
+ */
 export function fillRollUps(shape: RollUpShape): readonly string[] {
   const { firstDay, days, users, keysPerUser, modelsPerKey, models, activeHours, minuteDays } = shape;
   const groups = users * keysPerUser * modelsPerKey;
@@ -56,7 +62,7 @@ export function fillRollUps(shape: RollUpShape): readonly string[] {
     ...numbers('bench_days', days),
     ...numbers('bench_hours', activeHours),
     ...numbers('bench_minutes', 60),
-    // The hours of a group begin at another one for each, so that every hour of the day has some.
+    // The hours of each group begin at another hour, so that every hour of the day has some.
     `insert into usage_hours (hour, ${names}, ${sums})
       select (${firstDay} + bench_days.n) * 24 + (bench_hours.n + number) % 24, ${names}, ${amounts(String(callsPerHour))}
       from bench_days cross join bench_hours cross join bench_groups order by 1, 2, 3, 4`,

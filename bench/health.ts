@@ -4,8 +4,8 @@ import { systemClock } from '../src/platform/clock.ts';
 import { silentLogger } from '../src/platform/log.ts';
 
 /**
- * What the health of its target costs a call, in microseconds: looking it up alone, and all of it for a target that is one of few and one of
- * thousands. `node bench/health.ts`
+ * The cost of its target's health per call, in microseconds: the look-up alone, and the whole for a target that is one
+ * of few and one of thousands. `node bench/health.ts`
  */
 const calls = 1_000_000;
 const answered = { type: 'answered' } as const;
@@ -13,7 +13,7 @@ const answered = { type: 'answered' } as const;
 function measure(name: string, step: (index: number) => void): void {
   const times: number[] = [];
   for (let round = 0; round < 7; round += 1) {
-    // The time of this thread: a busy machine does not make it longer.
+    // The processor time of this thread: other load does not make it longer.
     const before = process.threadCpuUsage();
     for (let index = 0; index < calls; index += 1) step(index);
     const { user, system } = process.threadCpuUsage(before);
@@ -46,4 +46,4 @@ measure('the clock, four times', () => {
 });
 
 const budget = createRetryBudget();
-measure('the budget of a call that went well', () => budget.succeeded('up-1'));
+measure('the budget of a successful call', () => budget.succeeded('up-1'));

@@ -6,8 +6,8 @@ import { createFakeExchange } from '../src/gateway/attempts/exchange/testing/fak
 import { systemClock } from '../src/platform/clock.ts';
 
 /**
- * What limits cost a call, in microseconds: taking and settling alone, all that a limited call does more than another, and the check of one
- * that has none. `node bench/limits.ts`
+ * The cost of limits per call, in microseconds: reserving and settling alone, all additional work of a limited call,
+ * and the check of a call without limits. `node bench/limits.ts`
  */
 const calls = 200_000;
 
@@ -49,7 +49,7 @@ const common = {
 const free = { ...common, caller };
 measure('a call without limits', () => void reserveCall(free));
 const limited = { ...common, caller: { ...caller, id: 'other', limits: ample } };
-measure('a limited call, with the words of its headers', () => {
+measure('a limited call, with the text of its headers', () => {
   nowMs += 0.2;
   reserveCall(limited)?.reservation.settle(200);
 });
@@ -65,4 +65,4 @@ const headers = {
 const { relay } = createFakeExchange({ dialect: chatDialects['openai-chat'] }).context;
 const own = taken === undefined ? relay : withOwnLimits(relay, taken);
 measure("a reply's headers, as they pass", () => void relay.replyHeaders(headers));
-measure("a reply's headers, with those of the limits instead", () => void own.replyHeaders(headers));
+measure("a reply's headers, replaced by those of the limits", () => void own.replyHeaders(headers));

@@ -12,8 +12,9 @@ import { writePart } from './benchmark-page.ts';
 import { cpuSecondsOf } from './cpu-seconds.ts';
 
 /**
- * What a gateway on one core does with many videos: open tasks, downloads, ends that come together, all with chat calls beside them; upstreams and clients have the other core.
- * `node bench/media.ts` prints the figures and writes them to docs/reference/benchmarks.md; `--quick` takes half a minute and writes nothing.
+ * The capacity of a gateway on one core for videos: open tasks, downloads, and simultaneous ends, all with chat calls
+ * at the same time; upstreams and clients have the other core. `node bench/media.ts` prints the figures and writes them
+ * to docs/reference/benchmarks.md; `--quick` takes half a minute and writes nothing.
  */
 const quick = process.argv.includes('--quick');
 const proxyCore = '1';
@@ -49,7 +50,7 @@ async function makeFile(load: MediaLoad): Promise<string> {
   return id;
 }
 
-/** Microseconds of processor time for a megabyte of a file, one client after the other. */
+/** Microseconds of processor time per megabyte of a file, one client after the other. */
 async function costOfFiles(load: MediaLoad, id: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
   const file = join(folder, 'file');
@@ -91,7 +92,7 @@ async function run(load: MediaLoad): Promise<void> {
     `${tasks} open tasks, ${watchers} followed by events: time between two polls, p50 / p99 / max`,
     `${spread(gapMs, (ms) => (ms / 1000).toFixed(2))} s (${polls} polls)`,
   );
-  row('lateness of the latest task, looked at ten times a second, p50 / p99 / max', `${spread(latenessMs)} ms`);
+  row('lateness of the latest task, sampled ten times a second, p50 / p99 / max', `${spread(latenessMs)} ms`);
   row('event loop meanwhile, p99 / max', `${loop.p99Ms.toFixed(1)} / ${loop.longestMs.toFixed(1)} ms`);
   row('chat calls meanwhile, 20/s, p50 / p99', chatOf(chat));
   const files = await downloadTogether(load, { id: file, clients, seconds: quick ? 4 : 15 });
@@ -110,7 +111,7 @@ async function run(load: MediaLoad): Promise<void> {
   row('resident memory before, at most', `${[ended.startBytes, ended.peakBytes].map(megabytes).join(' / ')} MB`);
   row('event loop meanwhile, p99 / max', `${ended.loop.p99Ms.toFixed(1)} / ${ended.loop.longestMs.toFixed(1)} ms`);
   const told = await watched.ended;
-  row('watchers that were told of the end', `${told.filter((names) => names.at(-1) === 'video.completed').length} of ${watchers}`);
+  row('watchers that received the end', `${told.filter((names) => names.at(-1) === 'video.completed').length} of ${watchers}`);
 }
 
 pin(process.pid, loadCore);

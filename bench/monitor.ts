@@ -1,4 +1,5 @@
-// What answers of a million records take, measured at the monitor's own endpoints over HTTP: `node bench/monitor.ts [postgres] [records]`.
+// The time and memory of answers with a million records, measured at the monitor's own endpoints over HTTP: `node
+// bench/monitor.ts [postgres] [records]`.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ const records = Number(wordsAfter.find((word) => /^\d+$/.test(word)) ?? 1_000_00
 const groups = 100;
 const units = Math.floor(records / groups);
 const days = Math.min(1000, units);
-/** Thrice: the first answer has code compiled that later ones find. */
+/** Three times: the first answer compiles code that later ones reuse. */
 const rounds = Number(process.env['WEIR_BENCH_ROUNDS'] ?? 3);
 
 const shape = { users: 10, keys: 2, models: 5, days: 0, minutes: Math.min(10_000, units) };

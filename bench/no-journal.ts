@@ -2,7 +2,10 @@ import type { Journal, JournalView } from '../src/billing/journal/journal.ts';
 
 let waiting: (() => void)[] = [];
 
-/** Calls back when the turn of the event loop ends, with all others of the turn: when a journal would have written their records. */
+/**
+ * Calls back when the turn of the event loop ends, together with all others of the turn: the time at which a journal
+ * would have written their records.
+ */
 export function atEndOfTurn(then: () => void): void {
   if (waiting.push(then) > 1) return;
   setImmediate(() => {
@@ -14,7 +17,7 @@ export function atEndOfTurn(then: () => void): void {
 
 const nothingLost = { lostAnswered: 0, lostUnanswered: 0, lostFailed: 0 };
 
-/** Stands in for the journal where nothing is to be written down. */
+/** Replaces the journal and writes nothing. */
 export function createJournal(): Promise<{ journal: Journal & JournalView; recovered: typeof nothingLost }> {
   const journal: Journal & JournalView = {
     open: (_opening, then) => {

@@ -4,7 +4,9 @@ import { atEndOfTurn } from './no-journal.ts';
 
 export { keepNoBooks };
 
-/** Stands in for what meters, prices and books a call: how it ended is told, and its reply leaves at the end of the turn. */
+/**
+ * Replaces metering, pricing and booking of a call: its end is reported, and its reply is sent at the end of the turn.
+ */
 export const keepBooks: typeof realKeepBooks = ({ report }) => {
   // The gateway has one report for both ways.
   const observer = keepNoBooks(report as Pick<CallReport, 'settled' | 'ended'>);

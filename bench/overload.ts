@@ -8,8 +8,9 @@ import { type OverloadBench, startOverloadBench } from '../conformance/overload/
 import { cpuSecondsOf } from './cpu-seconds.ts';
 
 /**
- * What overload protection costs a call, and what a gateway with default settings does at its limit: `node bench/overload.ts`. Gateway, upstream and loads share the
- * machine, so compare only within one run, and run it where nothing else runs.
+ * The cost of overload protection per call, and the behaviour of a gateway with default settings at its limit: `node
+ * bench/overload.ts`. Gateway, upstream and loads share the machine, so compare only within one run, on a machine
+ * without other load.
  */
 const calls = 1_000_000;
 
@@ -36,7 +37,10 @@ function costOfAdmission(): number {
 
 const tenants = Array.from({ length: 16 }, (_, index) => `user_${index}`);
 
-/** With the part of a processor that the gateway had: on a machine that others use as well, only calls for each of its seconds can be compared. */
+/**
+ * Includes the gateway's share of a processor: on a machine with other load, only calls per second of processor time
+ * are comparable.
+ */
 type Measured = Offered & { readonly cpuShare?: number };
 
 function show(title: string, measured: Measured): void {

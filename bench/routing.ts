@@ -5,7 +5,10 @@ import type { ConfiguredModel } from '../src/gateway/attempts/routing/routing-ta
 import type { Target } from '../src/gateway/attempts/routing/target.ts';
 import { chatDialects } from '../src/dialects/registry.ts';
 
-/** What ranking the targets of a call costs, in microseconds: the usual model with one target, tiers of three, conditions. `node bench/routing.ts` */
+/**
+ * The cost of ranking the targets of a call, in microseconds: the usual model with one target, tiers of three,
+ * conditions. `node bench/routing.ts`
+ */
 const calls = 200_000;
 
 const turns = Array.from({ length: 40 }, (_, index) => ({

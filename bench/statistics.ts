@@ -1,4 +1,4 @@
-// How fast statistics over a hundred million calls are, in a temporary database: `node bench/statistics.ts [postgres]`.
+// The speed of statistics over a hundred million calls, in a temporary database: `node bench/statistics.ts [postgres]`.
 import { createEntry } from '../conformance/store/call-entries.ts';
 import { startPostgres } from '../conformance/support/start-postgres.ts';
 import type { LedgerStore } from '../src/billing/ledger/ledger-store.ts';
@@ -11,7 +11,7 @@ import { openSqliteStore } from '../src/store/sqlite/open-sqlite-store.ts';
 import { busyYear, fillRollUps } from './fill-roll-ups.ts';
 import { timeStatistics } from './time-statistics.ts';
 
-/** Given as WEIR_BENCH_TIMES: how often each question is asked. */
+/** Set by WEIR_BENCH_TIMES: the number of repetitions of each query. */
 const times = Number(process.env['WEIR_BENCH_TIMES'] ?? 100);
 let booked = 0;
 type Engine = {
@@ -61,8 +61,7 @@ try {
   ] as const) {
     before = performance.now();
     const [changed, waitMs] = await bookMeanwhile(writer, writer.sumDaysOf(kept));
-    if (changed)
-      console.log(`days of ${kept} added up anew in ${seconds(before)}; who booked meanwhile waited ${waitMs.toFixed(0)} ms at most`);
+    if (changed) console.log(`days of ${kept} recomputed in ${seconds(before)}; bookings meanwhile waited ${waitMs.toFixed(0)} ms at most`);
     console.log(`\nasked in ${asked}, days kept of ${kept}`);
     const asking = { timeZone: asked, times: asked === kept ? times : Math.ceil(times / 10) };
     for await (const { question, records, p50Ms, p99Ms } of timeStatistics(reader, busyYear, asking)) {
@@ -77,7 +76,10 @@ try {
   await engine.end();
 }
 
-/** Books a call after the other, behind what is asked for, until some work ends. Resolves with its result and the longest that a booking took. */
+/**
+ * Books one call after the other, at the same time as a query, until some work ends. Resolves with its result and the
+ * longest time of a booking.
+ */
 async function bookMeanwhile<Result>(store: LedgerStore, work: Promise<Result>): Promise<readonly [Result, longestMs: number]> {
   let isOver = false;
   void work.finally(() => (isOver = true));

@@ -10,7 +10,7 @@ import { systemClock } from '../src/platform/clock.ts';
 import { silentLogger } from '../src/platform/log.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
 
-/** What telling of calls costs: `node bench/telemetry.ts`. */
+/** The cost of reporting calls: `node bench/telemetry.ts`. */
 
 const calls = 200_000;
 const eventsPerCall = 100;
@@ -50,7 +50,7 @@ class Response extends EventEmitter {
 const request = { headers: { 'user-agent': 'OpenAI/JS 6.0' } } as unknown as IncomingMessage;
 const upstreamRequest = { path: '/', method: 'POST', headers: {}, body: undefined } as const;
 
-/** One call as the gateway makes it. The response exists anyway, and so does its event. */
+/** One call as the gateway makes it. The response and its event exist in any case. */
 function tell(telemetry: Telemetry): void {
   const response = new Response();
   const report = telemetry.begin({
@@ -85,7 +85,7 @@ function measure(name: string, sinks: { readonly log?: CallSink; readonly withMe
     const started = process.cpuUsage();
     for (let call = 0; call < calls; call++) {
       tell(telemetry);
-      // So many calls end in a turn under load.
+      // This many calls end in one turn of the event loop under load.
       if (call % 16 === 15) telemetry.flush();
     }
     const { user, system } = process.cpuUsage(started);
@@ -109,7 +109,7 @@ function measureEvents(): void {
 
 let written = 0;
 const log = createCallLog({ write: (lines) => (written += lines.length), level: 'info', forTerminal: false, clock: systemClock });
-measure('following a call, nothing told', {});
+measure('following a call without a report', {});
 measure('with metrics', { withMetrics: true });
 measure('with the log', { log });
 measure('with both', { log, withMetrics: true });

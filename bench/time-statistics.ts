@@ -24,10 +24,13 @@ const questions: readonly Question[] = [
   { name: 'a day by minute, one user', granularity: 1, days: 1, userName: 'user-0042' },
 ];
 
-/** The first answers fill caches and have code compiled that later ones find. */
+/** The first answers fill caches and compile code that later ones reuse. */
 const warmUps = 5;
 
-/** How long the questions take from the request to all records, each asked `times` times in a time zone, at the end of what the store has. */
+/**
+ * The time of the queries from the request to all records, each repeated `times` times in a time zone, at the end of
+ * the store's data.
+ */
 export async function* timeStatistics(
   store: StatisticsStore,
   shape: RollUpShape,

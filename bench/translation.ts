@@ -37,7 +37,10 @@ function framesOf(dialect: DialectId): readonly Frame[] {
   return createSseFrameReader({ frameBytesMax: body.length }).push(body);
 }
 
-/** CPU µs that translating one event takes: reading its usage, decoding, the steps between, encoding. The median of the rounds. */
+/**
+ * Processor time of translating one event, in µs: reading its usage, decoding, the steps between, encoding. The median
+ * of the rounds.
+ */
 function measure(upstream: DialectId, client: DialectId): number {
   const frames = framesOf(upstream);
   const times = Array.from({ length: rounds }, () => {
@@ -68,7 +71,7 @@ function measure(upstream: DialectId, client: DialectId): number {
   return times.toSorted((first, second) => first - second)[Math.floor(rounds / 2)] ?? Number.NaN;
 }
 
-/** A table of what the translation of a streamed event costs, from every upstream's dialect to every client's. */
+/** A table of the cost of translating a streamed event, from every upstream's dialect to every client's. */
 export function translationTable(): string {
   const titles = dialects.map((dialect) => chatDialects[dialect].title);
   const rows = dialects.map((upstream) => {

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * The upstream that every contestant stands before: chat completions with a fixed reply of about 1 KB, or a stream of 150-byte events at the
- * pace that the request's `seed` asks for (events per second; `max_tokens` says how many).
+ * The upstream of every contestant: chat completions with a fixed reply of about 1 KB, or a stream of 150-byte events
+ * at the pace of the request's `seed` (events per second; `max_tokens` is their number).
  */
 const reply = JSON.stringify({
   id: 'chatcmpl-bench',

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { percentilesOf } from '../conformance/media-load/percentiles.ts';
 
 /**
- * An upstream that makes videos at hardly any cost, and knows when it was asked after each: a process of its own that prints its port. A job has as many bytes as its prompt says
- * (`bytes=…`) and works until `POST /finish`, or is done at once when its prompt says `done`. `GET /polls` tells the times between two polls of the same job, and begins anew.
+ * An upstream that generates videos at almost no cost, and records the time of each poll: a process of its own that
+ * prints its port. A job has as many bytes as its prompt says (`bytes=…`) and works until `POST /finish`, or is done at
+ * once if its prompt says `done`. `GET /polls` returns the times between two polls of the same job, and resets them.
  */
 type Job = { readonly bytes: number; readonly isDone: boolean; polledMs: number | undefined };
 
@@ -14,7 +15,7 @@ let isFinished = false;
 let gapsMs: number[] = [];
 let polls = 0;
 const piece = Buffer.alloc(256 * 1024, 'weir');
-/** How files of the MP4 family begin: anything else is not stored as a video. */
+/** The first bytes of the MP4 family: any other file is not stored as a video. */
 piece.write('\0\0\0\u0018ftypmp42', 'latin1');
 
 function submit(body: string): object {

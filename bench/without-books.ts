@@ -1,8 +1,9 @@
 import { registerHooks } from 'node:module';
 
 /**
- * Loaded before the gateway, it takes its books away, to measure what they cost: the journal writes nothing down, and no call is metered into an entry, priced or booked.
- * Replies leave in the same step of the event loop as with a journal, because writing to sockets in rows is cheaper, and that is no cost of the books.
+ * Loaded before the gateway, it removes the books, to measure their cost: the journal writes nothing, and no call is
+ * metered, priced or booked. Replies are sent in the same step of the event loop as with a journal, because batched
+ * writes to sockets are cheaper, and that difference is not a cost of the books.
  */
 const replaced: Readonly<Record<string, string>> = {
   'billing/journal/create-journal.ts': new URL('no-journal.ts', import.meta.url).href,

@@ -7,8 +7,8 @@ import { createSharedLimiter } from '../src/main/programs/workers/shared-limiter
 import { createWorkerReservations } from '../src/main/programs/workers/worker-reservations.ts';
 
 /**
- * What a call with limits costs a worker that asks its primary: the time until it has its answer, one at a time, and processor time of each process when many ask at
- * once. `node bench/workers.ts`
+ * The cost of a call with limits in a worker that asks its primary: the time until its answer, one at a time, and the
+ * processor time of each process with many simultaneous calls. `node bench/workers.ts`
  */
 const calls = 20_000;
 const ample = { requestsPerMinute: 1_000_000_000, tokensPerMinute: 1_000_000_000_000, concurrency: 100_000 };
@@ -60,7 +60,9 @@ function answer(): void {
     handlers: { reserve: reservations.reserve, 'end-reservation': reservations.end },
   });
   const startedMs = cpuMs();
-  child.once('exit', () => console.log(`${(((cpuMs() - startedMs) * 1000) / (calls + 4000)).toFixed(1)} µs of the primary's for a call`));
+  child.once('exit', () =>
+    console.log(`${(((cpuMs() - startedMs) * 1000) / (calls + 4000)).toFixed(1)} µs of the primary's processor time for a call`),
+  );
 }
 
 if (process.connected) await ask();

@@ -8,13 +8,13 @@ import { generatedDocs } from './generated-docs.ts';
 import { root } from './source-files.ts';
 
 for (const [path, expected] of Object.entries(generatedDocs())) {
-  test(`${path} says what the code says`, () => {
+  test(`${path} matches the code`, () => {
     assert.equal(readFileSync(join(root, path), 'utf8'), expected, 'run: npm run docs');
   });
 }
 
-test('docs/reference/translation.md has a row for every case that the suite tries', () => {
-  // What the rows say is observed by the suite itself, which takes a running gateway.
+test('docs/reference/translation.md has a row for every case of the suite', () => {
+  // The suite itself observes the content of the rows, with a running gateway.
   const page = readFileSync(join(root, 'docs/reference/translation.md'), 'utf8');
   for (const [client, rows] of tabledCases()) {
     const [, table = ''] = page.split(`### A client of ${client}\n`);
@@ -30,7 +30,7 @@ const markdown = ['.', 'docs', 'simulator', 'src', 'conformance', 'bench'].flatM
     .map((name) => join(folder, name)),
 );
 
-test('links between documents lead somewhere', () => {
+test('links between documents have existing targets', () => {
   const broken = markdown.flatMap((path) => {
     const text = readFileSync(join(root, path), 'utf8');
     return [...text.matchAll(/\]\((?!https?:|#|mailto:)([^)#]+)(?:#[^)]*)?\)/g)]

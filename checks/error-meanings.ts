@@ -1,86 +1,161 @@
 import type { ErrorCode } from '../src/inference/gateway-error.ts';
 
-/** What each error code means and what to do about it, for docs/reference/errors.md. A code without a line here does not compile. */
-export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
-  invalid_json: 'The body is no valid JSON object (syntax, encoding, or compressed data that does not decompress).',
-  invalid_value: 'A field has a value that the interface does not allow. The message names the field and what is right.',
-  missing_required_field: 'A required field is absent.',
-  unknown_field: 'A field that the interface does not have (only with `validation: documented`).',
-  missing_required_header: 'A header that the interface demands is absent, such as `anthropic-version`.',
-  model_not_priced: 'The model has no price, and the configuration has such calls refused (`prices.unlisted: refuse`).',
-  body_too_deep:
-    'The body is nested deeper than 64 levels or has more than 250,000 values, or has a key or number of more than 64 KiB, or 1 MiB of white space in one place.',
-  duplicate_key: 'An object has the same key twice; which of the two counts would be a guess.',
-  body_incomplete: 'The connection ended before the whole body had come.',
-  thread_unsupported:
-    'The stateful `thread` field was sent for a model whose upstream keeps no threads. SDKs go on without threads by themselves.',
-  reply_not_found: 'The reply or thread to continue does not exist, or is not of this user: the two are answered alike.',
-  untranslatable_field:
-    'The field cannot be said to the upstream of this model, which speaks another interface, and leaving it out would not do or was forbidden.',
-  task_not_finished: 'The video is not finished yet, so that it cannot be downloaded, changed or deleted. The message tells its status.',
-  invalid_media: 'A file is none of the formats that are taken, or cannot be read as what it says it is.',
-  media_quota_exceeded: 'The files that are kept for the user or key have reached their limit; delete some, or wait until they expire.',
-  result_unavailable: 'The file of a finished video cannot be had at the moment, or not any more.',
-  range_not_satisfiable: 'The part of the file that was asked for does not exist; `content-range` tells its length.',
-  idempotency_conflict: 'The `Idempotency-Key` was used before, with another request.',
-  idempotency_spent: 'The request with this `Idempotency-Key` was made, and its answer cannot be given again. The message names its call.',
-  idempotency_unavailable:
-    'Whether a request with this `Idempotency-Key` was made before cannot be looked up at the moment. It was not made.',
-  tasks_unavailable: 'Videos cannot be recorded at the moment, so that none is begun.',
-  no_suitable_target:
-    'The model is served, but none of its targets takes such a call: the message names what each of them takes (`when` in the configuration).',
-  context_length_exceeded:
-    'The upstream says that the request is longer than what the model can read. Worded as clients of each interface recognise it.',
-  upstream_refused_request: 'An upstream of another interface refused the translated request; its message is passed on.',
-  upstream_model_not_found: 'The upstream does not know the model that the configuration names there.',
-  rate_limited:
-    'A limit of the key, its owner or the model is used up; the message says which. Nothing was spent. `retry-after` says when the call would be admitted; it is absent where the call is larger than the limit.',
-  upstream_rate_limited: 'The upstream limits the rate of calls. `retry-after` is passed on.',
-  insufficient_credit: 'The balance of this user does not cover what the call may cost at most; nothing was charged.',
-  spend_limit_reached: 'With this call the key or its user would spend more than its limit allows; nothing was charged.',
-  credits_unavailable:
-    'What was set aside for this user is used up, and the database does not answer or a gateway process that has died keeps the rest; nothing was charged.',
-  idempotency_in_progress: 'A request with the same Idempotency-Key is under way; ask again when it has ended.',
-  upstream_overloaded: 'The upstream is overloaded; nothing was charged.',
-  upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
-  invalid_url: 'The request target is no path.',
-  invalid_host: 'The request has two Host headers, or one that is no host name.',
-  expired_api_key: 'The key, or its owner, had a date of expiry and it has passed.',
-  missing_api_key: 'The request carries no API key.',
-  invalid_api_key: 'The API key is unknown, disabled or deleted.',
-  conflicting_credentials: 'The request carries two different API keys.',
-  address_not_allowed:
-    'The key may not be used from this address. Behind a reverse proxy, `trustedProxies` of the configuration says whose word to take.',
-  upstream_permission_denied:
-    'The vendor does not permit what was asked for: this model, this region, or something that it keeps. The message is its own. The credential is not to blame.',
-  model_not_found: 'No upstream serves this model. `GET /v1/models` lists what is served.',
-  route_not_found: 'There is nothing at this path.',
-  method_not_allowed: 'The path takes other methods; the `allow` header names them.',
-  request_timeout: 'The body came too slowly: less than 10 KiB in ten seconds, or not whole after five minutes.',
-  request_too_large: 'The body is larger than `limits.requestBytesMax`.',
-  unsupported_media_type: 'The content type is none that the route takes: JSON, or a form where files are sent.',
-  unsupported_content_encoding: 'The body is compressed in a way that is not known here.',
-  upgrade_required: 'A WebSocket was asked for where there is none, which is everywhere but at `/v1/responses`; use plain HTTP.',
-  internal_error: 'A defect in the gateway. The log has it under the call id.',
-  upstream_invalid_reply: 'The upstream answered with something that is no reply of its interface, such as HTML.',
-  upstream_reply_too_large: 'A reply or one event of a stream is larger than the configured limit.',
-  upstream_error: 'The upstream put an error into a 200, or an error body that no client could read. A status that it names is kept.',
-  upstream_unreachable: 'No connection to the upstream: refused, unknown host, TLS failure or connect time-out. Nothing was charged.',
-  upstream_connection_error: 'The connection to the upstream broke, before or during the reply. Delivered output is charged, nothing else.',
-  upstream_credentials_rejected: "The upstream refuses the operator's credential. The operator has to renew it; the caller's key is fine.",
-  journal_unavailable: 'The journal cannot be written, for example because the disk is full. No call is made that could not be booked.',
-  accounts_unavailable: 'The key is not known in memory and the database cannot be asked at the moment.',
-  receipts_unavailable:
-    'The ledger cannot be read at the moment. The call is booked all the same, and its receipt is there as soon as the ledger is.',
-  responses_unavailable: 'Stored responses, conversations or files cannot be read or written at the moment. Nothing was charged.',
-  conversation_locked: 'Another response is being generated from the same conversation. Send the request again when it has ended.',
-  tool_unavailable:
-    'A built-in tool was asked for that neither the upstream nor the gateway offers for this model, or that is switched off.',
-  object_not_found: 'There is no such response, conversation, file, vector store, video or callback, or it belongs to somebody else.',
-  storage_unavailable:
-    'What the request needs to read or write cannot be at the moment: the database is away or busy, or its disk is full.',
-  overloaded:
-    'The gateway has more calls than it can serve. Nothing was read or charged. Send the request again after `retry-after`. Messages clients get their vendor’s 529.',
-  shutting_down: 'The gateway is ending. Send the request again; another process or the next start takes it.',
-  upstream_timeout: 'The upstream was silent for longer than the configured time.',
+/** A part of docs/reference/errors.md: errors with the same remedy. */
+type ErrorSection = {
+  readonly title: string;
+  readonly introduction: string;
+  readonly codes: readonly ErrorCode[];
 };
+
+const invalidRequests = {
+  invalid_json: 'The body is not a valid JSON object: its syntax or its encoding is wrong, or compressed data cannot be decompressed.',
+  duplicate_key: 'A JSON object contains the same key twice. The gateway does not guess which of the two values is meant.',
+  body_too_deep:
+    'The JSON exceeds a structural limit: 64 levels, 250,000 values, 64 KiB for one key or number, or 1 MiB of consecutive white space.',
+  body_incomplete: 'The connection ended before the whole body had arrived. Send the request again.',
+  invalid_value: 'A field has an invalid value. The message names the field and the valid values.',
+  missing_required_field: 'A required field is missing. The message names it.',
+  unknown_field: 'The interface does not have this field. Only configurations with `validation: documented` refuse such fields.',
+  missing_required_header: 'A required header is missing, for example `anthropic-version`. The message names it.',
+  invalid_media: 'An uploaded file has an unsupported format, or its content does not match its declared format.',
+  range_not_satisfiable: 'The requested byte range is outside of the file. The `content-range` header has the length of the file.',
+  request_timeout: 'The body arrived too slowly: less than 10 KiB in ten seconds, or not completely within five minutes.',
+  request_too_large: 'The body is larger than `limits.requestBytesMax`.',
+  unsupported_media_type: 'The route does not accept this content type. It accepts JSON, or a form if the request uploads a file.',
+  unsupported_content_encoding:
+    'The body is compressed with an unknown method. Send it without compression, or with a common method such as gzip.',
+  invalid_url: 'The request target is not a path, for example because it is a complete URL.',
+  invalid_host: 'The request has two Host headers, or a Host header that is not a valid host name.',
+  route_not_found: 'This path does not exist. Check the base address that the client is configured with.',
+  method_not_allowed: 'The path exists but does not support this method. The `allow` header lists the supported methods.',
+  upgrade_required: 'The request asked for a WebSocket, which only `/v1/responses` supports. Use plain HTTP.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
+const access = {
+  missing_api_key: 'The request does not contain an API key.',
+  invalid_api_key: 'The API key does not exist, or it was disabled or deleted.',
+  expired_api_key: 'The API key, or the user that owns it, has expired.',
+  conflicting_credentials: 'The request contains two different API keys.',
+  address_not_allowed:
+    'The key must not be used from this network address. Behind a reverse proxy, set `trustedProxies`, so that the gateway knows the address of the client.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
+const models = {
+  model_not_found: 'The gateway does not know this model. `GET /v1/models` lists the models.',
+  model_not_priced: 'The model has no price, and the configuration refuses such calls (`prices.unlisted: refuse`).',
+  no_suitable_target:
+    'The model exists, but none of its targets accepts a call like this. The message names the conditions of each target (`when` in the configuration).',
+  tool_unavailable:
+    'The request needs a built-in tool that neither the upstream nor the gateway offers for this model, or that is switched off.',
+  untranslatable_field:
+    'The upstream of this model has another interface, which cannot express this field. The gateway does not omit it, because that would change the answer or because the request forbids losses.',
+  thread_unsupported:
+    'The request has a `thread`, and the upstream of this model does not store threads. SDKs continue without a thread by themselves.',
+  context_length_exceeded:
+    'The request is longer than the context window of the model. The message has the wording that clients of the interface recognise.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
+const objects = {
+  object_not_found: 'The response, conversation, file, vector store, video or callback does not exist, or belongs to another user.',
+  reply_not_found: 'The response or thread that the request continues does not exist, or belongs to another user.',
+  conversation_locked: 'Another response of the same conversation is still being generated. Send the request again when it has ended.',
+  task_not_finished: 'The video is not finished, so it cannot be downloaded, changed or deleted yet. The message has its status.',
+  result_unavailable: 'The file of a finished video cannot be read at the moment, or no longer exists.',
+  idempotency_in_progress: 'A request with the same `Idempotency-Key` is still running. Send the request again when it has ended.',
+  idempotency_conflict: 'The `Idempotency-Key` was already used for a different request. Use a new key.',
+  idempotency_spent:
+    'The request with this `Idempotency-Key` was already executed, and its answer cannot be repeated. The message has the id of its call.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
+const limits = {
+  rate_limited:
+    'A limit of the key, of its user or of the model is reached. The message names the limit. Nothing was charged. `retry-after` says when to retry; it is absent if the call is larger than the limit.',
+  spend_limit_reached: 'The call could exceed the spend limit of the key or of its user. Nothing was charged.',
+  insufficient_credit: "The user's balance does not cover the highest possible cost of the call. Nothing was charged.",
+  credits_unavailable:
+    'The part of the balance that this process had reserved is used up, and it cannot reserve more: the database does not answer, or a process that has died still holds the rest. Nothing was charged. Retry later.',
+  media_quota_exceeded: 'The stored files of the user or of the key have reached their limit. Delete files, or wait until some expire.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
+const upstreams = {
+  upstream_refused_request:
+    'The gateway translated the request for an upstream with another interface, which refused it. The message is that of the upstream.',
+  upstream_model_not_found:
+    'The upstream does not have the model that the configuration names. The operator must correct the configuration.',
+  upstream_permission_denied:
+    "The upstream forbids this request, for example this model or this region. The message is that of the upstream. The operator's credential is valid.",
+  upstream_credentials_rejected:
+    "The upstream refused the operator's credential, which the operator must replace. The caller's API key is valid.",
+  upstream_quota_exhausted: "The operator's account at the upstream has no credit left.",
+  upstream_rate_limited: "The operator's account at the upstream has reached a rate limit. `retry-after` is that of the upstream.",
+  upstream_overloaded: 'The upstream is overloaded. Nothing was charged. Retry later.',
+  upstream_unreachable:
+    'The gateway could not connect to the upstream: connection refused, unknown host, TLS failure or time-out. Nothing was charged.',
+  upstream_timeout: 'The upstream sent nothing for longer than the configured time-out.',
+  upstream_connection_error:
+    'The connection to the upstream broke before or during the reply. Only the output that was delivered is charged.',
+  upstream_error:
+    'The upstream answered 200 with an error as the body, or with an error that clients cannot read. The status is that of the error, if it has one.',
+  upstream_invalid_reply: 'The answer of the upstream is not a valid reply of its interface, for example an HTML page.',
+  upstream_reply_too_large: 'The reply, or one event of a stream, is larger than the configured limit.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
+const gateway = {
+  overloaded:
+    'The gateway has more calls than it can serve. It did not process the request, and nothing was charged. Retry after `retry-after`. Messages clients get status 529, as from their vendor.',
+  shutting_down: 'The gateway is stopping. Send the request again: another process will serve it.',
+  accounts_unavailable: 'The gateway does not have this API key in memory, and the database does not answer.',
+  journal_unavailable:
+    'The gateway cannot record calls, for example because its disk is full. It does not make calls that it cannot record.',
+  responses_unavailable: 'Stored responses, conversations or files cannot be read or written at the moment. Nothing was charged.',
+  receipts_unavailable: 'The ledger cannot be read at the moment. The call is still recorded, and its receipt will be available later.',
+  tasks_unavailable: 'The gateway cannot record videos at the moment, so it does not start one.',
+  idempotency_unavailable:
+    'The gateway cannot check at the moment whether a request with this `Idempotency-Key` was executed before. It did not execute the request.',
+  storage_unavailable: 'Data for the request cannot be read or written: the database is down or busy, or its disk is full.',
+  internal_error: "A bug in the gateway. The operator's log has the details under the id of the call.",
+} satisfies Partial<Record<ErrorCode, string>>;
+
+/** What each error code means and what to do about it. A code without a line in a section does not compile. */
+export const errorMeanings: Readonly<Record<ErrorCode, string>> = {
+  ...invalidRequests,
+  ...access,
+  ...models,
+  ...objects,
+  ...limits,
+  ...upstreams,
+  ...gateway,
+};
+
+const codesOf = (meanings: Partial<Record<ErrorCode, string>>): readonly ErrorCode[] => Object.keys(meanings) as ErrorCode[];
+
+/** The sections of docs/reference/errors.md. */
+export const errorSections: readonly ErrorSection[] = [
+  {
+    title: 'The request is invalid',
+    introduction: 'The message says what is wrong. Most of these errors need a change of the request.',
+    codes: codesOf(invalidRequests),
+  },
+  { title: 'The API key is refused', introduction: 'Weir accepts its own API keys, not those of a vendor.', codes: codesOf(access) },
+  {
+    title: 'The model cannot serve the request',
+    introduction: 'Use another model or fewer features, or ask the operator to change the configuration.',
+    codes: codesOf(models),
+  },
+  {
+    title: 'An object is missing or in use',
+    introduction: 'Responses, conversations, files and videos are stored per user, and idempotency keys per API key.',
+    codes: codesOf(objects),
+  },
+  {
+    title: 'A limit is reached',
+    introduction: 'The operator sets limits and balances.',
+    codes: codesOf(limits),
+  },
+  {
+    title: 'The upstream failed',
+    introduction: 'Before it reports such a failure, the gateway tries the other targets of the model if the failure permits that.',
+    codes: codesOf(upstreams),
+  },
+  { title: 'The gateway failed', introduction: 'Retry later, or tell the operator.', codes: codesOf(gateway) },
+];

@@ -7,7 +7,7 @@ import { readSourceFiles, root } from './source-files.ts';
 
 const page = readFileSync(join(root, 'docs/reference/failures.md'), 'utf8');
 
-/** The rows of the tables with tests: the numbers of failures and promises, and the tests that name them. */
+/** The table rows with tests: the numbers of failures and promises, and the tests that name them. */
 const named = [...page.matchAll(/^\| ([FM]\d[^|]*) \| [^|]* \| (\[[^|]*) \|$/gm)].map(([, rows = '', links = '']) => ({
   rows: rows.split(', '),
   files: Array.from(links.matchAll(/\(\.\.\/\.\.\/([^)]+)\)/g), ([, path]) => path ?? ''),
@@ -16,19 +16,22 @@ const named = [...page.matchAll(/^\| ([FM]\d[^|]*) \| [^|]* \| (\[[^|]*) \|$/gm)
 const pathOf = (link: string): string => link.replace(/^\.\.\/\.\.\//, '');
 const textOf = (path: string): string => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : '');
 
-/** The tables of what users complain of and of what was found here: each row with words of titles of tests, and the files in which they are. */
+/**
+ * The tables of users' complaints and of failures that were found here: each row with parts of test titles, and their
+ * files.
+ */
 const pains = [...page.matchAll(/^\| ([PABC]\d+) \| [^|]* \| (\[[^|]*) \|$/gm)].map(([, row = '', links = '']) => ({
   row,
   tests: Array.from(links.matchAll(/\[([^\]]+)\]\(([^)]+)\)/g), ([, words = '', link = '']) => ({ words, path: pathOf(link) })),
 }));
 
-test('every complaint has tests, and each of them is called what the list calls it', () => {
+test('every complaint has tests, and each of them has the title in the list', () => {
   assert.deepEqual(
     pains.map(({ row }) => row).filter((row) => row.startsWith('P')),
     ['P1', 'P2', 'P3', 'P4', 'P7', 'P9', 'P11', 'P12', 'P16', 'P17'],
   );
   const wrong = pains.flatMap(({ row, tests }) => {
-    // Words in a comment show nothing: they have to be in the title of a test or of a group of tests.
+    // A comment proves nothing: the words must be in the title of a test or of a group of tests.
     const missing = tests.filter(({ words, path }) => {
       const titles = Array.from(textOf(path).matchAll(/(?:test|describe)\(\s*([`'"])((?:(?!\1).)*)\1/g), ([, , title = '']) => title);
       return !titles.some((title) => title.includes(words));
@@ -41,7 +44,7 @@ test('every complaint has tests, and each of them is called what the list calls 
   assert.deepEqual(wrong, []);
 });
 
-test('every test that the list of known failures names is there, and names the failure', () => {
+test('every test in the list of known failures exists and names its failure', () => {
   assert.ok(named.length > 30);
   const wrong = named.flatMap(({ rows, files }) => {
     const texts = files.map(textOf);
@@ -54,7 +57,7 @@ test('every test that the list of known failures names is there, and names the f
   assert.deepEqual(wrong, []);
 });
 
-test('every failure of the list has a test that npm test runs: test:deep does more of the same', () => {
+test('every failure in the list has a test that npm test runs, and test:deep only runs more of the same', () => {
   const rows = named.map((row) => ({ name: row.rows.join(', '), files: row.files }));
   const all = [...rows, ...pains.map(({ row, tests }) => ({ name: row, files: tests.map(({ path }) => path) }))];
   const deepOnly = all.filter(({ files }) => files.every((file) => file.includes('.deep.')));
@@ -64,7 +67,7 @@ test('every failure of the list has a test that npm test runs: test:deep does mo
   );
 });
 
-test('every failure that a test is named by is in the list', () => {
+test('every failure that a test names is in the list', () => {
   const known = new Set(page.match(/\bF\d{1,2}\b/g));
   const tests = ['src', 'conformance'].flatMap((folder) => readSourceFiles(folder)).filter(({ path }) => path.endsWith('.test.ts'));
   const unknown = tests.flatMap(({ path, text }) =>

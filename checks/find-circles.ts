@@ -1,6 +1,7 @@
 /**
- * The circles of a graph: groups of nodes of which each leads to every other (strongly connected components of more than one node, by Tarjan's algorithm).
- * @param edges by node, where it leads. What is no node itself leads nowhere
+ * The circles of a graph: groups of nodes of which each leads to every other (strongly connected components of more
+ * than one node, by Tarjan's algorithm).
+ * @param edges the successors of each node; unknown successors are ignored
  */
 export function findCircles(edges: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   const index = new Map<string, number>();

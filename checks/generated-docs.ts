@@ -1,5 +1,5 @@
 import { idleGate } from '../src/gateway/admission/overload/gatekeeper.ts';
-import { errorCodes } from '../src/inference/gateway-error.ts';
+import { errorCodes, type ErrorCode } from '../src/inference/gateway-error.ts';
 import { environmentVariables } from '../src/main/environment.ts';
 import { configSchema } from '../src/main/config/config-schema.ts';
 import { gatewayOpenApi } from '../src/gateway/server/routes/open-api.ts';
@@ -9,7 +9,7 @@ import { addGatewayGauges } from '../src/gateway/server/gateway-gauges.ts';
 import { addProcessMetrics } from '../src/main/assembly/telemetry/process-metrics.ts';
 import { addSpanMetrics } from '../src/main/assembly/telemetry/assemble-telemetry.ts';
 import { createMetricRegistry } from '../src/platform/metrics/metric-registry.ts';
-import { errorMeanings } from './error-meanings.ts';
+import { errorMeanings, errorSections } from './error-meanings.ts';
 import { writeLogsPage } from './logs-page.ts';
 import { writeTimeoutsPage } from './timeouts-page.ts';
 
@@ -36,7 +36,9 @@ function describeType(node: SchemaNode): string {
 
 const showValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Every field of the configuration with its path, in file order. Names that the operator chooses appear as `<name>`. */
+/**
+ * Every field of the configuration with its path, in file order. Names that the operator chooses appear as `<name>`.
+ */
 function configRows(node: SchemaNode, path: string): readonly string[] {
   const rows: string[] = [];
   for (const [name, member] of Object.entries(node.properties ?? {})) {
@@ -84,31 +86,49 @@ function configPage(): string {
 }
 
 function errorsPage(): string {
-  const rows = Object.entries(errorCodes).map(
-    ([code, { status, class: kind }]) => `| \`${code}\` | ${status} | ${kind} | ${errorMeanings[code as keyof typeof errorMeanings]} |`,
-  );
+  const rowOf = (code: ErrorCode): string =>
+    `| \`${code}\` | ${errorCodes[code].status} | ${errorCodes[code].class} | ${errorMeanings[code]} |`;
+  const sections = errorSections.flatMap(({ title, introduction, codes }) => [
+    `## ${title}`,
+    '',
+    introduction,
+    '',
+    '| Code | Status | Class | Meaning and remedy |',
+    '|---|---|---|---|',
+    ...codes.map(rowOf),
+    '',
+  ]);
   return [
     '# Errors',
     '',
     note,
     '',
-    'These are the errors of Weir itself. They come in the dialect of the client:',
+    'Weir is a gateway: a program (the *client*) sends it a request for a model, with an API key of Weir. Weir forwards the',
+    'request to a model vendor or to a self-hosted model server (the *upstream*). A model can have several *targets*, which',
+    'are models at upstreams. The *caller* is the owner of the API key, and the *operator* runs the gateway.',
+    '',
+    'This page lists the errors that Weir itself returns. An error of an upstream passes with its own status, body and',
+    '`retry-after`.',
+    '',
+    '## Format',
+    '',
+    'Each error has a stable code, an HTTP status, and a message. The body has the format of the interface that the client',
+    'uses:',
     '',
     '- Messages: `{type, error: {type, message, code}, request_id}`',
     '- Responses and chat completions: `{error: {message, type, param, code}}`',
     '- generate-content: `{error: {code, message, status, details}}`',
     '',
-    'Every answer has the header `x-weir-request-id`. Errors of an upstream pass with its status, body and retry advice. In',
-    'a stream that has begun, an error is an event, and the stream ends after it.',
+    'In Responses and chat completions `error.code` is the code of the vendor, OpenAI, if it has one for the case (for',
+    'example `missing_required_parameter`). An unknown model has status 400 in Responses, as at the vendor.',
     '',
-    '| Code | Status | Class | Meaning |',
-    '|---|---|---|---|',
-    ...rows,
+    'If a stream has already begun, the error is an event of the stream, and the stream ends after it. Every answer has the',
+    'header `x-weir-request-id`, by which the operator finds the call in the log.',
     '',
-    "In Responses and chat completions `error.code` has the vendor's own codes if there are any",
-    '(`missing_required_parameter`, `model_not_found`). An unknown model is a 400 in Responses, as at the vendor.',
-    '',
-  ].join('\n');
+    ...sections,
+  ]
+    .join('\n')
+    .replace(/\n+$/, '\n');
 }
 
 function metricsPage(): string {

@@ -13,12 +13,12 @@ import { readSourceFiles, root } from './source-files.ts';
 const sources = readSourceFiles('src');
 const topFolder = (path: string): string => path.split('/')[1] ?? '';
 
-test('every folder of src has a place in the layer table', () => {
+test('every folder of src is in the layer table', () => {
   const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
   assert.deepEqual(folders.map((entry) => entry.name).toSorted(), Object.keys(layers).toSorted());
 });
 
-test('the tables of the house name only what there is', () => {
+test('the tables of the project rules contain only existing names', () => {
   const missing = [
     ...Object.values(layers)
       .flat()
@@ -51,7 +51,7 @@ test('only main knows the simulator, and nobody imports main', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('the simulator imports nothing of the gateway', () => {
+test('the simulator imports nothing from the gateway', () => {
   const wrong = readSourceFiles('simulator/src').flatMap((file) =>
     file.imports.filter((target) => target.startsWith('src/')).map((target) => `${file.path} imports ${target}`),
   );
@@ -72,7 +72,7 @@ test('siblings among dialects and upstreams never import each other', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('words stay where they belong', () => {
+test('restricted words are only in the permitted files', () => {
   const wrong = sources
     .filter((file) => !file.path.endsWith('.test.ts'))
     .flatMap((file) =>
@@ -93,7 +93,7 @@ test('log lines name a call callId, and nothing else', () => {
   assert.deepEqual(wrong, []);
 });
 
-test('the layer table in ARCHITECTURE.md is the one that is enforced', () => {
+test('the layer table in ARCHITECTURE.md is the enforced one', () => {
   const document = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
   for (const [folder, allowed] of Object.entries(layers)) {
     const row = folder === 'platform' ? '| platform | |' : `| ${folder} | ${['platform', ...allowed].toSorted().join(', ')} |`;
@@ -104,7 +104,7 @@ test('the layer table in ARCHITECTURE.md is the one that is enforced', () => {
 /** Doubles and suites that all dialects share. */
 const shared = new Set(['testing']);
 
-test('every dialect folder has what a dialect needs', () => {
+test('every dialect folder has the required files', () => {
   const required = [
     'request-schema.ts',
     'validate-request.ts',
@@ -119,19 +119,19 @@ test('every dialect folder has what a dialect needs', () => {
   );
   const missing = folders.flatMap((folder) => {
     const present = readdirSync(join(root, 'src/dialects', folder.name));
-    // Interfaces that are no chats have no codec, and no line in the registry.
+    // Interfaces other than chats have no codec, and no line in the registry.
     if (!dialectIds.some((id) => id === folder.name)) return present.includes('README.md') ? [] : [`${folder.name}/README.md`];
     return required.filter((name) => !present.includes(name)).map((name) => `${folder.name}/${name}`);
   });
   assert.deepEqual(missing, []);
 });
 
-/** How doubles, kits and suites are called. */
+/** File names of doubles, kits and suites. */
 const doubleName = /\/(?:(?:fake|simulated)-[^/]*|memory-[^/]*-(?:store|disk)|[^/]*-(?:kit|suite|arbitrary|arbitraries))\.ts$/;
 
 const isTest = (path: string): boolean => path.endsWith('.test.ts') || path.includes('/testing/');
 
-test('doubles and kits stand in testing folders, and no program imports them', () => {
+test('doubles and kits are in testing folders, and no program imports them', () => {
   const misplaced = sources.filter(({ path }) => !isTest(path) && doubleName.test(path));
   const imported = sources
     .filter(({ path }) => !isTest(path))
@@ -145,7 +145,7 @@ const place = (path: string): { readonly layer: string; readonly endpoint: strin
   return { layer, endpoint: layer === 'endpoints' && rest.length > 0 ? endpoint : undefined };
 };
 
-test('the folders of the gateway are those of its layer table, and imports follow it', () => {
+test('the folders of the gateway match its layer table, and imports follow it', () => {
   const folders = readdirSync(join(root, 'src/gateway'));
   assert.deepEqual(folders.toSorted(), Object.keys(gatewayLayers).toSorted());
   const wrong = gatewaySources.flatMap(({ path, imports }) => {
@@ -158,7 +158,7 @@ test('the folders of the gateway are those of its layer table, and imports follo
   assert.deepEqual(wrong, []);
 });
 
-test('an endpoint imports no other, and not what puts them together', () => {
+test('an endpoint imports no other, and not their assembly', () => {
   const wrong = gatewaySources.flatMap(({ path, imports }) => {
     const { endpoint } = place(path);
     if (endpoint === undefined) return [];
@@ -170,8 +170,8 @@ test('an endpoint imports no other, and not what puts them together', () => {
 });
 
 /**
- * Where an interface other than a chat may be named: its endpoint, its dialect, the upstreams, the tables of the lowest
- * layer, and the doctor, which has checks of its own. Migrations never change.
+ * Places that may name an interface other than a chat: its endpoint, its dialect, the upstreams, the tables of the
+ * lowest layer, and the doctor, which has checks of its own. Migrations never change.
  */
 const namesInterfaces = /^src\/(?:main\/doctor|gateway\/endpoints\/[^/]+|dialects|upstreams|inference|store\/migrations)\//;
 

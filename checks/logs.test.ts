@@ -20,7 +20,7 @@ test('a message is an event without values and advice: short, and one clause', (
   assert.deepEqual(wrong, []);
 });
 
-test('computed log messages are known by their file', () => {
+test('computed log messages are listed by their file', () => {
   const computed = allCalls.filter(({ message }) => message === undefined).map(({ path }) => path);
   assert.deepEqual([...new Set(computed)], Object.keys(computedMessages));
 });

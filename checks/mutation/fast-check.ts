@@ -1,8 +1,8 @@
 import fc, { type IProperty, type Parameters, type IAsyncProperty } from 'fast-check';
 
 /**
- * `fast-check` while mutations are run: a property that draws thousands of cases to find the one in a thousand draws a few here, the same for every change of the code,
- * and a failure is not searched for its smallest case.
+ * Replaces `fast-check` while mutations run. A property that draws thousands of cases draws a few here, the same ones
+ * for every change of the code, and a failure is not reduced to its smallest case.
  */
 const casesMost = Number(process.env.WEIR_MUTATION_CASES ?? '50');
 

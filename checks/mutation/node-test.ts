@@ -1,8 +1,9 @@
 import { mock } from 'node:test';
 
 /**
- * What the unit tests of src/billing use of `node:test`, as functions that can be run again and again in one process: a change of the code is then tried in the time
- * of its tests, and not in that of starting a process. Takes the place of `node:test` while mutations are run.
+ * The functions of `node:test` that the unit tests of src/billing use, in a form that can run repeatedly in one
+ * process. So a change of the code takes the time of its tests, and not that of starting a process. Replaces
+ * `node:test` while mutations run.
  */
 
 // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its class has no other name
@@ -10,10 +11,10 @@ const MockTracker = mock.constructor as new () => typeof mock;
 
 type Hook = () => unknown;
 
-/** A file or a `describe`: what is done around each of its tests. */
+/** A file or a `describe`: the hooks of its tests. */
 type Suite = { readonly name: string; readonly parent: Suite | undefined; readonly beforeEach: Hook[]; readonly afterEach: Hook[] };
 
-/** What a test is given. */
+/** The context of a test. */
 type Context = { readonly after: (hook: Hook) => void; readonly mock: typeof mock; readonly diagnostic: (text: string) => void };
 
 type TestBody = (context: Context) => unknown;
@@ -40,7 +41,7 @@ function within(name: string, declare: () => void): void {
   }
 }
 
-/** Collects the tests of a file that is imported by `load`. */
+/** Collects the tests of a file that `load` imports. */
 export async function collectFile(name: string, load: () => Promise<unknown>): Promise<void> {
   suite = { name, parent: undefined, beforeEach: [], afterEach: [] };
   await load();
@@ -71,7 +72,7 @@ export function afterEach(hook: Hook): void {
 
 export { mock };
 
-/** Runs one test with what is done around it; rejects with what it failed of. */
+/** Runs one test with its hooks; rejects with its failure. */
 export async function runCollected({ suite: own, body }: CollectedTest): Promise<void> {
   const suites: Suite[] = [];
   for (let outer: Suite | undefined = own; outer !== undefined; outer = outer.parent) suites.unshift(outer);

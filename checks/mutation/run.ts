@@ -7,9 +7,11 @@ import { Stryker } from '@stryker-mutator/core';
 import { root } from '../source-files.ts';
 
 /**
- * Changes the code of the books in small ways, one at a time, and counts the changes that no unit test of their folder notices:
- * `npm run test:mutation -- --files "src/billing/metering/*.ts"`. Prints the survivors and the score of each folder; the exit code says whether every folder reaches
- * `--least` percent. `--tests` names other tests than those of the folder, and `--skip` is a pattern of names of tests that take too long to be repeated. Not counted: changes of what is computed once when a file is loaded (tables, schemas).
+ * Changes the code of the books in small ways, one at a time, and counts the changes that no unit test of their folder
+ * notices: `npm run test:mutation -- --files "src/billing/metering/*.ts"`. Prints the survivors and the score of each
+ * folder; the exit code says whether every folder reaches `--least` percent. `--tests` names other tests than those of
+ * the folder, and `--skip` is a pattern of test names that take too long to repeat. Values that are computed when a
+ * file is loaded (tables, schemas) are not counted.
  */
 const { values } = parseArgs({
   options: {
@@ -21,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-/** Made for tests, or without a mind of their own. */
+/** Test code, or files without logic. */
 const unmeasured = /\.test\.ts$|\/simulation\/|\/memory-[^/]*\.ts$|\/fake-[^/]*\.ts$|-arbitrary\.ts$|-kit\.ts$/;
 
 const mutated = globSync(values.files, { cwd: root }).filter((path) => !unmeasured.test(path));
@@ -35,13 +37,14 @@ const stryker = new Stryker({
   testRunner: 'repeating',
   plugins: [join(import.meta.dirname, 'test-runner.ts')],
   repeating: { testFiles, skip: values.skip },
-  // Only what the tests of src/billing read is copied.
+  // Only files that the tests of src/billing read are copied.
   ignorePatterns: ['/bench', '/conformance', '/docs', '/simulator'],
   // It would be rewritten by an interface that the compiler no longer has, and nothing here reads it.
   tsconfigFile: 'none.json',
   coverageAnalysis: 'perTest',
   concurrency: Number(values.concurrency),
-  // Endless loops are counted, and waiting in vain is seen at once: time is for what remains, and a busy machine is no evidence.
+  // Endless loops are counted, and a test that waits for nothing is detected at once. The time limit is for the rest,
+  // and must tolerate a busy machine.
   timeoutMS: 10_000,
   ignoreStatic: true,
   reporters: ['clear-text', 'progress-append-only'],

@@ -19,10 +19,10 @@ import {
 
 import { collected, collectFile, runCollected, type CollectedTest } from './node-test.ts';
 
-/** Where the changed code looks which change is in force, and counts what it passes. */
+/** The variables by which the changed code selects the active change, and counts passes. */
 const state: InstrumenterContext = ((globalThis as { __stryker__?: InstrumenterContext }).__stryker__ ??= {});
 
-/** Programs that a test starts look here. */
+/** Programs that a test starts read this. */
 const activeMutantVariable = '__STRYKER_ACTIVE_MUTANT__';
 
 const standIns: Readonly<Record<string, string>> = {
@@ -40,30 +40,34 @@ function activate(mutant: string | undefined): void {
   }
 }
 
-/** In the copy of the repository that is changed: what the first run found, for the processes that come after it. */
+/** In the copy of the repository that is changed: the results of the first run, for later processes. */
 const usualTimesFile = 'usual-times.json';
 
-/** Kept before a test puts its own in their place. */
+/** Saved before a test replaces them. */
 const { setInterval: startLooking, clearInterval: stopLooking } = globalThis;
 
-/** What a test is given that this process has not run yet, in milliseconds. */
+/** The assumed time of a test that this process has not run yet, in milliseconds. */
 const slowestMs = 30_000;
-/** How often it is looked whether a test still waits for anything, in milliseconds. */
+/** The interval of the checks whether a test still waits for anything, in milliseconds. */
 const lookEveryMs = 20;
-/** Looks after which a test that waits for time alone is given up: about three seconds more than it needs otherwise. They are counted since on a busy machine a second is little. */
+/**
+ * The number of checks after which a test that only waits for time is cancelled: about three seconds more than its
+ * usual time. Checks are counted because on a busy machine a second is little.
+ */
 const looksMost = 150;
 
-/** So many looks in a row at which nothing is under way say that nothing will come. */
+/** After this many consecutive checks without activity, nothing will happen any more. */
 const idleLooksMost = 5;
 
-/** Whether a resource says that something is under way here; channels to whoever started this process stay for as long as it lives. */
+/** Whether a resource shows that work is in progress here; channels to the parent process exist as long as it lives. */
 function isUnderWay(resource: string): boolean {
   return !/^(?:Pipe|PipeWrap|TCPSocketWrap|TTYWrap)$/.test(resource);
 }
 
 /**
- * Rejects once a test waits in vain: nothing but this process's own channels keeps it alive, or it has gone on for far longer than it does.
- * @param usualMs what the test needs otherwise
+ * Rejects if a test waits for nothing: only this process's own channels keep it alive, or it takes far longer than
+ * usual.
+ * @param usualMs the usual time of the test
  */
 function waitsInVain(usualMs: number, signal: AbortSignal): Promise<never> {
   const looksMax = looksMost + (4 * usualMs) / lookEveryMs;
@@ -73,7 +77,7 @@ function waitsInVain(usualMs: number, signal: AbortSignal): Promise<never> {
     const look = startLooking(() => {
       looks += 1;
       idle = process.getActiveResourcesInfo().some(isUnderWay) ? 0 : idle + 1;
-      if (idle === idleLooksMost || looks > looksMax) reject(new Error('waits in vain'));
+      if (idle === idleLooksMost || looks > looksMax) reject(new Error('waits for nothing'));
     }, lookEveryMs);
     look.unref();
     signal.addEventListener('abort', () => stopLooking(look));
@@ -81,15 +85,16 @@ function waitsInVain(usualMs: number, signal: AbortSignal): Promise<never> {
 }
 
 /**
- * Runs the tests of some files in this process, again for each change of the code. What a change leaves behind is found by running the test that noticed it once more
- * without the change: a process in which that fails is given up, and the change is tried in a fresh one.
+ * Runs the tests of some files in this process, again for each change of the code. To detect the leftovers of a change,
+ * the test that noticed it runs once more without the change. If that fails, the process is replaced, and the change is
+ * tested in a new one.
  */
 class RepeatingTestRunner implements TestRunner {
   static readonly inject = tokens(commonTokens.options);
 
   readonly #files: readonly string[];
   readonly #skip: RegExp | undefined;
-  /** What each test needs, in milliseconds. */
+  /** The time of each test, in milliseconds. */
   readonly #usualMs: Map<string, number>;
   #fresh = true;
   #spoilt = false;
@@ -104,7 +109,7 @@ class RepeatingTestRunner implements TestRunner {
   }
 
   capabilities() {
-    // A module that is imported stays as it is.
+    // An imported module is not reloaded.
     return { reloadEnvironment: false };
   }
 
@@ -129,7 +134,7 @@ class RepeatingTestRunner implements TestRunner {
   }
 
   async mutantRun({ activeMutant, testFilter = [], hitLimit }: MutantRunOptions): Promise<MutantRunResult> {
-    if (this.#spoilt) throw new Error('an earlier change has left something behind');
+    if (this.#spoilt) throw new Error('an earlier change has left state behind');
     await this.#load();
     const tests = collected
       .filter((test) => testFilter.includes(test.id))
@@ -165,7 +170,7 @@ class RepeatingTestRunner implements TestRunner {
     for (const file of this.#files) await collectFile(file, () => import(pathToFileURL(resolve(file)).href));
   }
 
-  /** What a test fails of; undefined when it passes. */
+  /** The failure of a test; undefined if it passes. */
   async #run(test: CollectedTest): Promise<string | undefined> {
     const over = new AbortController();
     const startedAt = performance.now();
@@ -174,7 +179,7 @@ class RepeatingTestRunner implements TestRunner {
     process.on('uncaughtException', stray.reject).on('unhandledRejection', stray.reject);
     try {
       await Promise.race([runCollected(test), stray.promise, waitsInVain(usualMs, over.signal)]);
-      // A rejection that nobody awaits is reported a turn later.
+      // An unhandled rejection is reported a turn later.
       await Promise.race([new Promise(setImmediate), stray.promise]);
       this.#usualMs.set(test.id, Math.min(usualMs, performance.now() - startedAt));
       return undefined;
@@ -186,11 +191,14 @@ class RepeatingTestRunner implements TestRunner {
     }
   }
 
-  /** Looks whether a test that noticed a change passes without it; @throws when it does not and another change was tried here before, which may be why. */
+  /**
+   * Checks whether a test that noticed a change passes without it; @throws if it does not and another change was tested
+   * here before, which may be the cause.
+   */
   async #judgeProcess(test: CollectedTest): Promise<void> {
     if ((await this.#run(test)) === undefined) return;
     this.#spoilt = true;
-    if (!this.#fresh) throw new Error('an earlier change has left something behind');
+    if (!this.#fresh) throw new Error('an earlier change has left state behind');
   }
 }
 
