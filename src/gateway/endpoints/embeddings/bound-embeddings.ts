@@ -3,12 +3,12 @@ import { estimateTokens } from '../../../inference/count-text-characters.ts';
 import { measureInput } from '../../../inference/measure-input.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Models put marks before and behind each text. */
+/** Models add marker tokens around each text. */
 const markTokens = 4;
 
 /**
- * What embedding some texts may use: the one reckoning of holds and of quotes. A token is at least a byte of text; a list of tokens is reckoned with more than it has.
- * @param inputCharacters characters of text in it
+ * The usage bounds of an embedding, for holds and quotes alike. A token is at least one byte of text. The bound of a
+ * list of tokens is above its length.
  */
 export function boundEmbeddings({ input }: JsonObject, inputCharacters: number): UsageBounds {
   const texts = Array.isArray(input) ? input.length : 1;

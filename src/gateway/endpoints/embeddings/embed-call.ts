@@ -6,7 +6,7 @@ import type { EmbeddingServices } from './embedding-services.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 
 /**
- * Makes one call for embeddings, of a client or of the gateway's own search. Returns when its first attempt runs.
+ * Makes one call for embeddings, of a client or of file search. Returns when the first attempt runs.
  * @throws GatewayError before anything was spent
  */
 export async function embed(gateway: EmbeddingServices, call: PlainCall): Promise<void> {

@@ -12,52 +12,52 @@ import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import { boundEmbeddings } from './bound-embeddings.ts';
-import { encodeEmbeddings, readEmbeddingsReport, tellCharged } from './read-reply.ts';
+import { encodeEmbeddings, readEmbeddingsReport, withChargedUsage } from './read-reply.ts';
 
-/** A request for embeddings that is to be sent. */
-type KnownEmbedding = {
+/** An embeddings request that can be sent. */
+type PreparedEmbedding = {
   readonly callId: string;
   readonly body: JsonObject;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Its prices are those that it is held by. */
+  /** Has the prices that the hold used. */
   readonly purchase: Purchase;
   readonly inputCharacters: number;
   readonly encoding: 'float' | 'base64';
 };
 
-/** What the attempts of a call for embeddings send: the request with the name that its model has at the target. */
-export function createEmbeddingJob(known: KnownEmbedding): CallJob {
+/** Creates the job of an embeddings call. Each target gets the request with its own name of the model. */
+export function createEmbeddingJob(call: PreparedEmbedding): CallJob {
   return {
     isFree: false,
-    plan: (target) => ({ kind: 'exchange', upstreamRequest: createRequest(known, target), relay: createRelay(known, target) }),
-    digest: () => digestRequest(Buffer.from(JSON.stringify(known.body))),
+    plan: (target) => ({ kind: 'exchange', upstreamRequest: createRequest(call, target), relay: createRelay(call, target) }),
+    digest: () => digestRequest(Buffer.from(JSON.stringify(call.body))),
     sent: () => {},
-    // Nothing is delivered before the reply is whole: the call is over then.
+    // A reply is delivered whole, so no attempt follows a delivery.
     forget: () => {},
-    bound: (attempt) => boundUsage(known, attempt),
+    bound: (attempt) => boundUsage(call, attempt),
   };
 }
 
-function createRequest({ body, headers: own }: KnownEmbedding, target: Target): UpstreamRequest {
+function createRequest({ body, headers: own }: PreparedEmbedding, target: Target): UpstreamRequest {
   const { upstream, upstreamModel } = target;
   const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
   const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
-  // Clients write null for what they leave out; the vendors refuse it.
-  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  // Clients send null for absent fields; vendors refuse it.
+  const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
   const path = `${upstream.basePath}${upstream.services.embeddings ?? ''}`;
-  return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...given, model: upstreamModel })) };
+  return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...present, model: upstreamModel })) };
 }
 
-function createRelay({ callId, purchase, encoding }: KnownEmbedding, { upstream }: Target): ReplyRelay {
+function createRelay({ callId, purchase, encoding }: PreparedEmbedding, { upstream }: Target): ReplyRelay {
   return {
     upstreamFraming: undefined,
     replyHeaders: (received) => ({ 'content-type': 'application/json', ...passReplyHeaders(upstream, received, callId) }),
     readReply: readEmbeddingsReport,
     writeReply: (reply, bytes, charged) => {
       const written = encodeEmbeddings(reply, encoding, purchase.requestedModel);
-      if (written === undefined) throw holdsNone(upstream.id, bytes.length);
+      if (written === undefined) throw noEmbeddings(upstream.id, bytes.length);
       const report = readEmbeddingsReport(reply);
-      return Buffer.from(JSON.stringify(tellCharged(written, report, charged?.(report, true).usage)));
+      return Buffer.from(JSON.stringify(withChargedUsage(written, report, charged?.(report, true).usage)));
     },
     openStream: () => {
       throw new Error('embeddings are never streamed');
@@ -66,15 +66,15 @@ function createRelay({ callId, purchase, encoding }: KnownEmbedding, { upstream 
   };
 }
 
-function holdsNone(upstreamId: string, length: number): GatewayError {
-  return new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply holds no embeddings.", {
+function noEmbeddings(upstreamId: string, length: number): GatewayError {
+  return new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply has no embeddings.", {
     internal: `${upstreamId} answered with ${length} bytes`,
   });
 }
 
-function boundUsage({ body, inputCharacters, purchase }: KnownEmbedding, { target, pricingParameters }: PlannedAttempt): UsageBound {
+function boundUsage({ body, inputCharacters, purchase }: PreparedEmbedding, { target, pricingParameters }: PlannedAttempt): UsageBound {
   return {
-    // A text has more characters than tokens, nearly always.
+    // A text nearly always has more characters than tokens.
     isSuspicious: (usage) => countInput(usage) > inputCharacters || (usage.outputTokens ?? 0) > 0,
     find: () => {
       const { most } = boundEmbeddings(body, inputCharacters);

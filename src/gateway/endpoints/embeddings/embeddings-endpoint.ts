@@ -5,7 +5,6 @@ import type { EmbeddingServices } from './embedding-services.ts';
 import { quoteEmbeddings } from './quote-embeddings.ts';
 import { serveEmbeddings } from './serve-embeddings.ts';
 
-/** Vectors of texts. */
 export const embeddingsEndpoint: Endpoint<EmbeddingServices> = {
   name: 'embeddings',
   routes: [

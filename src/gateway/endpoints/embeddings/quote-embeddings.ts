@@ -3,12 +3,12 @@ import { boundEmbeddings } from './bound-embeddings.ts';
 import { readEmbeddings } from './read-embeddings.ts';
 import { type QuoteTarget, type QuotedCall, rankRouted } from '../shared/quoted-call.ts';
 
-/** Reads a request for embeddings as a call of it would be read. @throws GatewayError */
-export function quoteEmbeddings(asked: QuoteTarget<EmbeddingServices>): QuotedCall {
-  const { requestedModel, inputCharacters } = readEmbeddings(asked.body);
+/** Quotes an embeddings request. @throws GatewayError if the call would be refused */
+export function quoteEmbeddings(query: QuoteTarget<EmbeddingServices>): QuotedCall {
+  const { requestedModel, inputCharacters } = readEmbeddings(query.body);
   const facts = { requestedModel, stream: false, inputCharacters, needs: [], outputTokensMax: 0 };
-  const targets = rankRouted(asked, facts, { kind: 'embeddings' });
-  const usage = boundEmbeddings(asked.body, inputCharacters);
+  const targets = rankRouted(query, facts, { kind: 'embeddings' });
+  const usage = boundEmbeddings(query.body, inputCharacters);
   return {
     dialect: 'openai-embeddings',
     requestedModel,

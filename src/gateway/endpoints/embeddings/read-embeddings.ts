@@ -1,10 +1,10 @@
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 
-/** What the gateway needs to know of a request for embeddings. */
+/** The facts of an embeddings request. */
 export type EmbeddingsFacts = {
   readonly requestedModel: string;
-  /** Characters that the input has; tokens that a client counted itself are as many as usual. */
+  /** Characters of the input. Input in tokens is estimated at four characters a token. */
   readonly inputCharacters: number;
   readonly encoding: 'float' | 'base64';
 };
@@ -38,7 +38,7 @@ function countInput(input: JsonValue | undefined): number {
   }, 0);
 }
 
-/** The characters of a text or of a list of tokens; undefined for anything else. */
+/** The characters of a text or of a list of tokens; undefined for other values. */
 function countOne(input: JsonValue): number | undefined {
   if (typeof input === 'string') return input === '' ? undefined : input.length;
   if (!Array.isArray(input) || input.length === 0) return undefined;
@@ -51,5 +51,5 @@ function invalid(param: string, expected: string): GatewayError {
 }
 
 function invalidInput(): GatewayError {
-  return invalid('input', `expected a text that is not empty, a list of tokens, or up to ${inputsMax} of either`);
+  return invalid('input', `expected a non-empty string, a list of tokens, or up to ${inputsMax} of either`);
 }

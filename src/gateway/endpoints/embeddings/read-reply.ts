@@ -3,24 +3,24 @@ import { chatDialects } from '../../../dialects/registry.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import type { Usage } from '../../../inference/usage.ts';
 
-/** What an upstream's reply says of its usage, or of what went wrong. */
+/** Reads the usage or the error of an upstream's reply. */
 export function readEmbeddingsReport(reply: unknown): ReplyReport {
   const { error } = chatDialects['openai-chat'].readReply(reply);
   const { usage, model } = isJsonObject(reply) ? reply : {};
-  const known = {
+  const report = {
     outputCharacters: 0,
     ...(error === undefined ? {} : { error }),
     ...(typeof model === 'string' ? { servedModel: model } : {}),
   };
-  if (!isJsonObject(usage)) return known;
+  if (!isJsonObject(usage)) return report;
   const tokens = usage['prompt_tokens'];
   const trustworthy = typeof tokens === 'number' && Number.isSafeInteger(tokens) && tokens >= 0;
-  return { ...known, usageReport: { usage: trustworthy ? { inputTokens: tokens } : {}, raw: usage, trustworthy } };
+  return { ...report, usageReport: { usage: trustworthy ? { inputTokens: tokens } : {}, raw: usage, trustworthy } };
 }
 
 /**
- * Brings the vectors of an upstream's reply into the encoding that was asked for: some servers know only numbers, and clients that asked for
- * base64 would read those as garbage. Undefined for what is no such reply.
+ * Converts the vectors of a reply into the requested encoding, because some servers only send numbers. Undefined if it
+ * is not an embeddings reply.
  */
 export function encodeEmbeddings(reply: unknown, encoding: 'float' | 'base64', requestedModel: string): JsonObject | undefined {
   const data = isJsonObject(reply) ? reply['data'] : undefined;
@@ -34,8 +34,8 @@ export function encodeEmbeddings(reply: unknown, encoding: 'float' | 'base64', r
   return { ...reply, data: items, model: requestedModel };
 }
 
-/** The same reply with what is charged for it, where that is not what its upstream reported. */
-export function tellCharged(body: JsonObject, { usageReport }: ReplyReport, charged: Usage | undefined): JsonObject {
+/** The reply with the charged usage, if the upstream reported another one. */
+export function withChargedUsage(body: JsonObject, { usageReport }: ReplyReport, charged: Usage | undefined): JsonObject {
   if (charged === undefined || charged.inputTokens === usageReport?.usage.inputTokens) return body;
   const { inputTokens = 0 } = charged;
   const usage = isJsonObject(body['usage']) ? body['usage'] : {};
@@ -50,20 +50,20 @@ function encodeVector(value: JsonValue | undefined, encoding: 'float' | 'base64'
   return Buffer.from(vector.buffer).toString('base64');
 }
 
-/** Little-endian numbers of four bytes, as all machines have them that this runs on. */
+/** Four-byte little-endian numbers: the byte order of all supported machines. */
 function decodeVector(text: string): Float32Array {
   const bytes = Buffer.from(text, 'base64');
   const whole = new Uint8Array(bytes.subarray(0, bytes.length - (bytes.length % Float32Array.BYTES_PER_ELEMENT)));
   return new Float32Array(whole.buffer);
 }
 
-/** The vectors of a reply by the places of their texts; undefined where it does not have all of them. */
+/** The vectors of a reply in the order of the texts; undefined if one is missing. */
 export function readVectors({ data }: JsonObject, count: number): readonly Float32Array[] | undefined {
   if (!Array.isArray(data) || data.length !== count) return undefined;
   const vectors: Float32Array[] = [];
-  for (const [place, item] of data.entries()) {
+  for (const [position, item] of data.entries()) {
     const embedding = isJsonObject(item) ? item['embedding'] : undefined;
-    const index = isJsonObject(item) && typeof item['index'] === 'number' ? item['index'] : place;
+    const index = isJsonObject(item) && typeof item['index'] === 'number' ? item['index'] : position;
     if (typeof embedding !== 'string') return undefined;
     vectors[index] = decodeVector(embedding);
   }

@@ -5,7 +5,10 @@ import { receivePlainCall } from '../shared/plain-call.ts';
 import { embed } from './embed-call.ts';
 import type { EmbeddingServices } from './embedding-services.ts';
 
-/** Serves POST /v1/embeddings. Returns when the call's first attempt runs, which goes on by itself. @throws GatewayError before anything was spent */
+/**
+ * Serves POST /v1/embeddings. Returns when the first attempt runs.
+ * @throws GatewayError before anything was spent
+ */
 export async function serveEmbeddings(gateway: EmbeddingServices, http: EndpointRequest, report: CallReport): Promise<void> {
   const call = await receivePlainCall(gateway, http, chatDialects['openai-responses'].voice, report);
   if (call !== undefined) await embed(gateway, call);

@@ -1,10 +1,13 @@
 import type { Attributes, Chunking } from '../../../tools/file-search/file-objects.ts';
 import { type FilesContext, notFound } from './files-context.ts';
 
-/** A file that is to be put into a store. */
+/** A file that is added to a vector store. */
 export type AddedFile = { readonly fileId: string; readonly attributes: Attributes; readonly chunking: Chunking };
 
-/** Puts files into a store and has them indexed. @throws GatewayError for a store or file that is not the caller's */
+/**
+ * Adds files to a vector store and schedules their indexing.
+ * @throws GatewayError for a store or file that the caller does not have
+ */
 export async function addFiles(
   { files, caller, gateway }: FilesContext,
   add: { readonly storeId: string; readonly batchId?: string; readonly added: readonly AddedFile[]; readonly param: string },

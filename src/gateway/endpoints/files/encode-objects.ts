@@ -65,7 +65,7 @@ export function encodeStoreFile(file: StoreFile): JsonObject {
   };
 }
 
-/** What was cut by the default figures is told with them, as the vendor does. */
+/** Default chunking is shown with its figures, as the vendor does. */
 function encodeChunking({ tokensMax, overlapTokens }: Chunking): JsonObject {
   return { type: 'static', static: { max_chunk_size_tokens: tokensMax, chunk_overlap_tokens: overlapTokens } };
 }
@@ -83,7 +83,7 @@ export function encodeBatch(batch: FileBatch): JsonObject {
   };
 }
 
-/** A page of a list, of which one row more than is shown has been read. */
+/** A page of a list. `rows` has one row more than the page if there is a next page. */
 export function encodeList<Row>(rows: readonly Row[], shown: number, encode: (row: Row) => JsonObject, isBackwards = false): JsonObject {
   const hasMore = rows.length > shown;
   const data = (isBackwards ? rows.slice(-shown) : rows.slice(0, shown)).map(encode);

@@ -28,13 +28,13 @@ export const deleteFile: FilesHandler = async ({ files, caller }, [id = '']) => 
   return { id, object: 'file', deleted: true };
 };
 
-/** Sends the content piece by piece, as fast as the client takes it. */
+/** Sends the content piece by piece, at the client's pace. */
 export const sendContent: FilesHandler = async (context, [id = '']) => {
   const file = await findFile(context, id);
   const { response, files, callId, signal } = context;
   const pieces = files.library.read(file);
   const first = await pieces.next();
-  // Served to be kept, never to be shown: what users put here must not run under the address of the gateway.
+  // As a download: content of users must not run in a browser under the gateway's address.
   response.writeHead(200, {
     'content-type': 'application/octet-stream',
     'content-length': String(file.bytes),
@@ -47,8 +47,8 @@ export const sendContent: FilesHandler = async (context, [id = '']) => {
     for await (const piece of pieces) await writePiece(context, piece);
     response.end();
   } catch (error) {
-    // The status has gone: a reply that is cut off is all that can still be said.
-    if (!signal.aborted) context.gateway.logger.error({ callId, err: error }, 'the content of a file could not be sent to its end');
+    // The status is sent already, so the reply can only be cut.
+    if (!signal.aborted) context.gateway.logger.error({ callId, err: error }, 'file content truncated');
     response.destroy();
   }
   return undefined;

@@ -2,9 +2,8 @@ import type { FileService } from '../../../tools/file-search/file-service.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 
-/** What files and vector stores work with. */
 export type FileServices = AdmissionServices &
   Pick<AttemptServices, 'settings' | 'newId' | 'logger' | 'deadlines'> & {
-    /** Files and vector stores of users; absent where none are kept. */
+    /** Files and vector stores of users; absent if the gateway stores none. */
     readonly files?: FileService | undefined;
   };

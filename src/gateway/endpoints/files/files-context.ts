@@ -8,7 +8,7 @@ import type { ClientReply } from '../../replies/client-reply.ts';
 import type { FileServices } from './file-services.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 
-/** A request to the files or vector stores of a known caller. */
+/** A request for files or vector stores, of an authenticated caller. */
 export type FilesContext = {
   readonly gateway: FileServices;
   readonly files: FileService;
@@ -18,16 +18,16 @@ export type FilesContext = {
   readonly response: ClientReply;
   readonly callId: string;
   readonly query: URLSearchParams;
-  /** The request's JSON object; an empty one where there is no body. */
+  /** Reads the JSON body; an empty object if there is none. */
   readonly readBody: () => Promise<JsonObject>;
-  /** Aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
-/** Answers a request with a JSON value; undefined where the answer is written already. */
+/** Answers a request with JSON; undefined if the reply is written already. */
 export type FilesHandler = (context: FilesContext, ids: readonly string[]) => Promise<JsonObject | undefined>;
 
-/** What belongs to another user, and what there is not: the same words for both. */
+/** The same message for unknown objects and those of other users. */
 export function notFound(
   kind: 'file' | 'vector store' | 'file batch' | 'file in the vector store',
   id: string,

@@ -5,17 +5,17 @@ import type { FileServices } from './file-services.ts';
 import { serveFiles } from './serve-files.ts';
 
 const methods = ['GET', 'POST', 'DELETE'] as const;
-/** What lies below is found by `serve-files.ts`. */
+/** `serve-files.ts` routes the paths below these. */
 const paths = ['/v1/files', '/v1/files/*', '/v1/vector_stores', '/v1/vector_stores/*'];
 
-/** Whatever body comes with it is not read. */
+/** Its body is not read. */
 const cancelPath = '/v1/vector_stores/:store/file_batches/:batch/cancel';
 
 function operation(): object {
   return {
-    summary: 'Files and vector stores of the caller, as docs/guide/files.md describes them',
+    summary: 'Files and vector stores of the caller (docs/guide/files.md)',
     security: carriers,
-    responses: { 200: { description: 'As the vendor answers it.' }, 404: { description: "Unknown, or another user's." } },
+    responses: { 200: { description: 'The answer in the format of the vendor.' }, 404: { description: "Unknown, or another user's." } },
   };
 }
 

@@ -9,15 +9,14 @@ import { invalid } from '../shared/read-fields.ts';
 const purposes = ['assistants', 'batch', 'fine-tune', 'vision', 'user_data', 'evals'];
 const filenameCharactersMax = 255;
 /**
- * What an upload holds in memory: a piece that is filled, one that is sealed, and what the connection has read ahead.
+ * Memory of one upload: a piece that fills, a piece that is sealed, and the read-ahead of the connection.
  */
 const heldBytes = 3 * pieceBytes;
 
 type Form = { readonly fields: Map<string, string>; filename: string | undefined };
 
 /**
- * Takes a file in as it comes, piece by piece into the store. Whatever goes wrong, and wherever the client leaves,
- * nothing of it stays.
+ * Receives a file piece by piece into the store. If the upload fails or the client disconnects, all of it is removed.
  * @throws GatewayError
  */
 export async function receiveUpload(context: FilesContext): Promise<StoredFile> {
@@ -44,7 +43,7 @@ function readForm({ request, files, signal }: FilesContext, upload: Upload, head
   const form: Form = { fields: new Map(), filename: undefined };
   const { promise, resolve, reject } = Promise.withResolvers<Form>();
   let writing: Promise<void> = Promise.resolve();
-  // Throws for a boundary that is none.
+  // Throws for an invalid boundary.
   const parser = createParser(headers, fileBytesMax);
   parser.on('file', (name, stream, filename) => {
     if (name !== 'file' || form.filename !== undefined) {
@@ -68,7 +67,7 @@ function readForm({ request, files, signal }: FilesContext, upload: Upload, head
   request.pipe(parser);
   return promise.catch((error: unknown) => {
     request.unpipe(parser);
-    // What still comes is thrown away, so that the client can read the answer.
+    // The rest of the body is discarded, so that the client can read the answer.
     request.resume();
     parser.destroy();
     throw error;
@@ -113,7 +112,7 @@ function describe({ fields, filename }: Form): FileDescription {
   return { filename: cleanName(filename), purpose, expiresAfterMs };
 }
 
-/** A name as it can be shown anywhere: without places of directories, and without characters that are not seen. */
+/** The name without directories and invisible characters. */
 function cleanName(filename: string): string {
   const name = (filename.toWellFormed().split(/[/\\]/).at(-1) ?? '').replaceAll(/\p{C}/gu, '').trim();
   return Array.from(name).slice(0, filenameCharactersMax).join('') || 'unnamed';

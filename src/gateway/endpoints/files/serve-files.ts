@@ -23,7 +23,7 @@ import { changeStore, createStore, deleteStore, listStores, searchStore, showSto
 
 type Methods = Readonly<Partial<Record<'GET' | 'POST' | 'DELETE', FilesHandler>>>;
 
-/** What there is below /v1; a star stands for an id. */
+/** The routes below /v1; a star matches an id. */
 const routes: Readonly<Record<string, Methods>> = {
   files: { GET: listFiles, POST: createFile },
   'files/*': { GET: showFile, DELETE: deleteFile },
@@ -40,13 +40,13 @@ const routes: Readonly<Record<string, Methods>> = {
   'vector_stores/*/file_batches/*/files': { GET: listBatchFiles },
 };
 
-/** The paths and methods of files and vector stores, without their prefix: by them it is checked that every one of them keeps users apart. */
+/** The paths and methods without their prefix. A suite checks that each of them separates users. */
 export const fileRoutes: readonly { readonly method: string; readonly path: string }[] = Object.entries(routes).flatMap(([path, methods]) =>
   Object.keys(methods).map((method) => ({ method, path })),
 );
 
 /**
- * Serves /v1/files and /v1/vector_stores. Nothing is done for a caller who is not known, and nothing is found that is not the caller's own.
+ * Serves /v1/files and /v1/vector_stores for an authenticated caller, who only finds objects of the own user.
  * @throws GatewayError
  */
 export async function serveFiles(gateway: FileServices, http: EndpointRequest): Promise<void> {
@@ -56,9 +56,9 @@ export async function serveFiles(gateway: FileServices, http: EndpointRequest): 
   const { caller, admission } = entered;
   const { handler, ids } = findHandler(request.method ?? 'GET', target.path);
   const { files } = gateway;
-  if (files === undefined) throw new GatewayError('route_not_found', 'files are not kept by this gateway');
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
+  if (files === undefined) throw new GatewayError('route_not_found', 'this gateway stores no files');
+  const disconnected = new AbortController();
+  response.once('close', () => disconnected.abort());
   const context: FilesContext = {
     gateway,
     files,
@@ -68,7 +68,7 @@ export async function serveFiles(gateway: FileServices, http: EndpointRequest): 
     response,
     callId,
     query: target.query,
-    signal: gone.signal,
+    signal: disconnected.signal,
     readBody: async () => {
       const isEmpty =
         request.headers['content-length'] === '0' ||
@@ -81,7 +81,10 @@ export async function serveFiles(gateway: FileServices, http: EndpointRequest): 
   if (answer !== undefined) writeJson(http, 200, answer);
 }
 
-/** Finds what a path means. Every second part of it is an id. @throws GatewayError `route_not_found` or `method_not_allowed` */
+/**
+ * Finds the handler of a path. Every second segment is an id.
+ * @throws GatewayError `route_not_found` or `method_not_allowed`
+ */
 function findHandler(method: string, path: string): { readonly handler: FilesHandler; readonly ids: readonly string[] } {
   const parts = path.replace(/\/$/, '').split('/').slice(2);
   const pattern = parts.map((part, index) => (index % 2 === 1 && part !== '' ? '*' : part)).join('/');
@@ -101,7 +104,7 @@ function decodeId(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    // A broken percent-encoding names nothing: it is answered as an unknown id.
+    // Invalid percent-encoding is answered like an unknown id.
     return part;
   }
 }

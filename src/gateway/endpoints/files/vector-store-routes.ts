@@ -112,10 +112,10 @@ function readRanking(body: JsonObject) {
 export const searchStore: FilesHandler = async (context, [id = '']) => {
   const { files, caller, signal } = context;
   const body = await context.readBody();
-  const asked = body['query'];
-  const queries = Array.isArray(asked)
-    ? readList(asked, 'query', queriesMax).map((query, index) => readText(query, `query[${index}]`, queryCharactersMax))
-    : [readText(asked, 'query', queryCharactersMax)];
+  const { query } = body;
+  const queries = Array.isArray(query)
+    ? readList(query, 'query', queriesMax).map((text, index) => readText(text, `query[${index}]`, queryCharactersMax))
+    : [readText(query, 'query', queryCharactersMax)];
   if (queries.every((query) => query.trim() === '')) throw invalid('query', 'expected a text');
   const filter = readOptional(body['filters'], (value) => readFilter(value, 'filters'));
   const resultsMax = readOptional(body['max_num_results'], (value) => readInteger(value, 'max_num_results', 1, 50)) ?? 10;

@@ -20,7 +20,7 @@ function plan(input: object | string, target: Partial<Target['upstream']> = {}) 
   return job.plan({ upstream, upstreamModel: 'theirs' }) as AttemptPlan;
 }
 
-test('each target is asked in an interface that it speaks, chat completions first', () => {
+test('each target gets the request in a dialect that it supports, chat completions first', () => {
   const rows: readonly (readonly [readonly DialectId[], DialectId])[] = [
     [['openai-responses', 'openai-chat'], 'openai-chat'],
     [['openai-responses'], 'openai-responses'],
@@ -51,7 +51,7 @@ test('the call of a function that replaces a schema is read as the answer', () =
   assert.deepEqual([result.flagged, result.categories.violence, result.categories.hate], [true, true, false]);
 });
 
-test('the address of an image goes to a model that fetches it, and is refused for one that does not', () => {
+test('an image URL goes to a model that fetches images, and is refused for one that does not', () => {
   const input = [{ type: 'image_url', image_url: { url: 'https://a.example/b.png' } }];
   const upstream = createFakeUpstream({}, { send: () => {} } as never);
   const withFetching = (fetchesUrls: boolean) => ({

@@ -21,7 +21,7 @@ import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import { translationHeaders } from '../../replies/write-reply.ts';
 import { createErrorReader } from '../shared/read-error-answer.ts';
-import { judgesNot, type KnownModeration } from './moderation-job.ts';
+import { lacksVerdicts, type PreparedModeration } from './moderation-job.ts';
 import type { Moderation } from './read-moderation.ts';
 
 /** The facts for limits and holds. @throws GatewayError (400) for more inputs than one answer judges */
@@ -33,10 +33,10 @@ export function factsOfJudgement({ inputs, facts }: Moderation): CallFacts {
 /** The usage bounds of a judgement at a target, for holds and quotes alike. */
 export function boundsOfJudgement({ inputs, facts }: Moderation): (target: Target) => UsageBounds {
   const texts = inputs.map((parts) => parts.filter(({ kind }) => kind === 'text'));
-  const { outputTokensMax, ...asked } = writeJudgement(texts, facts.requestedModel);
+  const { outputTokensMax, ...request } = writeJudgement(texts, facts.requestedModel);
   // Images have a bound of their own, independent of their bytes.
   const images = inputs.flat().filter(({ kind }) => kind === 'image').length;
-  const input = { ...measureInput(asked), images };
+  const input = { ...measureInput(request), images };
   const inputCharacters = facts.inputCharacters + usualOwnCharacters;
   return (target) => forecastUsage({ facts: { inputCharacters, outputTokensMax }, input, outputTokensDefault: undefined }, target);
 }
@@ -45,15 +45,15 @@ export function boundsOfJudgement({ inputs, facts }: Moderation): (target: Targe
 const usualOwnCharacters = 2000;
 
 /** The job of a call that a chat model judges: a chat in the dialect of each target, its answer read as a verdict. */
-export function createJudgeJob(known: KnownModeration & { readonly newId: (prefix: string) => string }): CallJob {
-  const { body, moderation, purchase } = known;
+export function createJudgeJob(call: PreparedModeration & { readonly newId: (prefix: string) => string }): CallJob {
+  const { body, moderation, purchase } = call;
   const boundsAt = boundsOfJudgement(moderation);
   return {
     isFree: false,
-    plan: (target) => planJudgement(known, target),
+    plan: (target) => planJudgement(call, target),
     digest: () => digestRequest(Buffer.from(JSON.stringify(body))),
     sent: () => {},
-    // Nothing is delivered before the reply is whole: the call is over then.
+    // A reply is delivered whole, so no attempt follows a delivery.
     forget: () => {},
     bound: ({ target, pricingParameters }) => {
       const { most } = boundsAt(target);
@@ -69,12 +69,12 @@ export function createJudgeJob(known: KnownModeration & { readonly newId: (prefi
 /** Chat completions first: OpenAI stores Responses by default. */
 function dialectOf({ upstream }: Target): ChatDialect {
   const id = upstream.dialects.find((dialect) => dialect === 'openai-chat') ?? upstream.dialects[0];
-  if (id === undefined) throw new Error(`${upstream.id} speaks no chat dialect and was chosen for one`);
+  if (id === undefined) throw new Error(`${upstream.id} was chosen for a chat, and has no chat dialect`);
   return chatDialects[id];
 }
 
-function planJudgement(known: Parameters<typeof createJudgeJob>[0], target: Target): AttemptPlan {
-  const { moderation, purchase, headers: own, newId } = known;
+function planJudgement(call: Parameters<typeof createJudgeJob>[0], target: Target): AttemptPlan {
+  const { moderation, purchase, headers: own, newId } = call;
   const { upstream, upstreamModel } = target;
   const dialect = dialectOf(target);
   const { proofOrigin } = upstream;
@@ -88,7 +88,7 @@ function planJudgement(known: Parameters<typeof createJudgeJob>[0], target: Targ
   };
   const encoded = dialect.codec.encodeRequest(writeJudgement(moderation.inputs, purchase.requestedModel), fit);
   const path = upstream.vendor.locate({ dialect: dialect.id, operation: 'generate', upstreamModel });
-  if (path === undefined) throw new Error(`${upstream.vendor.id} speaks ${dialect.id} and has no route for it`);
+  if (path === undefined) throw new Error(`${upstream.vendor.id} has the dialect ${dialect.id} without a route for it`);
   const headers = createUpstreamHeaders(
     { operation: 'generate', body: {}, headers: own },
     target,
@@ -105,7 +105,7 @@ function planJudgement(known: Parameters<typeof createJudgeJob>[0], target: Targ
       body: Buffer.from(JSON.stringify(encoded.body)),
     },
     upstreamDialect: dialect,
-    relay: createRelay(known, target, { dialect, encoded, reading: { proofOrigin, newId, notes: fit.notes }, notes }),
+    relay: createRelay(call, target, { dialect, encoded, reading: { proofOrigin, newId, notes: fit.notes }, notes }),
     translation: { upstream: dialect, notes: { list: () => notes }, replyNotes: { list: () => [] } },
   };
 }
@@ -114,8 +114,7 @@ function planJudgement(known: Parameters<typeof createJudgeJob>[0], target: Targ
 function refuseAddresses({ inputs }: Moderation, { codec }: ChatDialect, { fetchesUrls }: ModelTraits): void {
   const hasAddress = inputs.flat().some((part) => part.kind === 'image' && !part.url.startsWith('data:'));
   if (!hasAddress || (fetchesUrls && codec.takesAddressOf.includes('image'))) return;
-  const message =
-    'input: a chat model judges here that cannot be given the address of a picture; send the picture inline, as a data: address';
+  const message = 'input: this chat model cannot fetch images by URL; send the image as a data: URL';
   throw new GatewayError('untranslatable_field', message, { param: 'input' });
 }
 
@@ -130,7 +129,7 @@ type Judging = {
   readonly notes: readonly TranslationNote[];
 };
 
-function createRelay({ callId, moderation, purchase }: KnownModeration, { upstream }: Target, judging: Judging): ReplyRelay {
+function createRelay({ callId, moderation, purchase }: PreparedModeration, { upstream }: Target, judging: Judging): ReplyRelay {
   const { dialect, notes } = judging;
   const { inputs } = moderation;
   return {
@@ -143,7 +142,7 @@ function createRelay({ callId, moderation, purchase }: KnownModeration, { upstre
     readReply: (reply) => dialect.readReply(reply),
     writeReply: (reply, bytes) => {
       const results = readJudgement(textOf(reply, judging), inputs.length);
-      if (results === undefined) throw judgesNot(upstream.id, bytes.length);
+      if (results === undefined) throw lacksVerdicts(upstream.id, bytes.length);
       return Buffer.from(JSON.stringify(writeModerationReply(results, inputs, { id: callId, model: purchase.requestedModel })));
     },
     openStream: () => {
@@ -153,7 +152,7 @@ function createRelay({ callId, moderation, purchase }: KnownModeration, { upstre
   };
 }
 
-/** The text of an answer, which may be what a function was called with. */
+/** The text of an answer, or the arguments if the model called a function instead. */
 function textOf(reply: unknown, { dialect, encoded, reading }: Judging): string {
   const restore = restoreTools(encoded);
   const { parts } = foldEvents(replayReply(dialect.codec.decodeReply(reply, reading)).flatMap((event) => restore(event)));

@@ -17,19 +17,19 @@ const { relay, upstreamRequest } = job.plan({ upstream, upstreamModel: 'theirs' 
 
 const verdict = { flagged: false, categories: { hate: false }, category_scores: { hate: 0 } };
 
-test('the request goes on with the name of the model there, and without what is null', () => {
+test('the target gets its own name of the model, and no fields that are null', () => {
   assert.equal(upstreamRequest.path, '/base/moderations');
   assert.deepEqual(JSON.parse(String(upstreamRequest.body)), { model: 'theirs', input: body.input });
 });
 
-test('a reply that leaves an input unjudged reaches no client: what was not judged must not pass for harmless', () => {
+test('a reply that lacks a verdict does not reach the client, so that no unjudged input seems harmless', () => {
   const whole = relay.writeReply({ id: 'm', model: 'theirs', results: [verdict, verdict] }, Buffer.alloc(0));
   assert.equal(JSON.parse(whole.toString()).model, 'asked');
   for (const results of [[], [verdict], [verdict, {}]])
     assert.throws(() => relay.writeReply({ results }, Buffer.alloc(0)), { code: 'upstream_invalid_reply' });
 });
 
-test('a picture is held for by the most that it comes to, and text by its bytes', () => {
+test('the hold covers the most tokens of an image, and the bytes of text', () => {
   const image = { type: 'image_url', image_url: { url: 'https://a.example/b.png' } };
   const { inputs, bounds } = readModeration({ input: [{ type: 'text', text: 'é' }, image] }, { validation: 'compatible' });
   assert.deepEqual([inputs.length, bounds.most], [1, { inputTokens: 8194 }]);

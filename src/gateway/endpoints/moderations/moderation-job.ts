@@ -14,28 +14,28 @@ import type { Target } from '../../attempts/routing/target.ts';
 import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import type { Moderation } from './read-moderation.ts';
 
-/** Content that is to be sent to where it is judged. */
-export type KnownModeration = {
+/** A moderation request that can be sent. */
+export type PreparedModeration = {
   readonly callId: string;
   readonly body: JsonObject;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly moderation: Moderation;
-  /** Its prices are those that it is held by. */
+  /** Has the prices that the hold used. */
   readonly purchase: Purchase;
 };
 
-/** What the attempts of a call send: the request with the name that its model has at the target. */
-export function createModerationJob(known: KnownModeration): CallJob {
-  const { moderation, purchase, body } = known;
+/** Creates the job of a moderation. Each target gets the request with its own name of the model. */
+export function createModerationJob(call: PreparedModeration): CallJob {
+  const { moderation, purchase, body } = call;
   return {
     isFree: false,
-    plan: (target) => ({ kind: 'exchange', upstreamRequest: createRequest(known, target), relay: createRelay(known, target) }),
+    plan: (target) => ({ kind: 'exchange', upstreamRequest: createRequest(call, target), relay: createRelay(call, target) }),
     digest: () => digestRequest(Buffer.from(JSON.stringify(body))),
     sent: () => {},
-    // Nothing is delivered before the reply is whole: the call is over then.
+    // A reply is delivered whole, so no attempt follows a delivery.
     forget: () => {},
     bound: ({ target, pricingParameters }) => ({
-      // Replies report no usage: there is no figure that could be wrong.
+      // Replies report no usage, so no figure can be wrong.
       isSuspicious: () => false,
       find: () => {
         const { most } = moderation.bounds;
@@ -45,24 +45,24 @@ export function createModerationJob(known: KnownModeration): CallJob {
   };
 }
 
-function createRequest({ body, headers: own }: KnownModeration, target: Target): UpstreamRequest {
+function createRequest({ body, headers: own }: PreparedModeration, target: Target): UpstreamRequest {
   const { upstream, upstreamModel } = target;
   const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
   const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
-  // Clients write null for what they leave out; the vendors refuse it.
-  const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
+  // Clients send null for absent fields; vendors refuse it.
+  const present = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null));
   const path = `${upstream.basePath}${upstream.services.moderations ?? ''}`;
-  return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...given, model: upstreamModel })) };
+  return { path, method: 'POST', headers, body: Buffer.from(JSON.stringify({ ...present, model: upstreamModel })) };
 }
 
-function createRelay({ callId, moderation, purchase }: KnownModeration, { upstream }: Target): ReplyRelay {
+function createRelay({ callId, moderation, purchase }: PreparedModeration, { upstream }: Target): ReplyRelay {
   return {
     upstreamFraming: undefined,
     replyHeaders: (received) => ({ 'content-type': 'application/json', ...passReplyHeaders(upstream, received, callId) }),
     readReply: (reply) => readReport(reply, moderation.inputs.length),
     writeReply: (reply, bytes) => {
       if (!isJsonObject(reply) || readModerationReply(reply, moderation.inputs.length) === undefined)
-        throw judgesNot(upstream.id, bytes.length);
+        throw lacksVerdicts(upstream.id, bytes.length);
       return Buffer.from(JSON.stringify({ ...reply, model: purchase.requestedModel }));
     },
     openStream: () => {
@@ -82,8 +82,8 @@ function readReport(reply: unknown, inputs: number): ReplyReport {
   };
 }
 
-/** The error for a reply that judges less than was asked. */
-export function judgesNot(upstreamId: string, length: number): GatewayError {
+/** The error for a reply that lacks verdicts. */
+export function lacksVerdicts(upstreamId: string, length: number): GatewayError {
   const message = "Upstream connection error: the model service's reply does not judge every input.";
   return new GatewayError('upstream_invalid_reply', message, { internal: `${upstreamId} answered with ${length} bytes` });
 }

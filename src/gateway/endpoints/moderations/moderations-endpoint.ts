@@ -8,7 +8,7 @@ import { serveModerations } from './serve-moderations.ts';
 
 const label = 'openai-moderations';
 
-/** Verdicts on texts and pictures. */
+/** Verdicts on texts and images. */
 export const moderationsEndpoint: Endpoint<PlainServices> = {
   name: 'moderations',
   routes: [
@@ -21,7 +21,7 @@ export const moderationsEndpoint: Endpoint<PlainServices> = {
         operation: () => ({
           summary: 'Judge content by the categories of a moderation policy',
           security: carriers,
-          responses: { 200: { description: 'A verdict on each input, in their order.' } },
+          responses: { 200: { description: 'A verdict on each input, in the order of the inputs.' } },
         }),
       },
       serve: (services, http) => serveModerations(services, http, beginReport(services, http, label)),

@@ -4,13 +4,13 @@ import { boundsOfJudgement, factsOfJudgement } from './judge-job.ts';
 import { readModeration } from './read-moderation.ts';
 import { findStandIn } from './stand-in.ts';
 
-/** Reads a request as a call of it would be read. @throws GatewayError */
-export function quoteModerations(asked: QuoteTarget<PlainServices>): QuotedCall {
-  const moderation = readModeration(asked.body, asked.settings);
-  const judged = findStandIn(asked.settings, moderation);
+/** Quotes a moderation request. @throws GatewayError if the call would be refused */
+export function quoteModerations(query: QuoteTarget<PlainServices>): QuotedCall {
+  const moderation = readModeration(query.body, query.settings);
+  const judged = findStandIn(query.settings, moderation);
   const facts = judged === undefined ? moderation.facts : factsOfJudgement(judged);
   const boundAt = judged === undefined ? () => moderation.bounds : boundsOfJudgement(judged);
-  const targets = rankRouted(asked, facts, { kind: judged === undefined ? 'moderation' : 'chat' });
+  const targets = rankRouted(query, facts, { kind: judged === undefined ? 'moderation' : 'chat' });
   return {
     dialect: 'openai-moderations',
     requestedModel: facts.requestedModel,

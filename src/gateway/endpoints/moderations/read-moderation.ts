@@ -6,22 +6,22 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { checkAddress } from '../../attempts/exchange/private-addresses.ts';
 import type { CallSettings } from '../../settings/call-settings.ts';
 
-/** Content that is to be judged, checked. */
+/** A validated moderation request. */
 export type Moderation = {
-  /** What has a verdict each. */
+  /** Each input gets a verdict. */
   readonly inputs: ModerationRequest['inputs'];
   readonly facts: CallFacts;
-  /** What it may use: the one reckoning of holds and of quotes. */
+  /** The usage bounds, for holds and quotes alike. */
   readonly bounds: UsageBounds;
 };
 
-/** A picture is at most some 5,000 tokens with every vendor's present models. */
+/** An image has at most about 5,000 tokens with the present models of every vendor. */
 const imageTokensMax = 8192;
 const imageTokensExpected = 1024;
 
 type ModerationSettings = Pick<CallSettings, 'validation' | 'allowsPrivateMedia'>;
 
-/** @throws GatewayError that names the field */
+/** Validates a moderation request. @throws GatewayError that names the field */
 export function readModeration(body: JsonObject, { validation, allowsPrivateMedia }: ModerationSettings): Moderation {
   const { requestedModel, inputs } = readModerationRequest(body, validation);
   let inputCharacters = 0;
@@ -30,7 +30,7 @@ export function readModeration(body: JsonObject, { validation, allowsPrivateMedi
   for (const part of inputs.flat()) {
     if (part.kind === 'image') {
       images += 1;
-      // Whoever judges it may fetch it from inside the operator's network.
+      // The judging server may fetch it from inside the operator's network.
       if (allowsPrivateMedia !== true) checkAddress(part.url, 'input');
     } else {
       inputCharacters += part.text.length;

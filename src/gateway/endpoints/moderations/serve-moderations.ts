@@ -7,7 +7,10 @@ import { moderationVoice } from './moderation-voice.ts';
 import { readModeration } from './read-moderation.ts';
 import { findStandIn } from './stand-in.ts';
 
-/** Serves POST /v1/moderations. Returns when the call's first attempt runs, which goes on by itself. @throws GatewayError before anything was spent */
+/**
+ * Serves POST /v1/moderations. Returns when the first attempt runs.
+ * @throws GatewayError before anything was spent
+ */
 export async function serveModerations(gateway: PlainServices, http: EndpointRequest, report: CallReport): Promise<void> {
   const call = await receivePlainCall(gateway, http, moderationVoice, report);
   if (call === undefined) return;

@@ -16,7 +16,7 @@ const errors = [400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503, 504]
 const document: Schema = { anyOf: [{ type: 'string' }, { type: 'object' }] };
 const results: Schema = {
   type: 'array',
-  items: object({ index: count('Place of the document in the request.'), relevance_score: { type: 'number' }, document }, [
+  items: object({ index: count('Position of the document in the request.'), relevance_score: { type: 'number' }, document }, [
     'index',
     'relevance_score',
   ]),
@@ -25,25 +25,28 @@ const meta: Schema = {
   type: 'object',
   properties: {
     api_version: { type: 'object', properties: { version: { type: 'string' } } },
-    billed_units: { type: 'object', properties: { search_units: count('Where these are billed.'), input_tokens: count('Else.') } },
-    tokens: { type: 'object', properties: { input_tokens: count('What was read.') } },
+    billed_units: {
+      type: 'object',
+      properties: { search_units: count('Search units, if they are billed.'), input_tokens: count('Tokens, if they are billed.') },
+    },
+    tokens: { type: 'object', properties: { input_tokens: count('Input tokens.') } },
   },
 };
-const usage: Schema = { type: 'object', properties: { total_tokens: count('What was read.'), prompt_tokens: count('The same.') } };
+const usage: Schema = { type: 'object', properties: { total_tokens: count('Input tokens.'), prompt_tokens: count('The same.') } };
 
-/** What requests and answers look like. */
+/** Schemas of requests and replies. */
 export const rerankSchemas: Schemas = {
   RerankRequest: object(
     {
-      model: text('The model, as the configuration names it.', { minLength: 1 }),
-      query: text('What the documents are to fit.', { minLength: 1 }),
+      model: text('The name of the model in the configuration.', { minLength: 1 }),
+      query: text('The query by which the documents are ranked.', { minLength: 1 }),
       documents: { type: 'array', minItems: 1, items: document, description: 'Texts, or objects with a `text`.' },
-      top_n: count('How many results are wanted. Default: all.'),
-      top_k: count('The same, as Voyage has it.'),
-      return_documents: { type: 'boolean', description: 'Whether results bring their documents.' },
-      max_tokens_per_doc: count('Where documents are cut (Cohere v2).'),
-      rank_fields: { type: 'array', items: { type: 'string' }, description: 'Members of documents that are ranked (Cohere v1).' },
-      truncation: { type: 'boolean', description: 'Whether what is too long is cut (Voyage).' },
+      top_n: count('The maximum of results. Default: all.'),
+      top_k: count('The same, in the spelling of Voyage.'),
+      return_documents: { type: 'boolean', description: 'Whether results contain their documents.' },
+      max_tokens_per_doc: count('Tokens at which documents are truncated (Cohere v2).'),
+      rank_fields: { type: 'array', items: { type: 'string' }, description: 'The ranked members of documents (Cohere v1).' },
+      truncation: { type: 'boolean', description: 'Whether texts that are too long are truncated (Voyage).' },
     },
     ['model', 'query', 'documents'],
   ),
@@ -65,7 +68,7 @@ export const rerankSchemas: Schemas = {
 /** Describes a route for OpenAPI. */
 export function rerankOperation(path: string): object {
   return {
-    summary: path.startsWith('/v2/') ? 'Rank documents, as Cohere v2 has it' : 'Rank documents, as Cohere v1, Jina or Voyage have it',
+    summary: path.startsWith('/v2/') ? 'Rank documents (Cohere v2)' : 'Rank documents (Cohere v1, Jina, Voyage)',
     security: carriers,
     requestBody: { required: true, content: content('application/json', ref('RerankRequest')) },
     responses: {

@@ -5,11 +5,11 @@ import type { PlainServices } from '../shared/plain-call.ts';
 import { boundsOfRanking } from './ranking-bounds.ts';
 import { readRanking } from './read-ranking.ts';
 
-/** Reads a request for a ranking as a call of it would be read. @throws GatewayError */
-export function quoteRerank(asked: QuoteTarget<PlainServices>, path: string): QuotedCall {
-  const { body, settings, caller } = asked;
-  const ranking = readRanking(body, chooseRerankForm(path, body), settings.validation, asksForStrict(caller, asked.headers));
-  const targets = rankRouted(asked, ranking.facts, { kind: 'rerank' });
+/** Quotes a ranking request. @throws GatewayError if the call would be refused */
+export function quoteRerank(query: QuoteTarget<PlainServices>, path: string): QuotedCall {
+  const { body, settings, caller } = query;
+  const ranking = readRanking(body, chooseRerankForm(path, body), settings.validation, asksForStrict(caller, query.headers));
+  const targets = rankRouted(query, ranking.facts, { kind: 'rerank' });
   const boundAt = boundsOfRanking(ranking);
   return {
     dialect: 'rerank',

@@ -7,7 +7,7 @@ import { readRanking } from './read-ranking.ts';
 import { createRerankJob } from './rerank-job.ts';
 
 /**
- * Makes one call for a ranking, of a client or of the gateway's own search. Returns when its first attempt runs.
+ * Makes one ranking call, of a client or of file search. Returns when the first attempt runs.
  * @throws GatewayError before anything was spent
  */
 export async function rank(gateway: PlainServices, call: PlainCall, form: RerankForm, voice: ErrorVoice): Promise<void> {

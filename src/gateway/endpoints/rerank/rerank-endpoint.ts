@@ -16,13 +16,13 @@ function route(path: string): EndpointRoute<PlainServices> {
     method: 'POST',
     path,
     identifiedBy: 'body',
-    quote: () => (asked) => quoteRerank(asked, path),
+    quote: () => (query) => quoteRerank(query, path),
     openApi: { operation: () => rerankOperation(path) },
     serve: (services, http) => serveRerank(services, http, beginReport(services, http, label), voiceOf(path)),
   };
 }
 
-/** Rankings of documents, in the spellings of Cohere, Jina and Voyage. */
+/** Rankings, in the spellings of Cohere, Jina and Voyage. */
 export const rerankEndpoint: Endpoint<PlainServices> = {
   name: 'rerank',
   routes: ['/v1/rerank', '/v2/rerank', '/rerank'].map(route),

@@ -21,7 +21,7 @@ function targetOf(rerank: 'cohere' | 'jina' | 'voyage' | 'vllm', basePath: strin
 
 const planOf = (target: Target): AttemptPlan => job.plan(target) as AttemptPlan;
 
-test('the address of an upstream may end in the version of its chats, or in what Cohere has for clients of OpenAI', () => {
+test('the base URL may end in a version, or in the path that Cohere has for clients of OpenAI', () => {
   for (const [spelling, basePath, path] of [
     ['cohere', '/compatibility/v1', '/v2/rerank'],
     ['cohere', '/v2', '/v2/rerank'],
@@ -33,7 +33,7 @@ test('the address of an upstream may end in the version of its chats, or in what
     assert.equal(planOf(targetOf(spelling, basePath)).upstreamRequest.path, path, `${spelling} ${basePath}`);
 });
 
-test('what one target cannot be asked is noted for that one alone', () => {
+test('a field that one target does not support is noted for that target only', () => {
   const fieldsAt = (spelling: 'cohere' | 'jina') =>
     planOf(targetOf(spelling, '/v1'))
       .translation?.notes.list()
@@ -42,13 +42,13 @@ test('what one target cannot be asked is noted for that one alone', () => {
   assert.deepEqual(fieldsAt('jina'), ['max_tokens_per_doc']);
 });
 
-test('a reply that has begun is known by its units where these are billed, and by nothing elsewhere', () => {
+test('a reply that has begun counts its search units if these are billed, and nothing otherwise', () => {
   const begunAt = (spelling: 'cohere' | 'jina') => planOf(targetOf(spelling, '/v1')).relay.begun?.().usageReport?.usage;
   assert.deepEqual(begunAt('cohere'), { searchUnits: 1 });
   assert.equal(begunAt('jina'), undefined);
 });
 
-test('figures beyond what the request can come to are looked into, and usual ones are not', () => {
+test('figures above the bounds of the request are suspicious, and usual ones are not', () => {
   const target = targetOf('cohere', '/v1');
   const bound = job.bound({ target, plan: planOf(target), pricingParameters: undefined });
   assert.deepEqual(
@@ -60,7 +60,7 @@ test('figures beyond what the request can come to are looked into, and usual one
   assert.equal(bound.find().most.searchUnits, 1);
 });
 
-test('a reply in which a document stands that was not sent is no ranking', () => {
+test('a reply that names a document that was not sent is invalid', () => {
   const { relay } = planOf(targetOf('vllm', '/v1'));
   const reply = { results: [{ index: 7, relevance_score: 1 }] };
   assert.throws(() => relay.writeReply(reply, Buffer.from('{}')), { code: 'upstream_invalid_reply' });

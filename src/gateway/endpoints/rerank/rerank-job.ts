@@ -22,41 +22,41 @@ import { readErrorAnswer } from '../shared/read-error-answer.ts';
 import { boundsOfRanking, expectedUse, usualUnits } from './ranking-bounds.ts';
 import type { Ranking } from './read-ranking.ts';
 
-/** A ranking that is to be asked for. */
-type KnownRanking = {
+/** A ranking request that can be sent. */
+type PreparedRanking = {
   readonly callId: string;
   readonly body: JsonObject;
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Whose spelling the client uses. */
+  /** The spelling of the client. */
   readonly form: RerankForm;
   readonly ranking: Ranking;
-  /** Whether the client wants nothing left out. */
+  /** Whether a loss is refused. */
   readonly isStrict: boolean;
-  /** Its prices are those that it is held by. */
+  /** Has the prices that the hold used. */
   readonly purchase: Purchase;
 };
 
-/** What the attempts of a ranking send: the request in the spelling of the target. */
-export function createRerankJob(known: KnownRanking): CallJob {
+/** Creates the job of a ranking. Each target gets the request in its own spelling. */
+export function createRerankJob(call: PreparedRanking): CallJob {
   return {
     isFree: false,
-    plan: (target) => planRanking(known, target),
-    uses: (target) => expectedUse(known.ranking, target),
-    digest: () => digestRequest(Buffer.from(JSON.stringify(known.body))),
+    plan: (target) => planRanking(call, target),
+    uses: (target) => expectedUse(call.ranking, target),
+    digest: () => digestRequest(Buffer.from(JSON.stringify(call.body))),
     sent: () => {},
-    // Nothing is delivered before the reply is whole: the call is over then.
+    // A reply is delivered whole, so no attempt follows a delivery.
     forget: () => {},
-    bound: (attempt) => boundUsage(known, attempt),
+    bound: (attempt) => boundUsage(call, attempt),
   };
 }
 
-function planRanking(known: KnownRanking, target: Target): AttemptPlan {
-  const { ranking, body, headers: own, isStrict } = known;
+function planRanking(call: PreparedRanking, target: Target): AttemptPlan {
+  const { ranking, body, headers: own, isStrict } = call;
   const { upstream, upstreamModel } = target;
   const spelling: RerankInterface = upstream.services.rerank ?? 'vllm';
-  const notes = createFieldNotes(isStrict);
-  const { json } = writeRerankRequest(ranking.request, spelling, upstreamModel, notes);
-  const noted = [...ranking.notes, ...notes.list()];
+  const fieldNotes = createFieldNotes(isStrict);
+  const { json } = writeRerankRequest(ranking.request, spelling, upstreamModel, fieldNotes);
+  const notes = [...ranking.notes, ...fieldNotes.list()];
   const dialects = { client: 'openai-chat', upstream: 'openai-chat' } as const;
   const headers = createUpstreamHeaders({ operation: 'generate', body, headers: own }, target, dialects, undefined);
   const upstreamRequest = {
@@ -65,17 +65,17 @@ function planRanking(known: KnownRanking, target: Target): AttemptPlan {
     headers,
     body: Buffer.from(JSON.stringify(json)),
   };
-  const list = (): readonly TranslationNote[] => noted;
+  const list = (): readonly TranslationNote[] => notes;
   return {
     kind: 'exchange',
     upstreamRequest,
-    relay: createRelay(known, target, noted),
-    ...(noted.length > 0 && { translation: { upstream: { id: `rerank-${spelling}` }, notes: { list }, replyNotes: { list: () => [] } } }),
+    relay: createRelay(call, target, notes),
+    ...(notes.length > 0 && { translation: { upstream: { id: `rerank-${spelling}` }, notes: { list }, replyNotes: { list: () => [] } } }),
   };
 }
 
-function createRelay(known: KnownRanking, target: Target, notes: readonly TranslationNote[]): ReplyRelay {
-  const { callId, form, ranking } = known;
+function createRelay(call: PreparedRanking, target: Target, notes: readonly TranslationNote[]): ReplyRelay {
+  const { callId, form, ranking } = call;
   const { request } = ranking;
   const { upstream } = target;
   const read = (reply: unknown): RerankReply | undefined => (isJsonObject(reply) ? readRerankReply(reply, request) : undefined);
@@ -88,13 +88,13 @@ function createRelay(known: KnownRanking, target: Target, notes: readonly Transl
     }),
     begun: () => {
       const usage = expectedUse(ranking, target);
-      // Units are known from the request; tokens are estimated by the books.
+      // Search units follow from the request; the books estimate tokens.
       return { outputCharacters: 0, ...(usage.searchUnits !== undefined && { usageReport: { usage, raw: undefined, trustworthy: true } }) };
     },
     readReply: (reply) => reportOf(reply, read(reply)),
     writeReply: (reply, bytes, charged) => {
       const ranked = read(reply);
-      if (ranked === undefined) throw holdsNone(upstream.id, bytes.length);
+      if (ranked === undefined) throw noRanking(upstream.id, bytes.length);
       const usage = charged?.(reportOf(reply, ranked), true).usage ?? ranked.usage?.usage ?? {};
       return Buffer.from(JSON.stringify(writeRerankReply(ranked, request, form, { id: callId, usage })));
     },
@@ -115,20 +115,20 @@ function reportOf(reply: unknown, ranked: RerankReply | undefined): ReplyReport 
   };
 }
 
-function holdsNone(upstreamId: string, length: number): GatewayError {
+function noRanking(upstreamId: string, length: number): GatewayError {
   return new GatewayError(
     'upstream_invalid_reply',
-    "Upstream connection error: the model service's reply holds no ranking of these documents.",
+    "Upstream connection error: the model service's reply has no ranking of these documents.",
     {
       internal: `${upstreamId} answered with ${length} bytes`,
     },
   );
 }
 
-function boundUsage({ ranking, purchase }: KnownRanking, { target, pricingParameters }: PlannedAttempt): UsageBound {
+function boundUsage({ ranking, purchase }: PreparedRanking, { target, pricingParameters }: PlannedAttempt): UsageBound {
   const { request, facts } = ranking;
   return {
-    // A text has more characters than tokens, nearly always.
+    // A text nearly always has more characters than tokens.
     isSuspicious: (usage) =>
       countInput(usage) > facts.inputCharacters || (usage.outputTokens ?? 0) > 0 || (usage.searchUnits ?? 0) > usualUnits(request),
     find: () => {

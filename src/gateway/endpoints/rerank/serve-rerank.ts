@@ -8,7 +8,10 @@ import { type PlainServices, receivePlainCall } from '../shared/plain-call.ts';
 import { rank } from './rank-call.ts';
 import { rerankVoice } from './rerank-voice.ts';
 
-/** Serves a request for a ranking. Returns when the call's first attempt runs, which goes on by itself. @throws GatewayError before the body is read */
+/**
+ * Serves a ranking request. Returns when the first attempt runs.
+ * @throws GatewayError before the body is read
+ */
 export async function serveRerank(gateway: PlainServices, http: EndpointRequest, report: CallReport, pathVoice: ErrorVoice): Promise<void> {
   const call = await receivePlainCall(gateway, http, pathVoice, report);
   if (call === undefined) return;
@@ -18,7 +21,7 @@ export async function serveRerank(gateway: PlainServices, http: EndpointRequest,
     await rank(gateway, call, form, voice);
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error;
-    // The path is shared by three vendors, and the body says which of them words this.
+    // Three vendors share the path; the body decides which format errors have.
     report.refused(error);
     writeError(http.response, voice, error, http.callId);
   }

@@ -2,7 +2,7 @@ import type { ItemPage } from '../../../conversations/response-store.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { type Include, showItem } from '../../../dialects/openai-responses/show-item.ts';
 
-/** A page of items in the envelope of the interface's lists. */
+/** A page of items as a list object of the interface. */
 export function describeList({ items, hasMore }: ItemPage, include: Include): JsonObject {
   return {
     object: 'list',

@@ -8,7 +8,7 @@ const limitMax = 100;
 const isIncludeValue = (value: string): value is IncludeValue => (includeValues as readonly string[]).includes(value);
 
 /**
- * What a request asks to be shown besides. Clients write the list as `include[]=a&include[]=b`, `include=a&include=b` or `include=a,b`.
+ * The requested additional members. Clients write `include[]=a&include[]=b`, `include=a&include=b` or `include=a,b`.
  * @throws GatewayError `invalid_value`
  */
 export function readInclude(query: URLSearchParams): Include {
@@ -16,7 +16,7 @@ export function readInclude(query: URLSearchParams): Include {
   for (const [name, value] of query) {
     if (!/^include(?:\[[0-9]*\])?$/.test(name)) continue;
     for (const word of value.split(',')) {
-      if (!isIncludeValue(word)) throw invalid('include', word, `one of ${includeValues.map((known) => `'${known}'`).join(', ')}`);
+      if (!isIncludeValue(word)) throw invalid('include', word, `one of ${includeValues.map((value) => `'${value}'`).join(', ')}`);
       include.add(word);
     }
   }
@@ -24,7 +24,7 @@ export function readInclude(query: URLSearchParams): Include {
 }
 
 /**
- * Which page of a list a request asks for.
+ * The requested page of a list.
  * @throws GatewayError `invalid_value`
  */
 export function readPageQuery(query: URLSearchParams): PageQuery {
@@ -39,7 +39,7 @@ export function readPageQuery(query: URLSearchParams): PageQuery {
 }
 
 /**
- * A flag of the query; false where it is absent.
+ * A flag of the query; false if it is absent.
  * @throws GatewayError `invalid_value`
  */
 export function readFlag(query: URLSearchParams, name: string): boolean {

@@ -18,18 +18,18 @@ const dayMs = 86_400_000;
 export async function serveConversation(
   { conversations }: StoredObjects,
   route: ConversationRoute,
-  asked: StoredObjectRequest,
+  http: StoredObjectRequest,
 ): Promise<object> {
-  if (route.object === 'item') return await serveItem(conversations, route.action, asked);
-  const id = asked.params['id'] ?? '';
-  const { userName } = asked.caller;
+  if (route.object === 'item') return await serveItem(conversations, route.action, http);
+  const id = http.params['id'] ?? '';
+  const { userName } = http.caller;
   switch (route.action) {
     case 'create':
-      return await create(conversations, asked);
+      return await create(conversations, http);
     case 'show':
       return describe(await found(conversations.findConversation(userName, id), 'Conversation', id));
     case 'update': {
-      const { metadata } = await readBody('update', asked);
+      const { metadata } = await readBody('update', http);
       return describe(await found(conversations.updateConversation(userName, id, toMetadata(metadata)), 'Conversation', id));
     }
     case 'delete':
@@ -40,20 +40,20 @@ export async function serveConversation(
 
 type ItemAction = Extract<StoredObjectRoute, { object: 'item' }>['action'];
 
-async function serveItem(conversations: Conversations, action: ItemAction, asked: StoredObjectRequest): Promise<object> {
-  const { userName } = asked.caller;
-  const { id = '', itemId = '' } = asked.params;
-  const include = readInclude(asked.query);
+async function serveItem(conversations: Conversations, action: ItemAction, http: StoredObjectRequest): Promise<object> {
+  const { userName } = http.caller;
+  const { id = '', itemId = '' } = http.params;
+  const include = readInclude(http.query);
   switch (action) {
     case 'list': {
-      const page = conversations.listConversationItems(userName, id, readPageQuery(asked.query));
+      const page = conversations.listConversationItems(userName, id, readPageQuery(http.query));
       return describeList(await found(page, 'Conversation', id), include);
     }
     case 'add': {
-      const body = await readBody('add-items', asked);
-      // Known first: whoever may not add to it learns nothing of what the items refer to.
+      const body = await readBody('add-items', http);
+      // First: a caller who may not add items must not learn whether the items that they name exist.
       await found(conversations.findConversation(userName, id), 'Conversation', id);
-      const items = await resolveItems(conversations, body['items'], asked);
+      const items = await resolveItems(conversations, body['items'], http);
       if (!(await conversations.appendItems(userName, id, items))) throw notFound('Conversation', id);
       return describeList({ items, hasMore: false }, include);
     }
@@ -69,17 +69,17 @@ async function serveItem(conversations: Conversations, action: ItemAction, asked
   }
 }
 
-async function create(conversations: Conversations, asked: StoredObjectRequest): Promise<object> {
-  const body = await readBody('create', asked);
-  const { caller, settings, nowMs, newId } = asked;
-  const keptMs = (caller.responseRetentionDays ?? settings.retentionDays) * dayMs;
-  if (keptMs === 0) {
-    const text = 'nothing is stored for this API key, and a conversation is something stored; send the whole input with each request';
+async function create(conversations: Conversations, http: StoredObjectRequest): Promise<object> {
+  const body = await readBody('create', http);
+  const { caller, settings, nowMs, newId } = http;
+  const retentionMs = (caller.responseRetentionDays ?? settings.retentionDays) * dayMs;
+  if (retentionMs === 0) {
+    const text = 'this API key stores nothing, so it cannot have conversations; send the whole input with each request';
     throw new GatewayError('invalid_value', text);
   }
-  const items = await resolveItems(conversations, body['items'], asked);
+  const items = await resolveItems(conversations, body['items'], http);
   const metadata = toMetadata(body['metadata']);
-  const conversation = { id: newId('conv'), userName: caller.userName, createdAtMs: nowMs, keptMs, metadata };
+  const conversation = { id: newId('conv'), userName: caller.userName, createdAtMs: nowMs, keptMs: retentionMs, metadata };
   await conversations.createConversation(conversation, items);
   return describe(conversation);
 }
@@ -90,16 +90,16 @@ async function readBody(kind: ConversationBody, { request, settings, mayHold }: 
   return body;
 }
 
-/** Items as they are kept: those that only name a stored one are replaced by it. */
-async function resolveItems(conversations: Conversations, values: unknown, asked: StoredObjectRequest): Promise<readonly JsonObject[]> {
+/** Items in their stored form. A reference is replaced by the item that it names. */
+async function resolveItems(conversations: Conversations, values: unknown, http: StoredObjectRequest): Promise<readonly JsonObject[]> {
   const items = onlyObjects(values);
   const named = items.filter(isItemReference).map(({ id }) => id);
-  const known = named.length === 0 ? new Map<string, JsonObject>() : await conversations.findItems(asked.caller.userName, named);
+  const referenced = named.length === 0 ? new Map<string, JsonObject>() : await conversations.findItems(http.caller.userName, named);
   return items.map((item) => {
-    if (!isItemReference(item)) return toStoredItem(item, asked.newId);
-    const meant = known.get(item.id);
-    if (meant === undefined) throw notFound('Item', item.id);
-    return meant;
+    if (!isItemReference(item)) return toStoredItem(item, http.newId);
+    const found = referenced.get(item.id);
+    if (found === undefined) throw notFound('Item', item.id);
+    return found;
   });
 }
 

@@ -40,7 +40,7 @@ async function setUp(more: Partial<StoredObjects> = {}) {
   return { conversations, ask };
 }
 
-test('a response that an upstream keeps is deleted there first, and stays where that fails', async () => {
+test('a response that an upstream stores is deleted there first, and stays if that fails', async () => {
   const deletedThere: unknown[] = [];
   let fails = true;
   const { conversations, ask } = await setUp({
@@ -58,7 +58,7 @@ test('a response that an upstream keeps is deleted there first, and stays where 
   await assert.rejects(ask('delete'), { code: 'object_not_found', message: "Response with id 'resp_1' not found." });
 });
 
-test('a stream is written by whoever can, for the user alone', async () => {
+test('a stored stream is written for its user only', async () => {
   const streams: unknown[] = [];
   const { ask } = await setUp({
     streamStored: async ({ userName, id, query }) => void streams.push([userName, id, query.get('starting_after')]),

@@ -11,12 +11,12 @@ import type { StoredObjectRoute, StoredObjects } from './stored-objects.ts';
 
 type StoredServices = AdmissionServices & Pick<AttemptServices, 'settings' | 'newId'> & { readonly storedObjects: StoredObjects };
 
-/** By object and action. */
+/** Summaries by object and action. */
 const summaries: Readonly<Record<string, string>> = {
-  'response show': 'A stored response; `include` asks for more of its items',
+  'response show': 'A stored response; `include` adds members to its items',
   'response delete': 'Deletes a stored response',
   'response cancel': 'Cancels a response that is generated in the background',
-  'response list-input-items': 'The items that were its input, those of earlier responses included',
+  'response list-input-items': 'Its input items, including those of earlier responses',
   'conversation create': 'Creates a conversation',
   'conversation show': 'A conversation',
   'conversation update': 'Replaces its metadata',
@@ -32,7 +32,7 @@ function describe({ object, action }: StoredObjectRoute): object {
     summary: summaries[`${object} ${action}`] ?? '',
     security: carriers,
     responses: {
-      200: { description: 'The object, or what became of it.' },
+      200: { description: 'The object, or the result of the action.' },
       ...Object.fromEntries([400, 401, 404, 503].map((status) => [status, { description: 'See docs/reference/errors.md.' }])),
     },
   };
@@ -48,7 +48,10 @@ function route(method: 'GET' | 'POST' | 'DELETE', path: string, stored: StoredOb
   };
 }
 
-/** Answers with what is stored for the caller's user. Reading and storing it costs this process as a call does: it has to come through the same gate. */
+/**
+ * Serves stored objects of the caller's user. The request passes the gate of calls, because it costs this process as
+ * much as a call.
+ */
 async function serve(services: StoredServices, http: EndpointRequest, stored: StoredObjectRoute, { params }: PathMatch): Promise<void> {
   const { request, response, callId, target } = http;
   const { limits, validation, responseRetentionDays: retentionDays } = services.settings();
@@ -58,8 +61,8 @@ async function serve(services: StoredServices, http: EndpointRequest, stored: St
   const settings = { limits, validation, retentionDays };
   const nowMs = services.clock.nowMs();
   const mayHold = (bytes: number): boolean => admission.holdBytes(bytes);
-  const asked = { caller, callId, request, response, query: target.query, params, settings, nowMs, newId: services.newId, mayHold };
-  const answer = await serveStoredObject(services.storedObjects, stored, asked);
+  const objectRequest = { caller, callId, request, response, query: target.query, params, settings, nowMs, newId: services.newId, mayHold };
+  const answer = await serveStoredObject(services.storedObjects, stored, objectRequest);
   if (answer !== undefined) writeJson(http, 200, answer);
 }
 

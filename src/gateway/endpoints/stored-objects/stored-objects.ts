@@ -14,35 +14,34 @@ type StoredStream = {
   readonly response: ClientReply;
 };
 
-/** A route of what is stored: the object that the path names, and what is done with it. */
+/** A route: the object that the path names, and the action. */
 export type StoredObjectRoute =
   | { readonly object: 'response'; readonly action: 'show' | 'delete' | 'cancel' | 'list-input-items' }
   | { readonly object: 'conversation'; readonly action: 'create' | 'show' | 'update' | 'delete' }
   | { readonly object: 'item'; readonly action: 'list' | 'add' | 'show' | 'delete' };
 
-/** What the routes of stored objects work with. */
 export type StoredObjects = {
   readonly conversations: Conversations;
-  /** Writes the events of a stored response behind the number given, and follows it while it goes on. */
+  /** Writes the events of a stored response after a sequence number, and follows it until it ends. */
   readonly streamStored?: (stream: StoredStream) => Promise<void>;
-  /** Cancels a response that is generated in the background, and resolves with it. */
+  /** Cancels a background response, and resolves with it. */
   readonly cancelStored?: (userName: string, id: string) => Promise<object>;
-  /** Deletes a response at the upstream that keeps it too. Called before it is deleted here; rejects where that could not be done. */
+  /** Deletes a response at the upstream that also stores it, before it is deleted here. Rejects if that fails. */
   readonly deleteAtKeeper?: (keeper: ResponseKeeper, id: string) => Promise<void>;
 };
 
-/** A request for a stored object, of a caller who was let in. */
+/** A request for a stored object, of an authenticated caller. */
 export type StoredObjectRequest = {
   readonly caller: Pick<ApiKey, 'userName' | 'responseRetentionDays'>;
   readonly callId: string;
   readonly request: IncomingMessage;
   readonly response: ClientReply;
   readonly query: URLSearchParams;
-  /** What the path names. */
+  /** Parameters of the path. */
   readonly params: Readonly<Record<string, string | undefined>>;
   readonly settings: { readonly limits: GatewayLimits; readonly validation: ValidationMode; readonly retentionDays: number };
   readonly nowMs: number;
   readonly newId: (prefix: string) => string;
-  /** Whether this process has room for so much of the request's body. */
+  /** Whether this process has memory for this part of the body. */
   readonly mayHold: (bytes: number) => boolean;
 };
