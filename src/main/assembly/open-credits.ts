@@ -1,11 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { createBookVerifier } from '../../billing/credits/book-verifier.ts';
 import { createCreditDesk, type RunningCreditDesk } from '../../billing/credits/create-credit-desk.ts';
 import type { Journal } from '../../billing/journal/journal.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { createFileOnce } from '../../platform/create-file-once.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { MetricRegistry } from '../../platform/metrics/metric-registry.ts';
 import type { Store } from '../../store/store.ts';
@@ -40,13 +41,9 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Several workers may do so at once: the first one's name is everybody's. */
+/** If several workers create an id at once, one wins and all use its id. */
 function createNodeId(path: string): string {
-  try {
-    writeFileSync(path, `${randomBytes(8).toString('hex')}\n`, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  createFileOnce(path, `${randomBytes(8).toString('hex')}\n`);
   return readFileSync(path, 'utf8').trim();
 }
 

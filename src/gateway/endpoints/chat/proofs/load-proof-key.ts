@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from 'node:fs';
+import { chmodSync, readFileSync, statSync } from 'node:fs';
 
+import { createFileOnce } from '../../../../platform/create-file-once.ts';
 import { secretKeyBytes } from '../../../../platform/seal/sealer.ts';
 
 /** The key cannot be used. The message is for the operator and contains nothing of the key. */
@@ -69,29 +70,11 @@ function tighten(path: string): void {
   }
 }
 
-/** Writes the file completely or not at all. If several processes do so at once, one wins and all use its key. */
+/** If several processes create a key at once, one wins and all use its key. */
 function createKey(path: string): Buffer {
   const key = randomBytes(secretKeyBytes);
-  const draft = `${path}.${randomBytes(6).toString('hex')}`;
-  const file = openSync(draft, 'wx', 0o600);
-  try {
-    writeSync(file, `${key.toString('hex')}\n`);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  try {
-    linkSync(draft, path);
-    return key;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return readKey(path) ?? key;
-    // A file system without hard links: the last process wins. That matters only to processes that start at the same
-    // moment.
-    renameSync(draft, path);
-    return key;
-  } finally {
-    rmSync(draft, { force: true });
-  }
+  if (createFileOnce(path, `${key.toString('hex')}\n`)) return key;
+  return readKey(path) ?? key;
 }
 
 function hasCode(error: unknown, code: string): boolean {
