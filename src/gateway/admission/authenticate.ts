@@ -6,15 +6,18 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import { compileAddressList } from '../../platform/http/address-list.ts';
 import type { ProxyTest } from '../settings/call-settings.ts';
 
-/** What the gateway needs of the accounts to know a caller. */
+/** The accounts, as authentication needs them. */
 export type CallerDirectory = {
-  /** The living key with this secret, if it is known in memory. */
+  /** The valid key with this secret, if it is in memory. */
   readonly find: (secret: string) => ApiKey | undefined;
-  /** The same with a look-up in the store for secrets not known in memory; `unavailable` when the store cannot be asked. */
+  /**
+   * The same with a look-up in the store for secrets that are not in memory. `unavailable` if the store does not
+   * answer.
+   */
   readonly resolve: (secret: string) => Promise<ApiKey | undefined | 'unavailable'>;
 };
 
-/** The headers that carry credentials have names of these lengths, and few others do. */
+/** The headers that carry credentials have names of these lengths, and few others have. */
 const carrierLengths = new Set(['authorization', 'x-api-key', 'x-goog-api-key'].map((name) => name.length));
 
 /** The credential in a header, or an empty text. */
@@ -25,7 +28,8 @@ function readCredential(name: string, value: string): string {
     case 'x-goog-api-key':
       return value.trim();
     case 'authorization':
-      // Some clients send the scheme without a key beside the header that carries it: no credential, and no conflict.
+      // Some clients send the scheme without a key beside the header that carries it. That is neither a credential nor
+      // a conflict.
       return value.trim().replace(/^bearer(?:\s+|$)/i, '');
     default:
       return '';
@@ -33,7 +37,8 @@ function readCredential(name: string, value: string): string {
 }
 
 /**
- * The one credential of a request, whatever carries it, however often. Raw headers are read because Node hides a second `Authorization`.
+ * The one credential of a request, in whatever headers and however often. Raw headers are read because Node hides a
+ * second `Authorization`.
  * @throws GatewayError `missing_api_key` or `conflicting_credentials` (401)
  */
 function readSecret(request: IncomingMessage, queryKeys: readonly string[]): string {
@@ -55,9 +60,11 @@ function readSecret(request: IncomingMessage, queryKeys: readonly string[]): str
 const carriers = 'Authorization: Bearer, x-api-key, x-goog-api-key or ?key=';
 
 /**
- * Finds the caller's key. Every carrier works on every endpoint; two different credentials in one request are refused, because whichever
- * were taken, somebody could be made to pay for another's call. A key that is known in memory is returned at once, without a promise.
- * @throws GatewayError `missing_api_key`, `invalid_api_key`, `conflicting_credentials` (401) or `accounts_unavailable` (503)
+ * Finds the caller's key. Every carrier works on every endpoint. Two different credentials in one request are refused,
+ * because either choice could make somebody pay for another's call. A key in memory is returned at once, without a
+ * promise.
+ * @throws GatewayError `missing_api_key`, `invalid_api_key`, `conflicting_credentials` (401) or `accounts_unavailable`
+ * (503)
  */
 export function authenticate(request: IncomingMessage, queryKeys: readonly string[], callers: CallerDirectory): ApiKey | Promise<ApiKey> {
   const secret = readSecret(request, queryKeys);
@@ -65,27 +72,24 @@ export function authenticate(request: IncomingMessage, queryKeys: readonly strin
 }
 
 async function resolve(secret: string, callers: CallerDirectory): Promise<ApiKey> {
-  const known = await callers.resolve(secret);
-  if (known === 'unavailable') {
+  const caller = await callers.resolve(secret);
+  if (caller === 'unavailable') {
     throw new GatewayError('accounts_unavailable', 'API keys cannot be checked at the moment; try again', { retryAfterSeconds: 1 });
   }
-  if (known === undefined) throw new GatewayError('invalid_api_key', 'invalid API key: it is unknown, disabled or deleted');
-  return known;
+  if (caller === undefined) throw new GatewayError('invalid_api_key', 'invalid API key: it is unknown, disabled or deleted');
+  return caller;
 }
 
-/** Lists that were compiled, as long as the keys that hold them are in use. */
+/** Compiled lists, for as long as their keys are in use. */
 const compiled = new WeakMap<readonly string[], (address: string) => boolean>();
 
 function compile(addresses: readonly string[]): (address: string) => boolean {
-  const known = compiled.get(addresses);
-  if (known !== undefined) return known;
-  const made = compileAddressList(addresses);
-  compiled.set(addresses, made);
-  return made;
+  return compiled.getOrInsertComputed(addresses, () => compileAddressList(addresses));
 }
 
 /**
- * Refuses a key that has expired or that may not be used from where the request comes. The key's own limits and those of its owner both count.
+ * Refuses a key that has expired or that may not be used from the request's address. The limits of the key and of its
+ * owner both apply.
  * @throws GatewayError `expired_api_key` (401) or `address_not_allowed` (403)
  */
 export function checkCaller(caller: ApiKey, request: IncomingMessage, nowMs: number, isProxy: ProxyTest | undefined): void {
@@ -105,8 +109,8 @@ function checkLimits(limits: AccessLimits, request: IncomingMessage, nowMs: numb
 }
 
 /**
- * The address that a request comes from. Proxies that are trusted name it in `X-Forwarded-For`, which is read from its end: everything before the
- * first address that is no trusted proxy's could have been written by anyone.
+ * The client's address. Trusted proxies name it in `X-Forwarded-For`, which is read from its end: anyone could have
+ * written the part before the first address that is not a trusted proxy.
  */
 export function clientAddress(request: IncomingMessage, isProxy: ProxyTest | undefined): string | undefined {
   let address = request.socket.remoteAddress;
@@ -120,15 +124,15 @@ export function clientAddress(request: IncomingMessage, isProxy: ProxyTest | und
   return address;
 }
 
-/** Some proxies write the port after the address: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(text: string): string {
   return /^\[([^\]]*)\]/.exec(text)?.[1] ?? /^([0-9.]+):[0-9]+$/.exec(text)?.[1] ?? text;
 }
 
-/** What says which models a caller may call. */
+/** The lists of models that a caller may call. */
 export type ModelLimits = Partial<Pick<ApiKey, 'limits' | 'userLimits'>>;
 
-/** Whether a caller may call a model by this name: it is on the list of the key, and on that of its owner, where there are such lists. */
+/** Whether a caller may call a model by this name: both the key and its owner allow it, if they have such lists. */
 export function mayCall(caller: ModelLimits, model: string): boolean {
   return isListed(caller.limits?.models, model) && isListed(caller.userLimits?.models, model);
 }

@@ -20,11 +20,11 @@ type Arriving = {
 
 type CallerServices = Pick<AdmissionServices, 'callers' | 'clock'> & { readonly settings: () => Pick<CallSettings, 'isProxy'> };
 
-/** Who calls, and the place that the request has in the process until its reply is over. */
+/** The caller, and its place in the process until the reply is over. */
 type Entered = { readonly caller: ApiKey; readonly admission: Admission };
 
 /**
- * Finds the key of a request and checks that it may be used now and from where the request comes.
+ * Finds the key of a request and checks that it is valid now and for the request's address.
  * @throws GatewayError as `authenticate` and `checkCaller` do
  */
 export async function findCaller(
@@ -38,11 +38,11 @@ export async function findCaller(
 }
 
 /**
- * Lets a request in: finds its caller, and waits for its turn where the process is busy. Undefined where it was refused and has its answer, or where its client
- * has left: nothing more is to be done.
+ * Lets a request in: finds its caller, and waits for a place if the process is busy. Undefined if the request was
+ * refused and answered, or its client has disconnected; then nothing is left to do.
  * @param voice words the refusal
- * @param report of a call; undefined for what is no call
- * @throws GatewayError for a caller who is not known, or may not call
+ * @param report the report of a call; undefined for a request that is not a call
+ * @throws GatewayError for a caller that is unknown, or may not call
  */
 export async function enter(
   services: CallerServices & Pick<AdmissionServices, 'gatekeeper'>,

@@ -14,8 +14,8 @@ import type { GatewayLimits } from '../settings/limits.ts';
 const hostPattern = /^(?:[A-Za-z0-9._-]*|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
 
 /**
- * Refuses a request with two `Host` headers, of which Node hides the second, or one that is no host. Nothing here is decided by it; whoever stands between may decide
- * by the one and take it for the other.
+ * Refuses a request with two `Host` headers, of which Node hides the second, or with an invalid one. The gateway
+ * decides nothing by it, but a proxy may decide by one of two and mean the other.
  * @throws GatewayError `invalid_host`
  */
 export function checkHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): void {
@@ -26,11 +26,11 @@ export function checkHost({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): 
     if (seen) throw new GatewayError('invalid_host', 'the request has two Host headers; send one');
     seen = true;
     if (!hostPattern.test(rawHeaders[index + 1] ?? ''))
-      throw new GatewayError('invalid_host', 'the Host header is no host name with an optional port');
+      throw new GatewayError('invalid_host', 'the Host header must be a host name with an optional port');
   }
 }
 
-/** A request's path and what its query says. Credentials in the query are taken out here and live nowhere else. */
+/** A request's path and query. Credentials in the query are removed here and exist nowhere else. */
 export type RequestTarget = {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -39,7 +39,10 @@ export type RequestTarget = {
 
 const noQuery = new URLSearchParams();
 
-/** Splits an origin-form request target. Another form gives undefined, because a gateway is no forward proxy, and so does a fragment, which no client sends. */
+/**
+ * Splits an origin-form request target. Undefined for other forms, because a gateway is not a forward proxy, and for a
+ * fragment, which no client sends.
+ */
 export function readRequestTarget(url: string): RequestTarget | undefined {
   if (!url.startsWith('/') || url.includes('#')) return undefined;
   const mark = url.indexOf('?');
@@ -53,15 +56,15 @@ export function readRequestTarget(url: string): RequestTarget | undefined {
 export type GenerateContentPath = { readonly model: string; readonly action: string | undefined };
 
 /**
- * Reads what follows `/v1beta/models/`: `gemini-x:generateContent`, the doubled `models/gemini-x:…` of some clients, a percent-encoded
- * colon, or a model alone. Returns undefined when the percent-encoding is broken.
+ * Reads the path after `/v1beta/models/`: `gemini-x:generateContent`, the doubled `models/gemini-x:…` of some clients,
+ * a percent-encoded colon, or only a model. Undefined if the percent-encoding is invalid.
  */
 export function readGenerateContentPath(rest: string): GenerateContentPath | undefined {
   let decoded: string;
   try {
     decoded = decodeURIComponent(rest);
   } catch {
-    // A broken percent-encoding names no model: the caller answers 404.
+    // An invalid percent-encoding names no model: the caller answers 404.
     return undefined;
   }
   const colon = decoded.lastIndexOf(':');
@@ -70,7 +73,10 @@ export function readGenerateContentPath(rest: string): GenerateContentPath | und
   return { model, action: colon === -1 ? undefined : decoded.slice(colon + 1) };
 }
 
-/** The framing that a streamGenerateContent request asks for: server-sent events with `alt=sse`, else one JSON array. */
+/**
+ * The framing that a streamGenerateContent request asks for: server-sent events with `alt=sse`, otherwise one JSON
+ * array.
+ */
 export function readAltFraming(query: URLSearchParams): StreamFraming {
   return (query.get('alt') ?? query.get('$alt')) === 'sse' ? 'sse' : 'json-array';
 }
@@ -112,7 +118,7 @@ function requireJsonType(contentType: string | undefined): void {
   throw new GatewayError('unsupported_media_type', `content-type must be application/json, but ${sent}`);
 }
 
-/** @throws GatewayError for what is no JSON, or too much of it */
+/** @throws GatewayError for invalid or too large JSON */
 function readTree(bytes: Buffer, limits: GatewayLimits): JsonValue {
   try {
     scanJson(bytes, { depthMax: limits.requestDepthMax, tokensMax: limits.requestTokensMax });
@@ -122,7 +128,7 @@ function readTree(bytes: Buffer, limits: GatewayLimits): JsonValue {
   return parseJson(bytes);
 }
 
-/** The same between other work. What was done before, and what follows, have turns of their own. */
+/** The same in steps that yield to the event loop, also before and after. */
 async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<JsonValue> {
   const before = yieldIfLong();
   if (before !== undefined) await before;
@@ -137,9 +143,10 @@ async function readLargeTree(bytes: Buffer, limits: GatewayLimits): Promise<Json
 }
 
 /**
- * Reads a request's JSON object: its bytes, which go on as they are, and the parsed tree, which is only looked at. The structural scan
- * comes first, so that nothing hostile reaches the parser: depth, size, duplicate keys and encoding are settled on the raw bytes.
- * @param mayHold whether this process has room for so much of the body
+ * Reads a request's JSON object: its bytes, which are passed on, and the parsed tree, which is only read. The
+ * structural scan comes first, so that hostile input never reaches the parser: depth, size, duplicate keys and encoding
+ * are checked on the raw bytes.
+ * @param mayHold whether this process has room for this many bytes of the body
  */
 export async function readRequest(
   request: IncomingMessage,
@@ -152,8 +159,8 @@ export async function readRequest(
 }
 
 /**
- * Reads a request's body whatever it is, as it was before it was encoded for the way.
- * @param mayHold as of `readRequest`
+ * Reads a request's decoded body, whatever its type.
+ * @param mayHold as in `readRequest`
  * @throws GatewayError
  */
 export async function readBytes(request: IncomingMessage, limits: GatewayLimits, mayHold?: (bytes: number) => boolean): Promise<Buffer> {
@@ -167,8 +174,8 @@ export async function readBytes(request: IncomingMessage, limits: GatewayLimits,
 }
 
 /**
- * Reads the JSON object that a body is.
- * @throws GatewayError for what is none, or too much of it
+ * Parses a body as a JSON object.
+ * @throws GatewayError if it is not one, or too large
  */
 export async function readJsonObject(bytes: Buffer, limits: GatewayLimits): Promise<JsonObject> {
   if (bytes.length === 0) throw new GatewayError('invalid_json', 'request body is empty; send a JSON object');

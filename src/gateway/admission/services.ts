@@ -4,12 +4,12 @@ import type { CallerDirectory } from './authenticate.ts';
 import type { SharedLimiter } from './limits/limiter.ts';
 import type { Gatekeeper } from './overload/gatekeeper.ts';
 
-/** What lets calls in, or refuses them. */
+/** The services that admit or refuse calls. */
 export type AdmissionServices = {
   readonly callers: CallerDirectory;
   readonly gatekeeper: Gatekeeper;
   readonly limiter: SharedLimiter;
   readonly clock: Clock;
-  /** Where calls get money from; absent where nobody's spending is limited. */
+  /** The source of holds. Absent if nobody's spending is limited. */
   readonly credits?: CreditDesk | undefined;
 };

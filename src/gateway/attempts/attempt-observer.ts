@@ -7,7 +7,7 @@ import { endWithCall, keepBooks, keepNoBooks, type UsageBound } from './books/se
 import type { ReplySink } from '../replies/reply-sink.ts';
 import type { AttemptPlan } from './call-job.ts';
 import type { AttemptedCall } from './call.ts';
-import type { Departure } from './exchange/client-disconnect.ts';
+import type { ClientDisconnect } from './exchange/client-disconnect.ts';
 import type { ExchangeObserver, Outcome } from './exchange/exchange-context.ts';
 import type { AttemptTicket, AttemptVerdict } from './health/health.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
@@ -15,34 +15,34 @@ import { decideRetry } from './retry/retry-policy.ts';
 import type { Target } from './routing/target.ts';
 import type { AttemptServices } from './services.ts';
 
-/** One attempt as it is followed. */
-export type FollowedAttempt<Plan extends AttemptPlan<unknown> = AttemptPlan<unknown>> = {
+/** One attempt, with everything that its observer needs. */
+export type ObservedAttempt<Plan extends AttemptPlan<unknown> = AttemptPlan<unknown>> = {
   readonly target: Target;
   readonly plan: Plan;
-  /** Undefined for what costs nothing. */
+  /** Undefined for a call that costs nothing. */
   readonly opening: CallOpening | undefined;
-  /** The books of the attempt itself; undefined if it has none. */
+  /** The books of the attempt itself. Undefined if it has none. */
   readonly record: ExchangeObserver | undefined;
   readonly ticket: AttemptTicket;
-  /** Present when it follows a failed one. */
+  /** Present if the attempt is a retry. */
   readonly grant: RetryGrant | undefined;
-  /** What it took of its target's budget; 0 for a first one. */
+  /** The part of its target's retry budget that it used; 0 for a first attempt. */
   readonly cost: number;
-  /** Where the reply goes. */
+  /** The destination of the reply. */
   readonly sink: Pick<ReplySink<never>, 'hasBegun' | 'setHeader'>;
-  /** Hears of the first content: from then on no other attempt can follow. */
+  /** Called at the first content. From then on no other attempt can follow. */
   readonly onContent: () => void;
-  /** Hears that the call has been settled. */
+  /** Called when the call has been settled. */
   readonly onSettled: () => void;
 };
 
 const noNotes = (): readonly TranslationNote[] => [];
 
-/** Follows one attempt: what it says of its target's health, and, when it is the one that ends its call, the books. */
+/** Observes one attempt: reports its result to the health of its target and, if it ends its call, to the books. */
 export class AttemptObserver implements ExchangeObserver {
   readonly meter: ExchangeObserver['meter'];
   readonly #services: AttemptServices;
-  readonly #attempt: FollowedAttempt;
+  readonly #attempt: ObservedAttempt;
   readonly #books: ExchangeObserver;
   readonly #startedMs: number;
   readonly #isStream: boolean;
@@ -50,7 +50,7 @@ export class AttemptObserver implements ExchangeObserver {
   #isOver = false;
   #upstreamRequestId: string | undefined;
 
-  constructor(services: AttemptServices, call: AttemptedCall, attempt: FollowedAttempt, bound: UsageBound | undefined) {
+  constructor(services: AttemptServices, call: AttemptedCall, attempt: ObservedAttempt, bound: UsageBound | undefined) {
     this.#services = services;
     this.#attempt = attempt;
     this.#isStream = call.framing !== undefined;
@@ -60,7 +60,7 @@ export class AttemptObserver implements ExchangeObserver {
     void attempt.plan.meter?.learnMore?.().then(() => this.#recordCount());
   }
 
-  /** Should the process die, what its upstream has answered is charged by what is known of it now. */
+  /** If the process dies, an answered attempt is charged by the usage that is recorded here. */
   #recordCount(): void {
     const { opening, plan } = this.#attempt;
     if (opening === undefined || plan.meter === undefined || this.#isOver || (this.#status ?? 300) > 299) return;
@@ -70,7 +70,7 @@ export class AttemptObserver implements ExchangeObserver {
   head(status: number, upstreamRequestId: string | undefined): void {
     this.#status = status;
     this.#upstreamRequestId = upstreamRequestId;
-    // A stream has only said that it will come: what stalls between its head and its content is to be suspected too.
+    // The head of a stream only announces content. A target that stalls between the two must become suspect as well.
     if (!this.#isStream || status > 299) this.#attempt.ticket.headArrived();
     this.#books.head(status, upstreamRequestId);
     this.#recordCount();
@@ -88,8 +88,8 @@ export class AttemptObserver implements ExchangeObserver {
     if (this.#attempt.plan.meter === undefined) this.#books.progress(report);
   }
 
-  left(departure: Departure): void {
-    this.#books.left?.(departure);
+  left(disconnect: ClientDisconnect): void {
+    this.#books.left?.(disconnect);
   }
 
   settled(outcome: Outcome, then?: () => void): void {
@@ -100,7 +100,7 @@ export class AttemptObserver implements ExchangeObserver {
     const counted = outcome.end === 'failed' ? undefined : this.#attempt.plan.meter?.count(outcome.report);
     if (!(counted instanceof Promise)) return this.#settle(counted === undefined ? outcome : { ...outcome, metered: counted }, then);
     const settling = counted.then((metered) => this.#settle({ ...outcome, metered }, then));
-    settling.catch((error: unknown) => this.#services.logger.error({ err: error }, 'a call that was counted could not be settled'));
+    settling.catch((error: unknown) => this.#services.logger.error({ err: error }, 'settling a measured call failed'));
   }
 
   #settle(outcome: Outcome, then: (() => void) | undefined): void {
@@ -118,23 +118,23 @@ export class AttemptObserver implements ExchangeObserver {
     return decideRetry({ error, ...upstreamStatus, attempt: 1, isDelivered: true, hasClientLeft: false }, this.#services.random).verdict;
   }
 
-  /** How long it has waited for its upstream's status line; undefined when that has come. */
+  /** The time since its start without the upstream's status line. Undefined after the status line. */
   waitedMs(nowMs: number): number | undefined {
     return this.#status === undefined ? nowMs - this.#startedMs : undefined;
   }
 
-  /** Whether its upstream's status line has come. */
+  /** Whether the upstream's status line has arrived. */
   get isAnswered(): boolean {
     return this.#status !== undefined;
   }
 
-  /** Gives back what it took as an attempt that follows another. May be called again. */
+  /** Releases the retry that it is, if it is one. May be called again. */
   release(): void {
     this.#isOver = true;
     this.#attempt.grant?.release();
   }
 
-  /** Ends this attempt because another follows. Returns what the row of the call says about it. */
+  /** Ends this attempt because another follows. Returns the row's record of it. */
   handOn(error: GatewayError): FailedAttempt {
     this.release();
     this.#attempt.record?.settled({ end: 'failed', complete: false, error });
@@ -151,11 +151,11 @@ export class AttemptObserver implements ExchangeObserver {
   }
 }
 
-/** Returns what keeps the books of an attempt, and ends with it what was taken of the call's limits. */
+/** Returns the observer that keeps the books of an attempt and ends the limits and the hold of its call. */
 function followBooks(
   services: AttemptServices,
   call: AttemptedCall,
-  { opening, record, plan, target, sink }: FollowedAttempt,
+  { opening, record, plan, target, sink }: ObservedAttempt,
   bound: UsageBound | undefined,
 ): ExchangeObserver {
   if (record !== undefined) return record;
@@ -171,7 +171,7 @@ function followBooks(
     bound,
     report: round ?? call.report,
     vendor: target.upstream.vendor,
-    // A translated reply is kept by nobody under the id that the client sees.
+    // Nobody stores a translated reply under the id that the client receives.
     keepsReply: facts.keepsReply === true && translation === undefined,
     replyNotes: translation === undefined ? noNotes : () => translation.replyNotes.list(),
     credit,

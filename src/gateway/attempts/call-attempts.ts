@@ -4,47 +4,55 @@ import type { UpstreamRequest } from '../../platform/http/upstream-client.ts';
 import { receiptPath } from '../replies/write-reply.ts';
 import type { ReplySink } from '../replies/reply-sink.ts';
 import { AttemptObserver } from './attempt-observer.ts';
-import type { AttemptPlan, CallJob, OwnAnswer } from './call-job.ts';
+import type { AttemptPlan, CallJob, LocalAnswer } from './call-job.ts';
 import type { AttemptedCall } from './call.ts';
 import type { ExchangeObserver, UndeliveredFailure } from './exchange/exchange-context.ts';
 import { withOwnLimits } from './exchange/pass-headers.ts';
 import { UpstreamExchange } from './exchange/upstream-exchange.ts';
 import { upstreamTimeout } from './exchange/upstream-failure.ts';
-import type { AskingCall } from './health/health.ts';
+import type { HealthQuery } from './health/health.ts';
 import type { AttemptTicket } from './health/health.ts';
 import { openAttempt } from './books/open-attempt.ts';
 import { AttemptKeys } from './exchange/prepare-request.ts';
-import { chooseNext, type FailedTarget, freeGrant, judgeFailure, type NextAttempt, seeHealth, takeBudget } from './retry/next-attempt.ts';
+import {
+  chooseNext,
+  type JudgedFailure,
+  freeGrant,
+  judgeFailure,
+  type NextAttempt,
+  snapshotHealth,
+  takeBudget,
+} from './retry/next-attempt.ts';
 import type { RetryGrant } from './retry/retry-budget.ts';
 import type { RetryDecision } from './retry/retry-policy.ts';
 import { subjectOf, type Target, timeoutsOf } from './routing/target.ts';
 import type { AttemptServices, RunningCall } from './services.ts';
 
-/** Another attempt that is to follow a failed one. */
+/** A further attempt that follows a failed one. */
 type Pending = {
   readonly failure: UndeliveredFailure;
-  /** Whose failure it was, and what was decided about it. Absent where the same target is asked otherwise. */
-  readonly failed?: FailedTarget | undefined;
+  /** The failed target and the decision about it. Absent if the same target gets a changed request. */
+  readonly failed?: JudgedFailure | undefined;
   readonly target: Target;
   readonly grant: RetryGrant;
-  /** What it took of its target's budget. */
+  /** The part of its target's retry budget that it used. */
   readonly cost: number;
   dueMs: number;
 };
 
-/** A call that has waited for less than this is not given up for a stall: it may be paid for. */
+/** A shorter wait is never aborted for a stall, because the attempt may be paid for. */
 const stallMs = 10_000;
 
-/** Another attempt, and what it takes of the budget. */
+/** A further attempt and its share of the retry budget. */
 type GrantedAttempt = NextAttempt & Pick<Pending, 'grant' | 'cost'>;
 
-/** Whether a target cannot be asked for what is wanted: another may be. */
+/** Whether this target cannot take the request. Another may. */
 function isUnfit(error: unknown): error is GatewayError {
   return error instanceof GatewayError && error.class === 'invalid_request';
 }
 
-/** A target, and what is to be sent to it or answered for it. */
-type Planned<Plan> = { readonly target: Target; readonly plan: Plan | OwnAnswer };
+/** A target, and the request for it or the local answer. */
+type Planned<Plan> = { readonly target: Target; readonly plan: Plan | LocalAnswer };
 
 /** An attempt that is in the books and about to be sent. */
 type OpenedAttempt<Plan> = {
@@ -56,16 +64,16 @@ type OpenedAttempt<Plan> = {
 };
 
 /**
- * The attempts of one call, one after the other, until one delivers something or nothing is left to try. As long as nothing was delivered the client notices none of it; from
- * the first content on, the call is that attempt's alone. The client is charged once, for the attempt that delivered. This is the one layer that tries again: nothing below it
- * does.
+ * The attempts of one call, one after the other, until one delivers something or no further attempt is possible. Until
+ * then the client notices none of it; from the first content on, the call belongs to that attempt. The client is
+ * charged once, for the attempt that delivered. This is the only layer that retries.
  */
 export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> implements RunningCall {
   readonly #services: AttemptServices;
   readonly #call: AttemptedCall;
   readonly #job: CallJob<Plan>;
   readonly #sink: ReplySink<Piece>;
-  /** Whether another attempt may follow: as long as nothing was delivered. */
+  /** Whether a further attempt may follow: until something was delivered. */
   #isOpen = true;
   readonly #failed: FailedAttempt[] = [];
   readonly #tried: Target[] = [];
@@ -74,35 +82,35 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   #observer: AttemptObserver | undefined;
   #pending: Pending | undefined;
   #slot: number | undefined;
-  /** Lets health count the attempts of one call once. */
-  readonly #asking: AskingCall;
+  /** Identifies the call to health, which counts the attempts of one call once. */
+  readonly #asking: HealthQuery;
   readonly #keys: AttemptKeys;
 
-  /** @param sink where the reply goes */
+  /** @param sink the destination of the reply */
   constructor(services: AttemptServices, call: AttemptedCall, job: CallJob<Plan>, sink: ReplySink<Piece>) {
     this.#services = services;
     this.#call = call;
     this.#job = job;
     this.#sink = sink;
     this.#keys = new AttemptKeys(call.round?.rowId ?? call.callId);
-    // What broke after its first content has no request left to look at.
+    // A call that failed after its first content has released its request, so its id identifies it.
     this.#asking = { caller: call.caller.userId, digest: () => (this.#isOpen ? job.digest() : call.callId), countedAt: [] };
   }
 
   /**
-   * Makes the first attempt, at the best target that can be asked, and returns when it runs, or when the gateway has answered by itself. Nothing was spent when
-   * it throws.
-   * @throws GatewayError when no target can take the request, or the books cannot be kept
+   * Makes the first attempt, at the best suitable target. Returns when it runs, or when the gateway has answered by
+   * itself. Nothing was spent if it throws.
+   * @throws GatewayError if no target can take the request, or the books cannot be kept
    */
   start(): Promise<void> {
     const planned = this.#planFirst();
-    // A call that passes through is planned at once and does not give up its turn.
+    // A call that passes through is planned without yielding to the event loop.
     return planned instanceof Promise ? planned.then((chosen) => this.#startWith(chosen)) : this.#startWith(planned);
   }
 
   #startWith({ target, plan }: Planned<Plan>): Promise<void> {
     const { taken, credit, round } = this.#call;
-    if (plan.kind === 'own') plan.answer();
+    if (plan.kind === 'local') plan.answer();
     else if (this.#sink.isGone) {
       taken?.reservation.release();
       if (round === undefined) credit?.end();
@@ -111,7 +119,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     return Promise.resolve();
   }
 
-  /** Plans for the best target that can be asked: what one cannot be asked, another may. */
+  /** Plans for the best target that can take the request. */
   #planFirst(place = 0, refusal?: GatewayError): Planned<Plan> | Promise<Planned<Plan>> {
     const target = this.#call.targets[place];
     if (target === undefined) throw refusal ?? new Error('a call was routed to no target');
@@ -128,11 +136,11 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     }
   }
 
-  /** Writes an attempt down and begins it, unless it is one that is no longer wanted by then. */
+  /** Records an attempt and begins it, unless it is obsolete by then. */
   async #run(target: Target, plan: Plan, pending?: Pending): Promise<void> {
     const ticket = this.#services.health.of(subjectOf(target)).begin(this.#asking);
     let opening: CallOpening | undefined;
-    let record: ExchangeObserver | OwnAnswer | undefined;
+    let record: ExchangeObserver | LocalAnswer | undefined;
     this.#call.report.exchanging();
     try {
       opening = await openAttempt(this.#services, this.#call, this.#job, { target, plan, failed: this.#failed });
@@ -214,7 +222,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     const { deadlines, telemetry } = this.#services;
     const request = telemetry.attempt(report, upstreamRequest);
     this.#job.sent();
-    // A client may leave while its call is written down.
+    // The client may disconnect while its call is recorded.
     if (this.#sink.isGone || this.#slot !== undefined) return exchange.start(request);
     const slot = deadlines.watch(this);
     this.#slot = slot;
@@ -224,7 +232,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     });
   }
 
-  /** Decides what follows a failure of which the client has seen nothing. True when the call goes on or has been answered. */
+  /** Decides what follows a failure before any content. Returns true if the call continues or has been answered. */
   #takeOver(failure: UndeliveredFailure, target: Target, observer: AttemptObserver, ticket: AttemptTicket): boolean {
     const mayGoOn = this.#isOpen && this.#failed.length + 1 < this.#call.settings.retries.attemptsMax;
     if (this.#isOpen && this.#job.mend?.(failure, target, mayGoOn) === true) {
@@ -234,8 +242,15 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     const { error, upstreamStatus, upstreamWords, headers } = failure;
     const attempt = this.#failed.length + 1;
     const hasClientLeft = this.#sink.isGone;
-    const known = { error, upstreamStatus, upstreamWords, headers, attempt, isDelivered: false, hasClientLeft };
-    const decision = judgeFailure(this.#services, known);
+    const decision = judgeFailure(this.#services, {
+      error,
+      upstreamStatus,
+      upstreamWords,
+      headers,
+      attempt,
+      isDelivered: false,
+      hasClientLeft,
+    });
     ticket.end(decision.verdict);
     if (!decision.retry || !mayGoOn) return this.#answerBetter(failure, decision);
     const failed = { failed: target, decision };
@@ -243,10 +258,10 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     return next !== undefined && this.#goOn(failure, observer, next, failed);
   }
 
-  /** What comes after a failed attempt, with its share of the budget. Undefined where nothing does. */
-  #chooseNext(failed: FailedTarget, error: GatewayError): GrantedAttempt | undefined {
+  /** The attempt that follows a failed one, with its share of the budget. Undefined if there is none. */
+  #chooseNext(failed: JudgedFailure, error: GatewayError): GrantedAttempt | undefined {
     const may = (target: Target): boolean => this.#mayFollow(error, failed.failed, target);
-    const see = seeHealth(this.#services, this.#call.settings, this.#asking);
+    const see = snapshotHealth(this.#services, this.#call.settings, this.#asking);
     const untried = this.#call.targets.filter((each) => !this.#tried.includes(each) && may(each));
     const next = chooseNext(untried, failed, see);
     const grant = next === undefined || !may(next.target) ? undefined : takeBudget(this.#services, failed, next);
@@ -257,7 +272,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     return this.#job.mayFollow?.(error, failed, next) ?? true;
   }
 
-  #goOn(failure: UndeliveredFailure, observer: AttemptObserver, next: GrantedAttempt, failed?: FailedTarget): true {
+  #goOn(failure: UndeliveredFailure, observer: AttemptObserver, next: GrantedAttempt, failed?: JudgedFailure): true {
     this.#firstError ??= failure.error;
     this.#failed.push(observer.handOn(failure.error));
     if (observer.isAnswered || next.target !== this.#tried.at(-1)) this.#keys.renew();
@@ -265,22 +280,24 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     return true;
   }
 
-  #await({ waitMs, ...next }: GrantedAttempt, failure: UndeliveredFailure, failed: FailedTarget | undefined): void {
+  #await({ waitMs, ...next }: GrantedAttempt, failure: UndeliveredFailure, failed: JudgedFailure | undefined): void {
     const pending = { ...next, failure, failed, dueMs: this.#services.clock.monotonicMs() + waitMs };
     this.#pending = pending;
     if (waitMs === 0) this.#tryNext(pending);
   }
 
-  /** Another model may refuse what the first would have taken: then the first one's failure is the truth about this request. */
+  /**
+   * Another model may refuse a request that the first would have accepted. The first failure is then the right answer.
+   */
   #answerBetter(failure: UndeliveredFailure, { verdict }: RetryDecision): boolean {
-    // The books of an attempt tell its own failure.
+    // An attempt with books of its own reports its own failure.
     if (this.#job.record !== undefined) return false;
     if (this.#firstError === undefined || verdict.type !== 'answered') return false;
     failure.answer(this.#firstError);
     return true;
   }
 
-  /** The call is the taker's to end. */
+  /** Returns the pending attempt. Its receiver must end the call. */
   #takePending(): Pending | undefined {
     const pending = this.#pending;
     this.#pending = undefined;
@@ -289,11 +306,11 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   }
 
   #tryNext(pending: Pending): void {
-    // Until it is due again, or for good.
+    // Not due again, unless another target replaces it.
     pending.dueMs = Infinity;
     this.#attemptAgain(pending).catch((error: unknown) => {
       if (!(error instanceof GatewayError)) {
-        this.#services.logger.error({ callId: this.#call.callId, err: error }, 'another attempt could not be made');
+        this.#services.logger.error({ callId: this.#call.callId, err: error }, 'starting a retry failed');
       }
       if (this.#pending === pending) this.#takePending()?.failure.answer();
     });
@@ -302,20 +319,20 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   async #attemptAgain(pending: Pending): Promise<void> {
     const { target } = pending;
     this.#tried.push(target);
-    let plan: Plan | OwnAnswer;
+    let plan: Plan | LocalAnswer;
     try {
       plan = await this.#job.plan(target);
     } catch (error) {
       if (isUnfit(error) && this.#goElsewhere(pending)) return;
       throw error;
     }
-    // The client has left meanwhile, or the gateway shuts down.
+    // The client has disconnected meanwhile, or the gateway shuts down.
     if (this.#pending !== pending) return;
-    if (plan.kind === 'own') throw new GatewayError('upstream_error', 'the other target has no such route');
+    if (plan.kind === 'local') throw new GatewayError('upstream_error', 'the other target has no such route');
     await this.#run(target, plan, pending);
   }
 
-  /** A target that cannot be asked is passed over. */
+  /** Skips a target that cannot take the request. */
   #goElsewhere(pending: Pending): boolean {
     const { failure, failed, target, grant, cost } = pending;
     if (this.#pending !== pending || failed === undefined) return false;
@@ -338,7 +355,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
   }
 
   /**
-   * Ends an attempt of which nothing is to be hoped, long before its time limit: no call to its target has been answered for much longer than usual, and
+   * Ends a hopeless attempt long before its time limit: its target has answered no call for much longer than usual, and
    * another target works.
    */
   #endStalled(nowMs: number): boolean {
@@ -347,12 +364,12 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     const waitedMs = this.#observer?.waitedMs(nowMs);
     if (waitedMs === undefined || waitedMs < stallMs || target === undefined) return false;
     if (!settings.retries.avoidFailing || targets.length === this.#tried.length || !this.#isOpen) return false;
-    const see = seeHealth(this.#services, settings, this.#asking);
+    const see = snapshotHealth(this.#services, settings, this.#asking);
     const stateOf = (each: Target): string => {
       const { availability } = see(each);
       return availability.usable ? availability.state : availability.reason;
     };
-    // A suspect that nobody has called for a while may be tried by the next call; that helps those that wait in no way.
+    // A suspect that is due for a trial by the next call does not help the calls that wait.
     if (!['suspect', 'probe'].includes(stateOf(target))) return false;
     const error = upstreamTimeout(target, 'reply', waitedMs);
     const untried = targets.filter((each) => !this.#tried.includes(each) && this.#mayFollow(error, target, each));
@@ -361,7 +378,7 @@ export class CallAttempts<Plan extends AttemptPlan<Piece>, Piece = Buffer> imple
     return true;
   }
 
-  /** Whether a target is, or has been, asked: then the end of the call is in the books, or will be. */
+  /** Whether an attempt was sent. Then the end of the call is in the books, or will be. */
   get hasBegun(): boolean {
     return this.#exchange !== undefined;
   }

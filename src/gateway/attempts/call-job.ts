@@ -13,85 +13,91 @@ import type { ExchangeObserver, UndeliveredFailure } from './exchange/exchange-c
 import type { ReplyRelay } from './exchange/reply-relay.ts';
 import type { Target } from './routing/target.ts';
 
-/** Counts the usage of an attempt by more than the report of its upstream: by its request, or by measuring. */
+/** Counts the usage of an attempt from more than its upstream's report: from its request, or by measuring. */
 export type OwnMeter = {
-  /** The least usage of an attempt whose upstream has answered. The journal keeps it, in case the process dies. */
+  /** The lowest usage of an attempt whose upstream has answered. The journal records it in case the process dies. */
   readonly atHead: () => Usage;
-  /** Resolves when `atHead` may say something better. Absent where it says all from the beginning. Never rejects. */
+  /** Resolves when `atHead` may be more exact. Absent if it is exact from the beginning. Never rejects. */
   readonly learnMore?: () => Promise<void>;
   /**
-   * The usage of an attempt that did not fail. A promise if something has to be measured first; never rejects.
-   * @param report what the reply says; absent if none of it was read
+   * The usage of an attempt that did not fail. A promise if something must be measured first; never rejects.
+   * @param report the report of the reply; absent if none of it was read
    */
   readonly count: (report: ReplyReport | undefined) => MeteredCall | Promise<MeteredCall>;
 };
 
 type Notes = { readonly list: () => readonly TranslationNote[] };
 
-/** What is to be sent upstream, and how the reply comes back. */
+/** The request for the upstream, and the relay of its reply. */
 export type AttemptPlan<Piece = Buffer> = {
   readonly kind: 'exchange';
   readonly upstreamRequest: UpstreamRequest;
   readonly relay: ReplyRelay<Piece>;
-  /** The dialect in which the upstream answers: a vendor may count otherwise than it says. Absent where the usage is what the relay reads. */
+  /**
+   * The dialect in which the upstream answers, because a vendor may count differently. Absent if the relay reads the
+   * true usage.
+   */
   readonly upstreamDialect?: { readonly id: DialectId };
-  /** Absent where what its upstream reports, or its text, says what it used. */
+  /** Absent if the upstream's report, or its text, determines the usage. */
   readonly meter?: OwnMeter;
   /** Absent in passthrough. */
   readonly translation?: { readonly upstream: { readonly id: DialectId | InterfaceId }; readonly notes: Notes; readonly replyNotes: Notes };
 };
 
-/** What no upstream has to be asked for: the gateway answers by itself, and nothing is booked. */
-export type OwnAnswer = { readonly kind: 'own'; readonly answer: () => void };
+/** An answer that the gateway gives by itself, without an upstream and without a row in the books. */
+export type LocalAnswer = { readonly kind: 'local'; readonly answer: () => void };
 
-/** One attempt as its price and its bounds depend on it. */
+/** An attempt with the facts that its price and its bounds depend on. */
 export type PlannedAttempt<Plan extends AttemptPlan<unknown> = AttemptPlan<unknown>> = {
   readonly target: Target;
   readonly plan: Plan;
-  /** What of the body the price depends on; absent where it depends on nothing there. */
+  /** The values of the body that the price depends on. Absent if there are none. */
   readonly pricingParameters: PricingParameters | undefined;
 };
 
 /**
- * What an endpoint's calls have of their own: what they send to a target, what becomes of the reply, and what it may cost. Everything else about attempts is the
- * same for all of them.
+ * The part of an attempt that differs between endpoints: the request for a target, the relay of the reply, and the
+ * cost. All other parts are the same for all endpoints.
  */
 export type CallJob<Plan extends AttemptPlan<unknown> = AttemptPlan> = {
-  /** Whether it costs nothing and has no place in the books. */
+  /** Whether it costs nothing and has no row in the books. */
   readonly isFree: boolean;
   /**
-   * What one target is to be sent. At once where nothing has to be fetched or stored before.
-   * @throws GatewayError of class `invalid_request` for what this target cannot be asked; the next one may be
+   * Plans the request for one target. Returns a promise only if something must be fetched or stored before.
+   * @throws GatewayError of class `invalid_request` if this target cannot take the request; the next one may
    */
-  readonly plan: (target: Target) => Plan | OwnAnswer | Promise<Plan | OwnAnswer>;
-  /** What a target charges by, where that is not tokens: it has to have a price where the operator has calls without one refused. */
+  readonly plan: (target: Target) => Plan | LocalAnswer | Promise<Plan | LocalAnswer>;
+  /**
+   * The usage that a target charges by, if that is not tokens. It needs a price if the operator refuses calls without
+   * one.
+   */
   readonly uses?: (target: Target) => Usage;
-  /** A digest of the request: lets health tell one request that fails often from many. */
+  /** A digest of the request. Health uses it to distinguish one failing request from many. */
   readonly digest: () => string;
-  /** Called when an attempt was sent: what only the first one needs may be let go of. */
+  /** Called when an attempt was sent: data that only the first attempt needs may be released. */
   readonly sent: () => void;
-  /** Called when no other attempt can follow: nothing of the request is needed any more to be sent. */
+  /** Called when no other attempt can follow: the request may be released. */
   readonly forget: () => void;
-  /** Called when the call is over and in the books, once `start` has returned: nothing of it is needed any more. */
+  /** Called when the call is over and in the books, after `start` has returned. */
   readonly ended?: () => void;
   /**
-   * Whether the same target is to be asked once more and otherwise than before, at once, because of how it refused.
-   * @param mayRepeat whether attempts are left. What happens only once need not look at it
+   * Whether the same target gets a changed request at once, because of the way in which it refused.
+   * @param mayRepeat whether attempts are left; a repair that can happen only once may ignore it
    */
   readonly mend?: (failure: UndeliveredFailure, target: Target, mayRepeat: boolean) => boolean;
   /**
-   * Writes an attempt down that has books of its own, before it is sent. It hears how the attempt ends, also if another
-   * follows. An own answer: nothing needs to be sent. Absent: the journal has the books of the whole call.
+   * Records an attempt that has books of its own before it is sent. The result observes how the attempt ends, also if
+   * another follows. A local answer: nothing needs to be sent. Absent: the journal keeps the books of the whole call.
    */
-  readonly record?: (attempt: { readonly target: Target; readonly plan: Plan }) => Promise<ExchangeObserver | OwnAnswer>;
-  /** Whether another attempt may go to a target after this failure. Absent: to any. */
+  readonly record?: (attempt: { readonly target: Target; readonly plan: Plan }) => Promise<ExchangeObserver | LocalAnswer>;
+  /** Whether another attempt may go to this target after the failure. Absent: to any target. */
   readonly mayFollow?: (error: GatewayError, failed: Target, next: Target) => boolean;
-  /** The waits of an attempt, where its job allows for less than its target does. Absent: as for all calls to it. */
+  /** The time limits of an attempt, if its job allows less time than its target. Absent: those of the target. */
   readonly limitTimes?: (timeouts: GatewayTimeouts) => GatewayTimeouts;
-  /** Sees to it that what is held covers the attempt. The answer is the reason why it does not; absent, or undefined, where it does. */
+  /** Extends the hold to cover the attempt. Returns the refusal; undefined if the attempt is covered. */
   readonly cover?: (attempt: PlannedAttempt<Plan>) => GatewayError | undefined | Promise<GatewayError | undefined>;
-  /** Watches that a stream costs no more than is held for it; undefined where nothing is held. */
+  /** Checks that a stream costs no more than its hold. Undefined if there is no hold. */
   readonly watchBudget?: (attempt: PlannedAttempt<Plan>) => StreamBudget | undefined;
-  /** What the attempt can have used at most, by its own request. */
+  /** The highest usage that the attempt can have, by its request. */
   readonly bound: (attempt: PlannedAttempt<Plan>) => UsageBound;
 };

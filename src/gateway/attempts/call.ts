@@ -10,18 +10,20 @@ import type { AttemptReport } from '../telemetry/call-report.ts';
 import type { Target } from './routing/target.ts';
 import type { GatewaySettings } from './services.ts';
 
-/** One round of a call's loop: it is always translated, has a row of its own in the books, and tells the loop of its end. */
+/**
+ * One round of the tool loop. It is always translated, has its own row in the books, and reports its end to the loop.
+ */
 type CallRound = {
   readonly rowId: string;
   /** Absent in the first round, whose row is the call's. */
   readonly parentCallId?: string;
-  /** Characters of this round's content that have been handed to the client by now. */
+  /** Characters of this round's content that the client has received. */
   readonly delivered: () => number;
-  /** Hears of the entry, once it is in the books. */
+  /** Called with the entry when it is in the books. */
   readonly settled: (entry: CallEntry, error: GatewayError | undefined) => void;
 };
 
-/** A call that was admitted and routed, as its attempts see it: whatever its endpoint. */
+/** An admitted and routed call of any endpoint, as its attempts need it. */
 export type AttemptedCall = {
   readonly callId: string;
   /** The client's interface, as the books name it. */
@@ -30,20 +32,19 @@ export type AttemptedCall = {
   readonly caller: ApiKey;
   readonly facts: CallFacts;
   readonly framing: StreamFraming | undefined;
-  /** The targets that may answer it, best first. */
+  /** The targets that can answer it, best first. */
   readonly targets: readonly Target[];
   readonly taken: TakenLimits | undefined;
-  /** What is held for it; absent where nothing limits what its caller spends. */
+  /** Its hold. Absent if nothing limits the caller's spending. */
   readonly credit?: CallCredit | undefined;
-  /** What is done when its client leaves. Absent: `abort`. */
+  /** The action when its client disconnects. Absent: `abort`. */
   readonly disconnect?: DisconnectPolicy | undefined;
-  /** Its place in this process. */
   readonly admission: Pick<Admission, 'releaseBytes'>;
   readonly acceptedAtMs: number;
   readonly startedMs: number;
   readonly report: AttemptReport;
-  /** Set where it is a part of another call without being a round of it. */
+  /** Set if it is a part of another call but not a round of it. */
   readonly parentCallId?: string;
-  /** Set when these attempts are one round of a loop that asks the model several times for one call. */
+  /** Set if these attempts are one round of the tool loop, which sends several requests to the model for one call. */
   readonly round?: CallRound;
 };

@@ -11,18 +11,18 @@ import type { Health } from './health/health.ts';
 import type { RetryBudget } from './retry/retry-budget.ts';
 import type { RoutingTable } from './routing/routing-table.ts';
 
-/** A call under way, as the clock and the shutdown see it. */
+/** A running call, as the deadline timer and the shutdown see it. */
 export type RunningCall = DeadlineCheck & {
-  /** Ends the call from outside: a running stream gets its error event. */
+  /** Ends the call from outside: a running stream receives its error event. */
   readonly terminate: (error: GatewayError) => void;
-  /** The id of a call with rows in the books to which more may be added; undefined where there are none. */
+  /** The id of a call whose rows in the books may still grow in number. Undefined if there are none. */
   readonly bookedInParts?: () => string | undefined;
 };
 
-/** What a configuration decides for a call. Read once per call, so that a reload never changes a call under way. */
+/** The decisions of a configuration for a call. Read once per call, so that a reload never changes a running call. */
 export type GatewaySettings = CallSettings & { readonly routing: RoutingTable };
 
-/** What the attempts of a call work with, whatever its endpoint. */
+/** The services that the attempts of every endpoint use. */
 export type AttemptServices = {
   readonly settings: () => GatewaySettings;
   readonly journal: Journal;
@@ -32,13 +32,12 @@ export type AttemptServices = {
   readonly newId: (prefix: string) => string;
   readonly logger: Logger;
   readonly telemetry: Telemetry;
-  /** The health of the targets that calls go to. */
   readonly health: Health;
   readonly retryBudget: RetryBudget;
-  /** Watches the calls under way. */
+  /** The running calls, checked by a timer. */
   readonly deadlines: Deadlines<RunningCall>;
-  /** Replies that are read on although their clients have left; absent where none is. */
+  /** Replies that are read to the end after their clients disconnected. Absent if there are none. */
   readonly drainSlots?: DrainSlots | undefined;
-  /** Remembers whose a kept reply is, before its row is in the store. */
+  /** Remembers the owner of a stored reply until its row is in the store. */
   readonly replyOwners: { readonly remember: (entry: CallEntry) => void };
 };

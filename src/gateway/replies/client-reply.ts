@@ -1,33 +1,33 @@
 import type { StreamEvent } from '../../platform/frames.ts';
 
 /**
- * Where a call's reply is written: an HTTP response, or something that stands for one (a WebSocket, a background response, the step of a tool
- * loop). It behaves as Node's `ServerResponse` does in these members.
+ * The destination of a call's reply: an HTTP response, or a replacement (a WebSocket, a background response, the step
+ * of a tool loop). These members behave as those of Node's `ServerResponse`.
  */
 export type ClientReply = {
   readonly headersSent: boolean;
   readonly statusCode: number;
-  /** True when the client has gone, or the reply was broken off. */
+  /** True if the client has disconnected, or the reply was aborted. */
   readonly destroyed: boolean;
   readonly writableEnded: boolean;
-  /** True when everything has been handed to the client's side. */
+  /** True if the client's side has received everything. */
   readonly writableFinished: boolean;
-  /** Whether the client's connection may be used again. Nothing where there is none. */
+  /** Whether the client's connection may be used again. No effect without a connection. */
   shouldKeepAlive: boolean;
   readonly writeHead: (status: number, headers: Readonly<Record<string, string>> | string[]) => unknown;
-  /** Sends the head that was written before any of the body. Absent where a head is not sent apart. */
+  /** Sends the head before the body. Absent if a head cannot be sent separately. */
   readonly flushHeaders?: () => unknown;
-  /** False when the client does not keep up: `drain` follows. */
+  /** False if the client does not keep up: `drain` follows. */
   readonly write: (bytes: Buffer) => boolean;
-  /** Takes a stream as events; absent where it goes as bytes. False when the client does not keep up: `drain` follows. */
+  /** Receives a stream as events. Absent if it goes as bytes. False if the client does not keep up: `drain` follows. */
   readonly takeEvents?: (events: readonly StreamEvent[]) => boolean;
   readonly setHeader: (name: string, value: string) => unknown;
   readonly end: { (body?: Buffer): unknown; (text: string, encoding: 'latin1'): unknown };
   readonly on: (event: 'close' | 'error', listener: (error?: Error) => void) => unknown;
   readonly once: (event: 'drain' | 'close', listener: () => void) => unknown;
-  /** Headers that follow the body of a stream. Absent where nothing can follow. */
+  /** Sets headers that follow the body of a stream. Absent if none can follow. */
   readonly addTrailers?: (headers: Readonly<Record<string, string>>) => unknown;
-  /** Calls back after a time without any byte leaving. */
+  /** Calls back after this time without a sent byte. */
   readonly setTimeout: (ms: number, onTimeout: () => void) => unknown;
   readonly destroy: () => unknown;
 };

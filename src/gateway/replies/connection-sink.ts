@@ -12,13 +12,13 @@ import { writeError, writeReply } from './write-reply.ts';
 export type AnsweredCall = {
   readonly callId: string;
   readonly response: ClientReply;
-  /** How its interface words errors. */
+  /** Words errors for its interface. */
   readonly voice: ErrorVoice;
-  /** Framing of the reply when a stream was asked for. */
+  /** Framing of the reply if a stream was requested. */
   readonly framing: StreamFraming | undefined;
 };
 
-/** How the pieces of a reply become bytes. */
+/** Converts the pieces of a reply to bytes. */
 type Framing<Piece> = { readonly join: (pieces: readonly Piece[]) => Buffer; readonly sizeOf: (piece: Piece) => number };
 
 /** A client's connection as the sink of its reply. */
@@ -78,7 +78,7 @@ export class ConnectionSink<Piece> implements ReplySink<Piece> {
 
   takeWhole(headers: Readonly<Record<string, string>>, pieces: readonly Piece[]): void {
     const body = this.#join(pieces);
-    // Heartbeats of an earlier attempt may have taken the head with them.
+    // Heartbeats of an earlier attempt may already have sent the head.
     if (!this.#reply.headersSent) writeReply(this.#reply, 200, headers, body);
     else if (!this.#reply.destroyed) this.#reply.end(body);
   }
@@ -106,7 +106,7 @@ export class ConnectionSink<Piece> implements ReplySink<Piece> {
     this.#reply.on('close', listener);
   }
 
-  /** The socket's own time limit starts again whenever bytes leave, so that it does not end slow readers. */
+  /** The socket's time limit restarts whenever bytes leave, so it does not end slow readers. */
   limitReader(stalledMs: number): void {
     this.#reply.setTimeout(stalledMs, () => this.#reply.destroy());
   }
@@ -124,10 +124,10 @@ function joinBytes(pieces: readonly Buffer[]): Buffer {
   return only !== undefined && pieces.length === 1 ? only : Buffer.concat(pieces);
 }
 
-/** How events become bytes. */
+/** Converts events to bytes. */
 const ofEvents = { join: joinEvents, sizeOf: sizeOfEvent };
 
-/** A client's connection as the sink of events: frames of an upstream go on byte for byte. */
+/** A client's connection as the sink of events. Frames of an upstream pass byte for byte. */
 export function createEventSink(call: AnsweredCall): ConnectionSink<StreamEvent> {
   return new ConnectionSink(call, ofEvents);
 }

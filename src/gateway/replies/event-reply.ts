@@ -4,27 +4,25 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { StreamEvent } from '../../platform/frames.ts';
 import type { ClientReply } from './client-reply.ts';
 
-/** A reply that is no stream of events: an error, as it would have gone to a client of HTTP. */
+/** A reply that is not a stream of events: an error, as an HTTP client would receive it. */
 export type WholeAnswer = { readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly body: Buffer };
 
-/** Who reads the reply. */
 export type EventReplyReader = {
-  /** One event of a stream. */
   readonly event: (event: StreamEvent) => void;
   readonly whole: (answer: WholeAnswer) => void;
-  /** The reply is over. Whoever hands it on calls `finish` once all of it has been. */
+  /** The reply has ended. Its reader calls `finish` when all of it was passed on. */
   readonly ended: () => void;
   /** Whether the call should pause until `resume`. */
   readonly isFull: () => boolean;
-  /** Calls back after a time without any byte leaving, where something can be stuck. */
+  /** Calls back after this time without a sent byte. Absent if nothing can be stuck. */
   readonly watchStall?: (ms: number, onTimeout: () => void) => void;
-  /** The call gives its client up. */
+  /** The call aborts its reply. */
   readonly destroyed: () => void;
 };
 
 /**
- * A client's reply whose reader is this process: it takes the events of streams as they are, and answers that are none as bytes. Towards its call it behaves as a
- * connection does.
+ * A client's reply that this process reads: streams as events, all other answers as bytes. Towards its call it behaves
+ * as a connection.
  */
 export class EventReply implements ClientReply {
   headersSent = false;
@@ -62,7 +60,7 @@ export class EventReply implements ClientReply {
     return !this.#reader.isFull();
   }
 
-  /** Takes more of a stream. What has no payload only keeps connections awake. */
+  /** Receives more of a stream. Events without a payload are heartbeats. */
   takeEvents(events: readonly StreamEvent[]): boolean {
     if (this.destroyed || this.writableEnded) return true;
     for (const event of events) if (event.data !== '') this.#reader.event(event);
@@ -81,19 +79,19 @@ export class EventReply implements ClientReply {
     return this;
   }
 
-  /** The reader takes more. */
+  /** The reader accepts more. */
   resume(): void {
     this.#emitter.emit('drain');
   }
 
-  /** All of the reply is where it belongs: the call is over. */
+  /** The reader has all of the reply: the call is over. */
   finish(): void {
     if (this.writableFinished || this.destroyed) return;
     this.writableFinished = true;
     this.#close();
   }
 
-  /** The client has gone: the call is told, and nothing more is taken. */
+  /** The client has disconnected: the call is informed, and the rest is dropped. */
   leave(): void {
     if (!this.destroyed) this.#close();
   }
@@ -107,7 +105,7 @@ export class EventReply implements ClientReply {
 
   #close(): void {
     this.destroyed = true;
-    // As with a connection: who ends a reply is told of its end later, not while ending it.
+    // As on a connection, `close` follows later, not during the call that ends the reply.
     setImmediate(() => this.#emitter.emit('close'));
   }
 
@@ -140,27 +138,27 @@ function isList(headers: Readonly<Record<string, string>> | readonly string[]): 
 }
 
 /**
- * Makes a call of the gateway's own and resolves with its whole reply, whatever its status. Rejects as the call does, or with GatewayError when the signal aborts or
- * the call gives its reply up.
+ * Makes a call of the gateway's own and resolves with its whole reply, whatever its status. Rejects as the call does,
+ * or with GatewayError if the signal aborts or the call aborts its reply.
  * @param call makes the call, which writes its reply
  */
 export async function awaitReply(signal: AbortSignal, call: (reply: ClientReply) => Promise<void>): Promise<WholeAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<WholeAnswer>();
-  const giveUp = (): void => reject(new GatewayError('request_timeout', 'the call was given up before its reply came'));
+  const abort = (): void => reject(new GatewayError('request_timeout', 'the call was aborted before its reply was complete'));
   const reply = new EventReply({
     event: () => {},
     whole: resolve,
     ended: () => {
-      // A stream has no whole answer: its call has taken what it says.
+      // A stream has no whole answer: its call has read the events.
       resolve({ status: 200, headers: {}, body: Buffer.alloc(0) });
       reply.finish();
     },
     isFull: () => false,
-    destroyed: giveUp,
+    destroyed: abort,
   });
   const leave = (): void => {
     reply.leave();
-    giveUp();
+    abort();
   };
   signal.addEventListener('abort', leave, { once: true });
   if (signal.aborted) leave();

@@ -4,40 +4,53 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { GatewayError } from '../../inference/gateway-error.ts';
 import type { Gateway } from '../endpoints/gateway.ts';
 
-/** How a server that has left goes on to its end. */
+/** How a server ends after it has begun to drain. */
 export type DrainPlan = {
-  /** How long running calls may go on. */
+  /** How long running calls may continue. */
   readonly graceMs: number;
   /**
-   * What becomes of connections without a call. A client may be about to send on one that is closed, and such a call fails. `sweep` closes them as soon as they
-   * are idle; `close` those that have been idle since before the server left, and keeps others for their client's next call; `expire` leaves them all the time that
-   * their clients were promised.
+   * How connections without a call end. A client may just be sending on a connection that is closed, and that call
+   * fails. `sweep` closes them as soon as they are idle; `close` closes those that were idle before the drain began,
+   * and keeps others for their client's next call; `expire` leaves them the whole time that their clients were
+   * promised.
    */
   readonly idle: 'sweep' | 'close' | 'expire';
 };
 
 /** The end of a server, from its readiness to its last connection. */
 export type Drain = {
-  /** From now on it is not ready and every answer asks its client to leave, so that balancers and clients go elsewhere by themselves. It still takes everything. */
+  /**
+   * From now on the server is not ready, and every answer asks its client to disconnect, so that balancers and clients
+   * move away. It still accepts everything.
+   */
   readonly leave: () => void;
   readonly isLeaving: () => boolean;
-  /** Looks at a request that comes while the server leaves. @throws GatewayError `shutting_down` when the grace is over */
+  /**
+   * Admits a request during the drain.
+   * @throws GatewayError `shutting_down` after the grace
+   */
   readonly admit: (response: ServerResponse) => void;
-  /** Takes no new connections. Resolves when none is left and all calls are settled. May be called again, with a plan that hastens the end. */
+  /**
+   * Accepts no new connections. Resolves when none is left and all calls are settled. May be called again, with a plan
+   * that ends sooner.
+   */
   readonly run: (plan: DrainPlan) => Promise<void>;
 };
 
 const second = 1000;
-/** How long a connection is kept for its client's next call where its last answer began before the server left, and so could not say so. */
+/**
+ * How long a connection stays open for its client's next call if its last answer began before the drain, and so could
+ * not announce it.
+ */
 const lastIdleMs = 2 * second;
 const sweepMs = 50;
 
-/** Watches a server's connections. One message of the event loop per connection, nothing per call. */
+/** Watches a server's connections. One event for each connection, none for calls. */
 export function createDrain(options: { readonly server: Server; readonly gateway: Pick<Gateway, 'deadlines' | 'drainSlots'> }): Drain {
   const { server, gateway } = options;
   const connections = new Set<Socket>();
   const closed = Promise.withResolvers<void>();
-  /** What Node sets as the time-out of a connection that becomes idle, and of no other. */
+  /** The time-out that Node sets for idle connections, and for no others. */
   let idleTimeoutMs = 0;
   let leaving = false;
   let closing = false;
@@ -59,7 +72,7 @@ export function createDrain(options: { readonly server: Server; readonly gateway
     idleTimeoutMs = server.keepAliveTimeout + keepAliveBufferMs(server);
     server.keepAliveTimeout = lastIdleMs;
   };
-  /** The HTTP server's own `close` cuts connections that are idle at that moment, on which a call may be on its way. */
+  /** The HTTP server's own `close` cuts idle connections, on which a call may just be arriving. */
   const stopListening = (): void => {
     closing = true;
     if (server.listening) NetServer.prototype.close.call(server);
@@ -72,7 +85,7 @@ export function createDrain(options: { readonly server: Server; readonly gateway
     over = true;
     gateway.deadlines.forEach((exchange) => exchange.terminate(shuttingDown(streamEnded)));
     server.closeIdleConnections();
-    // What a client has not read one second after the end of its call is given up with its connection.
+    // The connection of a client that has not read its answer one second after its call is closed.
     setTimeout(() => server.closeAllConnections(), second).unref();
   };
 

@@ -7,7 +7,7 @@ import type { Health, HealthReport } from '../attempts/health/health.ts';
 
 const states: readonly HealthReport['state'][] = ['healthy', 'suspect', 'failing', 'rate-limited', 'rejected'];
 
-/** Adds what the gateway knows anyhow, asked for when somebody looks: the journal's standing, and that of the targets. */
+/** Adds gauges that are read when metrics are requested: the state of the journal, of the gate and of all targets. */
 export function addGatewayGauges(
   registry: MetricRegistry,
   gateway: {
@@ -24,20 +24,20 @@ export function addGatewayGauges(
   gauge('weir_journal_pending_entries', 'Calls that are in the journal and not yet in the store.', [], 'sum', () => [
     { labels: [], value: journal.pendingEntries() },
   ]);
-  gauge('weir_journal_unavailable', '1 while the journal cannot be written and calls are refused for it.', [], 'max', () => [
+  gauge('weir_journal_unavailable', '1 while the journal cannot be written and calls are refused.', [], 'max', () => [
     { labels: [], value: journal.unavailableReason() === undefined ? 0 : 1 },
   ]);
-  gauge('weir_gate_calls', 'Calls that were let in and are not over, and calls that wait for a place.', ['state'], 'sum', () => {
+  gauge('weir_gate_calls', 'Admitted calls that are not over, and calls that wait for a place.', ['state'], 'sum', () => {
     const { inFlight, waiting } = gatekeeper.standing();
     return [
       { labels: ['in-flight'], value: inFlight },
       { labels: ['waiting'], value: waiting },
     ];
   });
-  gauge('weir_gate_request_bytes', 'Bytes of request bodies that calls under way hold.', [], 'sum', () => [
+  gauge('weir_gate_request_bytes', 'Bytes of request bodies that running calls hold.', [], 'sum', () => [
     { labels: [], value: gatekeeper.standing().bytes },
   ]);
-  gauge('weir_memory_share', 'Memory in use, of what the process may use, from 0 to 1.', [], 'max', () => [
+  gauge('weir_memory_share', 'Share of the memory that the process may use, from 0 to 1.', [], 'max', () => [
     { labels: [], value: gatekeeper.standing().memoryShare },
   ]);
   gauge('weir_background_responses', 'Responses that are being generated without a client.', [], 'sum', () => [
@@ -50,12 +50,12 @@ export function addGatewayGauges(
     upstreamModel,
   ];
   const labels = ['upstream', 'credential', 'model'];
-  gauge('weir_target_state', '1 for the state that a target is in, and 0 for the others.', [...labels, 'state'], 'max', () =>
+  gauge('weir_target_state', '1 for the state of a target, and 0 for the other states.', [...labels, 'state'], 'max', () =>
     health
       .report()
       .flatMap((report) => states.map((state) => ({ labels: [...target(report), state], value: report.state === state ? 1 : 0 }))),
   );
-  gauge('weir_target_calls_in_flight', 'Attempts under way at a target.', labels, 'sum', () =>
+  gauge('weir_target_calls_in_flight', 'Running attempts at a target.', labels, 'sum', () =>
     health.report().map((report) => ({ labels: target(report), value: report.inFlight })),
   );
   gauge('weir_target_consecutive_failures', 'Failures of a target since its last success.', labels, 'max', () =>
@@ -65,18 +65,16 @@ export function addGatewayGauges(
 
 type AddGauge = (name: string, help: string, labels: readonly string[], merge: 'sum' | 'max', read: () => readonly GaugeSample[]) => void;
 
-/** The figures of the whole store are the same in every process; the others are each process's own. */
+/** The figures of the whole store are equal in every process. The others belong to one process. */
 function addVideoGauges(gauge: AddGauge, { gauges }: Pick<VideoService, 'gauges'>): void {
   gauge('weir_video_tasks_open', 'Videos that are not over, in the whole store.', [], 'max', () => [{ labels: [], value: gauges().open }]);
-  gauge('weir_video_tasks_alerted', 'Those of them that an operator should look at.', [], 'max', () => [
-    { labels: [], value: gauges().alerted },
-  ]);
-  gauge('weir_video_poll_lateness_seconds', 'How late the video is that should have been asked after longest ago.', [], 'max', () => [
+  gauge('weir_video_tasks_alerted', 'Those of them that need an operator.', [], 'max', () => [{ labels: [], value: gauges().alerted }]);
+  gauge('weir_video_poll_lateness_seconds', 'Delay of the most overdue poll of a video.', [], 'max', () => [
     { labels: [], value: gauges().latenessMs / 1000 },
   ]);
   gauge(
     'weir_video_work',
-    'Questions to upstreams under way, files that are being copied, and those that wait for it.',
+    'Polls of upstreams in progress, files that are being copied, and files that wait for it.',
     ['state'],
     'sum',
     () => {

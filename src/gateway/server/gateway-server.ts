@@ -25,28 +25,31 @@ import { describeNoRoute } from './routes/describe-no-route.ts';
 const second = 1000;
 
 export type GatewayServer = {
-  /** Begins to serve. Port 0 picks a free one. Resolves with the address in use. */
+  /** Begins to serve. Port 0 chooses a free one. Resolves with the address in use. */
   readonly listen: (host: string, port: number) => Promise<{ readonly host: string; readonly port: number }>;
-  /** Serves connections that another process took and hands over one by one, instead of listening. */
+  /** Serves connections that another process accepted and hands over, instead of listening. */
   readonly serveHandedOver: () => (socket: Socket) => void;
-  /** Its end: running calls may finish within the grace, the rest end with their dialect's error. */
+  /** Ends the server: running calls may finish within the grace, the rest end with their dialect's error. */
   readonly end: Pick<Drain, 'leave' | 'run'>;
 };
 
 export type GatewayServerOptions = {
   readonly gateway: Gateway;
-  /** Reasons why the gateway should get no traffic at the moment; empty when it is ready. */
+  /** Reasons why the gateway should receive no traffic now. Empty if it is ready. */
   readonly notReady: () => readonly string[];
   readonly startedAtMs: number;
 };
 
-/** A request and what becomes of it: its reply may be put behind what records it. */
+/** A request under way. Its reply may be replaced by one that is recorded. */
 type Handled = Omit<EndpointRequest, 'response'> & { response: ClientReply };
 
-/** Stands for the target of a request that has none which could be served. */
+/** The target of a request without a valid one. */
 const noTarget: RequestTarget = { path: '/', query: new URLSearchParams(), queryKeys: [] };
 
-/** The HTTP server of the gateway: finds the route of each request, and answers whatever a route throws in the client's dialect. */
+/**
+ * The HTTP server of the gateway: finds the route of each request, and answers the errors of routes in the client's
+ * dialect.
+ */
 export function createGatewayServer(options: GatewayServerOptions): GatewayServer {
   const { gateway, startedAtMs } = options;
   const state = { startedAtMs, notReadyReasons: () => [...(end.isLeaving() ? ['shutting down'] : []), ...options.notReady()] };
@@ -58,12 +61,12 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
     response.on('error', (error) => gateway.logger.debug({ callId, err: error }, 'client connection failed'));
     const handled: Handled = { request, client: response, response, callId, target, report: undefined, server: state };
     const answer = (error: unknown): void => {
-      const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
-      if (known.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
+      const refusal = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
+      if (refusal.class === 'authentication') gateway.gatekeeper.wasRefused(request, 0);
       const wording = wordingOfPath(target.path, request.headers);
       handled.report ??= gateway.telemetry.begin({ callId, dialect: wording.label, request, response: handled.response });
-      handled.report.refused(known);
-      writeRefusal(handled, wording, known);
+      handled.report.refused(refusal);
+      writeRefusal(handled, wording, refusal);
     };
     try {
       if (end.isLeaving()) end.admit(response);
@@ -100,7 +103,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   return {
     listen: (host, port) => listen(server, host, port),
     serveHandedOver: () => {
-      // Node begins to watch the time-outs of a server's connections when it listens, which this one never does.
+      // Node watches the time-outs of connections only after `listening`, and this server never listens.
       server.emit('listening');
       return (socket) => void server.emit('connection', socket);
     },
@@ -108,7 +111,7 @@ export function createGatewayServer(options: GatewayServerOptions): GatewayServe
   };
 }
 
-/** Ends the connections, those that are WebSockets or follow videos among them, and the responses that are generated without one. */
+/** Ends the connections, including WebSockets and those that follow videos, and the background responses. */
 async function endAll(
   plan: DrainPlan,
   { end, sockets, gateway }: { readonly end: Drain; readonly sockets: ResponseSockets; readonly gateway: Gateway },
@@ -118,7 +121,7 @@ async function endAll(
   await Promise.all([end.run(plan), gateway.background?.end(plan.graceMs), gateway.idempotency?.settled(plan.graceMs)]);
 }
 
-/** Answers what refuses a request as its path words errors: in the framing of the stream, where one was asked for. */
+/** Answers a refused request in the wording of its path, and in the framing of a requested stream. */
 function writeRefusal(
   { response, target, callId }: Pick<Handled, 'response' | 'target' | 'callId'>,
   { voice, framing }: Wording,
@@ -137,19 +140,21 @@ function guardClients(server: Server, gateway: Gateway): ConnectionGuard {
   });
 }
 
-/** Answers a client whose body comes too slowly, and ends its connection: what it still sends would be taken for the next request. */
+/**
+ * Answers a client whose body comes too slowly, and ends its connection: the rest would be read as the next request.
+ */
 function refuseSlowBody({ request, response, reason }: SlowBody, callId: string): void {
   const target = readRequestTarget(request.url ?? '/') ?? noTarget;
   const error = new GatewayError('request_timeout', reason, { headers: { connection: 'close' } });
   writeRefusal({ response, target, callId }, wordingOfPath(target.path, request.headers), error);
-  // Node forgets a request that has been answered: whoever still takes its body, and holds what came of it, would wait for ever.
+  // Node forgets an answered request: a reader of its body would wait forever, with the data that it holds.
   request.socket.once('close', () => request.destroy());
-  // What has been written leaves with the end of the sending side; a client that does not read it is not waited for.
+  // The answer is sent before the sending side ends. A client that does not read it is not waited for.
   request.socket.destroySoon();
   setTimeout(() => request.socket.destroy(), second).unref();
 }
 
-/** Bytes that are no HTTP request never reach a route; they are answered in the shape most clients read, and the connection ends. */
+/** Answers bytes that are not an HTTP request, in the form that most clients read, and ends the connection. */
 function refuseMalformed(error: Error & { code?: string }, socket: Duplex, { telemetry }: Gateway): void {
   if (closeIfSilent(error, socket)) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
@@ -168,7 +173,10 @@ function refuseMalformed(error: Error & { code?: string }, socket: Duplex, { tel
   );
 }
 
-/** Connections that may wait to be accepted, where the system allows as many: a full queue refuses whoever comes, whatever its share. */
+/**
+ * Connections that may wait to be accepted, if the system allows as many. A full queue refuses every caller, whatever
+ * its share.
+ */
 const acceptQueue = 4096;
 
 function listen(server: Server, host: string, port: number): Promise<{ host: string; port: number }> {
@@ -182,28 +190,31 @@ function listen(server: Server, host: string, port: number): Promise<{ host: str
   });
 }
 
-/** Long enough that a crowd does not hammer what is away. */
+/** Long enough that many clients do not retry a failed store at once. */
 const storageRetrySeconds = 5;
 
-/** Runs a call that did not come as a request of its own, and answers what refuses it. */
+/** Runs a call that is not an HTTP request of its own, and answers its refusal. */
 function runReported(gateway: Gateway, call: IncomingCall): void {
   const { callId, dialect, operation, request, response } = call;
   const report = gateway.telemetry.begin({ callId, dialect: dialect.id, operation, request, response });
   runCall(gateway, call, report).catch((error: unknown) => {
-    const known = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
-    report.refused(known);
-    writeError(response, dialect.voice, known, callId);
+    const refusal = error instanceof GatewayError ? error : describeUnexpected(gateway, callId, error);
+    report.refused(refusal);
+    writeError(response, dialect.voice, refusal, callId);
   });
 }
 
-/** What a client is told of a failure that no station expected: of a store that is away or full, that it may pass, and of anything else that it is a defect. The operator finds both in the log. */
+/**
+ * The client's error for an unexpected failure: temporary if the store is unavailable or full, and otherwise a bug. The
+ * log has both.
+ */
 function describeUnexpected({ logger }: Pick<Gateway, 'logger'>, callId: string, error: unknown): GatewayError {
   if (isTransientFailure(error)) {
-    logger.error({ callId, err: error }, 'a call was refused because the store cannot be used');
+    logger.error({ callId, err: error }, 'call refused because the store is unavailable');
     const message = `the gateway cannot use its storage at the moment; try again (${callId})`;
     return new GatewayError('storage_unavailable', message, { retryAfterSeconds: storageRetrySeconds, cause: error });
   }
-  logger.error({ callId, err: error }, 'a call failed inside the gateway');
+  logger.error({ callId, err: error }, 'call failed inside the gateway');
   return new GatewayError('internal_error', `the gateway failed on this call (${callId}); it is in the operator's log`, { cause: error });
 }
 

@@ -4,124 +4,131 @@ import type { ValidationMode } from '../../dialects/dialect-id.ts';
 import type { BuiltInToolKind } from '../../inference/inference-request.ts';
 import type { GatewayLimits, GatewayTimeouts, OverloadSettings, RetrySettings } from './limits.ts';
 
-/** Tells the addresses of reverse proxies whose word about their clients is taken. */
+/** Recognises the addresses of reverse proxies that are trusted to name their clients. */
 export type ProxyTest = (address: string) => boolean;
 
 /**
- * What becomes of a reply that does not fit the schema its client asked for strictly. `off`: it is not looked at; `report`: it is an error; `repair`: the model
- * is asked once more, then it is an error. `auto`: `repair` for translated calls whose upstream does not hold its replies to the whole schema, else `off`.
+ * The treatment of a reply that does not fit the schema of its strict request. `off`: it is not checked; `report`: it
+ * is an error; `repair`: one more request is sent to the model, then it is an error. `auto`: `repair` for translated calls whose
+ * upstream does not enforce the whole schema, otherwise `off`.
  */
 export type ReplyCheck = 'auto' | 'off' | 'report' | 'repair';
 
-/** What a configuration decides for a call, besides its routes. Read once per call, so that a reload never changes a call under way. */
+/** The settings of a call, except its routes. Read once per call, so that a reload never changes a running call. */
 export type CallSettings = {
   readonly limits: GatewayLimits;
   readonly timeouts: GatewayTimeouts;
   readonly retries: RetrySettings;
   readonly validation: ValidationMode;
   readonly overload: OverloadSettings;
-  /** For how many days what is stored is kept where a key says nothing of its own; 0: nothing is stored. */
+  /** For how many days data is stored, for keys without a setting of their own; 0: nothing is stored. */
   readonly responseRetentionDays: number;
   readonly videos: VideoSettings;
   /** Absent: the defaults. */
   readonly images?: PictureSettings;
-  /** How holds are measured. Absent: the defaults. */
+  /** How holds are computed. Absent: the defaults. */
   readonly credits?: CreditSettings;
-  /** What is done when a client leaves, for keys that say nothing of it. Absent: `abort`. */
+  /** The action when a client disconnects, for keys without a setting of their own. Absent: `abort`. */
   readonly disconnect?: DisconnectPolicy;
   /** Whether requests may name images, files and videos in private networks. Absent: no. */
   readonly allowsPrivateMedia?: boolean;
   /** Absent: the defaults. */
   readonly tools?: ToolSettings;
-  /** Who judges content where no upstream of the model that was asked for does. Absent: nobody. */
+  /** The model that judges content if no upstream of the requested model does. Absent: none. */
   readonly moderations?: { readonly standIn: string };
-  /** Whether replies are checked against the schemas that were asked for, for models that say nothing of it. Absent: `auto`. */
+  /**
+   * Whether replies are checked against the requested schemas, for models without a setting of their own. Absent:
+   * `auto`.
+   */
   readonly replyCheck?: ReplyCheck;
-  /** Bounds of uploaded sound. Absent: the defaults. */
+  /** Bounds of uploaded audio. Absent: the defaults. */
   readonly audio?: AudioSettings;
-  /** What keys may use that have no limit of their own. */
+  /** The limits of keys without limits of their own. */
   readonly perKey?: RateLimits;
-  /** Reverse proxies whose word about their clients' addresses is taken. */
+  /** Reverse proxies that are trusted to name their clients' addresses. */
   readonly isProxy?: ProxyTest;
 };
 
-/** How holds are measured, and what happens to a stream that has used its hold up. */
+/** How holds are computed, and how a stream ends that has used up its hold. */
 export type CreditSettings = {
-  /** Output tokens that are held for a call whose client sets no bound; a stream that writes more gets as many again, as often as there is credit for it. */
+  /**
+   * Output tokens that are held for a call without a bound. A stream that writes more gets as many again, as long as
+   * there is credit.
+   */
   readonly outputTokensDefault: number;
   /**
-   * Which calls without a bound are held for all that their model can write, because what they come to is known only when it is spent: whole replies, or streams of models that may
-   * think unseen as well.
+   * The calls without a bound that hold all output that their model can write, because their cost is known only when it
+   * is spent: whole replies, or also streams of models that may reason invisibly.
    */
   readonly coversUnbounded: 'none' | 'whole' | 'reasoning';
-  /** Whether a stream that cannot get more is cut, or goes on to its end and is booked with what it cost. */
+  /** Whether a stream without further credit is cut, or runs to its end and is booked at its true cost. */
   readonly exhausted: 'cut' | 'finish';
 };
 
 export const defaultCredits: CreditSettings = { outputTokensDefault: 4096, coversUnbounded: 'whole', exhausted: 'cut' };
 
 /**
- * Who runs a built-in tool for a model. `auto`: the vendor where each of the model's targets can, else the gateway; `native`: only the vendor;
- * `gateway`: only the gateway; `off`: nobody.
+ * What runs a built-in tool for a model. `auto`: the vendor if each of the model's targets can, otherwise the gateway;
+ * `native`: only the vendor; `gateway`: only the gateway; `off`: nothing.
  */
 type ToolMode = 'auto' | 'native' | 'gateway' | 'off';
 
 /** Modes by kind of tool. Absent: `auto`. */
 export type ToolModes = { readonly [Kind in BuiltInToolKind]?: ToolMode };
 
-/** Who runs tools, and the bounds of those that the gateway runs for one call. */
+/** What runs tools, and the bounds of those that the gateway runs for one call. */
 export type ToolSettings = {
-  /** How often the model may be asked. The last time it is offered none of the gateway's tools. */
+  /** How often the model may be called. The last call offers none of the gateway's tools. */
   readonly roundsMax: number;
-  /** How many calls of tools may run for one call. */
+  /** How many tool calls may run for one call. */
   readonly runsMax: number;
-  /** What one call may cost before it is asked no more. Absent: no bound. */
+  /** The cost of one call after which the model is not called again. Absent: no bound. */
   readonly costMaxNanoUsd?: bigint;
-  /** How long one run of a tool may take. */
+  /** The longest run of a tool. */
   readonly runMsMax: number;
-  /** For models that have none of their own. */
+  /** For models without modes of their own. */
   readonly modes?: ToolModes;
 };
 
 export const defaultTools: ToolSettings = { roundsMax: 10, runsMax: 64, runMsMax: 120_000 };
 
-/** Bounds of uploaded sound. */
+/** Bounds of uploaded audio. */
 export type AudioSettings = {
   /** The most bytes of one file. */
   readonly uploadBytesMax: number;
-  /** The most bytes on the disk of all files that are under way. */
+  /** The most bytes on the disk of all files in use. */
   readonly spoolBytesMax: number;
 };
 
-/** As the vendor has it: 25 MiB for a file. */
+/** The vendor's limit: 25 MiB for a file. */
 export const defaultAudioSettings: AudioSettings = { uploadBytesMax: 26_214_400, spoolBytesMax: 8_589_934_592 };
 
-/** What an operator sets for pictures. */
+/** The operator's settings for images. */
 export type PictureSettings = {
-  /** For how many hours the link to a picture works, and its file is kept. */
+  /** For how many hours the link to an image works, and its file is stored. */
   readonly linkHours: number;
   /** The most bytes of one file that is uploaded to be edited. */
   readonly uploadBytesMax: number;
 };
 
-/** 50 MB a file, as the vendor has it. */
+/** The vendor's limit: 50 MB for a file. */
 export const defaultPictureSettings: PictureSettings = { linkHours: 24, uploadBytesMax: 52_428_800 };
 
-/** What an operator sets for videos. */
+/** The operator's settings for videos. */
 export type VideoSettings = {
-  /** For how many days a finished file is kept. */
+  /** For how many days a finished file is stored. */
   readonly retentionDays: number;
-  /** For how many days after its end a video is remembered that has no file any more. */
+  /** For how many days after its end a video without a file is remembered. */
   readonly taskRetentionDays: number;
-  /** Bytes that the files of one user may have together. */
+  /** Bytes that all files of one user may have together. */
   readonly userBytesMax: number;
   readonly fileBytesMax: number;
-  /** Age at which an unfinished video gets an alert, and at which it is given up. */
+  /** The age at which an unfinished video raises an alert, and the age at which it is abandoned. */
   readonly deadlineMinutes: number;
   readonly giveUpHours: number;
-  /** Whether finished videos are told with links that work without a key also to clients of other interfaces than xAI's. */
+  /** Whether clients of other interfaces than xAI's also receive links to finished videos that work without a key. */
   readonly signedLinks: boolean;
-  /** Where clients reach the gateway, for addresses that it hands out. Absent: where the request reached it. */
+  /** The public address of the gateway, for links. Absent: the address of the request. */
   readonly publicUrl?: string;
 };
 

@@ -1,4 +1,4 @@
-/** How long the gateway waits and how much it takes. Defaults and their sources: docs/reference/config.md. */
+/** The gateway's time limits. Defaults and their sources: docs/reference/config.md. */
 export type GatewayTimeouts = {
   /** To open a connection to an upstream. */
   readonly connectMs: number;
@@ -8,19 +8,19 @@ export type GatewayTimeouts = {
   readonly idleMs: number;
   /** The whole call. */
   readonly totalMs: number;
-  /** How long a client may leave sent bytes unread before its call is given up. */
+  /** How long a client may leave sent bytes unread before its call is aborted. */
   readonly stalledReaderMs: number;
-  /** Silence of a running stream after which the client is sent a heartbeat. */
+  /** Silence of a running stream after which the client receives a heartbeat. */
   readonly heartbeatMs: number;
 };
 
-/** What is done about upstreams that fail before they have said anything. */
+/** The treatment of upstreams that fail before any content. */
 export type RetrySettings = {
-  /** Attempts of one call altogether, at all its targets. */
+  /** Attempts of one call, at all its targets together. */
   readonly attemptsMax: number;
-  /** Whether targets that do not work come after all others until they do. */
+  /** Whether failing targets come after all others. */
   readonly avoidFailing: boolean;
-  /** For how long a stream's opening events and headers are held at most, so that another attempt can answer instead. */
+  /** How long a stream's opening events and headers are held at most, so that another attempt can answer instead. */
   readonly holdOpeningMs: number;
 };
 
@@ -62,16 +62,19 @@ export const defaultLimits: GatewayLimits = {
   connectionsMax: 50_000,
 };
 
-/** A file that a request names by its address: about the most that vendors take. */
+/** A file that a request names by its address: about the size limit of vendors. */
 export const defaultMediaBytesMax = 20 * mebibyte;
 
-/** How much the gateway takes on. Read again every tenth of a second, so that a reload holds for the calls that follow. */
+/** How much load the gateway accepts. Read every tenth of a second, so that a reload applies to the next calls. */
 export type OverloadSettings = {
-  /** Calls under way at a time, streams included. A tenth of them is kept for tenants that have less than their share. */
+  /** Running calls, including streams. A tenth of them is reserved for tenants below their share. */
   readonly callsMax: number;
-  /** Request bodies held at a time, in bytes. A single larger one is taken when no other is there. */
+  /** Request bodies held at a time, in bytes. A single larger one is accepted if there is no other. */
   readonly requestBytesInFlightMax: number;
-  /** Mean length of a turn of the event loop beyond which calls are refused. They are, until a turn takes a fifth of it. */
+  /**
+   * Mean length of a turn of the event loop beyond which calls are refused. They are refused until a turn takes a fifth
+   * of it.
+   */
   readonly loopDelayMs: number;
   /** How long a call waits for a place before it is refused. */
   readonly waitMs: number;

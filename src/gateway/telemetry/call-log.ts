@@ -4,13 +4,13 @@ import { countInput } from '../../inference/meters.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { CallSink, EndedCall } from './call-report.ts';
 
-/** What a client chose is written down this far. */
+/** Texts of clients are cut at this length. */
 const textCharactersMax = 128;
 
-/** Nearly every name and id: looking is cheaper than escaping what needs none. */
+/** Matches almost every name and id. The test is cheaper than escaping. */
 const needsNoEscape = /^[ !#-[\]-~]*$/;
 
-/** One member of the line, escaped; nothing where there is no value. */
+/** One escaped member of the line. Empty without a value. */
 function text(name: string, value: string | undefined): string {
   if (value === undefined) return '';
   const bounded = value.length > textCharactersMax ? value.slice(0, textCharactersMax) : value;
@@ -19,7 +19,7 @@ function text(name: string, value: string | undefined): string {
 
 let formatted = { ms: 0, text: '' };
 
-/** The time as ISO 8601. The lines of a turn have the same. */
+/** The time as ISO 8601. All lines of a turn have the same. */
 function formatTime(ms: number): string {
   if (formatted.ms !== ms) formatted = { ms, text: new Date(ms).toISOString() };
   return formatted.text;
@@ -27,21 +27,21 @@ function formatTime(ms: number): string {
 
 const plain = (name: string, value: number | boolean | undefined): string => (value === undefined ? '' : `,"${name}":${value}`);
 
-/** Whether an ended call went wrong, as far as the gateway or an upstream is concerned: a refusal that only its client can mend did not. */
+/** Whether the gateway or an upstream failed. A refusal that only its client can fix does not count. */
 function wentWrong({ end, report }: EndedCall): boolean {
   return end === 'failed' || end === 'cut' || (end === 'refused' && report.error !== undefined && report.error.status >= 500);
 }
 
 function failedAttempts(attempts: readonly FailedAttempt[] | undefined): string {
   if (attempts === undefined || attempts.length === 0) return ',"attempts":1';
-  const told = attempts.map(
+  const written = attempts.map(
     ({ upstream, upstreamModel, upstreamStatus, errorCode, durationMs }) =>
       `{"durationMs":${durationMs}${text('upstream', upstream)}${text('model', upstreamModel)}${plain('status', upstreamStatus)}${text('code', errorCode)}}`,
   );
-  return `,"attempts":${attempts.length + 1},"failedAttempts":[${told.join(',')}]`;
+  return `,"attempts":${attempts.length + 1},"failedAttempts":[${written.join(',')}]`;
 }
 
-/** What only a call that is in the books has. */
+/** The members of a call that is in the books. */
 function bookedMembers({ report }: EndedCall): string {
   const { entry } = report;
   if (entry === undefined) return '';
@@ -69,9 +69,9 @@ function bookedMembers({ report }: EndedCall): string {
 }
 
 /**
- * The line of one call, as JSON without its line end. Its members are these and no others: no prompt, no reply, no credential and no address can
- * get in. Written piece by piece, because it is written for every call.
- * @param suppressed how many lines of refusals were left out before this one
+ * The line of one call, as JSON without its line end. It has exactly these members, so that no prompt, reply,
+ * credential or address can get in. It is written piece by piece, because every call has one.
+ * @param suppressed the number of refusals without a line before this one
  */
 function writeCallLine(call: EndedCall, nowMs: number, suppressed: number): string {
   const { report, end, status, durationMs } = call;
@@ -99,13 +99,13 @@ function writeCallLine(call: EndedCall, nowMs: number, suppressed: number): stri
   );
 }
 
-/** Anything but plain characters is shown as JSON shows it: a terminal must not be steered by what a client sends. */
+/** Shows other than plain characters as JSON, so that a client cannot control a terminal. */
 const shown = (value: string): string =>
   /^[\w@.:/+*-]{1,128}$/.test(value) ? value : JSON.stringify(value.slice(0, textCharactersMax)).replaceAll(/[\u007f-\uffff]/g, '?');
 
 const seconds = (ms: number): string => (ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`);
 
-/** The line of one call for somebody who sits at a terminal. */
+/** The line of one call for a person at a terminal. */
 function writeTerminalLine(call: EndedCall, nowMs: number, suppressed: number): string {
   const { report, end, status, durationMs } = call;
   const { entry, error, caller } = report;
@@ -131,16 +131,19 @@ function writeTerminalLine(call: EndedCall, nowMs: number, suppressed: number): 
   return parts.join('  ');
 }
 
-/** What may be written; `silent` is nothing. */
+/** The level of written lines. `silent` writes none. */
 export type CallLogLevel = 'info' | 'warn' | 'silent';
 
-/** A crowd that is refused must not fill the disk: so many of its lines are written at once, and then so many a second. */
+/**
+ * Bounds the lines of refusals, so that many of them do not fill the disk: this number at once, and then this number
+ * per second.
+ */
 const refusedLinesBurst = 100;
 const refusedLinesPerSecond = 20;
 
 /**
- * Writes one line for each call. Refusals have a bounded number of lines; how many were left out stands on the next line there is. A call that was sent
- * to an upstream has always its line.
+ * Writes one line for each call. The lines of refusals are bounded, and the next line contains the number of omitted
+ * ones. A call that was sent to an upstream always has its line.
  */
 export function createCallLog(options: {
   readonly write: (lines: string) => void;

@@ -5,7 +5,6 @@ import type { Usage } from '../../inference/usage.ts';
 import type { CallReport, CallSink, EndedCall, StreamKind } from './call-report.ts';
 import { createMetricFamilies, operationNames, type MetricFamilies, providerNames } from './metric-families.ts';
 
-/** Counts calls. */
 export type CallMetrics = CallSink & {
   readonly came: () => void;
   readonly left: (report: CallReport) => void;
@@ -16,7 +15,7 @@ export type CallMetrics = CallSink & {
   readonly booked: (entry: CallEntry) => void;
 };
 
-/** All series of calls of one dialect, upstream and model, found once. */
+/** All series of calls of one dialect, upstream and model, looked up once. */
 class CallSeries {
   readonly #families: MetricFamilies;
   readonly #labels: readonly string[];
@@ -64,7 +63,7 @@ class CallSeries {
     return counter;
   }
 
-  /** @param errorType empty where there was no error */
+  /** @param errorType empty if there was no error */
   durations(errorType: string): { readonly server: Histogram; readonly client: Histogram } {
     let durations = this.#durations.get(errorType);
     if (durations === undefined) {
@@ -149,12 +148,13 @@ class CallCounter implements CallMetrics {
   #countBooked({ status, report }: EndedCall, entry: CallEntry, nowMs: number): void {
     const durations = this.#countEntry(entry, status);
     const { attemptStartedMs, startedMs } = report;
-    // The client may have read on after the exchange was over: what the attempt took is known from when it was sent and when the call ended.
+    // The client may have read on after the exchange. The duration of the attempt follows from its start and the end of
+    // the call.
     if (attemptStartedMs !== undefined)
       durations.client.observe(Math.max(0, Math.min(nowMs, startedMs + entry.durationMs) - attemptStartedMs) / 1000);
   }
 
-  /** @param status that the client got, where one was sent */
+  /** @param status the status that the client received, if one was sent */
   #countEntry(entry: CallEntry, status: number | undefined): { readonly client: Histogram } {
     const series = this.#seriesOf(entry);
     series.calls(entry.end, statusClass(status)).add(1);
@@ -212,9 +212,9 @@ class CallCounter implements CallMetrics {
   #seriesOf({ dialect, upstream, vendor, requestedModel }: StreamKind): CallSeries {
     const byDialect = this.#series.getOrInsertComputed(upstream, () => new Map<string, Map<string, CallSeries>>());
     const byModel = byDialect.getOrInsertComputed(dialect, () => new Map<string, CallSeries>());
-    const known = byModel.get(requestedModel);
-    if (known !== undefined) return known;
-    // Only names that the operator, a price book or an upstream has given become labels.
+    const existing = byModel.get(requestedModel);
+    if (existing !== undefined) return existing;
+    // Only names from the operator, a price book or an upstream become labels.
     const listed = requestedModel.startsWith('models/') ? requestedModel.slice('models/'.length) : requestedModel;
     const model = this.#isListed(listed) ? listed : otherModel;
     return byModel.getOrInsertComputed(model, () => {
@@ -224,12 +224,15 @@ class CallCounter implements CallMetrics {
   }
 }
 
-/** Whether what was used is no tokens: characters, sound, video or pictures. A call without tokens would look like one with none. */
+/**
+ * Whether the usage is not in tokens, but in characters, audio, video or images. Otherwise it would look like a call
+ * with no tokens.
+ */
 function hasOtherUnit(usage: Usage): boolean {
   return usage.inputTokens === undefined && usage.outputTokens === undefined && findStandalone(usage) !== undefined;
 }
 
-/** What became of an attempt, in few words: an error's code, or the class of the status. */
+/** The result of an attempt as a label: an error's code, or the class of the status. */
 function attemptResult({ errorCode, upstreamStatus }: Pick<FailedAttempt, 'upstreamStatus'> & { readonly errorCode?: string }): string {
   if (upstreamStatus === 429) return '429';
   if (upstreamStatus !== undefined && upstreamStatus >= 400) return statusClass(upstreamStatus);
@@ -237,8 +240,8 @@ function attemptResult({ errorCode, upstreamStatus }: Pick<FailedAttempt, 'upstr
 }
 
 /**
- * Counts calls in a registry. Finding the series of a call takes three look-ups; counting into them is arithmetic.
- * @param options.isListed whether a model's name may be a label: names that clients invent may not
+ * Counts calls in a registry. Three look-ups find the series of a call; counting is arithmetic.
+ * @param options.isListed whether a model's name may be a label, which a name of a client's choice may not
  */
 export function createCallMetrics(options: {
   readonly registry: MetricRegistry;

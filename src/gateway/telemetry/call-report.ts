@@ -10,31 +10,31 @@ import type { CallTrace } from './call-trace.ts';
 /** `refused`: the call ended before it was sent to any upstream. */
 export type ReportedEnd = CallEnd | 'refused';
 
-/** What is known of a call when it is over. Sinks read it and keep nothing of it. */
+/** The facts about an ended call. Sinks read it and do not keep it. */
 export type EndedCall = {
   readonly report: CallReport;
   readonly end: ReportedEnd;
-  /** Status that was sent to the client; absent where it left before one was. */
+  /** The status that the client received. Absent if it disconnected before. */
   readonly status: number | undefined;
   /** From acceptance to the end of the exchange. */
   readonly durationMs: number;
 };
 
-/** What a call is known by in logs, metrics and traces: its interface. */
+/** The interface of a call, as logs, metrics and traces name it. */
 export type CallLabel = DialectId | InterfaceId;
 
 export type CallStart = {
   readonly callId: string;
   readonly dialect: CallLabel;
-  /** Absent where a request never got as far as being a call. */
+  /** Absent if the request never became a call. */
   readonly operation?: Operation | undefined;
   readonly request: IncomingMessage;
   readonly response: ClientReply;
 };
 
 /**
- * What one call tells of itself on its road. The stations set what they learn; the call is reported once, when its client's connection is done with it
- * and the books are too, whichever comes last.
+ * The report of one call. The stations of the call set the facts that they learn. It is reported once, when both the
+ * client's connection and the books are done with it.
  */
 export class CallReport {
   readonly callId: string;
@@ -44,20 +44,20 @@ export class CallReport {
   readonly acceptedAtMs: number;
   /** Monotonic. */
   readonly startedMs: number;
-  /** The client program's name, as far as it is a plain word. */
+  /** The client program's name, if it is a plain word. */
   readonly agent: string | undefined;
   readonly trace: CallTrace | undefined;
-  /** Set when the key is known. */
+  /** Set when the key is found. */
   caller: { readonly userName: string; readonly name: string } | undefined;
   /** Set when the request is read. */
   facts: { readonly requestedModel: string; readonly stream: boolean } | undefined;
-  /** Milliseconds that the call waited for its turn, where it had to. */
+  /** Milliseconds that the call waited for a place, if it had to. */
   queueMs: number | undefined;
   /** Monotonic time at which the last attempt was sent. */
   attemptStartedMs: number | undefined;
   entry: CallEntry | undefined;
   error: GatewayError | undefined;
-  /** How a call ended that is in no books. */
+  /** The end of a call that is not in the books. */
   unbookedEnd: CallEnd | undefined;
   #isExchanging = false;
   #isClosed = false;
@@ -83,12 +83,12 @@ export class CallReport {
     this.#listen(response);
   }
 
-  /** Where the call's reply is written. */
+  /** The destination of the call's reply. */
   get response(): ClientReply {
     return this.#response;
   }
 
-  /** The call goes on behind another reply than its client's: it lasts as long as that. */
+  /** The call continues with another reply than its client's, and lasts as long as that. */
   goOn(response: ClientReply): void {
     this.#response = response;
     this.#isClosed = response.destroyed;
@@ -104,17 +104,19 @@ export class CallReport {
     });
   }
 
-  /** Calls back when the client's connection is done with the call. For one that has to know: a listener more costs each call half a microsecond. */
+  /**
+   * Calls back when the client's connection is done with the call. There is one callback, because a further listener
+   * costs each call half a microsecond.
+   */
   whenClosed(callback: () => void): void {
     this.#whenClosed = callback;
   }
 
-  /** The call goes into the books, or its exchange begins: it will be settled or refused, and the report waits for that. */
+  /** The call is about to enter the books, or its exchange begins. The report waits until it is settled or refused. */
   exchanging(): void {
     this.#isExchanging = true;
   }
 
-  /** The call is in the books. */
   settled(entry: CallEntry, error: GatewayError | undefined): void {
     this.entry = entry;
     this.error = error;
@@ -122,7 +124,7 @@ export class CallReport {
     this.#endIfOver();
   }
 
-  /** A call that costs nothing, and is in no books, has ended. */
+  /** A call that costs nothing, and is not in the books, has ended. */
   ended(end: CallEnd, error: GatewayError | undefined): void {
     this.unbookedEnd = end;
     this.error = error;
@@ -130,7 +132,7 @@ export class CallReport {
     this.#endIfOver();
   }
 
-  /** The call is refused: its client is told why. */
+  /** The call is refused, and its client receives the error. */
   refused(error: GatewayError): void {
     this.error = error;
     this.#isExchanging = false;
@@ -143,7 +145,6 @@ export class CallReport {
     this.#onEnded(this);
   }
 
-  /** How it ended, for those who tell. */
   end(): ReportedEnd {
     if (this.entry !== undefined) return this.entry.end;
     if (this.unbookedEnd !== undefined) return this.unbookedEnd;
@@ -152,22 +153,22 @@ export class CallReport {
   }
 }
 
-/** As much of a report as the attempts of its call know. */
+/** The part of a report that the attempts of its call use. */
 export type AttemptReport = Pick<CallReport, 'exchanging' | 'settled' | 'ended' | 'trace' | 'facts' | 'attemptStartedMs'>;
 
 /** The report of a call that the gateway makes for itself. */
-export function createUnheardReport(settled: AttemptReport['settled'] = () => {}): AttemptReport {
+export function createSilentReport(settled: AttemptReport['settled'] = () => {}): AttemptReport {
   return { facts: undefined, trace: undefined, attemptStartedMs: undefined, exchanging: () => {}, settled, ended: () => {} };
 }
 
-/** Programs name themselves first, before a slash. Anything else than a short plain word is nobody's name. */
+/** Programs write their name first, before a slash. Only a short plain word is accepted. */
 const agentName = /^[A-Za-z][A-Za-z0-9_.-]{0,31}(?=[/ ]|$)/;
 
 function readAgent(header: string | undefined): string | undefined {
   return header === undefined ? undefined : agentName.exec(header)?.[0];
 }
 
-/** What the gaps of a stream are counted by. */
+/** The labels of the gaps of a stream. */
 export type StreamKind = {
   readonly dialect: string;
   readonly upstream: string;
@@ -175,5 +176,5 @@ export type StreamKind = {
   readonly requestedModel: string;
 };
 
-/** Something that calls are told to. */
+/** Receives ended calls. */
 export type CallSink = { readonly callsEnded: (calls: readonly EndedCall[]) => void };

@@ -33,7 +33,7 @@ const flagSampled = 0x01;
 const flagsParentKnown = 0x100;
 const flagsParentRemote = 0x200;
 
-/** What a client chose goes this far. */
+/** Texts of clients are cut at this length. */
 const textCharactersMax = 128;
 
 type Value = string | number | boolean | readonly string[] | undefined;
@@ -57,14 +57,14 @@ function toNanoseconds(ms: number): string {
 
 type Entry = NonNullable<EndedCall['report']['entry']>;
 
-/** What both spans of a call say of what it used. */
+/** The usage attributes of both spans of a call. */
 function usageValues({ usage, stopReason, servedModel }: Entry): Readonly<Record<string, Value>> {
   const { inputTokens, cacheReadTokens, outputTokens, reasoningTokens } = usage;
   const { cacheCreationTokens } = statisticsCounts(usage);
   return {
     'gen_ai.response.model': servedModel,
     'gen_ai.response.finish_reasons': stopReason === undefined ? undefined : [stopReason.slice(0, textCharactersMax)],
-    // The conventions count what came from or went to a cache as input too.
+    // The conventions count cached input as input.
     'gen_ai.usage.input_tokens': inputTokens === undefined ? undefined : countInput(usage),
     'gen_ai.usage.cache_read.input_tokens': cacheReadTokens,
     'gen_ai.usage.cache_creation.input_tokens': cacheCreationTokens || undefined,
@@ -88,7 +88,7 @@ function serverSpan(call: EndedCall, isListed: (model: string) => boolean): Otlp
     ...(traceState === undefined ? {} : { traceState }),
     ...(trace.parentSpanId === undefined ? {} : { parentSpanId: trace.parentSpanId }),
     flags: flagSampled | flagsParentKnown | (trace.parentSpanId === undefined ? 0 : flagsParentRemote),
-    // A name that anybody can invent is no name for a span.
+    // A name that any client can invent must not become the name of a span.
     name: requestedModel !== undefined && isListed(requestedModel) ? `${operation} ${requestedModel}` : operation,
     kind: kinds.server,
     startTimeUnixNano: toNanoseconds(report.acceptedAtMs),
@@ -114,7 +114,7 @@ function serverSpan(call: EndedCall, isListed: (model: string) => boolean): Otlp
   };
 }
 
-/** What is known of one attempt, whether it was the last or not. */
+/** The facts about one attempt, the last or an earlier one. */
 type Attempt = {
   readonly upstream: string;
   readonly upstreamModel: string;
@@ -161,7 +161,7 @@ function attemptSpans(call: EndedCall): readonly OtlpSpan[] {
   });
 }
 
-/** The spans of an ended call: its own, and one for each attempt at an upstream. None where its trace is not kept. */
+/** The spans of an ended call: its own, and one for each attempt at an upstream. None if its trace is not sampled. */
 export function createCallSpans(call: EndedCall, isListed: (model: string) => boolean): readonly OtlpSpan[] {
   if (call.report.trace?.context.sampled !== true) return [];
   const own = serverSpan(call, isListed);

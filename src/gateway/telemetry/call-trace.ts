@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Where a span stands in a trace, as it travels in headers: W3C Trace Context, level 1 (https://www.w3.org/TR/trace-context/). */
+/**
+ * The position of a span in a trace, as headers carry it: W3C Trace Context, level 1
+ * (https://www.w3.org/TR/trace-context/).
+ */
 export type TraceContext = {
   /** 32 lower-case hexadecimal characters, not all zero. */
   readonly traceId: string;
   /** 16 lower-case hexadecimal characters, not all zero. */
   readonly spanId: string;
   readonly sampled: boolean;
-  /** What tracing systems on the way have written down for themselves. */
+  /** Data that tracing systems on the way have added for themselves. */
   readonly traceState?: string;
 };
 
@@ -16,16 +19,19 @@ const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)
 const zeroTrace = '0'.repeat(32);
 const zeroSpan = '0'.repeat(16);
 
-/** The specification demands that this much be carried; more is nobody's. */
+/** The specification requires carriers to accept this length. */
 const traceStateCharactersMax = 512;
 const printable = /^[\x20-\x7e\t]*$/;
 
-/** Reads the headers `traceparent` and `tracestate` of a request. Undefined where there is no valid context: then a trace begins here. */
+/**
+ * Reads the headers `traceparent` and `tracestate` of a request. Undefined without a valid context: then a trace begins
+ * here.
+ */
 export function readTraceContext(parent: string | undefined, state: string | string[] | undefined): TraceContext | undefined {
   const match = parent === undefined ? undefined : pattern.exec(parent);
   if (match === undefined || match === null) return undefined;
   const [, version = '', traceId = '', spanId = '', flags = '', rest] = match;
-  // Version 00 ends after the flags; a later one may go on; ff is no version.
+  // Version 00 ends after the flags, and later ones may continue. Version ff is invalid.
   if (version === 'ff' || (version === '00' && rest !== undefined) || traceId === zeroTrace || spanId === zeroSpan) return undefined;
   const sampled = (Number.parseInt(flags, 16) & 1) === 1;
   const text = Array.isArray(state) ? state.join(',') : state;
@@ -33,7 +39,7 @@ export function readTraceContext(parent: string | undefined, state: string | str
   return { traceId, spanId, sampled, ...(isCarried ? { traceState: text } : {}) };
 }
 
-/** The headers that tell an upstream where it stands. */
+/** The headers that give an upstream its position in the trace. */
 export function writeTraceContext({ traceId, spanId, sampled, traceState }: TraceContext): Readonly<Record<string, string>> {
   const traceparent = `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
   return traceState === undefined ? { traceparent } : { traceparent, tracestate: traceState };
@@ -42,17 +48,22 @@ export function writeTraceContext({ traceId, spanId, sampled, traceState }: Trac
 /** One attempt at an upstream, as a span of its own. */
 type TracedAttempt = { readonly spanId: string; readonly startedMs: number };
 
-/** The place of a call in a trace: its own span, and one for each attempt. */
+/** The position of a call in a trace: its own span, and one for each attempt. */
 export type CallTrace = {
   readonly context: TraceContext;
-  /** The client's span; absent where the trace begins here. */
+  /** The client's span. Absent if the trace begins here. */
   readonly parentSpanId: string | undefined;
   readonly attempts: readonly TracedAttempt[];
-  /** Begins an attempt's span and returns the headers that tell the upstream of it. */
+  /**
+   * Begins an attempt's span.
+   * @returns its headers for the upstream
+   */
   readonly beginAttempt: (nowMs: number) => Readonly<Record<string, string>>;
 };
 
-/** Which traces are kept: those that the caller keeps, where it says so and is listened to, and otherwise a share of those that begin here. */
+/**
+ * The sampled traces: those that the caller samples, if it is trusted, and otherwise a share of those that begin here.
+ */
 export type Sampling = {
   readonly followsCaller: boolean;
   /** From 0 to 1. */
@@ -61,14 +72,17 @@ export type Sampling = {
 
 const twoPow56 = 2 ** 56;
 
-/** The last seven bytes of a trace id are random (W3C Trace Context, level 2): all who sample by them choose the same traces. */
+/**
+ * The last seven bytes of a trace id are random (W3C Trace Context, level 2). Everyone who samples by them selects the
+ * same traces.
+ */
 function isChosen(traceId: string, ratio: number): boolean {
   return Number.parseInt(traceId.slice(-14), 16) < ratio * twoPow56;
 }
 
 const createSpanId = (): string => randomBytes(8).toString('hex');
 
-/** Begins the span of a call, in the trace that its client is in where there is one. */
+/** Begins the span of a call, in the trace of its client if there is one. */
 export function beginTrace(headers: IncomingHttpHeaders, sampling: Sampling): CallTrace {
   const parent = readTraceContext(headers['traceparent'] as string | undefined, headers['tracestate']);
   const traceId = parent?.traceId ?? randomBytes(16).toString('hex');

@@ -7,21 +7,24 @@ import type { Histogram } from '../../platform/metrics/metric-registry.ts';
 import type { CallMetrics } from './call-metrics.ts';
 import { beginTrace, type Sampling } from './call-trace.ts';
 
-/** Tells of calls: in the log, in metrics and in traces, whichever of them are wanted. */
+/** Reports calls to the log, the metrics and the traces, as far as they are enabled. */
 export type Telemetry = {
-  /** Begins to follow a call. Its report is told once, after its end. */
+  /** Begins to follow a call, which is reported once after its end. */
   readonly begin: (start: CallStart) => CallReport;
-  /** An attempt is about to be sent: returns the request with what tells the upstream where it stands in the trace, where traces are kept. */
+  /**
+   * An attempt is about to be sent.
+   * @returns the request, with trace headers if traces are enabled
+   */
   readonly attempt: (report: AttemptReport, request: UpstreamRequest) => UpstreamRequest;
-  /** Where the gaps between the pieces of a stream are counted, in seconds; undefined where nobody counts. */
+  /** Counts the gaps between the pieces of a stream, in seconds. Undefined without metrics. */
   readonly chunkGaps: (stream: StreamKind) => Histogram | undefined;
-  /** A request that never became a call was refused: no route, or no HTTP. */
+  /** A request that never became a call was refused: it has no route, or is not HTTP. */
   readonly malformed: (code: string) => void;
-  /** A built-in tool was run. `outcome` is `ok`, or why it failed. */
+  /** A built-in tool has run. `outcome` is `ok`, or the reason of its failure. */
   readonly toolRan: (tool: string, outcome: string, seconds: number) => void;
-  /** A call came into the books that no client waits for: a video is over. Counted, once for each time that this is called. */
+  /** A call without a waiting client is in the books: a video is over. Counted once for each call of this function. */
   readonly booked: (entry: CallEntry) => void;
-  /** Tells what has ended and is not told yet. */
+  /** Reports the ended calls that were not reported yet. */
   readonly flush: () => void;
 };
 
@@ -34,8 +37,8 @@ export type TelemetryOptions = {
 };
 
 /**
- * Puts the sinks together. Calls are told at the end of the turn of the event loop in which they ended: their clients have their replies by then, and
- * the lines of a turn are written together.
+ * Connects the sinks. Calls are reported at the end of their last turn of the event loop: their clients have the
+ * replies by then, and the lines of a turn are written together.
  */
 export function createTelemetry({ clock, logger, log, metrics, traces }: TelemetryOptions): Telemetry {
   const sinks: readonly CallSink[] = [log, metrics, traces?.sink].filter((sink) => sink !== undefined);
@@ -50,8 +53,8 @@ export function createTelemetry({ clock, logger, log, metrics, traces }: Telemet
       try {
         sink.callsEnded(calls);
       } catch (error) {
-        // What is told of calls must never break one.
-        logger.error({ err: error }, 'calls could not be reported: a defect');
+        // A failed report must never break a call.
+        logger.error({ err: error }, 'reporting ended calls failed');
       }
     }
   };

@@ -220,7 +220,7 @@ export async function assembleGateway(options: {
     receipts: createReceiptFinder({ store, journal, clock }),
     spending: createSpendingReader({ store }),
     limiter: worker?.limiter ?? createLimiter({ clock }),
-    health: createHealth({ clock, random: Math.random, logger, isHeeded: () => live.settings().retries.avoidFailing }),
+    health: createHealth({ clock, random: Math.random, logger, avoidsFailing: () => live.settings().retries.avoidFailing }),
     retryBudget: createRetryBudget(),
     drainSlots: new DrainSlots(),
     random: Math.random,

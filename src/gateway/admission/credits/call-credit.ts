@@ -9,15 +9,15 @@ import type { Clock } from '../../../platform/clock.ts';
 const whose = { key: 'this API key', user: 'this user' } as const;
 const periods: Readonly<Record<SpendPeriod, string>> = { day: 'a day', month: 'a month', total: 'altogether' };
 
-/** SDKs would try again at once, and a second call is refused as the first. */
+/** SDKs would retry at once, and the retry would be refused as well. */
 const notAgain = { 'x-should-retry': 'false' };
 
-/** How soon what is leased may be had again. */
+/** The time after which leased credit may be available again. */
 const unavailableSeconds = 5;
 
 /**
- * Words a refusal of the credit desk for the client. What is available of a balance is its user's own business and may be told.
- * @param neededNanoUsd what the call may cost at most
+ * Words a refusal for the client. It may show the balance, which belongs to its user.
+ * @param neededNanoUsd the highest cost of the call
  */
 export function describeCreditRefusal(refusal: CreditRefusal, neededNanoUsd: bigint, nowMs: number): GatewayError {
   const needed = `may cost up to $${usdDecimal(neededNanoUsd)}`;
@@ -27,7 +27,7 @@ export function describeCreditRefusal(refusal: CreditRefusal, neededNanoUsd: big
     return new GatewayError('insufficient_credit', message, { headers: notAgain });
   }
   if (refusal.reason === 'unavailable') {
-    const message = 'the gateway cannot set credit aside for this request at the moment; try again';
+    const message = 'the gateway cannot hold credit for this request at the moment; try again';
     return new GatewayError('credits_unavailable', message, { retryAfterSeconds: unavailableSeconds });
   }
   const { scope, period, resetsAtMs } = refusal;
@@ -40,11 +40,11 @@ export function describeCreditRefusal(refusal: CreditRefusal, neededNanoUsd: big
   });
 }
 
-/** What a chat asks of its model, as far as its price depends on it. */
+/** The parts of a chat's request that decide its price. */
 export type HeldPlan = {
-  /** How large what the model reads is. */
+  /** The size of the model's input. */
   readonly input: InputMeasure;
-  /** The service tier that was asked for. */
+  /** The requested service tier. */
   readonly serviceTier?: string | undefined;
 };
 
@@ -53,14 +53,14 @@ type Desk = { readonly credits?: CreditDesk | undefined; readonly clock: Clock }
 type Answer = CallCredit | undefined | Promise<CallCredit | undefined>;
 
 /**
- * What is set aside for one call, with all its rounds, tools and attempts: each row of the call is charged to it, and it ends with the call, whatever becomes of that. Ending it again
- * does nothing.
+ * The hold of one call, for all its rounds, tools and attempts. Each row of the call is charged to it. It ends with the
+ * call, however that ends; ending it again does nothing.
  */
 export class CallCredit {
   readonly #hold: CreditHold;
   readonly #clock: Clock;
   #chargedNanoUsd = 0n;
-  /** For what it is held; undefined for what is no chat. */
+  /** The request that the hold was computed from. Undefined for a call that is not a chat. */
   plan: HeldPlan | undefined;
 
   constructor(hold: CreditHold, clock: Clock) {
@@ -68,26 +68,26 @@ export class CallCredit {
     this.#clock = clock;
   }
 
-  /** What a row says of it that is about to be opened. */
+  /** The hold, as the row of a call that is about to be opened describes it. */
   describe(): Pick<CallOpening, 'heldNanoUsd' | 'heldPots'> {
     return { heldNanoUsd: this.#hold.heldNanoUsd().toString(), heldPots: this.#hold.pots };
   }
 
-  /** What of it is not charged yet. */
+  /** The part of the hold that is not charged yet. */
   get leftNanoUsd(): bigint {
     return this.#hold.heldNanoUsd() - this.#chargedNanoUsd;
   }
 
-  /** A row of the call is in the books, or about to be. */
+  /** Charges a row that is in the books, or about to be. */
   charge({ charge }: Pick<CallEntry, 'charge'>): void {
     this.#chargedNanoUsd += charge.amountNanoUsd;
     this.#hold.charge(charge.amountNanoUsd);
   }
 
   /**
-   * Sees to it that what comes next is covered, beside what is charged already.
-   * @param nanoUsd what it may cost at most
-   * @returns undefined when it is; at once where the lease has it
+   * Extends the hold to cover a further cost beside the charged rows.
+   * @param nanoUsd the highest further cost
+   * @returns the refusal; undefined if it is covered, without a promise if the lease suffices
    */
   cover(nanoUsd: bigint): undefined | GatewayError | Promise<GatewayError | undefined> {
     const missing = nanoUsd - this.leftNanoUsd;
@@ -98,7 +98,7 @@ export class CallCredit {
     return extended instanceof Promise ? extended.then(tell) : tell(extended);
   }
 
-  /** Gives back what is not charged. */
+  /** Releases the part that is not charged. */
   readonly end = (): void => {
     this.#hold.end();
   };
@@ -106,7 +106,7 @@ export class CallCredit {
 
 type Spender = Pick<ApiKey, 'id' | 'userName' | 'limits' | 'userLimits'>;
 
-/** Whether anything limits what a caller may spend: for the others, nothing is reckoned. */
+/** Whether anything limits a caller's spending. Otherwise no cost is computed. */
 function spendsWithinLimits({ limits, userLimits }: Pick<ApiKey, 'limits' | 'userLimits'>): boolean {
   return isSpendLimit(limits) || isSpendLimit(userLimits);
 }
@@ -117,10 +117,10 @@ function isSpendLimit(limits: ApiKey['limits']): boolean {
 }
 
 /**
- * Sets aside what a call may cost at most. Undefined where nothing limits what its caller spends.
- * @param acceptedAtMs that of all rows of the call: it decides to which day and month its cost belongs
- * @param bound what it may cost at most; asked only where something limits it
- * @throws GatewayError `insufficient_credit`, `spend_limit_reached` or `credits_unavailable`; then nothing was taken
+ * Holds the highest cost of a call. Undefined if nothing limits the caller's spending.
+ * @param acceptedAtMs the time in all rows of the call, which decides the day and the month of its cost
+ * @param bound computes the highest cost; called only if spending is limited
+ * @throws GatewayError `insufficient_credit`, `spend_limit_reached` or `credits_unavailable`; then nothing is held
  */
 export function takeCredit(desk: Desk, caller: Spender, acceptedAtMs: number, bound: () => bigint | Promise<bigint>): Answer {
   if (desk.credits === undefined || !spendsWithinLimits(caller)) return undefined;

@@ -3,49 +3,55 @@ import type { LimitState, RateLimitState } from '../../../inference/rate-limit-s
 import type { Clock } from '../../../platform/clock.ts';
 import { UsageWindow } from './usage-window.ts';
 
-/** Whose limits they are: a key by its id, a user by its id, a model by the name of its configuration. */
+/** The owner of limits: a key by its id, a user by its id, a model by its configured name. */
 type LimitScope = 'key' | 'user' | 'model';
 
-/** One set of limits that a call has to keep. */
+/** One set of limits that a call must respect. */
 export type LimitedSubject = { readonly scope: LimitScope; readonly id: string; readonly limits: RateLimits };
 
-/** Why a call may not be made now. */
+/** The limit that refuses a call. */
 export type LimitRefusal = {
   readonly admitted: false;
   readonly scope: LimitScope;
   readonly of: 'requests' | 'tokens' | 'concurrency';
   readonly limit: number;
-  /** Milliseconds after which the call would be admitted if nobody else came; Infinity when it never would be. For concurrency it cannot be known and is a second. */
+  /**
+   * Milliseconds after which the call would be admitted without other calls; Infinity if it never would. For
+   * concurrency the time is unknown, and a second is reported.
+   */
   readonly waitMs: number;
   readonly standing: RateLimitState;
 };
 
-/** What a call has taken of its limits. It ends once: by the first of the three ways out. */
+/** A call's part of its limits. The first call of `settle`, `release` or `finish` ends it. */
 export type Reservation = {
   readonly admitted: true;
   readonly standing: RateLimitState;
-  /** The call ended and used this many tokens: the estimate is corrected and the slot is free. */
+  /** The call ended and used this many tokens: the estimate is corrected and the slot is released. */
   readonly settle: (tokens: number) => void;
-  /** The call was never made: everything is given back. */
+  /** The call was never made: everything is released. */
   readonly release: () => void;
-  /** The call ended and nothing is known of its tokens: the estimate stands and the slot is free. */
+  /** The call ended with unknown tokens: the estimate stands and the slot is released. */
   readonly finish: () => void;
 };
 
 /**
- * Limits of calls and tokens in any minute, and of calls at a time, in this process. All limits of a call are taken together or none is. Pure but for the
- * clock: no timers, and what nobody has used for a minute is forgotten as other calls come.
+ * Limits of calls and tokens in any minute, and of calls at a time, in this process. All limits of a call are taken
+ * together or not at all. Pure except for the clock: no timers, and a subject without use for a minute is forgotten as
+ * other calls arrive.
  *
- * A call counts from the moment it is admitted, with the tokens it is estimated to use. When its true tokens are known, fewer replace the estimate where it
- * stands; more are counted from that moment on, so that none is ever lost.
+ * A call counts from its admission on, with its estimated tokens. When the true number is known, a lower one replaces
+ * the estimate at its time; the excess of a higher one counts from that moment on, so that no token is lost.
  */
 export type Limiter = {
   readonly reserve: (subjects: readonly LimitedSubject[], estimatedTokens: number) => Reservation | LimitRefusal;
-  /** Subjects in memory. */
   readonly size: () => number;
 };
 
-/** The same where another process counts: the answer may take a moment. It rejects with a GatewayError when there is none, and then nothing is taken. */
+/**
+ * The same if another process counts: the result may be a promise. It rejects with a GatewayError without an answer,
+ * and then nothing is taken.
+ */
 export type SharedLimiter = {
   readonly reserve: (
     subjects: readonly LimitedSubject[],
@@ -55,7 +61,7 @@ export type SharedLimiter = {
 
 type Subject = { readonly window: UsageWindow; running: number };
 
-/** What a caller who waits for a free slot is told, because nobody knows when a call ends. */
+/** The wait that is reported for a free slot, because nobody knows when a call ends. */
 const slotWaitMs = 1000;
 
 export function createLimiter({ clock }: { readonly clock: Pick<Clock, 'monotonicMs'> }): Limiter {
@@ -63,18 +69,14 @@ export function createLimiter({ clock }: { readonly clock: Pick<Clock, 'monotoni
   const sweep = createSweep(Object.values(subjects));
 
   const subjectOf = ({ scope, id }: LimitedSubject): Subject => {
-    const known = subjects[scope].get(id);
-    if (known !== undefined) return known;
-    const made: Subject = { window: new UsageWindow(), running: 0 };
-    subjects[scope].set(id, made);
-    return made;
+    return subjects[scope].getOrInsertComputed(id, () => ({ window: new UsageWindow(), running: 0 }));
   };
 
   return {
     reserve: (limited, estimatedTokens) => {
       const nowMs = clock.monotonicMs();
       sweep(nowMs);
-      let refused: Hindrance | undefined;
+      let refused: LimitExcess | undefined;
       const found: Subject[] = [];
       for (const each of limited) {
         const subject = subjectOf(each);
@@ -95,12 +97,12 @@ export function createLimiter({ clock }: { readonly clock: Pick<Clock, 'monotoni
   };
 }
 
-type Hindrance = Omit<LimitRefusal, 'admitted' | 'standing'>;
+type LimitExcess = Omit<LimitRefusal, 'admitted' | 'standing'>;
 
-/** The limit that holds a call up for the longest time; undefined when none does. */
-function check({ window, running }: Subject, { scope, limits }: LimitedSubject, tokens: number, nowMs: number): Hindrance | undefined {
+/** The limit with the longest wait. Undefined if none refuses the call. */
+function check({ window, running }: Subject, { scope, limits }: LimitedSubject, tokens: number, nowMs: number): LimitExcess | undefined {
   const { requestsPerMinute, tokensPerMinute, concurrency } = limits;
-  let worst: Hindrance | undefined;
+  let worst: LimitExcess | undefined;
   if (concurrency !== undefined && running >= concurrency) worst = { scope, of: 'concurrency', limit: concurrency, waitMs: slotWaitMs };
   if (requestsPerMinute !== undefined && window.requests >= requestsPerMinute) {
     const waitMs = window.freeAtMs('requests', window.requests + 1 - requestsPerMinute) - nowMs;
@@ -114,12 +116,12 @@ function check({ window, running }: Subject, { scope, limits }: LimitedSubject, 
   return worst;
 }
 
-/** Whole milliseconds, rounded up but for the hair's breadth that a difference of two large times can be off by. */
+/** Whole milliseconds, rounded up except for the tiny error in a difference of two large times. */
 export function roundUpMs(ms: number): number {
   return Math.ceil(ms - 0.001);
 }
 
-/** The tightest of the limits of each kind. */
+/** The tightest limit of each kind. */
 function standingOf(limited: readonly LimitedSubject[], found: readonly Subject[], nowMs: number): RateLimitState {
   const requests = tightest('requests', limited, found, nowMs);
   const tokens = tightest('tokens', limited, found, nowMs);
@@ -181,7 +183,10 @@ function createReservation(options: {
   };
 }
 
-/** Looks at two subjects of each kind with every call, in turn, and forgets those that nobody uses: memory follows use without a timer. */
+/**
+ * Checks two subjects of each kind with every call, in turn, and forgets unused ones, so that memory follows use
+ * without a timer.
+ */
 function createSweep(kinds: readonly Map<string, Subject>[]): (nowMs: number) => void {
   const turns = kinds.map((subjects) => ({ subjects, turn: subjects.entries() }));
   return (nowMs) => {

@@ -9,10 +9,10 @@ import type { Usage } from '../../../inference/usage.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { type LimitedSubject, type Limiter, type LimitRefusal, type Reservation, roundUpMs, type SharedLimiter } from './limiter.ts';
 
-/** Output that is reserved for a call whose client sets no bound. What it writes beyond is counted when it is known. */
+/** The output that is reserved for a call without a bound. Further output is counted when it is known. */
 const defaultOutputTokens = 1024;
 
-/** What was taken for a call, and the headers by which its client is told where it stands. */
+/** A call's reservation, and the headers that show its client the remaining limits. */
 export type TakenLimits = { readonly reservation: Reservation; readonly headers: Readonly<Record<string, string>> };
 
 type ReserveOptions = {
@@ -22,14 +22,14 @@ type ReserveOptions = {
   readonly caller: ApiKey;
   readonly perKey: RateLimits | undefined;
   readonly facts: CallFacts;
-  /** The model that it goes to, where it has limits of its own. */
+  /** The model of the call, if it has limits of its own. */
   readonly model: { readonly name: string; readonly limits: RateLimits } | undefined;
 };
 
 /**
- * Takes what a call needs of all the limits that concern it: those of its key, of the key's owner and of the model. Undefined when none does; a promise where another
- * process counts.
- * @param perKey what keys may use that have no limit of their own
+ * Reserves a call's part of all its limits: those of its key, of the key's owner and of the model. Undefined if there
+ * are none; a promise if another process counts.
+ * @param perKey the limits of keys without own limits
  * @throws GatewayError `rate_limited` (429); then nothing was taken
  */
 export function reserveCall(options: ReserveOptions & { readonly limiter: Limiter }): TakenLimits | undefined;
@@ -70,7 +70,7 @@ function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readon
   const { scope, of, limit, waitMs } = refusal;
   const reached = `Rate limit reached for ${whose[scope]}: ${limit} ${units[of]}.`;
   if (waitMs === Infinity) {
-    // No time would be a true one, and clients that obey are told not to try again.
+    // No wait would help, so clients should not retry.
     const message = `Request too large for ${whose[scope]}: it may use ${tokens} tokens and the limit is ${limit} tokens per minute. Shorten the input or ask for less output.`;
     return new GatewayError('rate_limited', message, {
       exceededLimit: { scope, of, limit },
@@ -85,7 +85,7 @@ function describeRefusal(refusal: LimitRefusal, tokens: number, standing: Readon
   });
 }
 
-/** All tokens of a call, input from caches included: what the limits count. */
+/** All tokens of a call, including cached input: the number that the limits count. */
 export function countUsedTokens(usage: Usage): number {
   const { promptTokens, completionTokens } = statisticsCounts(usage);
   return promptTokens + completionTokens;

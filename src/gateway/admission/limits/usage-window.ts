@@ -1,25 +1,26 @@
-/** How long what was used counts. */
+/** How long use counts. */
 export const windowMs = 60_000;
 
 const capacityMin = 16;
 
 /**
- * What was used in the last minute: calls and tokens, each at the time from which it counts. It is exact: what was used at a time counts until 60 s later,
- * and no longer. Uses within the same millisecond share an entry that counts from the last of them, so that a window never holds
- * more than one entry for each millisecond. Adding, expiring and correcting cost the same however much is in it. Times are monotonic milliseconds and never go back.
+ * The use of the last minute: calls and tokens, each from its time on. It is exact: use counts until 60 s later, and no
+ * longer. Uses of one millisecond share an entry that counts from the last of them, so that a window has at most one
+ * entry for each millisecond. Adding, expiring and correcting take the same time at any size. Times are monotonic
+ * milliseconds and never go back.
  */
 export class UsageWindow {
-  /** Calls and tokens that count now: since the last `expire`. */
+  /** Calls and tokens that count, as of the last `expire`. */
   requests = 0;
   tokens = 0;
-  /** A ring of entries: that of sequence number `n` is at `n & mask`. */
+  /** A ring of entries: sequence number `n` is at `n & mask`. */
   #times = new Float64Array(capacityMin);
   #requestsAt = new Float64Array(capacityMin);
   #tokensAt = new Float64Array(capacityMin);
   #first = 0;
   #end = 0;
 
-  /** Forgets what no longer counts. Call it before reading or adding. */
+  /** Forgets expired use. Call it before reading or adding. */
   expire(nowMs: number): void {
     const before = nowMs - windowMs;
     const mask = this.#times.length - 1;
@@ -33,12 +34,14 @@ export class UsageWindow {
     if (this.#times.length > capacityMin) this.#resize(capacityMin);
   }
 
-  /** Whether nothing counts. */
   isEmpty(): boolean {
     return this.#first === this.#end;
   }
 
-  /** Adds what is used from now on. Returns the number by which it can be corrected. */
+  /**
+   * Adds use from now on.
+   * @returns the number by which it can be corrected
+   */
   add(nowMs: number, requests: number, tokens: number): number {
     this.requests += requests;
     this.tokens += tokens;
@@ -58,7 +61,7 @@ export class UsageWindow {
     return this.#end - 1;
   }
 
-  /** Takes off some of what an `add` added. What no longer counts stays as it was. */
+  /** Removes a part of an earlier `add`. Expired use stays as it was. */
   takeOff(entry: number, requests: number, tokens: number): void {
     if (entry < this.#first) return;
     const at = entry & (this.#times.length - 1);
@@ -68,7 +71,7 @@ export class UsageWindow {
     this.#tokensAt[at] = (this.#tokensAt[at] ?? 0) - tokens;
   }
 
-  /** When as many calls, or tokens, as given will no longer count. At most what counts now. */
+  /** When this number of calls, or tokens, will have expired. At most the number that counts now. */
   freeAtMs(of: 'requests' | 'tokens', amount: number): number {
     const amounts = of === 'requests' ? this.#requestsAt : this.#tokensAt;
     const mask = this.#times.length - 1;
@@ -82,7 +85,7 @@ export class UsageWindow {
     return (this.#times[entry & mask] ?? 0) + windowMs;
   }
 
-  /** When nothing of what counts now will count any more; undefined when nothing does. */
+  /** When all present use will have expired. Undefined without use. */
   emptyAtMs(of: 'requests' | 'tokens'): number | undefined {
     const amounts = of === 'requests' ? this.#requestsAt : this.#tokensAt;
     const mask = this.#times.length - 1;

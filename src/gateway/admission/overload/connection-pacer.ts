@@ -4,34 +4,35 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../../platform/clock.ts';
 
 /**
- * Keeps refusals from becoming the load: refusing a small call costs a quarter of serving it. When more are refused in a second than that is worth, connections that
- * were just refused are not read for a while. What their clients send meanwhile waits in the kernel, which costs nothing, and is answered then.
+ * Keeps refusals from becoming the load, because refusing a small call costs a quarter of serving it. If too many calls
+ * are refused in a second, refused connections are not read for a while. Their data waits in the kernel at no cost, and
+ * is answered afterwards.
  */
 export type ConnectionPacer = {
-  /** Lets the connection of a refused request rest, if that is called for, after this turn. */
+  /** Pauses the connection of a refused request after this turn of the event loop, if too many are refused. */
   readonly rest: (request: IncomingMessage, bodyBytes: number) => void;
-  /** Sets for how long connections rest, by what was refused in these seconds. */
+  /** Sets the length of pauses by the refusals of these seconds. */
   readonly adjust: (seconds: number) => void;
-  /** Milliseconds; 0 normally. */
+  /** Milliseconds; normally 0. */
   readonly restMs: () => number;
   readonly close: () => void;
 };
 
 /** About a tenth of the process at 25 µs each. */
 const refusalsPerSecondMax = 4000;
-/** Reading so much of a body, to throw it away, costs as much again. */
+/** Reading and dropping this much of a body costs as much as a refusal. */
 const bytesPerRefusal = 16 * 1024;
 const restMinMs = 50;
 const restMaxMs = 1000;
 const tickMs = 25;
-/** Rests are between half and one and a half times as long as said, so that connections do not come back together. */
+/** Pauses vary from half to one and a half of their length, so that connections do not return together. */
 const spread = 16;
 
 export function createConnectionPacer({ clock }: { readonly clock: Clock }): ConnectionPacer {
   let restMs = 0;
   let refusals = 0;
   let rests = 0;
-  /** Of this turn. */
+  /** The refused requests of this turn. */
   let refused: IncomingMessage[] = [];
   let resting: { readonly socket: Socket; readonly untilMs: number }[] = [];
   let timer: NodeJS.Timeout | undefined;
@@ -44,7 +45,7 @@ export function createConnectionPacer({ clock }: { readonly clock: Clock }): Con
     timer = resting.length === 0 ? undefined : setTimeout(wakeUp, tickMs).unref();
   }
 
-  /** Once the parser is through with what it was given. What is still to come of a body is read and thrown away after the rest. */
+  /** Runs after the parser has handled its input. The rest of a body is read and dropped after the pause. */
   function pauseRefused(): void {
     for (const { socket } of refused) if (!socket.destroyed) pause(socket);
     refused = [];

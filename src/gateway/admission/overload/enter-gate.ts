@@ -10,15 +10,15 @@ import type { Admission, AdmitResult } from './fair-gate.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
 
 /**
- * What is counted of a request's body before any of it has come: what it declares, but no more than a step. More is counted as it comes, so that a client that
- * declares much and sends nothing keeps nobody out.
+ * The size of a body that counts before any of it has arrived: the declared size, up to one step. The rest counts as it
+ * arrives, so that a client that declares much and sends nothing blocks nobody.
  */
 export function expectedBytes({ headers }: IncomingMessage): number {
   const declared = Number(headers['content-length'] ?? (headers['transfer-encoding'] === undefined ? 0 : heldStepBytes));
   return Math.min(declared, heldStepBytes);
 }
 
-/** What the gate has to know of a call whose caller is known and whose body has not been read. */
+/** A call whose caller is known and whose body has not been read. */
 type ArrivingCall = {
   readonly callId: string;
   readonly request: IncomingMessage;
@@ -29,9 +29,10 @@ type ArrivingCall = {
 type GateReport = Pick<CallReport, 'refused' | 'whenClosed'>;
 
 /**
- * Lets a call in, until its reply is over. Undefined: it was refused and has its answer, or its client has left; nothing more is to be done.
- * @param report undefined for what is no call: nothing is told of it
- * @param tenantId whose share of the process it uses
+ * Lets a call in until its reply is over. Undefined if the call was refused and answered, or its client has
+ * disconnected; then nothing is left to do.
+ * @param report undefined for a request that is not a call
+ * @param tenantId the tenant whose share of the process the call uses
  */
 export function enterGate(gatekeeper: Gatekeeper, call: ArrivingCall, report: GateReport | undefined, tenantId: string): AdmitResult {
   const { request, response } = call;
@@ -55,7 +56,7 @@ function settle(
     report?.refused(refusal);
     return undefined;
   }
-  // A client that left before somebody listened for it: nothing will tell again.
+  // The client disconnected before anything listened for it, and no further event follows.
   if (response.destroyed) {
     admission.release();
     return undefined;
@@ -66,17 +67,18 @@ function settle(
   return admission;
 }
 
-/** As long as a real id, and in no text of ours. */
+/** As long as a real id, and in none of our texts. */
 const idMark = 'req_~~~~~~~~~~~~~~~~~~~~~~~~~~';
 
 type PreparedAnswer = { readonly error: GatewayError; readonly status: number; readonly headers: readonly string[]; readonly text: string };
 
-/** Answers by voice and seconds: a few for each voice. */
+/** Prepared answers by voice and seconds: a few for each voice. */
 const prepared = new Map<Pick<ErrorVoice, 'encodeError'>, Map<number, PreparedAnswer>>();
 
 /**
- * Answers a call that is not let in. Such answers are written when there is no time for anything: their texts are made once, and only the id of the call is put in.
- * @returns what the client is told
+ * Answers a refused call. Such answers are sent under overload, so their texts are prepared once, and only the id of
+ * the call is inserted.
+ * @returns the client's error
  */
 function shedCall(response: ClientReply, voice: Pick<ErrorVoice, 'encodeError'>, callId: string, retryAfterSeconds: number): GatewayError {
   let answers = prepared.get(voice);

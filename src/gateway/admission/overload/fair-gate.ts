@@ -1,38 +1,41 @@
-/** A call that was let in. It takes its place until it is released. */
+/** An admitted call. It has its place until it is released. */
 export type Admission = {
-  /** Gives back what the call took: its place, and its body's bytes. Harmless when repeated. */
+  /** Releases its place and the bytes of its body. May be called again. */
   readonly release: () => void;
-  /** So much of the body is there now. False when that is more than all calls together may hold. */
+  /** Sets the received size of the body. False if all bodies together exceed their bound. */
   readonly holdBytes: (bytes: number) => boolean;
-  /** Gives back the body's bytes alone, once nothing holds them. Harmless when repeated. */
+  /** Releases only the bytes of the body, once nothing holds them. May be called again. */
   readonly releaseBytes: () => void;
 };
 
-/** Undefined when the call is refused; a promise only when it has to wait, which it does for a bounded time. */
+/** Undefined if the call is refused. A promise only if it must wait, for a bounded time. */
 export type AdmitResult = Admission | undefined | Promise<Admission | undefined>;
 
 export type FairGateOptions = {
   readonly nowMs: () => number;
-  /** Asks for `expire` to be called after this time, once. */
+  /** Requests one call of `expire` after this time. */
   readonly wakeAfter: (ms: number) => void;
   readonly bounds: GateBounds;
 };
 
 export type GateBounds = {
-  /** Calls under way at a time. */
+  /** Calls that run at a time. */
   readonly calls: number;
-  /** Further calls, for tenants that have less than their share. */
+  /** Further calls, for tenants below their share. */
   readonly spareCalls: number;
   /** Bytes of bodies at a time. */
   readonly bytes: number;
-  /** Calls of tenants that have their share which may wait. */
+  /** Waiting calls of tenants at or above their share. */
   readonly waiting: number;
   readonly waitMs: number;
 };
 
-/** Calls that may wait in all. Looking for the next one reads them all, so it is also what a turn costs at most. */
+/** Waiting calls in total. The search for the next one reads all of them, so this also bounds its time. */
 const waitingMax = 256;
-/** Tenants without a call are forgotten when there are so many entries, all at once: entries that come and go with each call would cost more. */
+/**
+ * At this number of entries, tenants without calls are forgotten all at once. Removing each entry with its last call
+ * would cost more.
+ */
 const tenantsKeptMax = 1000;
 
 class Tenant {
@@ -85,18 +88,19 @@ class Place implements Admission {
 }
 
 /**
- * Lets calls in while there are places for them. When there are none, tenants share: the next place goes to the tenant with the fewest calls under way, and
- * one that has less than its share may take one of the spare places. Nobody enters while a call of a tenant with fewer calls under way waits.
+ * Lets calls in while there are places. Without places tenants share: the next place goes to the tenant with the fewest
+ * running calls, and a tenant below its share may take a spare place. No call enters while a call of a tenant with
+ * fewer running calls waits.
  */
 export class FairGate {
   readonly #options: FairGateOptions;
   #tenants = new Map<string, Tenant>();
   #bounds: GateBounds;
-  /** Tenants with a call under way or waiting. */
+  /** Tenants with a running or waiting call. */
   #activeTenants = 0;
   #inFlight = 0;
   #bytes = 0;
-  /** In the order of their coming, which is that of their deadlines. */
+  /** In the order of arrival, which is that of their deadlines. */
   readonly #waiters: Waiter[] = [];
   #admitted = 0;
   #refused = 0;
@@ -109,7 +113,7 @@ export class FairGate {
 
   /**
    * @param bytes size of the call's body
-   * @param hasLeft whether the client went away while the call waited: it then takes no place
+   * @param hasLeft whether the client disconnected while the call waited: it then takes no place
    */
   admit(tenantId: string, bytes: number, hasLeft: () => boolean): AdmitResult {
     const tenant = this.#tenantOf(tenantId);
@@ -122,13 +126,13 @@ export class FairGate {
     return this.#bytes <= this.#bounds.bytes;
   }
 
-  /** Changes what is let in. Calls under way stay, however many they are. */
+  /** Changes the bounds. Running calls stay, whatever their number. */
   setBounds(bounds: GateBounds): void {
     this.#bounds = bounds;
     this.#fill();
   }
 
-  /** Refuses the calls that have waited long enough, and asks to be called again for the others. */
+  /** Refuses the calls that have waited long enough, and requests another call for the others. */
   expire(): void {
     const waitedSinceMs = this.#options.nowMs() - this.#bounds.waitMs;
     for (let oldest = this.#waiters[0]; oldest !== undefined && oldest.sinceMs <= waitedSinceMs; oldest = this.#waiters[0]) {
@@ -138,7 +142,7 @@ export class FairGate {
     this.#wakeForOldest();
   }
 
-  /** Counts since the start, and what is there now. */
+  /** Counts since the start, and present values. */
   counts(): GateCounts {
     return {
       inFlight: this.#inFlight,
@@ -160,15 +164,15 @@ export class FairGate {
     if (this.#waiters.length > 0) this.#fill();
   }
 
-  /** For an admission whose body is larger or smaller than was said. */
+  /** For an admission whose body is larger or smaller than declared. */
   changeBytes(change: number): void {
     this.#bytes += change;
     if (change < 0 && this.#waiters.length > 0) this.#fill();
   }
 
   #tenantOf(id: string): Tenant {
-    const known = this.#tenants.get(id);
-    if (known !== undefined) return known;
+    const existing = this.#tenants.get(id);
+    if (existing !== undefined) return existing;
     const tenant = new Tenant();
     if (this.#tenants.size >= tenantsKeptMax + 2 * this.#activeTenants) {
       this.#tenants = new Map([...this.#tenants].filter(([, { inFlight, waiters }]) => inFlight + waiters.length > 0));
@@ -177,7 +181,7 @@ export class FairGate {
     return tenant;
   }
 
-  /** Whether so many calls of a tenant are fewer than would be its own if all that want some had as many. */
+  /** Whether this number of calls is below a tenant's equal share. */
   #isBelowShare(tenant: Tenant, calls: number): boolean {
     const tenants = this.#activeTenants + (isIdle(tenant) ? 1 : 0);
     return calls * tenants < this.#bounds.calls;
@@ -216,7 +220,7 @@ export class FairGate {
     return promise;
   }
 
-  /** Makes room where a tenant with more calls than this one has a call that waits: its last one is refused. */
+  /** Makes room if a tenant with more calls than this one has a waiting call: its last one is refused. */
   #hasRoomToWait(tenant: Tenant): boolean {
     const max = this.#isBelowShare(tenant, loadOf(tenant)) ? waitingMax : Math.min(this.#bounds.waiting, waitingMax);
     if (this.#waiters.length < max) return true;
@@ -229,7 +233,7 @@ export class FairGate {
     return true;
   }
 
-  /** Gives places to those that wait, to the tenant with the fewest calls under way first. */
+  /** Gives places to waiting calls, those of the tenant with the fewest running calls first. */
   #fill(): void {
     for (let next = this.#next(); next !== undefined; next = this.#next()) {
       const { tenant, bytes } = next;
@@ -245,7 +249,10 @@ export class FairGate {
     }
   }
 
-  /** The first call of the tenant that has the fewest; of several such tenants, of the one that has waited longest. */
+  /**
+   * The first call of the tenant with the fewest running calls; of several such tenants, the call that has waited
+   * longest.
+   */
   #next(): Waiter | undefined {
     let next: Waiter | undefined;
     for (const waiter of this.#waiters) if (next === undefined || waiter.tenant.inFlight < next.tenant.inFlight) next = waiter;
@@ -274,13 +281,16 @@ export class FairGate {
   }
 }
 
-/** `admitted`, `refused` and `delayed` count since the start; a call that waited is delayed and also one of the other two. */
+/**
+ * `admitted`, `refused` and `delayed` count since the start. A call that waited counts as delayed and also as one of
+ * the other two.
+ */
 export type GateCounts = {
   readonly inFlight: number;
   readonly waiting: number;
   /** Of request bodies. */
   readonly bytes: number;
-  /** That have a call under way or waiting. */
+  /** Tenants with a running or waiting call. */
   readonly tenants: number;
   readonly admitted: number;
   readonly refused: number;

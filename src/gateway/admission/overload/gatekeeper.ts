@@ -2,38 +2,44 @@ import type { IncomingMessage } from 'node:http';
 
 import type { Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/log.ts';
-import { createProcessWatch, type LoopGauge, type MemoryGauge, type ProcessStanding, stepMs } from './process-watch.ts';
+import { createProcessWatch, type LoopGauge, type MemoryGauge, type ProcessState, stepMs } from './process-watch.ts';
 import { createConnectionPacer } from './connection-pacer.ts';
 import { type AdmitResult, FairGate, type GateBounds, type GateCounts } from './fair-gate.ts';
 import type { OverloadSettings } from '../../settings/limits.ts';
 
-/** Lets as many calls in as the process can serve, and shares the places between tenants when there are too few. */
+/** Admits as many calls as the process can serve, and shares the places between tenants if there are too few. */
 export type Gatekeeper = {
   /**
-   * Admits a call of a tenant, or refuses it. Normally at once and without a promise; a call that waits does so for `waitMs` at most.
-   * @param bytes size of the call's body, or the most that it may have
-   * @param hasLeft whether the client went away meanwhile
+   * Admits a call of a tenant, or refuses it. Normally at once and without a promise; a call waits at most `waitMs`.
+   * @param bytes size of the call's body, or its upper bound
+   * @param hasLeft whether the client disconnected meanwhile
    */
   readonly admit: (tenantId: string, bytes: number, hasLeft: () => boolean) => AdmitResult;
-  /** After how many whole seconds a refused call should be sent again. Not the same for all, so that they do not come back together. */
+  /**
+   * The whole seconds after which a refused call should be sent again. They vary, so that refused calls do not return
+   * together.
+   */
   readonly retryAfterSeconds: () => number;
   /** Whether connections should end with their answers, because memory is short. */
   readonly closesConnections: () => boolean;
-  /** To be told of every request that was refused here or for want of a key: when they become many, their connections are read more slowly. */
+  /**
+   * Reports a request that was refused here, or because of its key. If there are many, their connections are read more
+   * slowly.
+   */
   readonly wasRefused: (request: IncomingMessage, bodyBytes: number) => void;
-  /** For those who watch the process. */
-  readonly standing: () => GateStanding;
+  /** The present values, for monitoring. */
+  readonly standing: () => GateState;
   readonly close: () => void;
 };
 
-export type GateStanding = GateCounts &
-  ProcessStanding & {
-    /** For how long connections of refused requests are not read, in milliseconds. */
+export type GateState = GateCounts &
+  ProcessState & {
+    /** How long connections of refused requests are not read, in milliseconds. */
     readonly restMs: number;
   };
 
-/** Where a gate stands that has nothing to do. */
-export const idleGate: GateStanding = {
+/** The state of a gate without calls. */
+export const idleGate: GateState = {
   inFlight: 0,
   waiting: 0,
   bytes: 0,
@@ -57,26 +63,26 @@ export type GatekeeperOptions = {
   readonly readMemoryShare: MemoryGauge;
 };
 
-/** Places for tenants that have less than their share, for each that all share. */
+/** Spare places for tenants below their share, as a part of the shared places. */
 const spareShare = 0.1;
-/** As many calls may wait as end in this time: more would only be refused later instead of at once. */
+/** As many calls may wait as end in this time. More would be refused later instead of at once. */
 const queueMs = 20;
 const retryAfterMaxSeconds = 8;
 
-/** Starts to watch the process, until `close`. */
+/** Watches the process until `close`. */
 export function createGatekeeper(options: GatekeeperOptions): Gatekeeper {
   const { settings, clock } = options;
   const process = createProcessWatch(options);
   const pacer = createConnectionPacer(options);
   let waitTimer: NodeJS.Timeout | undefined;
-  /** Seconds over which refused calls are told to spread, and how many have been told. */
+  /** The seconds over which refused calls are spread, and the number of refusals so far. */
   let spreadSeconds = 1;
-  let told = 0;
+  let refusals = 0;
 
   const gate = new FairGate({
     nowMs: clock.monotonicMs,
     wakeAfter: (ms) => {
-      // One timer is enough: whoever waits longest has the first deadline, and at that time the next is set.
+      // One timer suffices: the oldest call has the first deadline, and the next timer is set then.
       waitTimer ??= setTimeout(() => {
         waitTimer = undefined;
         gate.expire();
@@ -104,7 +110,7 @@ export function createGatekeeper(options: GatekeeperOptions): Gatekeeper {
   const stepTimer = setInterval(step, stepMs).unref();
   return {
     admit: (tenantId, bytes, hasLeft) => gate.admit(tenantId, bytes, hasLeft),
-    retryAfterSeconds: () => 1 + (told++ % spreadSeconds),
+    retryAfterSeconds: () => 1 + (refusals++ % spreadSeconds),
     closesConnections: process.isMemoryTight,
     wasRefused: pacer.rest,
     standing: () => ({ ...gate.counts(), ...process.standing(), restMs: pacer.restMs() }),
@@ -122,7 +128,7 @@ function boundsFor(settings: OverloadSettings, limit: number | undefined, inFlig
   const calls = Math.min(limit ?? Infinity, callsOfAll);
   return {
     calls,
-    // Where more are under way than there should be, that is not for those to bear who have less than their share.
+    // If too many calls run, tenants below their share must not suffer from it.
     spareCalls: Math.min(callsMax - calls, Math.ceil(calls * spareShare) + Math.max(0, inFlight - calls)),
     bytes: requestBytesInFlightMax,
     waiting: Math.floor((endedPerSecond * queueMs) / 1000),

@@ -5,21 +5,25 @@ import { getHeapStatistics } from 'node:v8';
 import type { Logger } from '../../../platform/log.ts';
 import { waitingSlices } from '../../../platform/yield-queue.ts';
 
-/** How the event loop has been since it was read last. */
+/** The event loop since the last reading. */
 export type LoopReading = {
-  /** Mean length of a turn while it had something to do: how long whatever arrives waits until the loop comes round to it. */
+  /** The mean length of a turn with work: how long an arriving event waits for its turn. */
   readonly turnMs: number;
-  /** What of it was work of its own thread. The rest it waited for a processor, which it would also with fewer calls. */
+  /**
+   * The part of the turn that its own thread worked. The rest it waited for a processor, as it also would with fewer
+   * calls.
+   */
   readonly workMs: number;
-  /** The part of the time in which it had something to do, 0 to 1. */
+  /** The share of time with work, 0 to 1. */
   readonly busyShare: number;
 };
 
 export type LoopGauge = () => LoopReading;
 
 /**
- * Reads this process's event loop. Work that waits for a turn of its own counts as if it stood in the present one: what arrives is done after it all the same, and the
- * turns alone would stay short however much waits. The runtime counts turns and idle time by itself, so that reading costs two microseconds and not reading nothing.
+ * Reads this process's event loop. Work that has yielded counts as a part of the present turn, because arriving events
+ * are handled after it as well; otherwise turns would stay short however much work waits. The runtime counts turns and
+ * idle time by itself: a reading takes two microseconds, and nothing runs between readings.
  */
 export function createLoopGauge(waiting: () => number = waitingSlices): LoopGauge {
   let lastTurns = 0;
@@ -40,14 +44,15 @@ export function createLoopGauge(waiting: () => number = waitingSlices): LoopGaug
   };
 }
 
-/** What part of the memory that it may use the process uses, 0 to 1. */
+/** The share of its memory that the process uses, 0 to 1. */
 export type MemoryGauge = () => number;
 
 /**
- * The larger of two shares: of the memory that the container or the machine has, and of the heap that V8 allows itself. Reading takes 10 µs.
+ * The larger of two shares: of the memory of the container or the machine, and of the heap limit of V8. A reading takes
+ * 10 µs.
  */
 export function createMemoryGauge(): MemoryGauge {
-  // Without a limit the system says 0 or a number beyond all memory.
+  // Without a limit the system reports 0 or more than all memory.
   const constrained = process.constrainedMemory();
   const limit = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return () => {
@@ -56,49 +61,60 @@ export function createMemoryGauge(): MemoryGauge {
   };
 }
 
-/** What happened since the last step. */
+/** The events since the last step. */
 export type LoopSample = LoopReading & {
-  /** Calls under way now. */
+  /** Running calls. */
   readonly inFlight: number;
-  /** Calls let in, and calls refused. */
+  /** Admitted and refused calls. */
   readonly admitted: number;
   readonly refused: number;
-  /** Whether the limit kept a call waiting or out. */
+  /** Whether the limit delayed or refused a call. */
   readonly wasFelt: boolean;
 };
 
 export type AdaptiveLimit = {
-  /** Takes a sample, one for each `stepMs`, and says how many calls may be under way; undefined when there is no need for a limit. */
+  /**
+   * Takes a sample every `stepMs`.
+   * @returns how many calls may run; undefined if no limit is needed
+   */
   readonly step: (sample: LoopSample, loopDelayMs: number) => number | undefined;
 };
 
 /** Time between two samples. */
 export const stepMs = 100;
 
-/** Never fewer calls than this: a turn that is long for another reason than calls must not end in refusing everyone. */
+/** The lowest limit: a turn that is long for another reason than calls must not refuse all callers. */
 export const callsFloor = 64;
 
-/** Long turns in a row before calls are limited. One alone may be a pause of the garbage collector or a large body. */
+/** Consecutive long turns before calls are limited. A single one may be a garbage collection or a large body. */
 const longTurnsMin = 2;
-/** Time without anything refused after which there is no limit any more. */
+/** Time without refusals after which the limit ends. */
 const calmMs = 5000;
-/** While calls are limited, turns are brought to this part of the length that began it: calls cost no more then, and answers are quick. */
+/**
+ * While calls are limited, turns are reduced to this part of the length that began the limit: calls then cost no more,
+ * and answers are quick.
+ */
 const targetShare = 0.4;
-/** What a step takes away for each time that turns are too long, and at most: shares of the calls. */
+/** The reduction of a step for each excess over the target, and its maximum: shares of the calls. */
 const cutGain = 0.1;
 const cutMax = 0.4;
-/** What a step adds: the less, the less the loop rests, so that the way to the brink is taken in small steps. */
+/** The growth of a step: slower the busier the loop is, so that the limit approaches overload in small steps. */
 const growthMin = 0.005;
 const growthMax = 0.05;
-/** Turns that are long while the loop also rests have another cause than too many calls: a busy machine, a large body. */
+/**
+ * Turns that are long while the loop is also idle have another cause than too many calls: a busy machine, or a large
+ * body.
+ */
 const busyMin = 0.9;
-/** Answers to refused calls that cost as much as a small call. */
+/** Refusals that cost as much as a small call. */
 const refusalsPerCall = 4;
 
 /**
- * Finds how many calls at a time the process can serve. Its event loop takes one turn after the other, and everything that has arrived meanwhile waits for the
- * next: when more comes than it can do, turns grow without end. The mean turn is therefore the queue, wherever in the kernel it stands, and single
- * long pauses hardly show in it. Once it is too long, the work in it is what the limit follows: on a machine that others use as well, turns are long with few calls too. The limit is on calls under way and not on calls per second, because a call may use the process for minutes.
+ * Finds how many calls the process can serve at a time. Events that arrive during a turn of the event loop wait for the
+ * next one, so turns become longer and longer under overload. The mean turn therefore measures the queue, also its part
+ * in the kernel, and single long pauses hardly change it. Once it is too long, the limit follows the work in it,
+ * because on a shared machine turns are long with few calls as well. The limit is on running calls and not on calls per
+ * second, because a call may use the process for minutes.
  */
 export function createAdaptiveLimit(): AdaptiveLimit {
   let limit: number | undefined;
@@ -114,7 +130,10 @@ export function createAdaptiveLimit(): AdaptiveLimit {
     limit = Math.max(callsFloor, inFlight);
   }
 
-  /** Cuts below what is under way, not below the last limit: calls that last long would not feel several cuts before the first has worked. */
+  /**
+   * Reduces to below the running calls, not below the last limit: long calls would not end faster after several
+   * reductions.
+   */
   function adapt(current: number, sample: LoopSample, targetMs: number): number {
     const { inFlight, busyShare, wasFelt } = sample;
     const excess = workOfCalls(sample) / targetMs - 1;
@@ -138,12 +157,12 @@ export function createAdaptiveLimit(): AdaptiveLimit {
   };
 }
 
-/** The work of a turn that calls make. Fewer calls would not make less what refusals are. */
+/** The work of calls in a turn, without that of refusals, which fewer calls would not reduce. */
 function workOfCalls({ workMs, admitted, refused }: LoopSample): number {
   return refused === 0 ? workMs : (workMs * (admitted + 1)) / (admitted + 1 + refused / refusalsPerCall);
 }
 
-/** What the gate did since it was looked at last. */
+/** The events at the gate since the last step. */
 type GateActivity = {
   readonly inFlight: number;
   readonly admitted: number;
@@ -152,29 +171,35 @@ type GateActivity = {
   readonly wasFelt: boolean;
 };
 
-export type ProcessStanding = LoopReading & {
-  /** Of the memory that the process may use, 0 to 1. */
+export type ProcessState = LoopReading & {
+  /** Share of the memory that the process may use, 0 to 1. */
   readonly memoryShare: number;
-  /** Calls that the process can serve at a time; undefined where that is of no concern. */
+  /** Calls that the process can serve at a time. Undefined if there is no need for a limit. */
   readonly limit: number | undefined;
 };
 
 export type ProcessWatch = {
-  /** Looks at the process, and says how many calls it can serve at a time. */
+  /**
+   * Reads the process.
+   * @returns how many calls it can serve at a time
+   */
   readonly step: (activity: GateActivity, loopDelayMs: number) => number | undefined;
-  readonly standing: () => ProcessStanding;
-  /** Whether so much memory is used that connections should not be kept. */
+  readonly standing: () => ProcessState;
+  /** Whether memory is too short to keep connections open. */
   readonly isMemoryTight: () => boolean;
 };
 
 const memoryTight = 0.92;
 const memoryFull = 0.95;
-/** A process that lets nobody in makes no garbage, never collects it and stays full: a few calls are let in whatever the memory is. */
+/**
+ * A process without calls produces no garbage, never collects it and stays full. A few calls are admitted at any
+ * memory.
+ */
 const callsWhenFull = 8;
-/** Steps between two looks at the memory, which changes slowly and is dear to read. */
+/** Steps between two readings of the memory, which changes slowly and is expensive to read. */
 const memorySteps = 5;
 
-/** Watches event loop and memory of the process, and tells the operator when they limit it. */
+/** Watches the event loop and the memory of the process, and logs when they limit it. */
 export function createProcessWatch(options: {
   readonly logger: Logger;
   readonly readLoop: LoopGauge;
@@ -196,8 +221,8 @@ export function createProcessWatch(options: {
       workMs: Math.round(loop.workMs),
       memoryShare: Math.round(memoryShare * 100) / 100,
     };
-    if (limit === undefined) logger.info({ ...figures, refusedCalls }, 'no longer overloaded');
-    else logger.warn(figures, 'overloaded: calls are limited to what the process can serve');
+    if (limit === undefined) logger.info({ ...figures, refusedCalls }, 'overload ended');
+    else logger.warn(figures, 'overload began');
     refusedCalls = 0;
   }
 

@@ -7,31 +7,32 @@ import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { CreditSettings } from '../../settings/call-settings.ts';
 import type { Target } from '../routing/target.ts';
 
-/** Whom a call is priced for, and when. */
+/** The caller and the time that a price depends on. */
 export type Purchase = {
   readonly priceBook: PriceBook;
   readonly requestedModel: string;
   readonly acceptedAtMs: number;
   readonly userName: string;
   readonly keyId: string;
-  /** The service tier that was asked for. Without one the dearest is reckoned with. */
+  /** The requested service tier. If it is absent, the most expensive tier is assumed. */
   readonly serviceTier?: string | undefined;
 };
 
-/** What is known of a call in tokens before it is made. */
+/** The facts about a call's tokens before it is made. */
 export type ForecastCall = {
   readonly facts: Pick<CallFacts, 'inputCharacters' | 'outputTokensMax' | 'replies' | 'builtInTools'>;
-  /** How large what its model reads is, the conversation that it goes on from included. */
+  /** The size of the model's input, including the conversation that the call continues. */
   readonly input: InputMeasure;
-  /** As with `estimateUsage`. */
+  /** As in `estimateUsage`. */
   readonly outputTokensDefault: number | undefined;
 };
 
 /**
- * Output tokens for which a call without a bound is held at first; undefined: for all that its model can write, because what it comes to cannot be followed.
+ * The output tokens that are held at first for a call without a bound. Undefined: as many as its model can write,
+ * because its cost cannot be followed.
  * @param isStream whether its target is asked for a stream
  */
-export function outputTokensAtFirst(
+export function initialOutputTokens(
   { coversUnbounded, outputTokensDefault }: CreditSettings,
   isStream: boolean,
   { upstream, upstreamModel }: Target,
@@ -41,7 +42,7 @@ export function outputTokensAtFirst(
   return isStream && isSeen ? outputTokensDefault : undefined;
 }
 
-/** What a call may use at one target. */
+/** The highest usage of a call at one target. */
 export function forecastUsage({ facts, input, outputTokensDefault }: ForecastCall, { upstream, upstreamModel }: Target): UsageBounds {
   const { outputTokensMax: modelOutputTokensMax, contextTokensMax } = upstream.traitsOf(upstreamModel);
   return estimateUsage({
@@ -56,18 +57,21 @@ export function forecastUsage({ facts, input, outputTokensDefault }: ForecastCal
   });
 }
 
-/** A model whose window is not known is reckoned with the usual one. */
+/** Assumed for a model of unknown window. */
 const unknownWindowTokens = 200_000;
-/** No model is known that reads more. */
+/** No known model has a larger window. */
 export const largestWindowTokens = 4_194_304;
 
-/** The same with as much input as the model can read: for what is not seen here, as a conversation that only the upstream keeps. */
+/**
+ * The same bounds with the whole window as input, for input that the gateway does not see, such as a conversation that
+ * only the upstream stores.
+ */
 export function withWholeWindow(bounds: UsageBounds, { upstream, upstreamModel }: Target, windowTokens = unknownWindowTokens): UsageBounds {
   const window = upstream.traitsOf(upstreamModel).contextTokensMax ?? windowTokens;
   return { ...bounds, most: { ...bounds.most, inputTokens: Math.max(window, bounds.most.inputTokens ?? 0) } };
 }
 
-/** What so much costs at a target at most, in nano-USD. */
+/** The highest cost of this usage at a target, in nano-USD. */
 export function boundAtTarget(
   { priceBook, ...purchase }: Purchase,
   { upstream, upstreamModel }: Pick<Target, 'upstream' | 'upstreamModel'>,
@@ -76,8 +80,8 @@ export function boundAtTarget(
   return priceBook.most({ ...purchase, vendor: upstream.vendor.id, upstreamModel, most, pricingParameters });
 }
 
-/** What a call costs at most, wherever of its targets it is answered: the next attempt may go to a dearer one. */
-export function boundDearest(purchase: Purchase, targets: readonly Target[], usageAt: (target: Target) => UsageBounds): bigint {
+/** The highest cost of a call at any of its targets: the next attempt may go to a more expensive one. */
+export function boundAtAnyTarget(purchase: Purchase, targets: readonly Target[], usageAt: (target: Target) => UsageBounds): bigint {
   let dearest = 0n;
   for (const target of targets) {
     const nanoUsd = boundAtTarget(purchase, target, usageAt(target));
@@ -86,15 +90,16 @@ export function boundDearest(purchase: Purchase, targets: readonly Target[], usa
   return dearest;
 }
 
-/** A request as its upstream is sent it, and in whose words. */
+/** A request as its upstream receives it, and its dialect. */
 export type SentRequest = { readonly dialect: Pick<ChatDialect, 'readFacts'>; readonly body: JsonObject };
 
 /**
- * The facts of a translated call, with the bound of output that its upstream is told where that is larger: a vendor has a least one, and thoughts need room. Where the client set none, and a vendor demands one, it
- * bounds a whole reply.
+ * The facts of a translated call with the output bound that was sent to its upstream, if that is larger than the
+ * client's: a vendor has a minimum, and reasoning needs room. If the client set no bound and the vendor requires one,
+ * it bounds a whole reply.
  */
 export function withSentBound<Facts extends Pick<CallFacts, 'outputTokensMax'>>(facts: Facts, { dialect, body }: SentRequest): Facts {
-  // Where the model's name lies elsewhere than in the body it says nothing of bounds.
+  // Bounds never depend on a model name outside the body.
   const sent = dialect.readFacts({ operation: 'generate', headers: {}, body, pathModel: '' }).outputTokensMax;
   return sent === undefined ? facts : { ...facts, outputTokensMax: Math.max(sent, facts.outputTokensMax ?? 0) };
 }

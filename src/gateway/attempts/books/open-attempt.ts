@@ -13,30 +13,32 @@ import type { AttemptedCall } from '../call.ts';
 import type { Target } from '../routing/target.ts';
 import type { AttemptServices } from '../services.ts';
 
-/** A call that is about to be made, as far as its price depends on it. */
-export type CallToPrice = {
+/** The parts of a call that decide its price. */
+export type PricingInput = {
   readonly target: Pick<Target, 'upstreamModel'> & { readonly upstream: { readonly vendor: { readonly id: string } } };
   readonly requestedModel: string;
   readonly acceptedAtMs: number;
-  /** What it will be charged by. Absent: tokens. */
+  /** The usage that it is charged by. Absent: tokens. */
   readonly uses?: Usage | undefined;
 };
 
 const tokens: Usage = {};
 
-/** What has no price, in words. */
+/** Names the usage that has no price. */
 function describeUse(uses: Usage): string {
   const alone = findStandalone(uses);
   return `for ${alone === undefined ? 'tokens' : meters[alone].unpriced}`;
 }
 
 /**
- * Reads what the price of a call depends on out of the body that its upstream will get; undefined where it depends on nothing of it.
- * @throws GatewayError `model_not_priced` where what the call is charged by has no price and the operator has such calls refused, `invalid_value` for a number that cannot be priced
+ * Reads the values that the price of a call depends on from the body for its upstream. Undefined if the price depends
+ * on none of them.
+ * @throws GatewayError `model_not_priced` if the usage has no price and the operator refuses such calls,
+ * `invalid_value` for a number that cannot be priced
  */
 export function readPrices(
   priceBook: Pick<PriceBook, 'unlisted' | 'prices' | 'parametersOf'>,
-  { target, requestedModel, acceptedAtMs, uses = tokens }: CallToPrice,
+  { target, requestedModel, acceptedAtMs, uses = tokens }: PricingInput,
   body: Buffer | undefined,
 ): PricingParameters | undefined {
   const { upstream, upstreamModel } = target;
@@ -53,9 +55,9 @@ export function readPrices(
 }
 
 /**
- * Opens a call in the books before its upstream is called. What cannot be written down must not be spent, so a journal that cannot be
- * written refuses the call. Resolves when the opening is written, together with those of the other calls of the same turn.
- * Rejects with GatewayError `journal_unavailable` (503).
+ * Opens a call in the books before its upstream is called. A call that cannot be recorded must not be paid for, so the
+ * call is refused if the journal cannot be written. Resolves when the opening is written, together with those of other
+ * calls of the same turn of the event loop. Rejects with GatewayError `journal_unavailable` (503).
  */
 export function openCall(options: {
   readonly callId: string;
@@ -109,24 +111,21 @@ export function openCall(options: {
 }
 
 function describeRefusal(refusal: JournalUnavailableError): GatewayError {
-  return new GatewayError(
-    'journal_unavailable',
-    'the gateway cannot keep its books at the moment and makes no calls until it can; try again',
-    {
-      retryAfterSeconds: 1,
-      internal: refusal.message,
-      cause: refusal,
-    },
-  );
+  return new GatewayError('journal_unavailable', 'the gateway cannot record calls at the moment, and makes none until it can; try again', {
+    retryAfterSeconds: 1,
+    internal: refusal.message,
+    cause: refusal,
+  });
 }
 
-/** No opening: what costs nothing has none. */
+/** Calls that cost nothing have no opening. */
 const free = Promise.resolve(undefined);
 
 /**
- * Opens a call in the books for one of its attempts. Undefined for what costs nothing and has no place there.
- * Rejects with GatewayError `journal_unavailable`, and throws `model_not_priced` or `invalid_value` for what cannot be priced. Rejects as `takeCredit` does where its price is higher than what is held.
- * @param failed the attempts before it
+ * Opens a call in the books for one of its attempts. Undefined for a call that costs nothing. Rejects with GatewayError
+ * `journal_unavailable`, and as `takeCredit` if its cost exceeds the hold. Throws `model_not_priced` or `invalid_value`
+ * for a call without a price.
+ * @param failed the attempts before this one
  */
 export function openAttempt<Plan extends AttemptPlan<unknown>>(
   { journal }: Pick<AttemptServices, 'journal'>,
@@ -158,14 +157,14 @@ export function openAttempt<Plan extends AttemptPlan<unknown>>(
       credit,
       journal,
       translation: translation === undefined ? undefined : { upstreamDialect: translation.upstream.id, notes: translation.notes.list() },
-      // A copy: the list grows.
+      // A copy, because the list grows.
       failedAttempts: failed.length === 0 ? undefined : [...failed],
     });
   const covering = job.cover?.({ target, plan, pricingParameters });
   return covering === undefined ? open() : openCovered(covering, open);
 }
 
-/** Opens it where what is held covers it. */
+/** Opens the call if the hold covers it. */
 async function openCovered(
   covering: NonNullable<ReturnType<NonNullable<CallJob['cover']>>>,
   open: () => Promise<CallOpening>,

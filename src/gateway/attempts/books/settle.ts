@@ -11,11 +11,11 @@ import type { CallCredit } from '../../admission/credits/call-credit.ts';
 import type { ReplySink } from '../../replies/reply-sink.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import type { AttemptedCall } from '../call.ts';
-import type { Departure } from '../exchange/client-disconnect.ts';
+import type { ClientDisconnect } from '../exchange/client-disconnect.ts';
 import type { ExchangeObserver, Outcome } from '../exchange/exchange-context.ts';
 import type { AttemptServices } from '../services.ts';
 
-/** What a call has learnt on its way, besides its outcome. */
+/** Facts about a call besides its outcome. */
 export type CallTrace = {
   readonly upstreamStatus?: number | undefined;
   readonly upstreamRequestId?: string | undefined;
@@ -23,28 +23,28 @@ export type CallTrace = {
   readonly durationMs: number;
 };
 
-/** A report in which the vendor's own way of counting has been set right. */
+/** A report with the vendor's differences in counting corrected. */
 export function correctReport(report: ReplyReport, vendor: UpstreamVendor, dialect: DialectId | undefined): ReplyReport {
   if (report.usageReport === undefined || dialect === undefined || vendor.correctUsage === undefined) return report;
   return { ...report, usageReport: vendor.correctUsage(report.usageReport, dialect) };
 }
 
-/** A call whose upstream never answered delivered nothing, even where its client left first. */
+/** A call without an answer delivered nothing, even if its client disconnected first. */
 function finalEnd(outcome: Outcome, trace: CallTrace): CallEnd {
   return trace.upstreamStatus === undefined ? 'failed' : outcome.end;
 }
 
-/** What one call can have used at most, found out only where its report makes one wonder. */
+/** The highest usage of one call. It is computed only if the reported usage is suspicious. */
 export type UsageBound = {
-  /** Whether counts, or what they cost, are more than calls usually come to. Cheap: every call is asked. */
+  /** Whether counts or their cost are higher than usual. Cheap, because it is checked for every call. */
   readonly isSuspicious: (usage: Usage, amountNanoUsd: bigint, report?: UsageReport) => boolean;
   readonly find: () => CallBound;
 };
 
-/** A call of whose request nothing is known can have used anything. */
+/** The bound of a call whose request is unknown: it can have used anything. */
 const boundless: CallBound = { most: {}, nanoUsd: 2n ** 200n, provesCounts: false };
 
-/** What a call that ended so has used and is charged: the one answer for its books and for what its client is told. Pure. */
+/** The usage and the charge of a call that ended this way: the same for its books and for its client. Pure. */
 function meterAndRate(
   opening: CallOpening,
   { end, complete, report, metered: counted }: Omit<Outcome, 'end'> & { readonly end: CallEnd },
@@ -80,12 +80,10 @@ function rateUsage(opening: CallOpening, { usage, serviceTier, replyParameters }
 
 type Writable<Type> = { -readonly [Member in keyof Type]: Type[Member] };
 
-/** Vendors' ids have some fifty characters; a longer one is somebody's attempt to fill an index. */
+/** Ids of vendors have about fifty characters. A longer one may be an attempt to fill an index. */
 const replyIdCharactersMax = 256;
 
-/**
- * Makes the ledger row of a call: meter, then rate with the price book pinned at admission. Pure; the journal does the rest.
- */
+/** Makes the ledger row of a call: meters it, then rates it with the price book pinned at admission. Pure. */
 export function settleCall(
   opening: CallOpening,
   outcome: Outcome,
@@ -100,7 +98,7 @@ export function settleCall(
   const end = finalEnd(outcome, trace);
   const { metered, charge } = meterAndRate(opening, { ...outcome, end }, priceBook, bound);
   const { usage, estimated, rawUsage, serviceTier, replyParameters, disputed } = metered;
-  // Built member by member: spreading what is optional costs several times as much, and this runs for every call.
+  // Built member by member: spreading optional members costs several times as much, and this runs for every call.
   const entry: Writable<CallEntry> = { ...opening, end, usage, estimated, durationMs: trace.durationMs, charge };
   if (rawUsage !== undefined) entry.rawUsage = rawUsage;
   if (trace.upstreamStatus !== undefined) entry.upstreamStatus = trace.upstreamStatus;
@@ -117,33 +115,37 @@ export function settleCall(
   return entry;
 }
 
-/** How a call ended whose client had left: that is what is told of it, however its upstream ended. One that failed is free all the same. */
-function endLeft(outcome: Outcome): Outcome {
+/** The outcome of a call whose client disconnected, however its upstream ended. A failed call is free all the same. */
+function endDisconnected(outcome: Outcome): Outcome {
   const { error: _error, ...others } = outcome;
   return outcome.end === 'failed' ? outcome : { ...others, end: 'client-left' };
 }
 
-/** Whether the upstream's own final usage was read. */
+/** Whether the upstream's final usage was read. */
 function reportsUsage({ complete, report }: Outcome): boolean {
   return complete && report?.usageReport !== undefined;
 }
 
-/** The evidence of what was done when a client left. @param usageReported whether the upstream's own final usage was read @param endedAfterMs when its upstream was stopped or had ended, in milliseconds from acceptance */
-function describeLeaving(
-  { departure, afterMs }: { readonly departure: Departure; readonly afterMs: number },
+/**
+ * The evidence of a client's disconnect.
+ * @param usageReported whether the upstream's final usage was read
+ * @param endedAfterMs when its upstream was stopped or had ended, in milliseconds from acceptance
+ */
+function describeDisconnect(
+  { disconnect, afterMs }: { readonly disconnect: ClientDisconnect; readonly afterMs: number },
   usageReported: boolean,
   endedAfterMs: number,
 ): DisconnectEvidence {
   return {
-    policy: departure.policy,
+    policy: disconnect.policy,
     leftAfterMs: afterMs,
-    deliveredCharacters: departure.deliveredCharacters,
+    deliveredCharacters: disconnect.deliveredCharacters,
     upstreamEndedAfterMs: endedAfterMs,
     usageReported,
   };
 }
 
-/** For operations that cost nothing: no books are kept, only how they ended is told. */
+/** For operations that cost nothing: only their end is reported. */
 export function keepNoBooks(report: Pick<CallReport, 'ended'>): ExchangeObserver {
   return {
     head: () => {},
@@ -156,26 +158,26 @@ export function keepNoBooks(report: Pick<CallReport, 'ended'>): ExchangeObserver
   };
 }
 
-/** Follows an admitted call's exchange and writes it into the books: HEAD and PROGRESS as it goes, the settled entry at its end. */
+/** Writes an admitted call's exchange into the books: HEAD and PROGRESS while it runs, the settled entry at its end. */
 export function keepBooks(options: {
   readonly services: Pick<AttemptServices, 'journal' | 'clock' | 'replyOwners'>;
   readonly opening: CallOpening;
-  /** The dialect in which the upstream answers; undefined where its usage needs no correction. */
+  /** The dialect in which the upstream answers. Undefined if its usage needs no correction. */
   readonly upstreamDialect: DialectId | undefined;
   readonly vendor: UpstreamVendor;
-  /** Pinned at admission: a reload of the prices changes no call under way. */
+  /** Pinned at admission: a reload of the prices does not change running calls. */
   readonly priceBook: PriceBook;
   readonly keepsReply: boolean;
   readonly startedMs: number;
-  /** What the call can have used at most. */
+  /** The highest usage that the call can have. */
   readonly bound?: UsageBound | undefined;
-  /** What is held for the call. */
+  /** The hold of the call. */
   readonly credit?: CallCredit | undefined;
-  /** Hears what the call used in the end. */
+  /** Called with the final usage. */
   readonly used?: ((usage: Usage) => void) | undefined;
-  /** Hears of the entry, once it is in the books. */
+  /** Receives the entry when it is in the books. */
   readonly report: Pick<CallReport, 'settled'>;
-  /** What translating the reply left out or changed, known at its end. */
+  /** The notes of the reply's translation, complete at its end. */
   readonly replyNotes: () => readonly TranslationNote[];
 }): ExchangeObserver {
   const { opening, upstreamDialect, vendor, priceBook, bound, keepsReply } = options;
@@ -184,7 +186,7 @@ export function keepBooks(options: {
   let upstreamStatus: number | undefined;
   let upstreamRequestId: string | undefined;
   let firstByteMs: number | undefined;
-  let left: { readonly departure: Departure; readonly afterMs: number } | undefined;
+  let left: { readonly disconnect: ClientDisconnect; readonly afterMs: number } | undefined;
   const elapsedMs = (): number => Math.round(clock.monotonicMs() - options.startedMs);
   return {
     head: (status, requestId) => {
@@ -197,27 +199,27 @@ export function keepBooks(options: {
     },
     progress: (report) => {
       const { usageReport, outputCharacters } = correctReport(report, vendor, upstreamDialect);
-      // A process that dies leaves nobody who could dispute it.
+      // After a crash nobody can dispute a count, so a suspicious one is not recorded.
       const isKept = usageReport !== undefined && bound?.isSuspicious(usageReport.usage, 0n) !== true;
       journal.progress(callId, isKept ? { usage: usageReport.usage, outputCharacters } : { outputCharacters });
     },
     meter: ({ report, ...ending }) => {
       const exact = report === undefined ? undefined : correctReport(report, vendor, upstreamDialect);
-      const known = exact === undefined ? ending : { ...ending, report: exact };
-      return describeMetered(meterAndRate(opening, known, priceBook, bound).metered);
+      const corrected = exact === undefined ? ending : { ...ending, report: exact };
+      return describeMetered(meterAndRate(opening, corrected, priceBook, bound).metered);
     },
-    left: (departure) => {
-      left ??= { departure, afterMs: elapsedMs() };
+    left: (disconnect) => {
+      left ??= { disconnect, afterMs: elapsedMs() };
     },
-    settled: (told, then) => {
-      const outcome = left === undefined ? told : endLeft(told);
+    settled: (ended, then) => {
+      const outcome = left === undefined ? ended : endDisconnected(ended);
       const { report } = outcome;
       const exact = report === undefined ? undefined : correctReport(report, vendor, upstreamDialect);
       const corrected = exact === report || exact === undefined ? outcome : { ...outcome, report: exact };
       const trace = { upstreamStatus, upstreamRequestId, firstByteMs, durationMs: elapsedMs() };
       const charged = settleCall(opening, corrected, trace, { priceBook, keepsReply, bound });
       const settled =
-        left === undefined ? charged : { ...charged, disconnect: describeLeaving(left, reportsUsage(corrected), trace.durationMs) };
+        left === undefined ? charged : { ...charged, disconnect: describeDisconnect(left, reportsUsage(corrected), trace.durationMs) };
       const replyNotes = options.replyNotes();
       const entry = replyNotes.length === 0 ? settled : { ...settled, replyNotes };
       options.used?.(entry.usage);
@@ -229,7 +231,7 @@ export function keepBooks(options: {
   };
 }
 
-/** What is charged, as a report to the client. */
+/** The charged usage as a report to the client. */
 function describeMetered({ usage, rawUsage, serviceTier, replyParameters }: MeteredCall): UsageReport {
   return {
     usage,
@@ -241,8 +243,8 @@ function describeMetered({ usage, rawUsage, serviceTier, replyParameters }: Mete
 }
 
 /**
- * The same observer, which releases the limits and the hold of a call at its end, even if the books cannot be kept. If
- * the call fails, the gateway may write the reply itself; its headers then say where the caller stands.
+ * The same observer, which also releases the limits and the hold of a call at its end, even if the books cannot be
+ * kept. If the call fails, the gateway may write the reply itself; its headers then show the caller's limits.
  */
 export function endWithCall(
   observer: ExchangeObserver,

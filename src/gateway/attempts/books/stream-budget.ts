@@ -17,33 +17,33 @@ export type StreamBudgetOptions = {
   readonly settings: CreditSettings;
   readonly purchase: Purchase;
   readonly target: Target;
-  /** What was held for. */
+  /** The bounds that the hold was computed from. */
   readonly bounds: UsageBounds & Pick<PlannedCall, 'pricingParameters'>;
-  /** Whether the client itself bounded the output, so that the upstream keeps to it. */
+  /** Whether the client bounded the output, so that the upstream enforces the bound. */
   readonly isBounded: boolean;
 };
 
-/** An upstream that was told a bound is looked at when, by the usual estimate, it may have passed that. */
+/** A stream whose upstream received a bound is reviewed when, by the usual estimate, it may have exceeded the bound. */
 const charactersPerToken = 4;
-/** A code unit is at most so many bytes more than one. */
+/** A code unit is at most this many bytes longer than one byte. */
 const moreBytesMax = 2;
-/** What is asked for when as much as usual is not to be had. */
+/** The part of the usual amount that is requested if the whole is refused. */
 const smallShare = 8;
 
 /**
- * Watches that a running stream costs no more than what is held for it. It is asked after every frame and looks at the reply only when so many bytes have passed that the output
- * could have reached what is held: an output token is at least a byte, where vocabularies fall back to bytes. A character may be several tokens, where it is a rare one. As far as the upstream counts what it has
- * written, its count is taken.
+ * Checks that a running stream costs no more than its hold. It runs after every frame, and reads the reply only after
+ * as many bytes as the output needs to exceed the hold. A token has at least one byte, because vocabularies fall back
+ * to bytes, and a rare character may be several tokens. The upstream's own count is used for the output that it covers.
  */
 export class StreamBudget {
   readonly #options: StreamBudgetOptions;
-  /** Output tokens that are covered. */
+  /** Output tokens that the hold covers. */
   #coveredTokens: number;
   #passedBytes = 0;
   #dueBytes: number;
-  /** What the upstream has counted, and how much text that was. */
+  /** The upstream's last count, and the length of the text that it covers. */
   #counted = { tokens: 0, characters: 0 };
-  /** How many bytes more than code units have passed since. */
+  /** Bytes beyond code units since that count. */
   #moreBytes = 0;
 
   constructor(options: StreamBudgetOptions) {
@@ -52,14 +52,14 @@ export class StreamBudget {
     this.#dueBytes = this.#bytesFor(this.#coveredTokens);
   }
 
-  /** Whether the reply has to be looked at after a frame more. */
+  /** Whether the reply must be reviewed after this frame. */
   isDue({ bytes, data }: Pick<Frame, 'bytes' | 'data'>): boolean {
     this.#passedBytes += bytes.length;
     if (!this.#options.isBounded) this.#moreBytes += countMoreBytes(data);
     return this.#passedBytes > this.#dueBytes;
   }
 
-  /** Looks at the reply so far. A promise where the store has to be asked for more. Never rejects. */
+  /** Reviews the reply so far. Returns a promise if the store must extend the hold. Never rejects. */
   review(report: ReplyReport): BudgetVerdict | Promise<BudgetVerdict> {
     const written = this.#writtenTokens(report);
     if (written < this.#coveredTokens) {
@@ -75,11 +75,14 @@ export class StreamBudget {
     return tokens * (this.#options.isBounded ? charactersPerToken : 1);
   }
 
-  /** The most that may have been written. An upstream that was told a bound is believed to keep to it, until it certainly has not. */
+  /**
+   * The most tokens that the reply can have. An upstream that received a bound is trusted to respect it, until its text
+   * is certainly longer.
+   */
   #writtenTokens({ usageReport, outputCharacters }: ReplyReport): number {
     const reported = usageReport?.usage.outputTokens ?? 0;
     if (this.#options.isBounded) {
-      // A count beyond the bound that the upstream was told is disputed at the end. Nothing is set aside for it.
+      // A count beyond the bound that was sent is disputed at the end; nothing is held for it.
       const { outputTokens: bound = 0 } = this.#options.bounds.most;
       return Math.max(reported > bound ? 0 : reported, estimateTokens(outputCharacters));
     }
@@ -105,7 +108,7 @@ export class StreamBudget {
     return refused instanceof Promise ? refused.then(conclude, () => this.#exhaust()) : conclude(refused);
   }
 
-  /** Nothing more is to be had. */
+  /** The hold cannot be extended. */
   #exhaust(): BudgetVerdict {
     this.#dueBytes = Infinity;
     return this.#options.settings.exhausted === 'cut' ? 'cut' : 'go';
@@ -114,16 +117,16 @@ export class StreamBudget {
   #costOf({ usageReport }: ReplyReport, outputTokens: number): bigint {
     const { purchase, target, bounds } = this.#options;
     const { inputTokens = 0, toolCalls = 0 } = bounds.most;
-    const told = toldInput(usageReport?.usage);
-    // What is told before a vendor's own tools have run is not all that is read.
-    const most: Usage = { ...bounds.most, inputTokens: told === undefined || toolCalls > 0 ? inputTokens : told, outputTokens };
+    const reported = reportedInput(usageReport?.usage);
+    // A count from before the vendor's own tools have run is not the whole input.
+    const most: Usage = { ...bounds.most, inputTokens: reported === undefined || toolCalls > 0 ? inputTokens : reported, outputTokens };
     return boundAtTarget(purchase, target, { ...bounds, most });
   }
 }
 
 const escape = '\\u';
 
-/** How many bytes the text in a frame has beyond its code units, at most: they may stand there as they are or as escapes. */
+/** The most bytes that the text of a frame has beyond its code units. They may be literal or escaped. */
 function countMoreBytes(data: string): number {
   let more = Buffer.byteLength(data) - data.length;
   for (let at = data.indexOf(escape); at !== -1; at = data.indexOf(escape, at + escape.length))
@@ -131,12 +134,12 @@ function countMoreBytes(data: string): number {
   return more;
 }
 
-/** Whether four digits are of one of the two units that make one character of four bytes: D800 to DFFF. */
+/** Whether four digits are a surrogate, D800 to DFFF: one of two units that make a character of four bytes. */
 function isSurrogate(data: string, at: number): boolean {
   return (data[at] === 'd' || data[at] === 'D') && (data[at + 1] ?? '') >= '8';
 }
 
-/** All input that the upstream has told. */
-function toldInput(usage: Usage | undefined): number | undefined {
+/** The whole input that the upstream has reported. */
+function reportedInput(usage: Usage | undefined): number | undefined {
   return usage?.inputTokens === undefined ? undefined : countInput(usage);
 }

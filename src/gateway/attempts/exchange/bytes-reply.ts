@@ -5,12 +5,12 @@ import type { BytesRelay } from './reply-relay.ts';
 import { StreamDelivery } from './stream-delivery.ts';
 import { upstreamTimeout } from './upstream-failure.ts';
 
-/** The headers for the client, and those of the upstream. */
+/** The headers for the client, and those from the upstream. */
 type Heads = { readonly passed: Readonly<Record<string, string>>; readonly received: ReplyHeaders };
 
 /**
  * Passes on a reply without frames, such as a file, no faster than its client reads it. No error event can follow such
- * bytes. If the upstream fails, the connection of the client is closed, because a truncated file looks whole otherwise.
+ * bytes. If the upstream fails, the client's connection is closed, because a truncated file would look whole.
  */
 export class BytesReply<Piece = Buffer> implements ReplyIntake {
   readonly #context: ExchangeContext<Piece>;
@@ -20,7 +20,7 @@ export class BytesReply<Piece = Buffer> implements ReplyIntake {
   readonly #delivery: StreamDelivery<Piece>;
   #hasBegun = false;
   #lastDataMs: number;
-  /** Set while the reply is read to its end although the client has left. */
+  /** Set while the reply is read to its end after the client disconnected. */
   #drains = false;
 
   constructor(context: ExchangeContext<Piece>, flow: UpstreamFlow, relay: BytesRelay<Piece>, { passed, received }: Heads) {
@@ -38,7 +38,10 @@ export class BytesReply<Piece = Buffer> implements ReplyIntake {
     if (!this.#drains && this.#begin(chunk)) this.#delivery.pass([this.#relay.pieceOf(chunk)], this.#lastDataMs, false);
   }
 
-  /** Whether the reply may go to the client. @param first absent if it has ended without any */
+  /**
+   * Whether the reply may go to the client.
+   * @param first absent if the reply is empty
+   */
   #begin(first: Buffer | undefined): boolean {
     if (this.#hasBegun) return true;
     // Heartbeats of an earlier attempt have begun a stream.

@@ -4,27 +4,32 @@ import type { InferenceEvent } from '../../../inference/inference-event.ts';
 import { tokensOfSide } from '../../../inference/meters.ts';
 import type { Usage } from '../../../inference/usage.ts';
 
-/** That a client has left its call before the end, as the exchange saw it. */
-export type Departure = {
+/** A client's disconnect before the end of its call, as the exchange saw it. */
+export type ClientDisconnect = {
   readonly policy: DisconnectPolicy;
-  /** Characters of content that had been handed to the client's connection. */
+  /** Characters of content that the client's connection had received. */
   readonly deliveredCharacters: number;
 };
 
-/** What an exchange does when its client leaves. */
-export type LeavingRule = {
+/** The action of an exchange when its client disconnects. */
+export type DisconnectRule = {
   readonly policy: DisconnectPolicy;
-  /** Where a reply is read on for which nobody waits; absent where there is no place for any. */
+  /** The slots for replies that are read without a client. Absent if there are none. */
   readonly slots?: DrainSlots | undefined;
-  /** Characters of content that have been handed to the client, where whoever takes the reply does not hand on all of it; absent: the exchange counts them. */
+  /**
+   * Characters of content that the client has received, if the sink does not pass all of it on. Absent: the exchange
+   * counts them.
+   */
   readonly delivered?: (() => number) | undefined;
 };
 
-/** How long a reply is read at most for which nobody waits, and how many of them at a time: they hold connections of upstreams. */
+/** Bounds of replies that are read without a client, in time and number: they hold connections of upstreams. */
 const drainMsMax = 30_000;
 const drainsMax = 64;
 
-/** The replies that are read on although their clients have left, because their upstreams bill them in any case. */
+/**
+ * The replies that are read to the end after their clients disconnected, because their upstreams bill them in any case.
+ */
 export class DrainSlots {
   readonly #ends = new Set<() => void>();
   readonly #limits: { readonly ms: number; readonly count: number };
@@ -38,9 +43,9 @@ export class DrainSlots {
   }
 
   /**
-   * Takes a place.
-   * @param end called once when the time is over, or the gateway ends; never after the place was given back
-   * @returns what gives it back; undefined where none is free
+   * Takes a slot.
+   * @param end called once when the time is over, or the gateway ends; never after the release
+   * @returns the release; undefined if no slot is free
    */
   take(end: () => void): (() => void) | undefined {
     if (this.#ends.size >= this.#limits.count) return undefined;
@@ -57,29 +62,29 @@ export class DrainSlots {
     return release;
   }
 
-  /** The gateway ends: whatever is read on is settled by what is known. */
+  /** At shutdown: these replies are settled with the usage that is known. */
   endAll(): void {
     for (const stop of this.#ends) stop();
   }
 }
 
-/** An encoder of events, whose writing is empty where it has nothing to say yet. */
+/** An encoder of events. Its result is empty if it has nothing to write yet. */
 type WritesEvents<Written> = { readonly write: (event: InferenceEvent) => Written };
 
 /**
- * Counts the characters of content that have reached the bytes of a client's reply. What an encoder keeps back, as it does with arguments that its dialect wants whole, counts when it
- * is written; what it never writes, as reasoning that its client does not see, never does.
+ * Counts the characters of content in the bytes of a client's reply. Content that an encoder holds back, such as
+ * arguments that its dialect sends whole, counts when it is written. Content that is never written, such as reasoning
+ * that its client does not see, never counts.
  */
 export class DeliveredCount {
   #characters = 0;
-  /** By block: what was taken in and not written yet. */
-  readonly #kept = new Map<number, number>();
+  /** By block: the characters that are not written yet. */
+  readonly #unwritten = new Map<number, number>();
 
   get characters(): number {
     return this.#characters;
   }
 
-  /** What an encoder makes of an event. */
   encode<Written extends { readonly length: number }>(encoder: WritesEvents<Written>, event: InferenceEvent): Written {
     const written = encoder.write(event);
     this.#wrote(event, written.length > 0);
@@ -89,16 +94,17 @@ export class DeliveredCount {
   #wrote(event: InferenceEvent, isWritten: boolean): void {
     if (event.type !== 'delta' && event.type !== 'block-ended') return;
     const { index } = event;
-    const characters = (event.type === 'delta' ? event.text.length : 0) + (this.#kept.get(index) ?? 0);
+    const characters = (event.type === 'delta' ? event.text.length : 0) + (this.#unwritten.get(index) ?? 0);
     if (isWritten) this.#characters += characters;
-    if (!isWritten && event.type === 'delta') this.#kept.set(index, characters);
-    else this.#kept.delete(index);
+    if (!isWritten && event.type === 'delta') this.#unwritten.set(index, characters);
+    else this.#unwritten.delete(index);
   }
 }
 
 /**
- * A report of which only so much output is charged as the client was handed: what the upstream says of its output beyond that does not count, and what it says of the input does.
- * @param outputCharacters those that were handed over
+ * A report that charges only the output that the client received: the upstream's counts of output are dropped, and
+ * those of input stay.
+ * @param outputCharacters the characters that the client received
  */
 export function limitToDelivered(report: ReplyReport, outputCharacters: number): ReplyReport {
   const { usageReport } = report;

@@ -8,12 +8,12 @@ import type { ReplyRelay } from './reply-relay.ts';
 
 const redaction = '[redacted]';
 
-/** Shorter keys would be found in innocent text. */
+/** Shorter keys would also match ordinary text. */
 const keyCharactersMin = 8;
 
 /**
- * Ids of the operator's account as vendors name them in refusals: "in organization org-…", "(org: <uuid>)", "Your team <uuid>", "project_number:123". The account is shared by all callers,
- * and no business of any of them.
+ * Ids of the operator's account as vendors write them in refusals: "in organization org-…", "(org: <uuid>)", "Your team
+ * <uuid>", "project_number:123". All callers share the account, and none of them may know its ids.
  */
 const uuid = String.raw`[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}`;
 const accountIds = new RegExp(
@@ -21,13 +21,13 @@ const accountIds = new RegExp(
   'g',
 );
 
-/** A vendor that quotes the credential it received must not show the operator's key to anybody. */
+/** Removes the operator's key from an answer of a vendor that quotes it. */
 export function scrubCredential(text: string, apiKey: string | undefined): string {
   if (apiKey === undefined || apiKey.length < keyCharactersMin) return text;
   return text.includes(apiKey) ? text.replaceAll(apiKey, redaction) : text;
 }
 
-/** What a vendor says of a failure, or in a header, as a client may see it: without the operator's key and without the ids of its account. */
+/** A vendor's text for a client, without the operator's key and without the ids of its account. */
 export function scrubText(text: string, apiKey: string | undefined): string {
   return scrubCredential(text, apiKey).replace(
     accountIds,
@@ -36,7 +36,7 @@ export function scrubText(text: string, apiKey: string | undefined): string {
   );
 }
 
-/** The same for bytes; they stay the same buffer where there is nothing to hide. */
+/** The same for bytes. Returns the same buffer if nothing was removed. */
 export function scrubBytes(bytes: Buffer, apiKey: string | undefined): Buffer {
   const text = bytes.toString();
   const scrubbed = scrubText(text, apiKey);
@@ -46,12 +46,11 @@ export function scrubBytes(bytes: Buffer, apiKey: string | undefined): Buffer {
 const framing = ['content-length', 'content-encoding', 'transfer-encoding', 'trailer', 'te'];
 const handledHere = new Set([...framing, 'connection', 'keep-alive', 'upgrade', 'proxy-authenticate', 'set-cookie']);
 
-/** The upstream's reply headers that may pass to the client, unchanged, and the gateway's own id of the call. */
+/** The upstream's reply headers that pass to the client unchanged, and the gateway's own id of the call. */
 export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requestId: string): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const name in headers) {
     const value = headers[name];
-    // Most do not pass.
     if (value === undefined || !upstream.passesReplyHeader(name) || handledHere.has(name)) continue;
     passed[name] = scrubText(typeof value === 'string' ? value : value.join(', '), upstream.apiKey);
   }
@@ -59,7 +58,7 @@ export function passReplyHeaders(upstream: Upstream, headers: ReplyHeaders, requ
   return passed;
 }
 
-/** The reply headers that pass on a translated call, where everything else that a vendor's headers say is said in the client's terms: those that the operator has listed. */
+/** The reply headers that pass on a translated call: those that the operator has listed. The others are translated. */
 export function forwardReplyHeaders(upstream: Upstream, headers: ReplyHeaders): Record<string, string> {
   const { forwardsReplyHeader: forwards } = upstream;
   if (forwards === undefined) return {};
@@ -77,7 +76,7 @@ export function readUpstreamRequestId(headers: ReplyHeaders, upstream: Pick<Upst
   return typeof id === 'string' ? scrubText(id, upstream.apiKey).slice(0, 256) : undefined;
 }
 
-/** Whether a header of an upstream is about the limits of the operator's account there. */
+/** Whether a header of an upstream describes the limits of the operator's account. */
 export function isUpstreamLimit(name: string): boolean {
   return limitHeaders.some((beginning) => name.startsWith(beginning));
 }
@@ -85,8 +84,8 @@ export function isUpstreamLimit(name: string): boolean {
 const limitHeaders: readonly string[] = [...new Set(Object.values(chatDialects).flatMap((dialect) => dialect.limitHeaders))];
 
 /**
- * The same relay, whose replies say where the caller stands instead of where the operator does at the upstream: what is left of the operator's account is no client's business
- * where limits of ours apply.
+ * The same relay, whose replies show the caller's own limits. The remainder of the operator's account is hidden from
+ * clients that have limits of ours.
  */
 export function withOwnLimits<Piece>(relay: ReplyRelay<Piece>, { headers: own }: TakenLimits): ReplyRelay<Piece> {
   return {

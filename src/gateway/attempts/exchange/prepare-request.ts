@@ -9,14 +9,17 @@ import { applyJsonEdits } from '../../../platform/json/json-edits.ts';
 import { identityHeaders } from '../../../upstreams/header-lists.ts';
 import type { Target } from '../routing/target.ts';
 
-/** Joins what is sent under two names of one header, each value once. */
+/** Joins the values of two names of one header, each value once. */
 function joinValues(first: string | undefined, second: string): string {
   if (first === undefined) return second;
   const values = `${first},${second}`.split(',').map((value) => value.trim());
   return [...new Set(values)].filter((value) => value !== '').join(',');
 }
 
-/** Never passed on, however generous a configured list is: callers' credentials and idempotency keys, and what belongs to one connection or one encoding. */
+/**
+ * Headers that never pass, whatever is configured: callers' credentials and idempotency keys, and those of one
+ * connection or one encoding.
+ */
 const keptHere = compileHeaderList([
   ...identityHeaders.never,
   'host',
@@ -30,7 +33,8 @@ const keptHere = compileHeaderList([
 ]);
 
 /**
- * The headers of an upstream request: what may pass of the client's, what the exchange needs, and the operator's credential.
+ * The headers of an upstream request: those of the client that may pass, those that the exchange needs, and the
+ * operator's credential.
  * @param dialects those of the client and of the upstream
  */
 export function createUpstreamHeaders(
@@ -56,15 +60,15 @@ export function createUpstreamHeaders(
   for (const [name, value] of Object.entries(upstream.vendor.requiredHeaders ?? {})) headers[name] ??= value;
   headers['content-type'] = 'application/json';
   headers['accept'] = framing === 'sse' ? 'text/event-stream' : 'application/json';
-  // Replies are read as they pass, so they must come uncompressed.
+  // Replies are read while they pass, so they must be uncompressed.
   headers['accept-encoding'] = 'identity';
   if (upstream.apiKey !== undefined) Object.assign(headers, upstream.vendor.credentialHeaders(upstream.apiKey, dialects.upstream));
   return headers;
 }
 
 /**
- * Fits a validated request to its target: the address, the headers that may pass, the operator's credential, and the few bytes of the
- * body that the dialect has to change. Returns undefined where the upstream has no such route.
+ * Fits a validated request to its target: the address, the headers that may pass, the operator's credential, and the
+ * few bytes of the body that the dialect changes. Undefined if the upstream has no such route.
  */
 export function prepareRequest(options: {
   readonly dialect: ChatDialect;
@@ -90,11 +94,11 @@ export function prepareRequest(options: {
 }
 
 /**
- * The idempotency keys of a call's attempts. They are derived from the call's id, never from a key of its client: two clients of this gateway are one client to the upstream, and
- * the same key of both would give one of them the other's reply.
+ * The idempotency keys of a call's attempts. They are derived from the call's id, never from a client's key: to the
+ * upstream, two clients of this gateway are one client, and an equal key would give one of them the other's reply.
  *
- * An attempt repeats its key only if it repeats the request: at the same target, after one that got no answer. After an answer the key changes, because some upstreams give the
- * recorded answer again, even if it is an error.
+ * An attempt repeats a key only if it repeats the request: at the same target, after an attempt without an answer.
+ * After an answer the key changes, because some upstreams repeat the recorded answer, even if it is an error.
  */
 export class AttemptKeys {
   readonly #callId: string;
@@ -105,12 +109,12 @@ export class AttemptKeys {
     this.#callId = callId;
   }
 
-  /** The next attempt asks for something new. */
+  /** The next attempt sends a new request. */
   renew(): void {
     this.#number += 1;
   }
 
-  /** The request with its key, where the upstream takes one and the request has none. */
+  /** The request with its key, if the upstream accepts keys and the request has none. */
   sign({ upstream }: Target, request: UpstreamRequest): UpstreamRequest {
     if (!upstream.takesIdempotencyKeys || request.headers['idempotency-key'] !== undefined) return request;
     return { ...request, headers: { ...request.headers, 'idempotency-key': `${this.#callId}-${this.#number}` } };

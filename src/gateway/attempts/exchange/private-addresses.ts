@@ -8,8 +8,9 @@ import { isJsonObject, type JsonValue } from '../../../platform/json/json-value.
 const members = Object.values(chatDialects).map(({ mediaMembers }) => mediaMembers);
 
 /**
- * Members of any chat interface, because servers read each other's words. Arguments and results of functions are not among them: their addresses are text. What
- * leads to media at the top leads to media below it too, but for `input`, which holds arguments there.
+ * Members of any chat interface, because servers accept members of other interfaces. Arguments and results of functions
+ * are not included: their addresses are text. A member that leads to media at the top also does so below, except
+ * `input`, which holds arguments there.
  */
 const roots: ReadonlySet<string> = new Set(members.flatMap((of) => [...of.roots, ...of.through]));
 const mediaPaths: ReadonlySet<string> = new Set([...roots].filter((name) => name !== 'input'));
@@ -18,8 +19,8 @@ const addresses: ReadonlySet<string> = new Set(members.flatMap((of) => of.addres
 const depthMax = 12;
 
 /**
- * Refuses a request to a chat interface that names an image, document, sound or video in a private network. An upstream fetches what a request names: one that the
- * operator runs would fetch it from inside the operator's network.
+ * Refuses a chat request that names an image, document, audio file or video in a private network. An upstream fetches
+ * these addresses, and one that the operator runs would fetch them from inside the operator's network.
  * @throws GatewayError `invalid_value`, with the field
  */
 export function refusePrivateAddresses(dialect: DialectId, body: JsonValue): void {
@@ -49,7 +50,7 @@ function findIn(value: JsonValue | undefined, path: string, itemPath: ItemPath, 
 }
 
 /**
- * Refuses an address of a medium that leads into a private network, or to a file of the machine that reads it.
+ * Refuses an address of media in a private network, or of a file of the machine that reads it.
  * @param param the field, for the error
  * @throws GatewayError `invalid_value`
  */
@@ -58,7 +59,7 @@ export function checkAddress(url: JsonValue | undefined, param: string): void {
   if (!/^\s*file:/i.test(url) && !leadsToPrivateNetwork(url.trim())) return;
   throw new GatewayError(
     'invalid_value',
-    `Invalid '${param}': the address leads into a private network. Name a public address, send the data itself, or ask the operator to allow private addresses (media.privateAddresses).`,
+    `Invalid '${param}': the address is in a private network. Name a public address, send the data itself, or ask the operator to allow private addresses (media.privateAddresses).`,
     { param },
   );
 }

@@ -16,97 +16,110 @@ type ErrorAnswer = {
 };
 
 /**
- * What is charged for a reply of which so much is known. A relay that writes the usage itself asks at the end, so that its client is told what it is charged for.
- * @param complete whether the upstream has said all of it
+ * The charge for a reply with this report. A relay that writes usage itself calls it at the end, so that its client
+ * receives the charged figures.
+ * @param complete whether the upstream's report is final
  */
 export type ChargedUsage = (report: ReplyReport, complete: boolean) => UsageReport;
 
-/** A whole reply as it was written: a body, or the pieces of a stream. */
+/** A written whole reply: a body, or the pieces of a stream. */
 export type WrittenReply<Piece> = Buffer | readonly Piece[];
 
 /**
- * How a reply gets from the upstream's dialect into the client's. There are two: passthrough hands on what comes, translation reads them
- * into the neutral form and writes them anew. The exchange does the I/O for both, and metering reads the upstream's own words in both.
+ * Carries a reply from the upstream's dialect to the client's. Passthrough hands on the bytes; translation reads them
+ * into the neutral form and writes that. The exchange does the I/O for both, and metering reads the upstream's own
+ * bytes for both.
  */
 export type ReplyRelay<Piece = Buffer> = {
   /** The framing of the upstream's stream. */
   readonly upstreamFraming: StreamFraming | undefined;
   /** The headers of the client's reply, made from the upstream's. */
   readonly replyHeaders: (headers: IncomingHttpHeaders) => Record<string, string>;
-  /** How a good reply with these headers comes. Absent: as it was asked for, and whole where its type is that of JSON or of a page. */
+  /** The form of a successful reply with these headers. Absent: as requested, and whole if its type is JSON or HTML. */
   readonly shapeOf?: (headers: IncomingHttpHeaders) => 'whole' | 'stream' | 'bytes';
-  /** Absent where no reply comes as bytes. */
+  /** Absent if no reply comes as bytes. */
   readonly bytes?: BytesRelay<Piece> | undefined;
-  /** Reads the body of a whole reply. Absent: as JSON. @throws GatewayError for what is no reply */
+  /**
+   * Parses the body of a whole reply. Absent: as JSON.
+   * @throws GatewayError for an invalid reply
+   */
   readonly parse?: (body: Buffer) => unknown;
   readonly readReply: (reply: unknown) => ReplyReport;
-  /** What is known of a reply that has begun, before any of its body is read; absent where that is nothing. It is what a client is charged for that leaves then. */
+  /**
+   * The report of a reply that has begun but was not read. A client that disconnects then is charged for it. Absent if
+   * nothing is known.
+   */
   readonly begun?: () => ReplyReport;
-  /** The body for the client. Called before the call is settled, once, for a reply that is no error. */
+  /** The body for the client. Called once for a successful reply, before the call is settled. */
   readonly writeReply: (reply: unknown, bytes: Buffer, charged?: ChargedUsage) => Buffer;
-  /** The same for a client that asked for a stream; absent where a whole reply cannot be made one. */
+  /** The same for a client that requested a stream. Absent if a whole reply cannot become a stream. */
   readonly replay?: ((reply: unknown, bytes: Buffer, charged?: ChargedUsage) => readonly Piece[]) | undefined;
-  /** The reply that was written, with what its client did not ask to see; absent where that is all that was written. */
+  /** The reply as written, with content that its client did not request. Absent if there is no such content. */
   readonly wholeReply?: () => JsonObject | undefined;
   /**
-   * What has to be done before the client may learn that its whole reply is there. Asked after it was written; never rejects. What it resolves with is sent in place of what was
-   * written.
+   * Work that must be done before the client receives its whole reply. Called after it was written; never rejects. If
+   * it resolves with a reply, that is sent instead.
    */
   readonly kept?: () => Promise<WrittenReply<Piece> | void> | undefined;
   /**
-   * @param limits what the stream may pile up: its `read` throws GatewayError beyond that
-   * @param mayBeCut whether it may have to be ended before its time
+   * @param limits bounds of the data that the stream may hold: its `read` throws GatewayError beyond them
+   * @param mayBeCut whether it may have to end early
    */
   readonly openStream: (limits: Pick<GatewayLimits, 'replyBytesMax'>, mayBeCut?: boolean, charged?: ChargedUsage) => StreamRelay<Piece>;
-  /** The error to word for the client; undefined where the upstream's own answer goes on as it is. */
+  /** The reworded error for the client. Undefined if the upstream's answer is passed on unchanged. */
   readonly readError: (answer: ErrorAnswer) => GatewayError | undefined;
-  /** Words any error answer by its very bytes. Absent: by `readError` where it is JSON, and by its status. */
+  /** Words an error answer by its bytes. Absent: by `readError` if it is JSON, and by its status. */
   readonly readRefusal?: (answer: {
     readonly status: number;
     readonly headers: IncomingHttpHeaders;
     readonly body: Buffer;
   }) => GatewayError;
-  /** The body to send in place of an upstream's error that is not worded anew; undefined, or absent, where it goes on as it is. */
+  /** Edits the body of an upstream's error that is not reworded. Undefined, or absent, if it is passed on unchanged. */
   readonly editError?: ((status: number, body: JsonValue) => JsonObject | undefined) | undefined;
 };
 
-/** A reply without frames on its way. */
+/** The relay of a reply without frames. */
 export type BytesRelay<Piece = Buffer> = {
-  /** What is wrong with a reply that begins so, or with an empty one; undefined where nothing is. */
+  /** The error of a reply with these first bytes, or of an empty one. Undefined if it is valid. */
   readonly check: (first: Buffer | undefined, headers: IncomingHttpHeaders) => GatewayError | undefined;
   readonly pieceOf: (chunk: Buffer) => Piece;
 };
 
-/** One stream on its way. Pure and synchronous. */
+/** The relay of one stream. Pure and synchronous. */
 export type StreamRelay<Piece = Buffer> = {
-  /** What a frame of the upstream is to the client. */
+  /** The pieces that a frame of the upstream becomes for the client. */
   readonly read: (frame: Frame) => readonly Piece[];
-  /** What it has kept back of the reply's opening, which is to wait for the content no longer; absent where it keeps none back. */
+  /** The held part of the opening, which no longer waits for content. Absent if nothing is held. */
   readonly open?: () => readonly Piece[];
-  /** The last of it for the client, when the upstream's body has ended as it should. `rest` is the white space after the last frame. */
+  /**
+   * The last pieces for the client, after a proper end of the upstream's body. `rest` is the white space after the last
+   * frame.
+   */
   readonly end: (rest: Buffer) => readonly Piece[];
   readonly state: () => StreamReport['state'];
-  /** Whether the upstream has begun with the reply itself; before, nothing needs to go to the client. */
+  /** Whether the upstream has begun the reply itself. Before that nothing needs to go to the client. */
   readonly hasContent: () => boolean;
   readonly report: () => StreamReport;
-  /** Characters of content in what `read` gave, where that may be less than the upstream has said; absent: it is what the report counts. */
+  /** Characters of content in the pieces of `read`. Absent: as many as the report counts. */
   readonly deliveredCharacters?: () => number;
-  /** True when the client's reply has ended and the upstream's has not: nothing more is wanted of it. */
+  /** True if the client's reply has ended before the upstream's. The rest is not needed. */
   readonly endedEarly: () => boolean;
-  /** The reply so far, with what its client did not ask to see; absent where that is all that was written. */
+  /** The reply so far, with content that its client did not request. Absent if there is no such content. */
   readonly wholeReply?: () => JsonObject | undefined;
-  /** What has to be done before the client may learn that its reply has ended well. Asked once, when it has; never rejects. */
+  /** Work that must be done before the client receives the end of its reply. Called once, at the end; never rejects. */
   readonly kept?: () => Promise<void> | undefined;
-  /** What ends the client's reply as if its model had reached the bound of its output; only of a stream that may be cut. */
+  /** The end of a reply as if its model had reached its output bound. Only for a stream that may be cut. */
   readonly cut: (usage: Usage) => readonly Piece[];
-  /** Hears that the reply has broken after its client saw it begin. */
+  /** Called if the reply fails after its client received a part of it. */
   readonly broke?: (error: GatewayError) => void;
-  /** Whether the end of the body is the end of the reply, because the upstream has no word for it. Absent: it never is. */
+  /** Whether the end of the body ends the reply, because the upstream has no end event. Absent: it never does. */
   readonly endsWithBody?: () => boolean;
-  /** True when a `complete` state is the end of all that counts. */
+  /** True if nothing that counts follows a `complete` state. */
   readonly hasEndMark: boolean;
-  /** Whether what `read` gave for the upstream's error event tells the client of the failure. Otherwise the exchange words it. */
+  /**
+   * Whether the pieces of the upstream's error event inform the client of the failure. Otherwise the exchange words it.
+   */
   readonly passesErrors: (headersSent: boolean) => boolean;
-  /** Where the client's stream stands, for the error event that may have to end it. */
+  /** The position in the client's stream, for an error event that ends it. */
   readonly position: () => Pick<StreamReport, 'lastSequenceNumber' | 'partialResponse'> & { readonly framesSent: number };
 };

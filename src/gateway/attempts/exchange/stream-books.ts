@@ -5,74 +5,71 @@ import type { Usage } from '../../../inference/usage.ts';
 import type { FrameReader, StreamFraming } from '../../../platform/frames.ts';
 import { createJsonArrayFrameReader } from '../../../platform/sse/json-array-frame-reader.ts';
 import { createSseFrameReader } from '../../../platform/sse/sse-frame-reader.ts';
-import { type LeavingRule, limitToDelivered } from './client-disconnect.ts';
+import { type DisconnectRule, limitToDelivered } from './client-disconnect.ts';
 import type { AnyExchange, ExchangeContext, Outcome } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
 import { chargedUsage } from './whole-reply.ts';
 
-/** How often a running stream tells the journal where it stands: at most this much output can be missing after a crash. */
+/** How often a running stream records its progress. A crash loses at most this much output. */
 const progressIntervalMs = 200;
 
-/** A reader of a stream's frames. */
 export function createFrameReader(framing: StreamFraming, frameBytesMax: number): FrameReader {
   return framing === 'sse' ? createSseFrameReader({ frameBytesMax }) : createJsonArrayFrameReader({ frameBytesMax });
 }
 
-/** Whether there is nothing but white space. */
+/** Whether there is only white space. */
 export function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x0a || byte === 0x0d || byte === 0x20 || byte === 0x09);
 }
 
-/** Opens the stream of a reply: how it gets to the client. */
 export function openStream<Piece>(context: ExchangeContext<Piece>): StreamRelay<Piece> {
   return context.relay.openStream(context.limits, context.budget !== undefined, chargedUsage(context, 'finished'));
 }
 
-/** What a stream is charged that is cut now. */
+/** The usage that a stream is charged if it is cut now. */
 export function chargedIfCut(context: Pick<ExchangeContext, 'observer'>, report: ReplyReport): Usage {
   const charged = chargedUsage(context, cutByBudget.end);
   return charged === undefined ? countSoFar(report) : charged(report, cutByBudget.complete).usage;
 }
 
-/** What a stream that is ended early has used: what its upstream says, and its output by what it has written where that is more. */
+/** The usage of a stream that ends early: the upstream's report, with at least the output that it has written. */
 function countSoFar({ usageReport, outputCharacters }: ReplyReport): Usage {
   return { ...usageReport?.usage, outputTokens: Math.max(usageReport?.usage.outputTokens ?? 0, estimateTokens(outputCharacters)) };
 }
 
-/** Characters of a stream's content that have been handed to its client, where any of it has. */
-export function countDelivered(leaving: LeavingRule | undefined, stream: StreamRelay<unknown>): number {
+/** Characters of a stream's content that its client has received. */
+export function countDelivered(leaving: DisconnectRule | undefined, stream: StreamRelay<unknown>): number {
   return leaving?.delivered?.() ?? stream.deliveredCharacters?.() ?? stream.report().outputCharacters;
 }
 
-/** Tells the operator of events that nobody could read. */
 function warnOfMalformed(
   { logger, requestId, target }: Pick<ExchangeContext, 'logger' | 'requestId' | 'target'>,
   { malformedFrames }: StreamReport,
 ): void {
-  logger.warn({ callId: requestId, upstream: target.upstream.id, malformedFrames }, 'stream events that could not be read were passed on');
+  logger.warn({ callId: requestId, upstream: target.upstream.id, malformedFrames }, 'malformed stream events passed on');
 }
 
 /** How a stream ended. */
 export type StreamEnding = Pick<Outcome, 'end' | 'complete' | 'error'> & {
-  /** Why, where it is not what the upstream said. */
+  /** Replaces the upstream's stop reason. */
   readonly stopReason?: string;
-  /** Of what was written, how many characters are charged; absent: all of it. */
+  /** How many of the written characters are charged. Absent: all. */
   readonly charged?: number;
 };
 
-/** The end of a stream for which nothing more was to be had. */
+/** The end of a stream whose hold could not be extended. */
 export const cutByBudget: StreamEnding = { end: 'cut', complete: false, stopReason: 'cut: budget' };
 
-/** The outcome of a stream, with what its upstream reported. */
-function describeEnding({ stopReason, charged, ...told }: StreamEnding, report: StreamReport): Outcome {
-  const known = charged === undefined ? report : limitToDelivered(report, charged);
-  return { ...told, report: stopReason === undefined ? known : { ...known, stopReason } };
+/** The outcome of a stream with its upstream's report. */
+function describeEnding({ stopReason, charged, ...ending }: StreamEnding, report: StreamReport): Outcome {
+  const chargedReport = charged === undefined ? report : limitToDelivered(report, charged);
+  return { ...ending, report: stopReason === undefined ? chargedReport : { ...chargedReport, stopReason } };
 }
 
-/** A defect of the gateway, told to the operator, and what the client hears of it. */
+/** The client's error for a bug of the gateway, which is also logged. */
 export function describeDefect({ logger, requestId }: Pick<ExchangeContext, 'logger' | 'requestId'>, cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause;
-  logger.error({ callId: requestId, err: cause }, 'a stream could not go on');
+  logger.error({ callId: requestId, err: cause }, 'relaying a stream failed');
   return new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`);
 }
 
@@ -88,19 +85,19 @@ export class StreamBooks {
     this.#stream = stream;
   }
 
-  /** More has come, so long after what came before. */
+  /** A chunk arrived this long after the last one. */
   heard(gapMs: number): void {
     if (this.#hasContent) this.#context.chunkGaps?.observe(gapMs / 1000);
   }
 
-  /** The first content is about to be handed on. Only the first call is reported. */
+  /** The first content is about to go to the client. Only the first call is reported. */
   firstContent(): void {
     if (this.#hasContent) return;
     this.#hasContent = true;
     this.#context.observer.firstContent();
   }
 
-  /** Whether a running stream has something to report: its first content, or progress that is due. */
+  /** Whether a running stream must report its first content, or progress that is due. */
   isDue(nowMs: number): boolean {
     return !this.#hasContent || nowMs - this.#lastProgressMs >= progressIntervalMs;
   }
@@ -111,7 +108,10 @@ export class StreamBooks {
     this.#context.observer.progress(this.#stream.report());
   }
 
-  /** The stream has ended. @param hasBegun whether its client saw it begin */
+  /**
+   * The stream has ended.
+   * @param hasBegun whether its client received a part of it
+   */
   settle(ending: StreamEnding, hasBegun: boolean): void {
     const report = this.#stream.report();
     if (report.malformedFrames > 0) warnOfMalformed(this.#context, report);

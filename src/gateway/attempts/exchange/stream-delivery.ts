@@ -4,12 +4,12 @@ import { checkIntervalMs } from '../../../platform/http/deadlines.ts';
 import type { ExchangeContext, UpstreamFlow } from './exchange-context.ts';
 import type { StreamRelay } from './reply-relay.ts';
 
-/** Opening frames kept back at most; Responses repeats the whole request in two of them. */
+/** The most bytes of held opening frames. Responses repeats the whole request in two of them. */
 const heldBytesMax = 4 * 1024 * 1024;
 
 /**
- * The frames that only open a reply. They are held until the reply says something, because until then another attempt can answer instead; but not for longer than the operator
- * allows, because a client of a model that thinks for long would see nothing.
+ * The opening frames of a reply. They are held until content arrives, because until then another attempt can answer
+ * instead; but no longer than the operator allows, because the client of a slow reasoning model would receive nothing.
  */
 export class HeldOpening<Piece> {
   readonly #untilMs: number;
@@ -17,18 +17,18 @@ export class HeldOpening<Piece> {
   #parts: Piece[] | undefined = [];
   #bytes = 0;
 
-  /** @param untilMs when they are let go at the latest */
+  /** @param untilMs the latest time of their release */
   constructor(untilMs: number, sizeOf: (piece: Piece) => number) {
     this.#untilMs = untilMs;
     this.#sizeOf = sizeOf;
   }
 
-  /** False once the reply has begun; then frames pass at once. */
+  /** False after the release: then frames pass at once. */
   get isHeld(): boolean {
     return this.#parts !== undefined;
   }
 
-  /** Adds to what is held. @returns whether there is room for more */
+  /** @returns whether there is room for more */
   add(parts: readonly Piece[]): boolean {
     for (const part of parts) this.#bytes += this.#sizeOf(part);
     this.#parts?.push(...parts);
@@ -41,7 +41,7 @@ export class HeldOpening<Piece> {
     return parts;
   }
 
-  /** Whether it is time: at the next check it would be too late. */
+  /** Whether they must be released now: the next check would be too late. */
   isDue(nowMs: number): boolean {
     return this.#parts !== undefined && nowMs + checkIntervalMs > this.#untilMs;
   }
@@ -50,15 +50,15 @@ export class HeldOpening<Piece> {
 export type DeliveryOptions = {
   readonly headers: Readonly<Record<string, string>>;
   readonly stream: Pick<StreamRelay<unknown>, 'kept'>;
-  /** Waits while the client does not read. */
+  /** Paused while the client does not read. */
   readonly flow: Pick<UpstreamFlow, 'pause' | 'resume'>;
   /** Called when the client reads again. */
   readonly onResumed: () => void;
 };
 
 /**
- * The client's side of a stream. It holds the frames that only open the reply, hands on the others no faster than the
- * client reads, and delays the end of the reply until that reply is stored.
+ * The client's side of a stream. It holds the opening frames, passes the others on no faster than the client reads, and
+ * delays the end of the reply until that reply is stored.
  */
 export class StreamDelivery<Piece> {
   readonly #context: ExchangeContext<Piece>;
@@ -66,7 +66,7 @@ export class StreamDelivery<Piece> {
   readonly #held: HeldOpening<Piece>;
   #lastWriteMs: number;
   #pausedSinceMs: number | undefined;
-  /** The step that waits last, and those before it. */
+  /** The last waiting step, and those before it. */
   #waiting: Promise<void> | undefined;
   #isKept = false;
 
@@ -78,12 +78,15 @@ export class StreamDelivery<Piece> {
     this.#held = new HeldOpening(this.#lastWriteMs + holdOpeningMs, (piece) => sink.sizeOf(piece));
   }
 
-  /** Holds more of the opening. @returns whether there is room for more */
+  /**
+   * Holds more of the opening.
+   * @returns whether there is room for more
+   */
   hold(pieces: readonly Piece[]): boolean {
     return this.#held.add(pieces);
   }
 
-  /** Returns the pieces of the opening, which are held no longer. */
+  /** Returns the held pieces of the opening. */
   release(): readonly Piece[] {
     return this.#held.release();
   }
@@ -93,7 +96,7 @@ export class StreamDelivery<Piece> {
     return this.#held.isDue(nowMs);
   }
 
-  /** Lets the client have the head, and what opens the reply. */
+  /** Sends the client the head and the opening. */
   open(opening: readonly Piece[]): void {
     const { sink, clock } = this.#context;
     if (sink.isGone) return;
@@ -102,13 +105,16 @@ export class StreamDelivery<Piece> {
     else sink.flush();
   }
 
-  /** Hands on more, which came at a time. @param isLast whether the reply ends with it */
+  /**
+   * Passes on more pieces, which arrived at `nowMs`.
+   * @param isLast whether the reply ends with them
+   */
   pass(pieces: readonly Piece[], nowMs: number, isLast: boolean): void {
     if (!isLast && this.#waiting === undefined) this.#write(pieces, nowMs);
     else this.#afterKeeping(isLast, () => this.#write(pieces, nowMs));
   }
 
-  /** Hands on the last, and ends the reply. */
+  /** Passes on the last pieces, and ends the reply. */
   end(pieces: readonly Piece[]): void {
     const { sink, clock } = this.#context;
     this.#afterKeeping(true, () => {
@@ -119,18 +125,18 @@ export class StreamDelivery<Piece> {
   }
 
   /**
-   * Ends a reply that broke.
+   * Ends a failed reply.
    * @param wasWhole whether the client has all of it: then nothing may follow
    */
   break(error: GatewayError, wasWhole: boolean, position: StreamPosition): void {
     const { sink } = this.#context;
-    // All of it is there and waits: what broke after it is nothing to its client.
+    // The whole reply waits here. A failure after it does not concern its client.
     if (wasWhole && this.#waiting !== undefined) return this.#afterKeeping(false, () => sink.end());
     if (wasWhole && sink.hasBegun) sink.end();
     else sink.fail(error, position);
   }
 
-  /** Does a step at once. The last step, and each step behind a waiting one, waits until the reply is stored. */
+  /** Runs a step at once. The last step, and each step behind a waiting one, waits until the reply is stored. */
   #afterKeeping(ends: boolean, step: () => void): void {
     if (ends && !this.#isKept && this.#options.stream.kept !== undefined) {
       this.#isKept = true;
@@ -165,7 +171,7 @@ export class StreamDelivery<Piece> {
     this.#options.flow.resume();
   }
 
-  /** For how long the client has not read its pieces; undefined while it keeps up. */
+  /** How long the client has not read its pieces. Undefined while it keeps up. */
   stalledMs(nowMs: number): number | undefined {
     return this.#pausedSinceMs === undefined ? undefined : nowMs - this.#pausedSinceMs;
   }

@@ -18,15 +18,17 @@ import { StreamDelivery } from './stream-delivery.ts';
 import { describeErrorInReply, streamCut, upstreamTimeout } from './upstream-failure.ts';
 
 /**
- * Where a stream is:
- * - `opening`: nothing but heartbeats has gone to the client, and another attempt can answer instead. Ends with the first content (`passing`), when its time is over (`opened`), or with a failure (`offered`).
- * - `opened`: the client has the head, and what opens the reply.
+ * The state of a stream:
+ * - `opening`: the client has received heartbeats at most, and another attempt can answer instead. Ends with the first
+ * content (`passing`), after the hold time (`opened`), or with a failure (`offered`).
+ * - `opened`: the client has the head and the opening.
  * - `passing`: pieces of the reply itself go to the client.
- * - `waiting`: the store is asked whether what is held for the stream can be more. What comes meanwhile is kept back, and so is what ends the stream; then it is where it was `before`, or is cut.
- * - `offered`: another attempt was found to follow, or is looked for; the call is settled by whoever took it.
- * - `draining`: its client has left, and it is read on for what it says of its usage.
- * - `settled`: the books are closed. What still comes goes on.
- * - `over`: the books are closed, and nobody is there to hand anything to.
+ * - `waiting`: the store is extending the hold. Later frames and the end of the stream wait; then the stream returns to
+ * its state `before`, or is cut.
+ * - `offered`: the call was offered to another attempt, which settles it.
+ * - `draining`: the client has disconnected, and the stream is read for its usage.
+ * - `settled`: the books are closed. Later pieces are still passed on.
+ * - `over`: the books are closed, and there is no client.
  */
 type State = { readonly name: 'opening' | 'opened' | 'passing' | 'draining' | 'offered' | 'settled' | 'over' } | Waiting;
 
@@ -34,13 +36,14 @@ type Waiting = {
   readonly name: 'waiting';
   before: 'opening' | 'opened' | 'passing' | 'draining';
   readonly frames: Frame[];
-  /** What ended the stream meanwhile. The first counts. */
+  /** The first end of the stream in the meantime. */
   ending: (() => void) | undefined;
 };
 
 /**
- * Passes a stream on, frame by frame, while its relay reads its usage. Only whole frames are handed on, so that an error can always follow. The call is settled before its
- * terminal frame is handed on. Opening frames wait for the first content, for a while: until then another attempt can answer instead.
+ * Passes a stream on, frame by frame, while its relay reads its usage. Only whole frames are passed on, so that an
+ * error can always follow. The call is settled before its terminal frame is passed on. Opening frames wait a limited
+ * time for the first content: until then another attempt can answer instead.
  */
 export class StreamReply<Piece = Buffer> implements ReplyIntake {
   readonly #context: ExchangeContext<Piece>;
@@ -103,7 +106,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     if (verdict instanceof Promise) this.#waitFor(verdict, frames.slice(read));
   }
 
-  /** Looks whether what is held for the stream covers it. */
+  /** Checks whether the hold covers the stream. */
   #lookAt(frame: Frame): BudgetVerdict | Promise<BudgetVerdict> {
     const { budget } = this.#context;
     if (budget?.isDue(frame) !== true) return 'go';
@@ -111,18 +114,18 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     return budget.review(this.#stream.report());
   }
 
-  /** From `opening`, `opened` or `passing` to `waiting`. The upstream waits too. */
+  /** From `opening`, `opened` or `passing` to `waiting`. The upstream is paused. */
   #waitFor(verdict: Promise<BudgetVerdict>, rest: readonly Frame[]): void {
     const { name: before } = this.#state;
-    // Its client may have left when it was handed what came before.
+    // The client may have disconnected during the last delivery.
     if (before !== 'opening' && before !== 'opened' && before !== 'passing' && before !== 'draining') return;
     const waiting: Waiting = { name: 'waiting', before, frames: [...rest], ending: undefined };
     this.#state = waiting;
     this.#flow.pause();
-    void verdict.then((known) => this.#goOn(known, waiting));
+    void verdict.then((answer) => this.#goOn(answer, waiting));
   }
 
-  /** From `waiting` to where it was before, unless it has ended meanwhile. A defect ends this call and no other. */
+  /** From `waiting` to its state before, unless it has ended meanwhile. A bug ends only this call. */
   #goOn(verdict: BudgetVerdict, waiting: Waiting): void {
     if (this.#state !== waiting) return;
     const nowMs = this.#context.clock.monotonicMs();
@@ -139,13 +142,13 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     if (waiting.ending !== undefined) this.#whenCovered(waiting.ending);
   }
 
-  /** Does a step that ends the reply, as soon as all that came before it may pass. */
+  /** Runs a step that ends the reply, after all earlier frames have passed. */
   #whenCovered(step: () => void): void {
     if (this.#state.name === 'waiting') this.#state.ending ??= step;
     else step();
   }
 
-  /** Ends the reply as if its model had reached the bound of its output. */
+  /** Ends the reply as if its model had reached its output bound. */
   #cutShort(pieces: readonly Piece[]): void {
     this.#flow.stop();
     const opening = this.#state.name === 'opening' ? this.#delivery.release() : [];
@@ -156,7 +159,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     this.#delivery.end(ready);
   }
 
-  /** What comes after the client has left: nothing is handed on, and only what it says of the usage counts. */
+  /** Reads frames after the client has disconnected. Only their usage counts. */
   #readOn(frames: readonly Frame[]): void {
     for (const frame of frames) this.#stream.read(frame);
     if (this.#isSettled) return;
@@ -173,7 +176,10 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     return this.#state.name === 'settled' || this.#state.name === 'over';
   }
 
-  /** What may go to the client now. From `opening` to `passing` with the first content, or where no more can be kept back. */
+  /**
+   * The pieces that may go to the client now. From `opening` to `passing` with the first content, or if no more can be
+   * held.
+   */
   #letPass(pieces: readonly Piece[]): readonly Piece[] {
     const { name } = this.#state;
     if (name === 'opening') {
@@ -185,14 +191,14 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     return pieces;
   }
 
-  /** From `opening` to `passing`; to `opened` where nothing was kept back. */
+  /** From `opening` to `passing`; to `opened` if nothing was held. */
   #release(): readonly Piece[] {
     const pieces = this.#delivery.release();
     this.#state = { name: pieces.length > 0 ? 'passing' : 'opened' };
     return pieces;
   }
 
-  /** From `opening` to `opened`, without any of the content: another attempt can no longer answer instead. */
+  /** From `opening` to `opened`, without content. Another attempt can no longer answer instead. */
   #open(): void {
     const opening = [...this.#delivery.release(), ...(this.#stream.open?.() ?? [])];
     this.#state = { name: 'opened' };
@@ -200,7 +206,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     this.#delivery.open(opening);
   }
 
-  /** From `opening` to `offered`, when the upstream reported an error and another attempt can follow. */
+  /** From `opening` to `offered`, if the upstream reported an error and another attempt can follow. */
   #offerFailed(pieces: readonly Piece[]): boolean {
     if (this.#state.name !== 'opening') return false;
     const { sink, handOver } = this.#context;
@@ -222,7 +228,10 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     return true;
   }
 
-  /** Whether the upstream's error has to be told in the gateway's words: its own event does not reach the client, or a status still can. */
+  /**
+   * Whether the gateway must word the upstream's error: the error event does not reach the client, or a status can
+   * still be sent.
+   */
   #mustWordError(): boolean {
     if (this.#isSettled || this.#stream.state() !== 'failed') return false;
     return !this.#stream.passesErrors(this.#context.sink.hasBegun);
@@ -238,7 +247,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     return describeErrorInReply(this.#stream.report().error, this.#context.target);
   }
 
-  /** The client's reply ended at one of its stop sequences: what the upstream would still say is not wanted. */
+  /** The client's reply ended at one of its stop sequences. The rest of the upstream's reply is not needed. */
   #endEarly(pieces: readonly Piece[]): void {
     this.#flow.stop();
     this.#books.firstContent();
@@ -246,7 +255,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     this.#delivery.end(pieces);
   }
 
-  /** Tells the books what was learnt, before the pieces it was learnt from go on. */
+  /** Updates the books before the pieces that were read are passed on. */
   #follow(): void {
     const { name } = this.#state;
     if (name === 'settled' || name === 'over') return;
@@ -255,18 +264,18 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     const report = this.#stream.report();
     if (report.outputCharacters > 0 && name === 'passing') this.#books.firstContent();
     if (this.#hasEnded()) this.#settle({ end: 'finished', complete: true });
-    // Without an end mark more usage may come with the last bytes; until then the journal has what is known.
+    // Without an end mark the last bytes may contain more usage. Until then the journal has the present usage.
     else if (state === 'complete') this.#context.observer.progress(report);
     else if (state === 'failed') this.#settle({ end: this.#brokenEnd(), complete: false, error: this.#describeError() });
     else this.#books.tellProgress(this.#lastDataMs);
   }
 
-  /** A stream that broke after content is charged for what was delivered; one that broke before costs nothing. */
+  /** A stream that failed after content is charged for the delivered part; one that failed before costs nothing. */
   #brokenEnd(): 'cut' | 'failed' {
     return this.#state.name === 'passing' && this.#stream.report().outputCharacters > 0 ? 'cut' : 'failed';
   }
 
-  /** From anywhere to `settled`, or `over`; once. */
+  /** From any state to `settled`, or `over`; once. */
   #settle(ending: StreamEnding, to: 'settled' | 'over' = 'settled'): void {
     if (this.#isSettled) return;
     const hasBegun = this.#state.name === 'passing' || this.#context.sink.hasBegun;
@@ -291,7 +300,10 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     this.#delivery.end([...this.#delivery.release(), ...last]);
   }
 
-  /** Some servers end their last event without the blank line that closes it. It counts if it is the dialect's own end, and only then. */
+  /**
+   * Some servers end their last event without the blank line that closes it. It counts only if it is the dialect's own
+   * end.
+   */
   #closeLastFrame(): void {
     if (this.#framing !== 'sse' || isBlank(this.#reader.rest())) return;
     const frames = this.#reader.push(Buffer.from('\n\n'));
@@ -306,7 +318,7 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     this.#whenCovered(() => this.#failWith(own));
   }
 
-  /** From `opening` to `offered`, where another attempt can follow; else the reply ends as broken. */
+  /** From `opening` to `offered`, if another attempt can follow; otherwise the reply ends as failed. */
   #failWith(own: GatewayError): void {
     if (this.#state.name === 'draining') return this.clientLeft();
     if (this.#state.name !== 'opening' || this.#stream.state() === 'complete') return this.#endBroken(own);
@@ -323,11 +335,11 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
     const wasWhole = this.#isSettled || this.#stream.state() === 'complete';
     if (wasWhole) this.#settle({ end: 'finished', complete: true });
     else this.#settle({ end: this.#brokenEnd(), complete: false, error });
-    // After the dialect's own end nothing may follow: the client has its whole answer, or the vendor's error event.
+    // Nothing may follow the dialect's own end: the client has its whole answer, or the vendor's error event.
     this.#delivery.break(error, wasWhole, this.#stream.position());
   }
 
-  /** From anywhere to `draining`, or `over`. */
+  /** From any state to `draining`, or `over`. */
   clientLeft(drains = false): void {
     const complete = this.#stream.state() === 'complete';
     if (complete || this.#isSettled) {
@@ -365,7 +377,8 @@ export class StreamReply<Piece = Buffer> implements ReplyIntake {
       this.#flow.stop();
       return this.fail(upstreamTimeout(target, 'event of the stream', timeouts.idleMs));
     }
-    // A finished stream without an end mark waits for its last usage: a heartbeat would be the last that the client sees.
+    // A finished stream without an end mark waits for its last usage. A heartbeat would be the last event of the
+    // client.
     if (this.#stream.state() === 'open') this.#delivery.beat(nowMs);
   }
 }

@@ -11,7 +11,7 @@ import type { ReplyRelay } from './reply-relay.ts';
 import { StreamReply } from './stream-reply.ts';
 import { describeUpstreamFailure, upstreamTimeout } from './upstream-failure.ts';
 
-/** What was asked for, but for what is none by its type. */
+/** The requested form, unless the content type contradicts it. */
 function usualShape({ upstreamFraming }: Pick<ReplyRelay, 'upstreamFraming'>, headers: ReplyHeaders): 'whole' | 'stream' {
   const type = String(headers['content-type'] ?? '');
   return (upstreamFraming === 'sse' ? /json|html/ : /html/).test(type) ? 'whole' : 'stream';
@@ -20,19 +20,19 @@ function usualShape({ upstreamFraming }: Pick<ReplyRelay, 'upstreamFraming'>, he
 const stopped = new Error('the gateway stopped the upstream call');
 
 /**
- * One call's exchange with its upstream. What becomes of the bytes is the relay's business: passed on as they are, or translated. The exchange listens to the
- * upstream, to the client's leaving and to the clock, and settles the call exactly once, whichever comes first.
+ * One call's exchange with its upstream. The relay passes the bytes on, or translates them. The exchange reacts to the
+ * upstream, to the client's disconnect and to the clock, and settles the call exactly once, at the first of these ends.
  */
 export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, UpstreamFlow, DeadlineCheck {
   readonly #context: ExchangeContext<Piece>;
   readonly #startedMs: number;
   #controller: UpstreamController | undefined;
   #intake: ReplyIntake | undefined;
-  /** Set when nothing more is wanted from the upstream: late events of its connection are then ignored. */
+  /** Set when the upstream is no longer needed. Late events of its connection are ignored. */
   #stopped = false;
   #headersArrived = false;
   #readerLimited = false;
-  /** Set while the reply is read on although its client has left: gives its place back. */
+  /** Releases the slot of a reply that is read after its client disconnected. Set while it is read. */
   #leaveDrain: (() => void) | undefined;
 
   constructor(context: ExchangeContext<Piece>) {
@@ -40,9 +40,12 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     this.#startedMs = context.clock.monotonicMs();
   }
 
-  /** @param onClosed called once, when the client's reply is over one way or the other; never when the client had gone before the start */
+  /**
+   * @param onClosed called once at the end of the client's reply, however it ends; never if the client disconnected
+   * before the start
+   */
   start(request: UpstreamRequest, onClosed?: () => void): void {
-    // A client may leave while its call is written down.
+    // The client may disconnect while its call is recorded.
     if (this.#context.sink.isGone) return this.#leaveUnanswered();
     this.#context.sink.onClose(() => {
       onClosed?.();
@@ -57,7 +60,7 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
   }
 
   onResponseStart(_controller: UpstreamController, status: number, headers: ReplyHeaders): void {
-    // Early hints and the like announce an answer and are none.
+    // Early hints and other 1xx answers come before the real one.
     if (this.#stopped || status < 200) return;
     this.#headersArrived = true;
     this.#guard(() => {
@@ -75,7 +78,7 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
       this.#abandon(
         new GatewayError(
           'upstream_invalid_reply',
-          `Upstream connection error: the model service answered with content-encoding ${String(coding)}, which was not asked for.`,
+          `Upstream connection error: the model service answered with content-encoding ${String(coding)}, which was not requested.`,
         ),
       );
       return undefined;
@@ -111,7 +114,7 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     this.#leaveDrain?.();
   }
 
-  /** A defect while reading one reply ends that call and no other. */
+  /** A bug while one reply is read ends only that call. */
   #guard(step: () => void): void {
     try {
       step();
@@ -121,10 +124,10 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
   }
 
   #endBroken(cause: unknown): void {
-    // What a relay finds wrong with the reply.
+    // The relay found the reply invalid.
     if (cause instanceof GatewayError) return this.terminate(cause);
     const { logger, requestId } = this.#context;
-    logger.error({ callId: requestId, err: cause }, 'a reply could not be read');
+    logger.error({ callId: requestId, err: cause }, 'reading a reply failed');
     this.terminate(
       new GatewayError('internal_error', `the gateway failed while reading the reply; the stream was terminated (${requestId})`, {
         cause,
@@ -147,7 +150,7 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     this.#leave(this.#leaveDrain !== undefined);
   }
 
-  /** @param drains whether the reply is read on, for what it says of its usage */
+  /** @param drains whether the reply is read to its end for its usage */
   #leave(drains: boolean): void {
     if (this.#stopped) return;
     if (this.#intake !== undefined) return this.#guard(() => this.#intake?.clientLeft(drains));
@@ -155,13 +158,13 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     if (!drains) this.#leaveUnanswered();
   }
 
-  /** Nothing had been answered, so nothing was delivered and nothing is charged. */
+  /** Without an answer nothing was delivered, so nothing is charged. */
   #leaveUnanswered(): void {
     this.stop();
     this.#context.observer.settled({ end: 'failed', complete: false });
   }
 
-  /** Ends an attempt for which no reply has begun. */
+  /** Ends an attempt before its reply has begun. */
   #abandon(own: GatewayError): void {
     const { observer, sink, handOver } = this.#context;
     this.stop();
@@ -187,7 +190,7 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     this.#controller?.abort(stopped);
   }
 
-  /** Ends the call from outside, at shutdown: a running stream gets its error event. */
+  /** Ends the call from outside, at shutdown: a running stream receives its error event. */
   terminate(error: GatewayError): void {
     if (this.#stopped) return;
     this.stop();
@@ -195,7 +198,7 @@ export class UpstreamExchange<Piece = Buffer> implements UpstreamHandler, Upstre
     else this.#intake.fail(error);
   }
 
-  /** A client that does not read the end of its reply would hold it in memory for as long as it likes. */
+  /** Bounds the time for which a client that does not read can keep the end of its reply in memory. */
   #limitReader(): void {
     const { sink, timeouts } = this.#context;
     if (this.#readerLimited || sink.isDelivered || sink.isGone) return;

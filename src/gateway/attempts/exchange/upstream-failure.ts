@@ -4,7 +4,10 @@ import { type ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import { scrubText } from './pass-headers.ts';
 import type { Target } from '../routing/target.ts';
 
-/** Clients retry a broken stream when its message has such words; "The upstream broke off." was final for some of them. */
+/**
+ * Clients retry a failed stream if its message contains such words. Some of them treated "The upstream broke off." as
+ * final.
+ */
 const terminatedEarly = 'Upstream connection error: the stream was terminated early.';
 
 function code(error: unknown): string {
@@ -39,23 +42,22 @@ const unreachable = new Set([
   'EADDRNOTAVAIL',
 ]);
 
-/** No connection came to be: unreachable, or its handshake failed. */
+/** The connection was not established: the upstream was unreachable, or the handshake failed. */
 function isUnreachable(reason: string): boolean {
   return unreachable.has(reason) || reason.startsWith('ERR_SSL_') || reason.startsWith('ERR_TLS_');
 }
 
-/** Words a transport error for the client. The internal part names the upstream; the client learns only what it can act on. */
+/**
+ * Words a transport error. The internal part names the upstream; the client's part contains only what the client can
+ * act on.
+ */
 export function describeUpstreamFailure(error: unknown, target: Target, headersArrived: boolean): GatewayError {
   if (error instanceof GatewayError) return error;
   const reason = code(error);
-  // Which proxy it was, and what it said, are known to the message alone.
+  // Only the message names the proxy and its answer.
   const isTold = reason === '' || proxyFailures.has(reason);
   const internal = `${target.upstream.id}: ${isTold ? String(error) : reason}`;
-  if (reason === 'AUTHORIZATION_FAILED')
-    return new GatewayError('upstream_credentials_rejected', operatorsErrors.upstream_credentials_rejected, {
-      internal: `${target.upstream.id}: ${String(error)}`,
-      cause: error,
-    });
+  if (reason === 'AUTHORIZATION_FAILED') return credentialRejected(target, String(error), error);
   if (!headersArrived && isUnreachable(reason)) {
     return new GatewayError('upstream_unreachable', 'Upstream connection error: the model service cannot be reached.', {
       internal,
@@ -70,7 +72,7 @@ export function describeUpstreamFailure(error: unknown, target: Target, headersA
     });
   }
   const message = headersArrived ? terminatedEarly : 'Upstream connection error: the connection was closed before a reply came.';
-  // A stream that has begun has no headers left to say it in.
+  // A stream that has begun cannot send this header any more.
   return new GatewayError('upstream_connection_error', message, {
     internal,
     cause: error,
@@ -85,15 +87,18 @@ export function streamCut(target: Target): GatewayError {
   });
 }
 
-/** Words for errors that are the operator's business. */
-const operatorsErrors = {
-  upstream_credentials_rejected: 'the model service refuses the gateway; its operator has to renew the credential',
-  upstream_quota_exhausted: "the gateway's account at the model service has no credit left",
-} as const;
+/** The client's error if an upstream rejects the operator's credential. @param internal the upstream's words */
+export function credentialRejected({ upstream }: Target, internal: string, cause?: unknown): GatewayError {
+  const message = "the model service rejects the gateway's credential; the operator must renew it";
+  return new GatewayError('upstream_credentials_rejected', message, { internal: `${upstream.id}: ${internal}`, cause });
+}
 
-/** Codes that say all there is to say: whatever status the upstream wrote, clients read that of the code, as they do where a status line brought it. */
+/**
+ * Codes that determine the status: clients receive the status of the code, whatever the upstream wrote, as after a
+ * status line.
+ */
 const telling: ReadonlySet<ErrorCode> = new Set(['upstream_credentials_rejected', 'upstream_rate_limited', 'upstream_overloaded']);
-/** They tell of the upstream, although they are below 500. */
+/** Statuses below 500 that describe the upstream and not the request. */
 const notOfRequest: ReadonlySet<number> = new Set([402, 403, 407, 408]);
 
 function codeOfErrorInReply({ status = 500, isOutOfCredit }: ErrorInReply): ErrorCode {
@@ -103,18 +108,26 @@ function codeOfErrorInReply({ status = 500, isOutOfCredit }: ErrorInReply): Erro
   return status >= 500 || notOfRequest.has(status) ? 'upstream_error' : 'upstream_refused_request';
 }
 
-/** An error that the upstream reported inside a 200: it decides about retries and health as the status line would that it stands for. */
-export function describeErrorInReply(error: ErrorInReply | undefined, { upstream }: Target): GatewayError {
-  const said = scrubText(error?.message ?? 'no reason was given', upstream.apiKey).slice(0, 2000);
-  const code = codeOfErrorInReply(error ?? { message: said });
+/**
+ * An error that the upstream reported inside a 200. For retries and health it counts like the corresponding status
+ * line.
+ */
+export function describeErrorInReply(error: ErrorInReply | undefined, target: Target): GatewayError {
+  const { upstream } = target;
+  const reason = scrubText(error?.message ?? 'no reason was given', upstream.apiKey).slice(0, 2000);
+  const code = codeOfErrorInReply(error ?? { message: reason });
   const { status } = error ?? {};
-  if (code === 'upstream_credentials_rejected' || code === 'upstream_quota_exhausted')
-    return new GatewayError(code, operatorsErrors[code], { internal: `${upstream.id} says in a 200: ${said.slice(0, 200)}` });
-  const told = status === undefined || telling.has(code) ? {} : { status };
-  return new GatewayError(code, `the model service answered with an error: ${said}`, told);
+  const internal = `says in a 200: ${reason.slice(0, 200)}`;
+  if (code === 'upstream_credentials_rejected') return credentialRejected(target, internal);
+  if (code === 'upstream_quota_exhausted') {
+    const message = "the gateway's account at the model service has no credit left";
+    return new GatewayError(code, message, { internal: `${upstream.id}: ${internal}` });
+  }
+  const withStatus = status === undefined || telling.has(code) ? {} : { status };
+  return new GatewayError(code, `the model service answered with an error: ${reason}`, withStatus);
 }
 
-/** A wait that ended. */
+/** The error of an expired time limit. */
 export function upstreamTimeout(target: Target, waitedFor: string, limitMs: number): GatewayError {
   return new GatewayError(
     'upstream_timeout',

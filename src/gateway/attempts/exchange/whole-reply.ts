@@ -7,39 +7,39 @@ import { parseJson } from '../../../platform/json/parse-json.ts';
 import type { AnyExchange, ExchangeContext, Outcome, ReplyIntake, UndeliveredFailure, UpstreamFlow } from './exchange-context.ts';
 import { scrubBytes } from './pass-headers.ts';
 import type { ChargedUsage, WrittenReply } from './reply-relay.ts';
-import { describeErrorInReply, upstreamTimeout } from './upstream-failure.ts';
+import { credentialRejected, describeErrorInReply, upstreamTimeout } from './upstream-failure.ts';
 
 type CollectOptions = {
   readonly bytesMax: number;
-  /** What the client is told about a body that is larger. */
+  /** The client's message for a larger body. */
   readonly tooLarge: string;
-  /** How the call ends when the client leaves before the body is whole. */
+  /** How the call ends if the client disconnects before the body is whole. */
   readonly endWhenLeft: Outcome['end'];
-  /** What is known of the reply then. */
+  /** The report of the reply at that time. */
   readonly begun?: (() => ReplyReport) | undefined;
-  /** What another attempt would have to know of the answer. */
+  /** The facts about the answer that another attempt needs. */
   readonly refusal?: Pick<UndeliveredFailure, 'upstreamStatus' | 'headers'>;
   /** Called once with the whole body. It settles and answers the call, or calls `fail`. */
   readonly complete: (body: Buffer, fail: (error: GatewayError) => void) => void;
 };
 
-/** Pieces that are kept apart until they are joined. */
+/** The most chunks that are held before they are joined. */
 const chunksMax = 4096;
 
 /**
- * Takes in a body as a whole, within its limits of size and silence. Nothing is sent before all has come, so every failure is still an HTTP
- * status.
+ * Collects a body within its limits of size and silence. Nothing is sent before the body is whole, so that every
+ * failure is still an HTTP status.
  */
 class CollectedReply implements ReplyIntake {
   readonly #context: AnyExchange;
   readonly #flow: UpstreamFlow;
   readonly #options: CollectOptions;
-  /** Pieces that were joined, and those that came after them. */
+  /** Joined chunks, and those that came after them. */
   readonly #joined: Buffer[] = [];
   #chunks: Buffer[] = [];
   #length = 0;
   #lastDataMs: number;
-  /** It is read on although its client has left. */
+  /** Set while it is read after its client disconnected. */
   #drains = false;
 
   constructor(context: AnyExchange, flow: UpstreamFlow, options: CollectOptions) {
@@ -59,7 +59,7 @@ class CollectedReply implements ReplyIntake {
     this.fail(new GatewayError('upstream_reply_too_large', this.#options.tooLarge));
   }
 
-  /** A piece of one byte takes as much memory as one of two hundred. */
+  /** A chunk of one byte needs as much memory as one of two hundred. */
   #joinChunks(): void {
     this.#joined.push(Buffer.concat(this.#chunks));
     this.#chunks = [];
@@ -86,7 +86,7 @@ class CollectedReply implements ReplyIntake {
     const { observer, leaving } = this.#context;
     const { endWhenLeft, begun } = this.#options;
     observer.left?.({ policy: leaving?.policy ?? 'abort', deliveredCharacters: 0 });
-    // Of an error nothing is to be learnt.
+    // An error contains no usage, so it is not read to its end.
     this.#drains = drains && endWhenLeft === 'client-left';
     if (this.#drains) return;
     this.#flow.stop();
@@ -103,22 +103,25 @@ class CollectedReply implements ReplyIntake {
 
 function invalidReply(context: AnyExchange, headers: Readonly<Record<string, string>>, length: number, cause?: unknown): GatewayError {
   const type = headers['content-type'] ?? 'no content type';
-  const message = `Upstream connection error: the model service answered with ${length} bytes of ${type} that are no reply of this interface.`;
+  const message = `Upstream connection error: the model service answered with ${length} bytes of ${type} that are not a reply of this interface.`;
   return new GatewayError('upstream_invalid_reply', message, { internal: context.target.upstream.id, cause });
 }
 
-/** A parser may ignore a byte order mark (RFC 8259, section 8.1); the bytes go on with it. */
+/** A parser may ignore a byte order mark (RFC 8259, section 8.1). The bytes are passed on with it. */
 function withoutByteOrderMark(body: Buffer): Buffer {
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }
 
-/** Tells a relay what its reply will be charged, if it ends so. Undefined for what costs nothing. */
+/**
+ * The function by which a relay learns the charge of its reply if it ends this way. Undefined for calls that cost
+ * nothing.
+ */
 export function chargedUsage({ observer }: Pick<ExchangeContext, 'observer'>, end: Outcome['end']): ChargedUsage | undefined {
   const { meter } = observer;
   return meter === undefined ? undefined : (report, complete) => meter({ end, complete, report });
 }
 
-/** Writes a reply: as the stream that was asked for, or whole. */
+/** Writes a reply as the requested stream, or whole. */
 function writeReply<Piece>(context: ExchangeContext<Piece>, reply: unknown, body: Buffer): WrittenReply<Piece> {
   const { relay, framing } = context;
   const charged = chargedUsage(context, 'finished');
@@ -127,10 +130,10 @@ function writeReply<Piece>(context: ExchangeContext<Piece>, reply: unknown, body
 }
 
 /**
- * Takes in a whole reply, reads its usage and passes it on as its relay says: byte for byte, or translated. Nothing is sent before all has
- * arrived, so every failure is still an HTTP status.
- * @param expected false when a stream was asked for, the upstream answered otherwise and the relay cannot make a stream of it: then only an
- * error can be inside
+ * Collects a whole reply, reads its usage and passes it on by its relay: byte for byte, or translated. Nothing is sent
+ * before it is whole, so that every failure is still an HTTP status.
+ * @param expected false if a stream was requested, the upstream answered differently and the relay cannot make a stream
+ * of it: then the reply can only be an error
  */
 export function createWholeReply<Piece>(
   context: ExchangeContext<Piece>,
@@ -151,7 +154,7 @@ export function createWholeReply<Piece>(
       return fail(describeErrorInReply(report.error, target));
     }
     if (!expected) return fail(invalidReply(context, headers, body.length));
-    // Before the call is settled: what can still go wrong must not settle it a second time.
+    // Written before the call is settled, so that a failure here does not settle it twice.
     const written = writeReply(context, reply, body);
     const settle = (sent = written): void => {
       observer.firstContent();
@@ -160,9 +163,9 @@ export function createWholeReply<Piece>(
         else sink.takeWhole(headers, sent);
       });
     };
-    const kept = relay.kept?.();
-    if (kept === undefined) settle();
-    else void kept.then((instead) => settle(instead ?? undefined));
+    const storing = relay.kept?.();
+    if (storing === undefined) settle();
+    else void storing.then((instead) => settle(instead ?? undefined));
   };
   return new CollectedReply(context, flow, {
     bytesMax: limits.replyBytesMax,
@@ -173,7 +176,7 @@ export function createWholeReply<Piece>(
   });
 }
 
-/** The parsed body; undefined when it is no JSON: what it says instead is reported by its length and type. */
+/** The parsed body. Undefined if it is not JSON; then its length and type are reported. */
 function parseIfJson(body: Buffer): JsonValue | undefined {
   try {
     return parseJson(body);
@@ -182,18 +185,7 @@ function parseIfJson(body: Buffer): JsonValue | undefined {
   }
 }
 
-function credentialsRejected(context: AnyExchange, status: number): GatewayError {
-  const { upstream } = context.target;
-  return new GatewayError(
-    'upstream_credentials_rejected',
-    'the model service refuses the gateway; its operator has to renew the credential',
-    {
-      internal: `${upstream.id} answered ${status}`,
-    },
-  );
-}
-
-/** The body with what the contract writes besides, where it is kept to the letter. */
+/** The body with the members that the documented interface adds, in documented mode. */
 function editBody({ relay }: AnyExchange, status: number, parsed: JsonValue): Buffer | undefined {
   const edited = relay.editError?.(status, parsed);
   return edited === undefined ? undefined : Buffer.from(JSON.stringify(edited));
@@ -202,15 +194,16 @@ function editBody({ relay }: AnyExchange, status: number, parsed: JsonValue): Bu
 /** The head of an upstream's error answer. */
 export type ErrorAnswer = {
   readonly status: number;
-  /** Those that go to the client. */
+  /** The headers for the client. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Those that came. */
+  /** The headers from the upstream. */
   readonly received: ReplyHeaders;
 };
 
 /**
- * Takes in an upstream's error answer and passes it on as it is: status, headers that may pass, and body. Two kinds are reworded: a refusal
- * of the gateway's own credential, which is none of the client's business, and bodies that no SDK can read.
+ * Collects an upstream's error answer and passes it on with its status, the headers that may pass, and its body. Two
+ * kinds are reworded: a refusal of the gateway's own credential, which the client cannot fix, and bodies that no SDK
+ * can read.
  */
 export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { status, headers, received }: ErrorAnswer): ReplyIntake {
   const { target, limits, observer, sink } = context;
@@ -218,18 +211,18 @@ export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { sta
   const complete = (raw: Buffer, fail: (error: GatewayError) => void): void => {
     const worded = context.relay.readRefusal?.({ status, headers: received, body: raw });
     if (worded !== undefined) return fail(worded);
-    if (status === 401 || status === 407) return fail(credentialsRejected(context, status));
+    if (status === 401 || status === 407) return fail(credentialRejected(target, `answered ${status}`));
     const body = scrubBytes(raw, target.upstream.apiKey);
-    const kept = { status: Math.max(status, 400), headers: retryAdvice(headers) };
+    const advice = { status: Math.max(status, 400), headers: retryAdvice(headers) };
     const parsed = parseIfJson(body);
     if (status < 400 || parsed === undefined) {
       const type = String(received['content-type'] ?? headers['content-type'] ?? 'no content type').slice(0, 100);
       const message = `Upstream connection error: the model service answered ${status} with ${raw.length} bytes of ${type}.`;
-      return fail(new GatewayError('upstream_error', message, { ...kept, ...(status < 400 ? { status: 502 } : {}) }));
+      return fail(new GatewayError('upstream_error', message, { ...advice, ...(status < 400 ? { status: 502 } : {}) }));
     }
     const reworded = context.relay.readError({ status, headers, body: parsed });
     if (reworded !== undefined) return fail(reworded);
-    const own = new GatewayError('upstream_error', `the model service answered ${status}`, kept);
+    const own = new GatewayError('upstream_error', `the model service answered ${status}`, advice);
     const answer = (instead?: GatewayError): void => {
       const error = instead ?? own;
       observer.settled({ end: 'failed', complete: false, error });
@@ -247,7 +240,7 @@ export function createErrorReply(context: AnyExchange, flow: UpstreamFlow, { sta
   });
 }
 
-/** Code and message of an error body, whose form is the same in all dialects but one, where it does not matter. */
+/** Code and message of an error body. All dialects have the same form except one, in which these do not matter. */
 function wordsOf(body: JsonValue): string {
   const { code, message } = membersOf(membersOf(body).error);
   return `${textOf(code) ?? ''} ${textOf(message) ?? ''}`.slice(0, 1000);

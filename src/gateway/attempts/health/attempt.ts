@@ -1,43 +1,43 @@
 import { hash } from 'node:crypto';
 
-import type { CallerRow } from './failure-signs.ts';
-import type { AskingCall, AttemptTicket, AttemptVerdict } from './health.ts';
+import type { FailureStreak } from './failure-signs.ts';
+import type { HealthQuery, AttemptTicket, AttemptVerdict } from './health.ts';
 
-/** Who calls where nobody says so. */
+/** The caller of attempts without a caller. */
 export const nobody = '';
 
-/** What is counted of an attempt when it is sent. */
+/** The facts that are counted when an attempt is sent. */
 type SentAttempt = {
-  /** Grows with every attempt in the process, from 1. */
+  /** Grows with every attempt of the process, from 1. */
   readonly number: number;
   readonly sentMs: number;
   /** Where it was counted: the epoch of waiting and the bucket of the window. */
   readonly epoch: number;
   readonly bucket: number;
-  /** Absent: the attempt is a call of its own, of nobody. */
-  readonly call: AskingCall | undefined;
+  /** Absent: the attempt is a call of its own, without a caller. */
+  readonly call: HealthQuery | undefined;
 };
 
-/** Who hears of an attempt; each word once at most. */
+/** Called for the events of an attempt, each at most once. */
 export type AttemptListener = {
   readonly headArrived: (attempt: Attempt) => void;
   readonly contentArrived: (attempt: Attempt) => void;
   readonly ended: (attempt: Attempt, verdict: AttemptVerdict) => void;
 };
 
-/** An attempt under way. It takes care that nothing is heard of it twice, or after its end. */
+/** A running attempt. It reports each event once, and none after its end. */
 export class Attempt implements AttemptTicket, SentAttempt {
   readonly number: number;
   readonly sentMs: number;
   readonly epoch: number;
   readonly bucket: number;
-  /** When its head came; -1 before that. */
+  /** The time of its head; -1 before. */
   headMs = -1;
-  readonly call: AskingCall | undefined;
+  readonly call: HealthQuery | undefined;
   isProbe = false;
   hasContent = false;
-  /** The row of failures that its first content ended, where there was one. */
-  rowBefore: CallerRow | undefined;
+  /** The streak of failures that its first content ended, if there was one. */
+  streakBefore: FailureStreak | undefined;
   readonly #listener: AttemptListener;
   #hasEnded = false;
 
@@ -50,7 +50,6 @@ export class Attempt implements AttemptTicket, SentAttempt {
     this.call = call;
   }
 
-  /** Whose it is. */
   get caller(): string {
     return this.call?.caller ?? nobody;
   }
@@ -74,11 +73,11 @@ export class Attempt implements AttemptTicket, SentAttempt {
   }
 }
 
-/** Bytes that are looked at from the beginning and from the end: requests that go on from the same conversation differ in their last turn. */
+/** Bytes of the beginning and of the end that are hashed: requests of one conversation differ in their last turn. */
 const headBytes = 16 * 1024;
 const tailBytes = 48 * 1024;
 
-/** A digest of a request, cheap for one of any size. */
+/** A digest of a request, cheap at any size. */
 export function digestRequest(bytes: Buffer): string {
   const { length } = bytes;
   if (length <= headBytes + tailBytes) return `${length} ${hash('sha1', bytes)}`;

@@ -3,11 +3,11 @@ import { describe, test } from 'node:test';
 
 import { digestRequest } from './attempt.ts';
 import { answered, badModel, failed, setUpHealth, silent, unreachable } from './testing/fake-health.ts';
-import type { AskingCall, AttemptVerdict } from './health.ts';
+import type { HealthQuery, AttemptVerdict } from './health.ts';
 
 let calls = 0;
 /** A call of a caller: with a request of its own, unless that is given. */
-const callOf = (caller: string, request = `request ${(calls += 1)}`): AskingCall => ({ caller, digest: () => request, countedAt: [] });
+const callOf = (caller: string, request = `request ${(calls += 1)}`): HealthQuery => ({ caller, digest: () => request, countedAt: [] });
 
 /** Lets so many calls fail. */
 function failTimes(setUp: ReturnType<typeof setUpHealth>, times: number, caller: string, verdict: AttemptVerdict = failed): void {

@@ -90,10 +90,7 @@ describe('a refused credential', () => {
     attempt(of(), badKey);
     advance(30_000);
     attempt(of('other'), answered);
-    assert.deepEqual(lines, [
-      'error: the upstream refuses the credential: it has to be renewed',
-      'info: the upstream accepts the credential again',
-    ]);
+    assert.deepEqual(lines, ['error: upstream credential rejected', 'info: upstream credential accepted again']);
   });
 
   test('is tried by one call of all models every half minute', () => {

@@ -3,15 +3,15 @@ import type { Logger } from '../../../platform/log.ts';
 import { CredentialHealth } from './outage.ts';
 import type { Health, HealthSubject } from './health.ts';
 import { defaultHealthSettings, type HealthSettings } from './health-settings.ts';
-import { TrackedTarget, type TargetSurroundings } from './tracked-target.ts';
+import { TrackedTarget, type SharedTargetContext } from './tracked-target.ts';
 
-/** Where the memory is full, so many targets are looked at for one that can be forgotten. */
+/** How many targets are checked for one that can be forgotten, if the memory is full. */
 const looksForRoom = 16;
 
 /**
- * Keeps the health of targets in this process. Pure but for clock, random and logger: no timers, nothing is asked by itself. Memory follows use: names of
- * models can come from clients, so what nobody uses is forgotten as calls come, and no more than `targetsMax` targets are ever remembered. A target
- * beyond that is treated as healthy.
+ * Keeps the health of targets in this process. Pure except for clock, random and logger: no timers and no requests.
+ * Names of models can come from clients, so the memory is bounded: unused targets are forgotten as calls arrive, and at
+ * most `targetsMax` targets are remembered. A target beyond that is treated as healthy.
  * @param random numbers from 0 to below 1
  */
 export function createHealth(options: {
@@ -19,18 +19,18 @@ export function createHealth(options: {
   readonly random: () => number;
   readonly logger: Logger;
   readonly settings?: Partial<HealthSettings>;
-  /** Whether calls keep to what is known here. Absent: they do. */
-  readonly isHeeded?: () => boolean;
+  /** Whether calls avoid failing targets. Absent: they do. */
+  readonly avoidsFailing?: () => boolean;
 }): Health {
-  const { clock, random, logger, isHeeded = () => true } = options;
+  const { clock, random, logger, avoidsFailing = () => true } = options;
   const settings = { ...defaultHealthSettings, ...options.settings };
   const memory = new TargetMemory();
-  const around: TargetSurroundings = {
+  const context: SharedTargetContext = {
     clock,
     random,
     logger,
     settings,
-    isHeeded,
+    avoidsFailing,
     lastNumber: 0,
     sweep: (nowMs) => memory.lookAtOne(nowMs),
   };
@@ -40,7 +40,7 @@ export function createHealth(options: {
     memory.lookAtOne(nowMs);
     const hasRoom = memory.size() < settings.targetsMax || memory.makeRoom(nowMs);
     const credential = memory.credentialOf(subject) ?? new CredentialHealth(subject, settings, random);
-    const target = new TrackedTarget(credential, subject.upstreamModel, around);
+    const target = new TrackedTarget(credential, subject.upstreamModel, context);
     if (hasRoom) memory.add(target);
     return target;
   };
@@ -54,10 +54,10 @@ export function createHealth(options: {
   };
 }
 
-/** A credential, and the models that are remembered of it, by their names at the upstream. */
+/** A credential, and its remembered models by their names at the upstream. */
 type Remembered = { readonly health: CredentialHealth; readonly targets: Map<string, TrackedTarget> };
 
-/** The targets that are remembered: by their names, and in a list in which each has its turn of being looked at. */
+/** The remembered targets: by name, and in a list whose entries are checked one after the other. */
 class TargetMemory {
   readonly #upstreams = new Map<string, Map<string, Remembered>>();
   readonly #targets: TrackedTarget[] = [];
@@ -88,12 +88,15 @@ class TargetMemory {
     this.#targets.push(target);
   }
 
-  /** Forgets the next target if nobody has used it for long. */
+  /** Forgets the next target if it was not used for long. */
   lookAtOne(nowMs: number): void {
     if (this.#next()?.isForgettable(nowMs) === true) this.#forgetNext();
   }
 
-  /** Forgets one of the next targets with which nothing would be lost. @returns whether there was one */
+  /**
+   * Forgets one of the next targets that has no information to lose.
+   * @returns whether there was one
+   */
   makeRoom(nowMs: number): boolean {
     for (let looked = 0; looked < looksForRoom; looked += 1) {
       if (this.#next()?.isSpare(nowMs) !== true) continue;

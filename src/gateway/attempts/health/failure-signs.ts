@@ -1,40 +1,43 @@
 import type { SuspicionSettings } from './health-settings.ts';
 
-/** Whom a row of failures concerns: everybody, or the one caller whose calls failed. */
-export type Concerned = 'all' | 'caller';
+/** Whether failures concern all callers, or only the caller whose calls failed. */
+export type FailureScope = 'all' | 'caller';
 
-/** How long a row has to be, and how much of it may be of one caller where it concerns everybody. */
-export type RowBounds = { readonly length: number; readonly perCallerMost: number };
+/** The length of a streak that counts, and the share of one caller that counts if it concerns all callers. */
+export type StreakBounds = { readonly length: number; readonly perCallerMost: number };
 
 type CallerFailures = {
-  /** Its distinct requests that failed; no more than matter. */
+  /** Its distinct failed requests, up to the number that matters. */
   readonly requests: Set<string>;
   calls: number;
 };
 
 /** More callers than any bound needs. */
-const rowCallersMax = 16;
+const streakCallersMax = 16;
 
 /**
- * Failures in a row, by those whose calls they were. What depends on the request counts by distinct callers and distinct requests: whoever sends what an upstream cannot
- * bear, however often, finds it failing for itself and for nobody else. What no request can cause counts for everybody.
+ * Consecutive failures by caller. A failure that may depend on the request counts by distinct callers and distinct
+ * requests: a caller whose requests an upstream cannot process finds it failing for itself only, however often it
+ * repeats them. A failure that no request can cause counts for everybody.
  */
-export class CallerRow {
-  readonly #bounds: RowBounds;
+export class FailureStreak {
+  readonly #bounds: StreakBounds;
   readonly #callers = new Map<string, CallerFailures>();
   #length = 0;
   #causeless = 0;
 
-  constructor(bounds: RowBounds) {
+  constructor(bounds: StreakBounds) {
     this.#bounds = bounds;
   }
 
-  /** Calls that failed. */
+  /** Failed calls. */
   get length(): number {
     return this.#length;
   }
 
-  /** @param request what tells it from others of its caller; undefined where no request can cause the failure */
+  /**
+   * @param request distinguishes it from other requests of its caller; undefined if no request can cause the failure
+   */
   add(caller: string, request: string | undefined): void {
     this.#length += 1;
     const failures = this.#failuresOf(caller);
@@ -44,15 +47,15 @@ export class CallerRow {
   }
 
   #failuresOf(caller: string): CallerFailures | undefined {
-    const known = this.#callers.get(caller);
-    if (known !== undefined || this.#callers.size >= rowCallersMax) return known;
+    const existing = this.#callers.get(caller);
+    if (existing !== undefined || this.#callers.size >= streakCallersMax) return existing;
     const failures = { requests: new Set<string>(), calls: 0 };
     this.#callers.set(caller, failures);
     return failures;
   }
 
-  /** Whom the row concerns by now, seen from the caller who came to it last. */
-  judge(caller: string): Concerned | undefined {
+  /** The callers that the streak concerns now, from the view of its last caller. */
+  judge(caller: string): FailureScope | undefined {
     const { length, perCallerMost } = this.#bounds;
     let shared = this.#causeless;
     for (const { requests } of this.#callers.values()) shared += Math.min(perCallerMost, requests.size);
@@ -60,19 +63,19 @@ export class CallerRow {
     return (this.#callers.get(caller)?.requests.size ?? 0) + this.#causeless >= length ? 'caller' : undefined;
   }
 
-  /** How many calls of a caller failed one after the other, whatever they asked. */
+  /** How many consecutive calls of a caller failed, whatever their requests. */
   callsOf(caller: string): number {
     return this.#callers.get(caller)?.calls ?? 0;
   }
 }
 
 const buckets = 10;
-/** Attempts leave the window of 30 seconds a bucket at a time. */
+/** Attempts leave the window of 30 seconds one bucket at a time. */
 const bucketMs = 3000;
 
 /**
- * Attempts and failures of the last 30 seconds, in memory of fixed size. An attempt is counted when it is sent and a failure when it is known, however
- * long that took: an upstream that fails slowly is seen both by its attempts and by its failures (zeromicro/go-zero#5011).
+ * Attempts and failures of the last 30 seconds, in memory of fixed size. An attempt is counted when it is sent and a
+ * failure when it is known, however long that took, so that slow failures count as well (zeromicro/go-zero#5011).
  */
 class FailureWindow {
   /** Attempts of each bucket, then failures of each. */
@@ -94,7 +97,7 @@ class FailureWindow {
     this.#failures += 1;
   }
 
-  /** An attempt that says nothing was never made. */
+  /** Removes an attempt that says nothing. */
   takeBack(bucket: number, nowMs: number): void {
     if (this.#advance(nowMs) - bucket >= buckets) return;
     const at = bucket % buckets;
@@ -103,7 +106,7 @@ class FailureWindow {
     this.#attempts -= 1;
   }
 
-  /** Forgets what is older than the window. */
+  /** Forgets counts older than the window. */
   advance(nowMs: number): void {
     this.#advance(nowMs);
   }
@@ -126,7 +129,7 @@ class FailureWindow {
     this.#counts[at] = (this.#counts[at] ?? 0) + count;
   }
 
-  /** Empties the buckets that were left behind since the last word. */
+  /** Empties the buckets that have expired since the last call. */
   #advance(nowMs: number): number {
     const bucket = Math.floor(nowMs / bucketMs);
     const first = Math.max(this.#bucket + 1, bucket - buckets + 1);
@@ -144,20 +147,20 @@ class FailureWindow {
 
 export type ShareBounds = { readonly share: number; readonly attemptsMin: number; readonly othersMin: number };
 
-/** What is known of a caller whose calls failed lately. */
+/** The recent attempts of a caller whose calls failed. */
 type CallerShare = { readonly window: FailureWindow; readonly requests: Set<string> };
 
 const callersMax = 16;
 const requestsMax = 64;
 
 /**
- * The share of attempts that failed within the last 30 seconds. It concerns everybody where it is as large without the caller whose calls failed most, and otherwise that
- * caller alone. A request that fails again and again counts once.
+ * The share of attempts that failed within the last 30 seconds. It concerns all callers if it is as large without the
+ * caller with the most failures, and otherwise only that caller. A request that fails repeatedly counts once.
  */
 export class FailureShare {
   readonly #bounds: ShareBounds;
   readonly #all = new FailureWindow();
-  /** Callers with failures in the window; from their first one on their attempts are counted apart. */
+  /** Callers with failures in the window. Their attempts are counted separately from their first failure on. */
   readonly #callers = new Map<string, CallerShare>();
 
   constructor(bounds: ShareBounds) {
@@ -174,7 +177,7 @@ export class FailureShare {
     return bucket;
   }
 
-  /** An attempt that says nothing was never made. */
+  /** Removes an attempt that says nothing. */
   takeBack(caller: string, bucket: number, nowMs: number): void {
     this.#all.takeBack(bucket, nowMs);
     if (this.#callers.size > 0) this.#callers.get(caller)?.window.takeBack(bucket, nowMs);
@@ -182,10 +185,10 @@ export class FailureShare {
 
   /**
    * @param attempt the bucket in which the attempt was counted
-   * @param request undefined where no request can cause the failure
-   * @returns whom it concerns by now, seen from this caller
+   * @param request undefined if no request can cause the failure
+   * @returns the callers that it concerns now, from the view of this caller
    */
-  addFailure(caller: string, attempt: number, request: string | undefined, nowMs: number): Concerned | undefined {
+  addFailure(caller: string, attempt: number, request: string | undefined, nowMs: number): FailureScope | undefined {
     const own = request === undefined ? undefined : this.#shareOf(caller, nowMs);
     if (own !== undefined && request !== undefined) {
       if (own.requests.has(request)) {
@@ -200,16 +203,16 @@ export class FailureShare {
   }
 
   #shareOf(caller: string, nowMs: number): CallerShare | undefined {
-    const known = this.#callers.get(caller);
-    if (known !== undefined || this.#callers.size >= callersMax) return known;
-    const made = { window: new FailureWindow(), requests: new Set<string>() };
-    // The attempt that failed.
-    made.window.addAttempt(nowMs);
-    this.#callers.set(caller, made);
-    return made;
+    const existing = this.#callers.get(caller);
+    if (existing !== undefined || this.#callers.size >= callersMax) return existing;
+    const share = { window: new FailureWindow(), requests: new Set<string>() };
+    // Counts the attempt that failed.
+    share.window.addAttempt(nowMs);
+    this.#callers.set(caller, share);
+    return share;
   }
 
-  #judge(caller: string, nowMs: number): Concerned | undefined {
+  #judge(caller: string, nowMs: number): FailureScope | undefined {
     const { share, attemptsMin, othersMin } = this.#bounds;
     const { attempts, failures } = this.#all;
     if (attempts < attemptsMin || failures < share * attempts) return undefined;
@@ -230,20 +233,20 @@ export class FailureShare {
   }
 }
 
-/** How fast the mean and the deviation follow, as in the round-trip times of TCP (RFC 6298). */
+/** How fast the mean and the deviation adapt, as for the round-trip times of TCP (RFC 6298). */
 const meanGain = 1 / 8;
 const deviationGain = 1 / 4;
 
 /**
- * Notices that an upstream has gone silent, long before any time limit: attempts wait for their status lines and none has come for much longer than
- * usual. No list is kept. Every head that comes begins a new epoch and acquits those who waited; who is sent in an epoch is counted
- * until it ends or the epoch does.
+ * Notices a silent upstream long before any time limit: attempts wait for their status lines, and none has arrived for
+ * much longer than usual. It keeps no list. Every head begins a new epoch and clears the attempts that waited; an
+ * attempt is counted until it or its epoch ends.
  */
 export class WaitWatch {
   readonly #settings: SuspicionSettings;
   #epoch = 0;
   #waiting = 0;
-  /** Since when somebody of this epoch has been waiting without a break. */
+  /** Since when attempts of this epoch have been waiting without a break. */
   #sinceMs = 0;
   #meanMs = -1;
   #deviationMs = 0;
@@ -252,7 +255,10 @@ export class WaitWatch {
     this.#settings = settings;
   }
 
-  /** An attempt is sent. @returns its epoch, for `leave` */
+  /**
+   * An attempt is sent.
+   * @returns its epoch, for `leave`
+   */
   enter(nowMs: number): number {
     if (this.#waiting === 0) this.#sinceMs = nowMs;
     this.#waiting += 1;
@@ -269,7 +275,9 @@ export class WaitWatch {
     this.#waiting = 0;
   }
 
-  /** The time to the head of an attempt that went well: an error comes faster than an answer and says nothing of the usual time. */
+  /**
+   * Learns the time to the head of a successful attempt. An error comes faster and says nothing about the usual time.
+   */
   learn(headMs: number): void {
     if (this.#meanMs < 0) {
       this.#meanMs = headMs;

@@ -1,56 +1,64 @@
-/** The numbers by which targets are judged. Where they come from: docs/decisions/2026-11-21-health-and-retries.md. */
+/** The numbers by which targets are judged. Their sources: docs/decisions/2026-11-21-health-and-retries.md. */
 export type HealthSettings = {
-  /** So many failures in a row make others preferred, and only so many of them may be calls of one caller where it is for all. */
+  /**
+   * Consecutive failures that begin an outage, and how many of them may be of one caller if it concerns all callers.
+   */
   readonly consecutiveFailures: number;
   readonly failuresPerCaller: number;
-  /** So does this share of failures, once there were so many attempts within the window. */
+  /** The share of failures that begins an outage, and the attempts in the window that this needs. */
   readonly failureShare: number;
   readonly attemptsMin: number;
-  /** Without the caller whose calls failed most, there have to be so many attempts where it is for all. */
+  /** For an outage of all callers: the attempts of callers other than the one with the most failures. */
   readonly othersMin: number;
-  /** So many refusals of a model in a row, because one request may be refused for what is in it; of one caller so many, where it is for all. */
+  /**
+   * Consecutive refusals of a model that begin an outage, because one request may be refused for its content; and how
+   * many of them may be of one caller if it concerns all callers.
+   */
   readonly modelRefusals: number;
   readonly refusalsPerCaller: number;
   readonly failing: OutagePacing;
   readonly rejected: OutagePacing;
-  /** A target that fails again so soon after it came back goes on with the time out that it had reached. */
+  /** A target that fails again within this time continues with the outage duration that it had reached. */
   readonly relapseMs: number;
-  readonly cooling: CoolingSettings;
+  readonly coolDown: CoolDownSettings;
   readonly suspicion: SuspicionSettings;
-  /** A probe that has been under way for so long is joined by the next. */
+  /** After this time without a result of the running probe, another one is sent. */
   readonly probeWaitsMs: number;
-  /** A target that nobody used for this time is forgotten: where all was well, and where it was not and its time out is over. */
+  /** A target that was not used for this time is forgotten: a healthy one, and one with an outage. */
   readonly forgetHealthyMs: number;
   readonly forgetTroubledMs: number;
-  /** No more targets are remembered. */
+  /** The most targets that are remembered. */
   readonly targetsMax: number;
 };
 
-/** How long something is out, the first time and at most. Each time is moved by up to a fifth, so that gateways do not try together. */
+/**
+ * The duration of the first outage, and of the longest. Each is varied by up to a fifth, so that gateways do not probe
+ * together.
+ */
 export type OutagePacing = { readonly firstMs: number; readonly mostMs: number };
 
-/** For how long a rate limit makes others preferred. */
-export type CoolingSettings = {
-  /** The first time where the vendor names none; it doubles with every further limit. */
+/** How long other targets are preferred after a rate limit. */
+export type CoolDownSettings = {
+  /** The first cool-down if the vendor names none. It doubles with every further limit. */
   readonly firstMs: number;
   readonly mostMs: number;
-  /** Bounds of what a vendor may name. */
+  /** Bounds of a time that a vendor names. */
   readonly namedLeastMs: number;
   readonly namedMostMs: number;
-  /** After so long without a limit the doubling starts anew. */
+  /** After this time without a limit the cool-down starts from the first again. */
   readonly forgetMs: number;
 };
 
-/** When waiting is too long. */
+/** When the wait for answers makes a target suspect. */
 export type SuspicionSettings = {
-  /** So many attempts have to wait. */
+  /** The number of attempts that must wait. */
   readonly waitingMin: number;
   readonly leastMs: number;
-  /** So many times the usual time. */
+  /** A multiple of the usual time. */
   readonly usualTimes: number;
-  /** Where nothing is known of the usual time. */
+  /** The limit if the usual time is unknown. */
   readonly unknownMs: number;
-  /** A suspect target that others are preferred to is tried by one call after this time without any. */
+  /** A suspect target that is avoided gets one call after this time without any. */
   readonly trialMs: number;
 };
 
@@ -68,7 +76,7 @@ export const defaultHealthSettings: HealthSettings = {
   failing: { firstMs: 5 * second, mostMs: 30 * second },
   rejected: { firstMs: 30 * second, mostMs: 30 * second },
   relapseMs: minute,
-  cooling: { firstMs: 2 * second, mostMs: 30 * second, namedLeastMs: second, namedMostMs: minute, forgetMs: minute },
+  coolDown: { firstMs: 2 * second, mostMs: 30 * second, namedLeastMs: second, namedMostMs: minute, forgetMs: minute },
   suspicion: { waitingMin: 5, leastMs: 300, usualTimes: 4, unknownMs: 3 * second, trialMs: 10 * second },
   probeWaitsMs: 5 * second,
   forgetHealthyMs: minute,

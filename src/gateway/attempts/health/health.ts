@@ -1,23 +1,24 @@
 /**
- * The call that an attempt is made for. A failure may be the work of the request itself, so health asks whose it is and which; and the attempts
+ * The call of an attempt. A request may itself cause a failure, so health needs its caller and its digest. The attempts
  * of one call count once.
  */
-export type AskingCall = {
-  /** The user whose call it is. */
+export type HealthQuery = {
+  /** The user of the call. */
   readonly caller: string;
-  /** Tells its request from others of its caller. Asked for when it has failed. */
+  /** Distinguishes its request from others of its caller. Called after a failure. */
   readonly digest: () => string;
-  /** The targets at which a failure of it was counted. */
+  /** The targets at which its failure was counted. */
   readonly countedAt: object[];
 };
 
-/** What is healthy or not: a model at an upstream, reached with one of the upstream's credentials. */
+/** The unit of health: a model at an upstream, reached with one of the upstream's credentials. */
 export type HealthSubject = { readonly upstreamId: string; readonly credentialId: string; readonly upstreamModel: string };
 
 /**
- * What an attempt says about its target. `answered`: the upstream did its work, which includes refusing a request that is wrong. `failed`: it could not be
- * reached, broke off, was too slow or answered 5xx. `rate-limited`: it wants fewer calls. `rejected`: it refuses the credential, for everything or for this
- * model. `unknown`: the attempt ended for another reason, such as its client leaving.
+ * The result of an attempt for its target. `answered`: the upstream worked, which includes refusing a wrong request.
+ * `failed`: it was unreachable, interrupted its answer, was too slow or answered 5xx. `rate-limited`: it asks for fewer
+ * calls. `rejected`: it refuses the credential, for everything or for this model. `unknown`: the attempt ended for
+ * another reason, such as the client's disconnect.
  */
 export type AttemptVerdict =
   | { readonly type: 'answered' }
@@ -27,20 +28,22 @@ export type AttemptVerdict =
   | { readonly type: 'unknown' };
 
 /**
- * What may have caused a failure. `connection`: no request can, none came to be. `silence`: it broke off or took too long before it said anything; the caller's calls may be of a
- * kind that it cannot bear. `reply`: it answered with a failure, so the request itself may be to blame.
+ * The possible cause of a failure. `connection`: no connection was established, which no request can cause. `silence`:
+ * it was interrupted or too slow before any answer; it may be unable to process this caller's calls. `reply`: it
+ * answered with a failure, so the request itself may be the cause.
  */
 export type FailureCause = 'connection' | 'silence' | 'reply';
 
 /**
- * How a target is to be seen now by a caller. It decides the order of targets and whether a second attempt is worth it, and never whether a call is made: where nothing better
- * exists, the best of what does not work is called.
+ * The state of a target for a caller. It decides the order of targets and whether a second attempt is worth making,
+ * never whether a call is made: if no target works, the best of them is called.
  *
- * `suspect`: calls are waiting for it longer than they should; others are to be preferred, and it is never refused. `probe`: it failed, or it was suspect and
- * nobody has asked it for a while, and one call may try it. A target comes back only by its probes, so a call's first attempt prefers it to the
- * healthy ones; a retry leaves it to others, so that a call does not meet two failing targets.
+ * `suspect`: calls have waited too long for it; others are preferred, and it is never refused. `probe`: it failed, or
+ * it was suspect and unused for a while, and one call may test it. Only probes end an outage, so a call's first attempt
+ * prefers such a target to healthy ones; a retry avoids it, so that a call does not meet two failing targets.
  *
- * The reason of an unusable target is what holds it up longest. Where nothing is usable `rate-limited` comes before `failing` and that before `rejected`.
+ * The reason of an unusable target is the one that lasts longest. If no target is usable, `rate-limited` comes before
+ * `failing`, and that before `rejected`.
  */
 export type Availability =
   | { readonly usable: true; readonly state: 'healthy' | 'suspect' | 'probe' }
@@ -48,60 +51,60 @@ export type Availability =
 
 export type UnusableReason = 'failing' | 'rate-limited' | 'rejected';
 
-/** One attempt as it is counted, from before it is sent until its end. */
+/** One counted attempt, from before it is sent until its end. */
 export type AttemptTicket = {
-  /** Whether the target is on probation and this attempt decides what becomes of it: its caller may be less patient, and retries elsewhere. */
+  /** Whether this attempt probes its target: its caller may be less patient, and retries elsewhere. */
   readonly isProbe: boolean;
-  /** The upstream's status line has come, whatever it says. Later words are ignored. */
+  /** The upstream's status line has arrived. Only the first call counts. */
   readonly headArrived: () => void;
   /**
-   * The first content of a good reply has come. It ends probation at once: a stream may take minutes to its end. It implies `headArrived`; a caller who
-   * leaves that out for streams also has those suspected that stall between their head and their content.
+   * The first content of a good reply has arrived. It ends an outage at once, because a stream may take minutes to its
+   * end. It implies `headArrived`. A caller that omits `headArrived` for streams also makes those suspect that stall
+   * between head and content.
    */
   readonly contentArrived: () => void;
-  /** Once, however the attempt ended. Later words are ignored. */
+  /** The attempt has ended. Only the first call counts. */
   readonly end: (verdict: AttemptVerdict) => void;
 };
 
 export type TargetHealth = {
   /**
-   * @param nowMs monotonic, as from the clock that health was made with
-   * @param caller the user whose call it is; absent: nobody's
+   * @param nowMs monotonic, by the clock of health
+   * @param caller the user of the call; absent: none
    */
   readonly availability: (nowMs: number, caller?: string) => Availability;
-  /** Attempts under way. */
+  /** Running attempts. */
   readonly inFlight: () => number;
-  /** When an attempt was last sent there, by the same clock. */
+  /** The time of the last attempt there, by the same clock. */
   readonly lastSentMs: () => number;
-  /** Whether a second attempt of a call has a chance there: not where the caller's calls have failed one after the other. */
+  /** Whether a second attempt of a call may succeed there: not if the caller's last calls have all failed. */
   readonly isWorthRetry: (caller?: string) => boolean;
   /**
-   * Counts an attempt that is about to be sent. Takes the probe where the target is on probation; so ask `availability` and begin in the same turn of the event loop, or ask
-   * again after what was waited for.
-   * @param call absent: a call of its own, of nobody
+   * Counts an attempt that is about to be sent. It becomes the probe if the target needs one, so call `availability` in
+   * the same turn of the event loop, or again after a wait.
+   * @param call absent: a call of its own, without a caller
    */
-  readonly begin: (call?: AskingCall) => AttemptTicket;
+  readonly begin: (call?: HealthQuery) => AttemptTicket;
 };
 
-/** A target's state, for people and programs that ask. */
+/** A target's state, for people and programs. */
 export type HealthReport = HealthSubject & {
   readonly state: 'healthy' | 'suspect' | UnusableReason;
-  /** Milliseconds until it is tried again; absent where it is used. */
+  /** Milliseconds until it is probed; absent if it is in use. */
   readonly againInMs?: number;
   readonly inFlight: number;
-  /** Calls that failed one after the other. */
   readonly consecutiveFailures: number;
 };
 
-/** The health of all targets that calls went to lately, in this process. */
+/** The health of all recently used targets, in this process. */
 export type Health = {
-  /** A look-up; what it returns may be kept for a call, and is not to be kept longer. */
+  /** A look-up. The result may be used for one call, not longer. */
   readonly of: (subject: HealthSubject) => TargetHealth;
   readonly report: () => readonly HealthReport[];
 };
 
-/** What routing and retries ask of the health of targets. */
-export type KnownHealth = {
+/** The health of targets as routing and retries read it. */
+export type HealthReader = {
   readonly of: (
     subject: Parameters<Health['of']>[0],
   ) => Pick<TargetHealth, 'availability' | 'inFlight'> & Partial<Pick<TargetHealth, 'lastSentMs' | 'isWorthRetry'>>;
@@ -109,5 +112,5 @@ export type KnownHealth = {
 
 const healthy = { availability: () => ({ usable: true, state: 'healthy' }) as const, inFlight: () => 0 };
 
-/** The health of targets of which nothing bad is known. */
-export const alwaysHealthy: KnownHealth = { of: () => healthy };
+/** The health if every target is treated as healthy. */
+export const alwaysHealthy: HealthReader = { of: () => healthy };

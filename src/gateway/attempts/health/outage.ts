@@ -1,21 +1,22 @@
-import { CallerRow, type Concerned, type RowBounds } from './failure-signs.ts';
-import type { CoolingSettings, HealthSettings, OutagePacing } from './health-settings.ts';
+import { FailureStreak, type FailureScope, type StreakBounds } from './failure-signs.ts';
+import type { CoolDownSettings, HealthSettings, OutagePacing } from './health-settings.ts';
 
-/** What an outage has to know of an attempt: its number, which grows with every attempt, and when it was sent. */
+/** An attempt as an outage sees it: its number, which grows with every attempt, and when it was sent. */
 export type ProbingAttempt = { readonly number: number; readonly sentMs: number };
 
 const jitter = 0.2;
 /**
- * A probe that has been under way for so long no longer keeps the next one from being sent: it may hang for as long as the time limits of calls let it,
- * and an upstream has to be back within 40 s of its recovery.
+ * After this time a running probe no longer blocks the next one: it may be stuck until the time limit of its call, and
+ * an upstream must be used within 40 s of its recovery.
  */
 const probeHoldMs = 30_000;
-/** What is said of the time to wait while a probe is under way, whose end nobody knows. */
+/** The reported wait while a probe runs, whose end is unknown. */
 const probeUnderWayMs = 1000;
 
 /**
- * Something that was found not to work: others are preferred for a time, then it is tried by one attempt at a time until one succeeds; after each that fails the
- * time is longer. Order is told by the numbers of attempts and not by time, so that it is right at any resolution of the clock.
+ * An outage: others are preferred for a time, then one attempt at a time probes it until one succeeds. Each failed
+ * probe makes the time longer. The numbers of attempts decide their order, not times, so that it is right at any
+ * resolution of the clock.
  */
 export class Outage {
   readonly #pacing: OutagePacing;
@@ -24,7 +25,7 @@ export class Outage {
   #isOut = false;
   #rounds = 0;
   #dueMs = 0;
-  /** The attempt that is the probe; 0 for none. */
+  /** The number of the running probe; 0 for none. */
   #probe = 0;
   #probeSentMs = 0;
   #closedMs = -Infinity;
@@ -32,7 +33,7 @@ export class Outage {
   #openedAfter = 0;
   #endedAfter = 0;
 
-  /** @param relapseMs begun anew so soon after its end, it goes on with the time out it had reached */
+  /** @param relapseMs an outage that begins again within this time continues with the duration that it had reached */
   constructor(pacing: OutagePacing, relapseMs: number, random: () => number) {
     this.#pacing = pacing;
     this.#relapseMs = relapseMs;
@@ -43,22 +44,22 @@ export class Outage {
     return this.#isOut;
   }
 
-  /** Whether an attempt tells of the time since the last recovery. */
+  /** Whether an attempt was sent after the last recovery. */
   isNews(attempt: ProbingAttempt): boolean {
     return attempt.number > this.#endedAfter;
   }
 
-  /** Whether an attempt was sent since it began, so that its success is the end of it. */
+  /** Whether an attempt was sent during the outage, so that its success ends it. */
   isSentDuring(attempt: ProbingAttempt): boolean {
     return this.#isOut && attempt.number > this.#openedAfter;
   }
 
-  /** @param lastNumber of the attempts that were sent so far */
+  /** @param lastNumber the number of the last attempt that was sent */
   begin(nowMs: number, lastNumber: number): void {
     if (nowMs - this.#closedMs > this.#relapseMs) this.#rounds = 0;
     this.#isOut = true;
     this.#openedAfter = lastNumber;
-    this.#leaveAlone(nowMs);
+    this.#extend(nowMs);
   }
 
   end(nowMs: number, lastNumber: number): void {
@@ -68,7 +69,7 @@ export class Outage {
     this.#endedAfter = lastNumber;
   }
 
-  #leaveAlone(nowMs: number): void {
+  #extend(nowMs: number): void {
     const { firstMs, mostMs } = this.#pacing;
     const outMs = Math.min(mostMs, firstMs * 2 ** Math.min(this.#rounds, 30));
     this.#rounds += 1;
@@ -76,13 +77,13 @@ export class Outage {
     this.#dueMs = nowMs + outMs * (1 - jitter + 2 * jitter * this.#random());
   }
 
-  /** Milliseconds until a probe may be sent; 0 when one may be now. */
+  /** Milliseconds until a probe may be sent; 0 if one may be sent now. */
   waitMs(nowMs: number): number {
     if (this.#probe !== 0 && nowMs - this.#probeSentMs < probeHoldMs) return probeUnderWayMs;
     return Math.max(0, this.#dueMs - nowMs);
   }
 
-  /** The attempt is sent. It becomes the probe unless another is, of which something may still be heard. */
+  /** The attempt is sent. It becomes the probe unless another may still report. */
   take(attempt: ProbingAttempt, takenOverAfterMs: number): boolean {
     if (this.#probe !== 0 && attempt.sentMs - this.#probeSentMs < takenOverAfterMs) return false;
     this.#probe = attempt.number;
@@ -90,9 +91,9 @@ export class Outage {
     return true;
   }
 
-  /** The attempt failed: if it was the probe, it is left alone for longer. */
+  /** The attempt failed: if it was the probe, the outage continues for longer. */
   probeFailed(attempt: ProbingAttempt, nowMs: number): void {
-    if (this.#probe === attempt.number) this.#leaveAlone(nowMs);
+    if (this.#probe === attempt.number) this.#extend(nowMs);
   }
 
   /** The attempt decided nothing: if it was the probe, another may be. */
@@ -101,65 +102,70 @@ export class Outage {
   }
 }
 
-/** An outage that a row of failures begins, and whom it concerns: everybody, or those callers whose own calls failed. */
-export class BlamedOutage {
+/**
+ * An outage that a streak of failures begins, and the callers that it affects: all, or those whose own calls failed.
+ */
+export class AttributedOutage {
   readonly outage: Outage;
-  readonly #bounds: RowBounds;
-  #row: CallerRow;
-  #concerned: 'all' | Set<string> = 'all';
+  readonly #bounds: StreakBounds;
+  #streak: FailureStreak;
+  #scope: 'all' | Set<string> = 'all';
 
-  constructor(pacing: OutagePacing, bounds: RowBounds, options: { readonly relapseMs: number; readonly random: () => number }) {
+  constructor(pacing: OutagePacing, bounds: StreakBounds, options: { readonly relapseMs: number; readonly random: () => number }) {
     this.outage = new Outage(pacing, options.relapseMs, options.random);
     this.#bounds = bounds;
-    this.#row = new CallerRow(bounds);
+    this.#streak = new FailureStreak(bounds);
   }
 
-  get row(): CallerRow {
-    return this.#row;
+  get streak(): FailureStreak {
+    return this.#streak;
   }
 
   /** Whether it is out for this caller. */
   isOutFor(caller: string): boolean {
-    return this.outage.isOut && (this.#concerned === 'all' || this.#concerned.has(caller));
+    return this.outage.isOut && (this.#scope === 'all' || this.#scope.has(caller));
   }
 
-  /** Ends the row. @returns the one that was ended, where there was one */
-  breakRow(): CallerRow | undefined {
-    if (this.#row.length === 0) return undefined;
-    const ended = this.#row;
-    this.#row = new CallerRow(this.#bounds);
+  /**
+   * Ends the streak.
+   * @returns the ended streak, if there was one
+   */
+  endStreak(): FailureStreak | undefined {
+    if (this.#streak.length === 0) return undefined;
+    const ended = this.#streak;
+    this.#streak = new FailureStreak(this.#bounds);
     return ended;
   }
 
-  /** Goes on with a row that was ended too early. */
-  resume(row: CallerRow): void {
-    if (row.length > this.#row.length) this.#row = row;
+  /** Continues a streak that was ended too early. */
+  resume(streak: FailureStreak): void {
+    if (streak.length > this.#streak.length) this.#streak = streak;
   }
 
   /** @returns whether an outage began */
-  begin(concerned: Concerned, caller: string, nowMs: number, lastNumber: number): boolean {
+  begin(scope: FailureScope, caller: string, nowMs: number, lastNumber: number): boolean {
     const { outage } = this;
     const isNew = !outage.isOut;
     if (isNew) {
       outage.begin(nowMs, lastNumber);
-      this.#concerned = new Set();
+      this.#scope = new Set();
     }
-    if (concerned === 'all') this.#concerned = 'all';
-    else if (this.#concerned !== 'all') this.#concerned.add(caller);
+    if (scope === 'all') this.#scope = 'all';
+    else if (this.#scope !== 'all') this.#scope.add(caller);
     return isNew;
   }
 
   end(nowMs: number, lastNumber: number): void {
     this.outage.end(nowMs, lastNumber);
-    this.breakRow();
+    this.endStreak();
   }
 }
 
-/** What all models share that are reached with one credential of an upstream. */
+/** The state that all models of one credential of an upstream share. */
 export class CredentialHealth {
   readonly upstreamId: string;
   readonly credentialId: string;
-  /** That the upstream refuses the credential for everything. */
+  /** The upstream refuses the credential for everything. */
   readonly rejection: Outage;
 
   constructor(ids: { readonly upstreamId: string; readonly credentialId: string }, settings: HealthSettings, random: () => number) {
@@ -169,27 +175,30 @@ export class CredentialHealth {
   }
 }
 
-/** A rate limit that was met: for some time others are preferred. A burst that was sent before the limit was known counts as one. */
-export class Cooling {
-  readonly #settings: CoolingSettings;
+/**
+ * The cool-down after a rate limit: others are preferred for a time. A burst that was sent before the limit was known
+ * counts once.
+ */
+export class RateLimitCoolDown {
+  readonly #settings: CoolDownSettings;
   #untilMs = -Infinity;
   #inARow = 0;
   /** The last attempt that was sent before it began. */
   #begunAfter = 0;
 
-  constructor(settings: CoolingSettings) {
+  constructor(settings: CoolDownSettings) {
     this.#settings = settings;
   }
 
-  /** Milliseconds that are left; 0 for none. */
+  /** The remaining milliseconds; 0 for none. */
   waitMs(nowMs: number): number {
     return nowMs >= this.#untilMs ? 0 : this.#untilMs - nowMs;
   }
 
   /**
    * An attempt was refused.
-   * @param retryAfterMs what the vendor says; undefined where it says nothing
-   * @param lastNumber of the attempts that were sent so far
+   * @param retryAfterMs the time that the vendor names; undefined if it names none
+   * @param lastNumber the number of the last attempt that was sent
    */
   limited(attempt: ProbingAttempt, retryAfterMs: number | undefined, nowMs: number, lastNumber: number): void {
     const { firstMs, mostMs, namedLeastMs, namedMostMs, forgetMs } = this.#settings;
@@ -206,7 +215,7 @@ export class Cooling {
     }
   }
 
-  /** An attempt was answered: one that was sent after the limit was met is the end of it. */
+  /** An attempt was answered. If it was sent after the limit was met, it ends the cool-down. */
   answered(attempt: ProbingAttempt): void {
     if (this.#inARow === 0 || attempt.number <= this.#begunAfter) return;
     this.#inARow = 0;

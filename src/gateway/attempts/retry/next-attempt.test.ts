@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { Target } from '../routing/target.ts';
-import { chooseNext, chooseOther, freeGrant, type SeenTarget, takeBudget } from './next-attempt.ts';
+import { chooseNext, chooseOther, freeGrant, type TargetSnapshot, takeBudget } from './next-attempt.ts';
 import { createRetryBudget } from './retry-budget.ts';
 import type { RetryDecision } from './retry-policy.ts';
 
@@ -24,17 +24,17 @@ const after = (verdict: Retry['verdict'], reach: Retry['reach'] = 'any-target'):
 const failed = after({ type: 'failed', cause: 'reply' });
 const limited = after({ type: 'rate-limited' });
 
-const healthy: SeenTarget = { availability: { usable: true, state: 'healthy' }, isWorthRetry: true };
-const suspect: SeenTarget = { availability: { usable: true, state: 'suspect' }, isWorthRetry: true };
-const limitedFor = (againInMs: number): SeenTarget => ({
+const healthy: TargetSnapshot = { availability: { usable: true, state: 'healthy' }, isWorthRetry: true };
+const suspect: TargetSnapshot = { availability: { usable: true, state: 'suspect' }, isWorthRetry: true };
+const limitedFor = (againInMs: number): TargetSnapshot => ({
   availability: { usable: false, reason: 'rate-limited', againInMs },
   isWorthRetry: true,
 });
-const hopeless: SeenTarget = { ...healthy, isWorthRetry: false };
+const hopeless: TargetSnapshot = { ...healthy, isWorthRetry: false };
 
 const see =
-  (known: ReadonlyMap<Target, SeenTarget>) =>
-  (target: Target): SeenTarget =>
+  (known: ReadonlyMap<Target, TargetSnapshot>) =>
+  (target: Target): TargetSnapshot =>
     known.get(target) ?? healthy;
 const name = (next: { readonly target: Target; readonly waitMs: number } | undefined): string =>
   next === undefined ? 'none' : `${next.target.upstream.id}#${next.target.upstream.credentialId} ${next.waitMs}`;
@@ -43,7 +43,7 @@ const cases: readonly (readonly [
   title: string,
   untried: readonly Target[],
   decision: Retry,
-  known: readonly (readonly [Target, SeenTarget])[],
+  known: readonly (readonly [Target, TargetSnapshot])[],
   expected: string,
 ])[] = [
   ['a healthy target goes before a suspect one of a better place', [b, c], failed, [[b, suspect]], 'c#1 0'],

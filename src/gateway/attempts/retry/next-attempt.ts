@@ -1,6 +1,6 @@
 import type { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
-import type { AskingCall } from '../health/health.ts';
+import type { HealthQuery } from '../health/health.ts';
 import { alwaysHealthy, type Availability } from '../health/health.ts';
 import { subjectOf, type Target } from '../routing/target.ts';
 import type { AttemptServices, GatewaySettings } from '../services.ts';
@@ -8,49 +8,49 @@ import { forbidsRetry, parseRetryAfter } from './parse-retry-after.ts';
 import type { RetryGrant } from './retry-budget.ts';
 import { decideRetry, isWithinReach, namedWaitMsMax, type RetryDecision } from './retry-policy.ts';
 
-/** A target as a call that has failed once sees it. */
-export type SeenTarget = {
+/** The health of a target, as a call after a failed attempt sees it. */
+export type TargetSnapshot = {
   readonly availability: Availability;
-  /** Whether a second attempt of the call has a chance there. */
+  /** Whether a further attempt of the call may succeed there. */
   readonly isWorthRetry: boolean;
 };
 
-/** What is known of a target, for one call; nothing bad where the operator does not want it heeded. */
-export function seeHealth(
+/** Reads the health of targets for one call. Every target is healthy if the operator ignores failures. */
+export function snapshotHealth(
   { health, clock }: Pick<AttemptServices, 'health' | 'clock'>,
   { retries }: Pick<GatewaySettings, 'retries'>,
-  { caller }: Pick<AskingCall, 'caller'>,
-): (target: Target) => SeenTarget {
+  { caller }: Pick<HealthQuery, 'caller'>,
+): (target: Target) => TargetSnapshot {
   const nowMs = clock.monotonicMs();
   const heeded = retries.avoidFailing ? health : alwaysHealthy;
   return (target) => {
-    const known = heeded.of(subjectOf(target));
-    return { availability: known.availability(nowMs, caller), isWorthRetry: known.isWorthRetry?.(caller) ?? true };
+    const state = heeded.of(subjectOf(target));
+    return { availability: state.availability(nowMs, caller), isWorthRetry: state.isWorthRetry?.(caller) ?? true };
   };
 }
 
-/** How an attempt failed, in the words of those who made it. */
+/** A failed attempt, before it is classified. */
 export type AttemptFailure = {
   readonly error: GatewayError;
-  /** Of the upstream's answer; undefined where it gave none. */
+  /** Undefined if the upstream gave no answer. */
   readonly upstreamStatus: number | undefined;
-  /** The code and the message of its error body, where that goes on as it is. */
+  /** The code and the message of the upstream's error body, if that body is passed on unchanged. */
   readonly upstreamWords?: string | undefined;
   readonly headers: ReplyHeaders | undefined;
-  /** Which attempt of the call it was, from 1. */
+  /** The number of the attempt in its call, from 1. */
   readonly attempt: number;
-  /** Whether anything of the reply was handed to the client. */
+  /** Whether the client received any of the reply. */
   readonly isDelivered: boolean;
   readonly hasClientLeft: boolean;
 };
 
-/** Decides what follows a failed attempt, by what its upstream has said (see decideRetry). */
+/** Decides what follows a failed attempt, by its upstream's answer (see decideRetry). */
 export function judgeFailure({ clock, random }: Pick<AttemptServices, 'clock' | 'random'>, failure: AttemptFailure): RetryDecision {
-  const { upstreamStatus, upstreamWords, headers, ...known } = failure;
+  const { upstreamStatus, upstreamWords, headers, ...facts } = failure;
   const retryAfterMs = headers === undefined ? undefined : parseRetryAfter(headers, clock.nowMs());
   return decideRetry(
     {
-      ...known,
+      ...facts,
       ...(upstreamStatus === undefined ? {} : { upstreamStatus }),
       ...(upstreamWords === undefined ? {} : { upstreamWords }),
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
@@ -60,20 +60,20 @@ export function judgeFailure({ clock, random }: Pick<AttemptServices, 'clock' | 
   );
 }
 
-/** Another target to try, and how long to wait before. */
+/** The target of a further attempt, and the wait before it. */
 export type NextAttempt = { readonly target: Target; readonly waitMs: number };
 
-/** The attempt that failed, and what was decided about it. */
-export type FailedTarget = { readonly failed: Target; readonly decision: Extract<RetryDecision, { retry: true }> };
+/** The failed target, and the decision about it. */
+export type JudgedFailure = { readonly failed: Target; readonly decision: Extract<RetryDecision, { retry: true }> };
 
-/** A call that has met one failing target is no probe for another, as long as there is a better one. */
+/** A call that has already met one failing target probes another only if there is no better one. */
 const nextRanks = { healthy: 0, suspect: 2, probe: 4 } as const;
 
-/** The best of these targets, which were not tried yet. Undefined where none is within reach and usable. */
+/** The best of these untried targets. Undefined if none is within reach and usable. */
 export function chooseOther(
   untried: readonly Target[],
-  { failed, decision: { reach, verdict, waitMs } }: FailedTarget,
-  see: (target: Target) => SeenTarget,
+  { failed, decision: { reach, verdict, waitMs } }: JudgedFailure,
+  see: (target: Target) => TargetSnapshot,
 ): NextAttempt | undefined {
   let best: NextAttempt | undefined;
   let bestRank = Infinity;
@@ -81,7 +81,7 @@ export function chooseOther(
     if (!isWithinReach(reach, subjectOf(failed), subjectOf(target))) continue;
     const { availability, isWorthRetry } = see(target);
     if (!availability.usable || !isWorthRetry) continue;
-    // What failed is likely to fail with another of its credentials too.
+    // After a failure, another credential of the same upstream is likely to fail as well.
     const isSame = verdict.type === 'failed' && target.upstream.id === failed.upstream.id;
     const rank = nextRanks[availability.state] + (isSame ? 1 : 0);
     if (rank < bestRank) {
@@ -92,11 +92,11 @@ export function chooseOther(
   return best;
 }
 
-/** The best of the targets that were not tried yet; else, where that can help, the failed one once more. */
+/** The best untried target; otherwise, if that can help, the failed one again. */
 export function chooseNext(
   untried: readonly Target[],
-  failure: FailedTarget,
-  see: (target: Target) => SeenTarget,
+  failure: JudgedFailure,
+  see: (target: Target) => TargetSnapshot,
 ): NextAttempt | undefined {
   const best = chooseOther(untried, failure, see);
   const { failed, decision } = failure;
@@ -104,18 +104,21 @@ export function chooseNext(
   const { availability, isWorthRetry } = see(failed);
   if (!isWorthRetry) return undefined;
   if (availability.usable) return { target: failed, waitMs: decision.waitMs };
-  // One that wants fewer calls takes them again after a while, which this call has as well as any other.
+  // A rate-limited target accepts calls again after a time, and this call can wait for it.
   if (availability.reason !== 'rate-limited' || availability.againInMs > namedWaitMsMax) return undefined;
   return { target: failed, waitMs: Math.max(decision.waitMs, availability.againInMs) };
 }
 
-/** That of an attempt elsewhere, which counts for no more than what it takes of the bucket. */
+/** The grant of a retry at another target: it counts only by the budget that it uses. */
 export const freeGrant: RetryGrant = { release: () => {} };
 
-/** Takes the next attempt out of the budget of its upstream. Undefined where nothing is left: the call ends with the failure that it has. */
+/**
+ * Takes the next attempt from the budget of its upstream. Undefined if the budget is used up: the call ends with its
+ * failure.
+ */
 export function takeBudget(
   { retryBudget, deadlines }: Pick<AttemptServices, 'retryBudget' | 'deadlines'>,
-  { failed, decision: { cost } }: FailedTarget,
+  { failed, decision: { cost } }: JudgedFailure,
   { target, waitMs }: NextAttempt,
 ): RetryGrant | undefined {
   const { id } = target.upstream;

@@ -1,8 +1,8 @@
 import type { ReplyHeaders } from '../../../platform/http/reply-head.ts';
 
-/** RFC 9110, section 5.6.7, in the only form that may be sent. Date.parse alone takes nearly anything for a date. */
+/** RFC 9110, section 5.6.7, in the only form that may be sent. Date.parse alone accepts almost any text. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
-/** Whole seconds by the standard; vendors send fractions, and some the unit. */
+/** Whole seconds by the standard. Some vendors send fractions, or the unit. */
 const seconds = /^(\d{1,15}(?:\.\d{1,15})?) ?s?$/;
 const milliseconds = /^(\d{1,15}(?:\.\d{1,15})?)$/;
 
@@ -17,9 +17,10 @@ function dateMs(value: string): number | undefined {
 }
 
 /**
- * The time for which an upstream wants to be left alone, in milliseconds from 0: `retry-after-ms`, which is finer, or else `retry-after` as seconds or as a
- * date. A date is counted from the upstream's own `date` where it sends one, because clocks differ. Undefined where it says nothing that can be read.
- * @param nowMs wall-clock time, for a date without another
+ * The time that an upstream asks clients to wait, in milliseconds from 0: `retry-after-ms`, which is finer, or else
+ * `retry-after` as seconds or as a date. A date is relative to the upstream's own `date` if there is one, because
+ * clocks differ. Undefined without a readable value.
+ * @param nowMs wall-clock time, for a date without an upstream `date`
  */
 export function parseRetryAfter(headers: ReplyHeaders, nowMs: number): number | undefined {
   const exact = milliseconds.exec(single(headers['retry-after-ms']));
@@ -31,7 +32,7 @@ export function parseRetryAfter(headers: ReplyHeaders, nowMs: number): number | 
   return untilMs === undefined ? undefined : Math.max(0, untilMs - (dateMs(single(headers.date)) ?? nowMs));
 }
 
-/** Whether the upstream says that trying again is no use. */
+/** Whether the upstream says that retries are useless. */
 export function forbidsRetry(headers: ReplyHeaders): boolean {
   return single(headers['x-should-retry']).toLowerCase() === 'false';
 }

@@ -1,47 +1,47 @@
 /** A retry that was granted. */
 export type RetryGrant = {
-  /** The retry's attempt has ended, or was never made. Once; later words are ignored. */
+  /** The attempt of the retry has ended, or was never made. Only the first call counts. */
   readonly release: () => void;
 };
 
 /**
- * Bounds what retries may add to the load of upstreams that are in trouble: a bucket for each upstream, which successes refill, and a share of the calls
- * that are under way in the process.
+ * Bounds the load that retries may add to failing upstreams: a bucket for each upstream, which successes refill, and a
+ * share of the calls that run in the process.
  *
- * The bucket is that of the upstream that receives the retry, not of the one that failed: it is the receiver that has to be kept from being run down by
- * what another one's failure brings it.
+ * The bucket belongs to the upstream that receives the retry, not to the one that failed: the receiver must be
+ * protected from the load that another failure moves to it.
  */
 export type RetryBudget = {
   /**
    * @param cost see RetryDecision
-   * @param activeCalls calls under way in this process, the asking one among them
-   * @returns undefined where there is no budget left: the call ends with the failure it has
+   * @param activeCalls running calls of this process, including this one
+   * @returns undefined if no budget is left: the call ends with its failure
    */
   readonly take: (upstreamId: string, cost: number, activeCalls: number) => RetryGrant | undefined;
   /**
-   * The same for a retry at another upstream, which is healthy: only the bucket bounds it. When an upstream breaks all its connections at once, everything
-   * that was under way there moves in one moment, and routing would have moved it anyway had it known a moment sooner.
+   * The same for a retry at another upstream, which is healthy: only its bucket bounds it. If an upstream closes all
+   * connections at once, all its calls move in one moment; a moment later routing would have moved them anyway.
    */
   readonly takeFailover: (upstreamId: string, cost: number) => boolean;
-  /** An attempt at the upstream went well. */
+  /** An attempt at the upstream succeeded. */
   readonly succeeded: (upstreamId: string) => void;
   /**
-   * A retry has begun to be answered: what it took of the bucket goes back, because what an upstream answers does not run it down. Without that an upstream that fails
-   * every other call would empty the bucket of the one that makes up for it.
+   * Refunds a retry that is being answered, because an answered call does not overload its upstream. Otherwise an
+   * upstream that fails every other call would empty the bucket of its replacement.
    */
   readonly giveBack: (upstreamId: string, cost: number) => void;
-  /** What is left in the upstream's bucket. */
+  /** The remainder of the upstream's bucket. */
   readonly left: (upstreamId: string) => number;
 };
 
 const bucketSize = 500;
 const refund = 1;
-/** Retries at a time: this share of the calls under way, and so many in any case. */
+/** Retries at a time: this share of the running calls, and at least this number. */
 const activeShare = 0.2;
 const concurrentMin = 3;
 
 export function createRetryBudget(): RetryBudget {
-  /** What was taken from each bucket; full ones are not kept. */
+  /** The used part of each bucket. Full buckets have no entry. */
   const taken = new Map<string, number>();
   const running = { retries: 0 };
   const spend = (upstreamId: string, cost: number): boolean => {

@@ -2,19 +2,20 @@ import type { ErrorCode, GatewayError } from '../../../inference/gateway-error.t
 import type { AttemptVerdict, FailureCause, HealthSubject } from '../health/health.ts';
 
 /**
- * What kind of failure an attempt met. `answered`: the upstream did its work, or the fault is in the request, and another would say the same. `own`: the
- * gateway's own error, which says nothing of an upstream. `timed-out`: the gateway's patience ended. `credential-rejected`: the credential is good for
- * nothing there. `model-refused`: it is not good for this model, or not for what this request costs.
+ * The kind of a failure. `answered`: the upstream did its work, or the fault is in the request, and another target
+ * would give the same answer. `own`: the gateway's own error, which says nothing about an upstream. `timed-out`: a time
+ * limit of the gateway expired. `credential-rejected`: the upstream accepts the credential for nothing.
+ * `model-refused`: it does not accept the credential for this model, or for this request's cost.
  */
 type FailureKind = 'answered' | 'own' | 'failed' | 'timed-out' | 'rate-limited' | 'credential-rejected' | 'model-refused';
 
-/** The codes that tell of an upstream. All others are the gateway's own words. */
+/** The codes of failures at an upstream. All others are the gateway's own. */
 const kindByCode: Readonly<Partial<Record<ErrorCode, FailureKind>>> = {
   context_length_exceeded: 'answered',
   request_too_large: 'answered',
   upstream_refused_request: 'answered',
   upstream_model_not_found: 'answered',
-  // The model's answer is what is too large: asking again would be paid again.
+  // The model's answer is too large. A second one would be paid again.
   upstream_reply_too_large: 'answered',
   upstream_invalid_reply: 'failed',
   upstream_unreachable: 'failed',
@@ -27,7 +28,10 @@ const kindByCode: Readonly<Partial<Record<ErrorCode, FailureKind>>> = {
   upstream_permission_denied: 'model-refused',
 };
 
-/** What another attempt may turn into an answer. 520 to 524 are Cloudflare's words for an origin that fails, 529 is a vendor's for being overloaded. */
+/**
+ * Statuses after which another attempt may succeed. Cloudflare uses 520 to 524 for an origin that fails, and a vendor
+ * uses 529 for overload.
+ */
 const passingStatuses = new Set([408, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529]);
 
 function kindOfStatus(status: number): FailureKind {
@@ -38,73 +42,80 @@ function kindOfStatus(status: number): FailureKind {
   return 'answered';
 }
 
-/** Things that a request names and the vendor keeps: whether it may have them says nothing of the model or the credential. */
+/**
+ * Objects that the vendor stores and a request names. A refusal of one says nothing about the model or the credential.
+ */
 const storedWords =
   /cached ?contents?\b|\bfiles?\b.{0,120}\b(?:not exist|not found|permission)|(?:permission|access).{0,60}\b(?:file|container|vector store|prompt|skill)\b/i;
 
 /**
- * @param upstreamStatus of the upstream's answer; undefined where it gave none. A 200 may hold an error, which then names its status itself
- * @param words the code and the message of its error body, where it goes on as it is
+ * @param upstreamStatus the status of the upstream's answer; undefined without an answer. A 200 may contain an error,
+ * which then has a status of its own
+ * @param words the code and the message of its error body, if that body is passed on unchanged
  */
 function classifyFailure(error: GatewayError, upstreamStatus: number | undefined, words: string = error.message): FailureKind {
   const kind = classify(error, upstreamStatus);
   return kind === 'model-refused' && error.code !== 'upstream_quota_exhausted' && storedWords.test(words) ? 'answered' : kind;
 }
 
-/** @param upstreamStatus of the upstream's answer; undefined where it gave none. A 200 may hold an error, which then names its status itself */
 function classify(error: GatewayError, upstreamStatus: number | undefined): FailureKind {
   const refusal = upstreamStatus !== undefined && upstreamStatus >= 400 ? upstreamStatus : undefined;
   if (error.code === 'upstream_error') return kindOfStatus(refusal ?? error.status);
   const kind = kindByCode[error.code] ?? 'own';
-  // The upstream's own patience ended, and it says so.
+  // The upstream's own time limit expired, as its answer says.
   if (kind === 'timed-out' && refusal !== undefined) return 'failed';
-  // How far a refusal reaches is in its status. One vendor refuses bad keys with a 400.
+  // The status shows how far a refusal reaches. One vendor refuses bad keys with a 400.
   if (kind === 'credential-rejected' && refusal === 403) return 'model-refused';
   return kind;
 }
 
-/** How many attempts a call may make. */
+/** The highest number of attempts of a call. */
 export const attemptsMax = 3;
 
-/** Bounds of the full jitter before the same target is tried again: the first time, doubled each further time, and at most. */
+/**
+ * Bounds of the full jitter before the same target is retried: the first wait, doubled for each further one, and the
+ * longest.
+ */
 const errorWaitMs = 100;
 const rateLimitWaitMs = 500;
 const waitMsMax = 5000;
-/** An upstream that wants more time than this is not waited for: its answer goes to the client. */
+/** The gateway does not wait longer for an upstream: its answer goes to the client. */
 export const namedWaitMsMax = 10_000;
 
-/** An attempt that failed. */
 export type FailedAttempt = {
   readonly error: GatewayError;
-  /** The status of the upstream's answer; absent where it gave none. */
+  /** Absent if the upstream gave no answer. */
   readonly upstreamStatus?: number;
-  /** The code and the message of the upstream's error body, where that goes on as it is. */
+  /** The code and the message of the upstream's error body, if that body is passed on unchanged. */
   readonly upstreamWords?: string;
-  /** What the upstream said in its headers (see parseRetryAfter). */
+  /** The wait that the upstream's headers ask for (see parseRetryAfter). */
   readonly retryAfterMs?: number;
-  /** Whether the upstream said that it is no use (see forbidsRetry). */
+  /** Whether the upstream says that retries are useless (see forbidsRetry). */
   readonly isRetryForbidden?: boolean;
-  /** Which attempt of the call it was, from 1. */
+  /** The number of the attempt in its call, from 1. */
   readonly attempt: number;
-  /** Whether anything of the reply was handed to the client. */
+  /** Whether the client received any of the reply. */
   readonly isDelivered: boolean;
   readonly hasClientLeft: boolean;
 };
 
-/** Which targets may be tried after a failure: any, those first that have not been tried; or only such as differ in what failed. */
+/** The targets that a retry may use: any, untried ones first; or only targets that differ in what failed. */
 export type RetryReach = 'any-target' | 'other-target' | 'other-credential' | 'other-upstream';
 
-/** `verdict`: what the attempt says of its target's health, whether there is a retry or not. */
+/** `verdict` is the result for the target's health, with or without a retry. */
 export type RetryDecision =
   | { readonly verdict: AttemptVerdict; readonly retry: false }
   | {
       readonly verdict: AttemptVerdict;
       readonly retry: true;
-      /** Where to (see isWithinReach). Where nothing usable is within it there is no retry. */
+      /** The possible targets (see isWithinReach). Without a usable one there is no retry. */
       readonly reach: RetryReach;
-      /** Before the same target is tried again, or one that is not healthy. Another that is healthy is tried at once. */
+      /** The wait before the same target is retried, or one that is not healthy. A healthy target is called at once. */
       readonly waitMs: number;
-      /** What it takes of the budget of the upstream that it goes to. A time-out is dearer: its upstream may have done the work. */
+      /**
+       * The cost in the budget of the receiving upstream. A time-out costs more, because its upstream may have done the
+       * work.
+       */
       readonly cost: 5 | 10;
     };
 
@@ -118,15 +129,15 @@ const verdicts: Readonly<Record<Exclude<FailureKind, 'rate-limited' | 'failed' |
 const reaches: Readonly<Partial<Record<FailureKind, RetryReach>>> = {
   failed: 'any-target',
   'rate-limited': 'any-target',
-  // The same target would use up as much time once more.
+  // The same target would use as much time again.
   'timed-out': 'other-target',
   'credential-rejected': 'other-credential',
   'model-refused': 'other-credential',
 };
 
 /**
- * Decides what follows a failed attempt. The rules are those of one layer of retries: nothing of the reply may have been delivered, its client must be there,
- * and the failure must be one that another attempt can mend. Whether the budget and the call's total time allow it is for the caller to ask.
+ * Decides what follows a failed attempt. A retry requires that nothing was delivered, that the client is connected, and
+ * that another attempt can avoid the failure. The budget and the total time of the call are the caller's to check.
  * @param random numbers from 0 to below 1
  */
 export function decideRetry(failure: FailedAttempt, random: () => number): RetryDecision {
@@ -138,7 +149,7 @@ export function decideRetry(failure: FailedAttempt, random: () => number): Retry
   return { verdict, retry: true, reach, waitMs: waitMsOf(kind, namedMs, failure.attempt, random), cost: kind === 'timed-out' ? 10 : 5 };
 }
 
-/** What the upstream wants to be waited for. Some say it in the body, and it is in the error that was read out of that. */
+/** The wait that the upstream asks for. Some write it in the body, from which the error was read. */
 function namedWaitMs({ error, retryAfterMs, upstreamStatus }: FailedAttempt): number | undefined {
   // Without an answer it is the gateway's own advice to its client.
   if (retryAfterMs !== undefined || upstreamStatus === undefined || error.retryAfterSeconds === undefined) return retryAfterMs;
@@ -161,7 +172,7 @@ function reachOf(kind: FailureKind, namedMs: number | undefined, failure: Failed
   if (failure.isDelivered || failure.hasClientLeft || failure.attempt >= attemptsMax) return undefined;
   const reach = reaches[kind];
   if (reach === undefined) return undefined;
-  // The upstream speaks for itself; it knows nothing of others.
+  // The upstream speaks for itself, and not for others.
   if (failure.isRetryForbidden === true) return 'other-upstream';
   return reach === 'any-target' && namedMs !== undefined && namedMs > namedWaitMsMax ? 'other-target' : reach;
 }

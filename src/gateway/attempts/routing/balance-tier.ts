@@ -2,21 +2,24 @@ import type { Availability } from '../health/health.ts';
 import { drawFor, scoreOf } from './conversation-hash.ts';
 import type { Balance, RoutedTarget } from './routing-table.ts';
 
-/** A target that may take the call, with its state when the call came. */
+/** A target that can take the call, with its state when the call arrived. */
 export type Candidate = {
   readonly routed: RoutedTarget;
   readonly state: Extract<Availability, { usable: true }>['state'];
-  /** Attempts under way there. */
+  /** Attempts that run there. */
   readonly inFlight: number;
 };
 
-/** A target may have so much more than its share of the attempts under way, and a few besides, before a conversation's call goes elsewhere. */
+/**
+ * A target may exceed its share of the running attempts by this factor and a few more, before a call of a conversation
+ * goes elsewhere.
+ */
 const shareFactor = 1.25;
 const extraAttempts = 4;
 
 /**
- * Puts the candidates of one tier in the order in which the call is to try them. Pure but for `random`.
- * @param conversation hash of the call's conversation; asked for unless the choice is random
+ * Orders the candidates of one tier for a call. Pure except for `random`.
+ * @param conversation hash of the call's conversation; read unless the choice is random
  * @param random an even draw from 0 to 1
  */
 export function balanceTier(
@@ -29,7 +32,7 @@ export function balanceTier(
   const hash = balance === 'random' ? 0 : conversation();
   const scored = candidates.map((candidate) => {
     const { weight, seed } = candidate.routed;
-    // A draw of nothing has no logarithm.
+    // Zero has no logarithm.
     const draw = balance === 'random' ? Math.max(random(), Number.EPSILON) : drawFor(hash, seed);
     return { candidate, score: scoreOf(draw, weight), load: balance === 'least-loaded' ? candidate.inFlight / weight : 0 };
   });
@@ -38,7 +41,7 @@ export function balanceTier(
   return balance === 'conversation' ? boundLoad(order) : order;
 }
 
-/** Puts the first candidate that has not too much to do before those that have. Where all have too much, nothing is better than the order they have. */
+/** Moves the first candidate that is not overloaded to the front. If all are overloaded, the order stays. */
 function boundLoad(order: readonly Candidate[]): readonly Candidate[] {
   let inFlight = 0;
   let weight = 0;

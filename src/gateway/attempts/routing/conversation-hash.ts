@@ -2,8 +2,8 @@ import type { ChatDialect } from '../../../dialects/chat-dialect.ts';
 import type { WireRequest } from '../../../dialects/wire-request.ts';
 
 /**
- * Headers by which agent programs name their session, ours first: Claude Code, Codex, opencode, pi and the like. None of them names a user, whose calls at one
- * target would be no conversation.
+ * Headers in which agent programs name their session, ours first: Claude Code, Codex, opencode, pi and similar. None of
+ * them names a user: the calls of a user are not one conversation.
  */
 const sessionHeaders = [
   'x-weir-session',
@@ -15,10 +15,10 @@ const sessionHeaders = [
   'x-session-affinity',
 ] as const;
 
-/** A session is an id; more of it would only cost time. */
+/** Session ids are short. Hashing more would only cost time. */
 const sessionCharactersMax = 256;
 
-/** The hash of the conversation that a call belongs to. Two users never share one by sending the same, except by chance. */
+/** The hash of a call's conversation. Two users never share one by sending the same, except by chance. */
 export function hashConversation(dialect: Pick<ChatDialect, 'readConversation'> | undefined, request: WireRequest, userId: string): number {
   return hashText(readSession(request.headers) ?? dialect?.readConversation(request) ?? '', hashText(userId));
 }
@@ -32,8 +32,9 @@ function readSession(headers: WireRequest['headers']): string | undefined {
 }
 
 /**
- * Hashes text to an unsigned 32-bit number: MurmurHash3 over pairs of its UTF-16 units. Not for secrets: it only has to spread evenly and to be the
- * same in every process. A caller who finds collisions gains nothing but its own calls at one target, which the bound on load ends.
+ * Hashes text to an unsigned 32-bit number: MurmurHash3 over pairs of its UTF-16 units. It is not cryptographic: it
+ * must spread evenly and be equal in every process. A caller that finds collisions only moves its own calls to one
+ * target, and the bound on load ends that.
  */
 export function hashText(text: string, start = 0): number {
   let hash = start | 0;
@@ -68,8 +69,9 @@ export function drawFor(hash: number, seed: number): number {
 }
 
 /**
- * A target's score in weighted rendezvous: the target with the highest one takes the conversation. Each wins with a probability in proportion to its weight,
- * and taking one away moves only what it had (Mosharaf et al.: -weight / ln(draw)).
+ * A target's score in weighted rendezvous hashing: the conversation goes to the target with the highest score. Each
+ * target wins in proportion to its weight, and removing one moves only its own conversations (Mosharaf et al.: -weight
+ * / ln(draw)).
  */
 export function scoreOf(draw: number, weight: number): number {
   return -weight / Math.log(draw);

@@ -6,7 +6,7 @@ import { type ModelKind, modelKinds } from '../../../inference/interfaces.ts';
 import { nearestName } from '../../../platform/nearest-name.ts';
 import { servesKind, type UpstreamServices } from '../../../upstreams/upstream-services.ts';
 import { mayCall, type ModelLimits } from '../../admission/authenticate.ts';
-import { alwaysHealthy, type KnownHealth } from '../health/health.ts';
+import { alwaysHealthy, type HealthReader } from '../health/health.ts';
 import type { AttemptServices, GatewaySettings } from '../services.ts';
 import { balanceTier, type Candidate } from './balance-tier.ts';
 import { findUnmetCondition } from './conditions.ts';
@@ -14,19 +14,21 @@ import { hashConversation } from './conversation-hash.ts';
 import type { Route, RoutedTarget, RoutingTable, Tier } from './routing-table.ts';
 import type { Target } from './target.ts';
 
-/** A call that looks for its targets. */
 export type RankedCall = {
   readonly table: Pick<RoutingTable, 'routeOf' | 'models'>;
-  /** What the client speaks, where the call is a chat: conditions and balance look into those. */
+  /** The client's dialect, if the call is a chat. Conditions and balance use it. */
   readonly dialect: Pick<ChatDialect, 'id' | 'readFeatures' | 'readConversation'> | undefined;
   readonly facts: CallFacts;
   readonly request: WireRequest;
   readonly caller: { readonly userId: string } & ModelLimits;
-  /** What the endpoint needs a model for: one that is known to be made for something else is refused. Absent: any will do. */
+  /**
+   * The kind of model that the endpoint needs. A model that is known to be of another kind is refused. Absent: any
+   * kind.
+   */
   readonly kind?: ModelKind | undefined;
-  /** Id of the upstream that keeps the reply which the call continues, where it continues one. */
+  /** Id of the upstream that stores the reply which the call continues, if there is one. */
   readonly keptAt?: string | undefined;
-  readonly health: KnownHealth;
+  readonly health: HealthReader;
   /** Monotonic, by the clock of `health`. */
   readonly nowMs: number;
   /** An even draw from 0 to 1. */
@@ -34,22 +36,22 @@ export type RankedCall = {
 };
 
 /**
- * The error for a model that nobody serves, and for one that the caller may not call: the two are answered alike.
+ * The error for a model that is not served, and for one that the caller may not call: the answer is the same.
  * @param mayUse whether the caller may call a model
  */
 export function unknownModel(name: string, table: Pick<RoutingTable, 'models'>, mayUse: (model: string) => boolean): GatewayError {
-  // Only a name that the caller may call: that there are others is not told.
+  // Suggests only names that the caller may call, because others must stay unknown to it.
   const allowed = table.models.map(({ id }) => id).filter(mayUse);
-  const meant = nearestName(name, allowed) ?? nearestName(name.slice(name.lastIndexOf('/') + 1), allowed);
-  const hint = meant === undefined || meant === name ? '' : ` did you mean ${meant}?`;
-  const message = `model: ${name.slice(0, 256)} is not served here;${hint} GET /v1/models lists what is`;
+  const suggestion = nearestName(name, allowed) ?? nearestName(name.slice(name.lastIndexOf('/') + 1), allowed);
+  const hint = suggestion === undefined || suggestion === name ? '' : ` did you mean ${suggestion}?`;
+  const message = `model: ${name.slice(0, 256)} is not served here;${hint} GET /v1/models lists the models that are`;
   return new GatewayError('model_not_found', message, { param: 'model' });
 }
 
 /**
- * All targets that may take a call now, in the order in which it is to try them; never none. By priority, then as the model's balance says; targets at which calls
- * wait for longer than they should come after those that are well, and those that do not work are left out. Where none works it is all of them: health decides the order, and a
- * call is made whatever is known.
+ * All targets that can take a call now, in the order of attempts; never none. Sorted by priority, then by the model's
+ * balance. Suspect targets come after healthy ones, and targets that do not work are left out. If none works, all are
+ * returned: health decides the order, and a call is always made.
  * @throws GatewayError `model_not_found`, `thread_unsupported`, `reply_not_found`, `no_suitable_target`
  */
 export function rankTargets(call: RankedCall): readonly Target[] {
@@ -60,7 +62,7 @@ export function rankTargets(call: RankedCall): readonly Target[] {
   const tiers = findSuitable(call, route, route.tiersFor(dialect?.id));
   const [first] = tiers;
   const [only] = first ?? [];
-  // Most models have one target, and then there is nothing to read, to hash or to copy.
+  // Most models have one target. Then nothing is read, hashed or copied.
   if (tiers.length === 1 && first?.length === 1 && only !== undefined) return route.targets.length === 1 ? route.targets : [only.target];
   return rankTiers(call, route, tiers);
 }
@@ -78,7 +80,7 @@ function findSuitable(call: RankedCall, route: Route, tiers: readonly Tier[]): r
 function findOfKind({ kind, facts }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   if (kind === undefined) return tiers;
   const isOther = (routed: RoutedTarget): boolean => routed.kinds?.includes(kind) === false;
-  // Looked for without a copy of the tiers: every call comes by here.
+  // Searched without a copy of the tiers, because every call runs this.
   const other = tiers.find((tier) => tier.some(isOther))?.find(isOther)?.kinds;
   if (other === undefined) return tiers;
   const fitting = filterTiers(tiers, (routed) => !isOther(routed));
@@ -86,7 +88,7 @@ function findOfKind({ kind, facts }: RankedCall, tiers: readonly Tier[]): readon
   throw describeOtherKind(facts.requestedModel, other, kind);
 }
 
-/** State is kept by an upstream that was spoken to in the caller's own dialect, and a call that continues it can go nowhere else. */
+/** An upstream stores state only for calls in the caller's own dialect, and a call that continues it must go there. */
 function findKeeping({ dialect, facts, keptAt }: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
   const threads = facts.needs.includes('threads');
   const speaks = ({ dialects }: Target['upstream']): boolean => dialect !== undefined && dialects.includes(dialect.id);
@@ -101,7 +103,7 @@ function findKeeping({ dialect, facts, keptAt }: RankedCall, tiers: readonly Tie
   return keeping;
 }
 
-/** What no chat has anything of. */
+/** The features of calls that are not chats. */
 const textAlone: RequestFeatures = { images: false, documents: false, audio: false, tools: false };
 
 function findConditioned(call: RankedCall, tiers: readonly Tier[]): readonly Tier[] {
@@ -141,8 +143,9 @@ function rankTiers(call: RankedCall, route: Route, tiers: readonly Tier[]): read
 }
 
 /**
- * A target on probation that is the call's first choice stays it: only so it comes back, and the call is repeated elsewhere if it fails. As a second choice it would make a call
- * meet two failing targets, so there it stands behind all that work.
+ * A target on probation that is the first choice of a call stays first: only a probe ends its outage, and the call is
+ * retried elsewhere if the probe fails. As a second choice it would make a call meet two failing targets, so it goes
+ * behind all working ones.
  */
 function orderByState(ranked: readonly Candidate[]): readonly Target[] {
   if (ranked.every(({ state }) => state === 'healthy')) return ranked.map(({ routed }) => routed.target);
@@ -150,15 +153,16 @@ function orderByState(ranked: readonly Candidate[]): readonly Target[] {
   const isProbed = first?.state === 'probe';
   const rest = isProbed ? others : ranked;
   const ordered = isProbed ? [first] : [];
-  for (const wanted of ['healthy', 'suspect', 'probe']) ordered.push(...rest.filter(({ state }) => state === wanted));
+  for (const next of ['healthy', 'suspect', 'probe']) ordered.push(...rest.filter(({ state }) => state === next));
   return ordered.map(({ routed }) => routed.target);
 }
 
-/** What is likeliest to be over, or wrong, first. */
+/** The reasons in order, the shortest outage first. */
 const reasonOrder = ['rate-limited', 'failing', 'rejected'];
 
 /**
- * Where nothing works: those with the mildest reason first, and of several that fail the one that was not asked for longest, so that it is soon known which of them is back.
+ * The order if nothing works: the mildest reason first; of several failing targets the one that was not called for
+ * longest, so that a recovery is noticed soon.
  */
 function orderByReason(
   { health, nowMs, caller }: RankedCall,
@@ -168,11 +172,11 @@ function orderByReason(
   return tiers
     .flatMap((tier) => balance(tier.map((routed): Candidate => ({ routed, state: 'probe', inFlight: 0 }))))
     .map(({ routed }) => {
-      const known = health.of(routed.subject);
-      const availability = known.availability(nowMs, caller.userId);
+      const target = health.of(routed.subject);
+      const availability = target.availability(nowMs, caller.userId);
       const place = availability.usable ? -1 : reasonOrder.indexOf(availability.reason);
       const isFailing = !availability.usable && availability.reason === 'failing';
-      return { target: routed.target, place, sentMs: isFailing ? (known.lastSentMs?.() ?? 0) : 0 };
+      return { target: routed.target, place, sentMs: isFailing ? (target.lastSentMs?.() ?? 0) : 0 };
     })
     .toSorted((first, second) => first.place - second.place || first.sentMs - second.sentMs)
     .map(({ target }) => target);
@@ -181,12 +185,12 @@ function orderByReason(
 function describeThreadless(model: string): GatewayError {
   return new GatewayError(
     'thread_unsupported',
-    `thread: the upstream of ${model} keeps no message threads; send the whole history in messages`,
+    `thread: the upstream of ${model} does not store message threads; send the whole history in messages`,
     { param: 'thread', details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } },
   );
 }
 
-/** A model may have many targets; the first few say enough, and the log has them all. */
+/** The first few targets are enough for the client. The log names all of them. */
 const wordedTargetsMax = 8;
 
 function describeUnsuitable(model: string, unmet: readonly string[]): GatewayError {
@@ -195,11 +199,14 @@ function describeUnsuitable(model: string, unmet: readonly string[]): GatewayErr
   return new GatewayError('no_suitable_target', message, { param: 'model', internal: unmet.join('; ') });
 }
 
-/** The error for a reply that cannot be continued: it is not there, is another user's, or the model does not go to the upstream that keeps it. */
+/**
+ * The error for a reply that cannot be continued: it does not exist, belongs to another user, or the model does not go
+ * to the upstream that stores it.
+ */
 export function describeUnknownReply({ replyId, param }: NonNullable<CallFacts['continues']>): GatewayError {
   return new GatewayError('reply_not_found', wordUnknown(replyId.slice(0, 100), param), {
     param,
-    // What the stateful client of Messages reads in order to start over with the whole history.
+    // The stateful client of Messages reads this code, and starts again with the whole history.
     ...(param === 'previous_response_id' ? {} : { details: { error_code: 'thread_not_found' } }),
   });
 }
@@ -210,30 +217,30 @@ function wordUnknown(replyId: string, param: string): string {
 }
 
 /**
- * The error for a model that is asked for what it is not made for. It would be charged by what it has no price for, if its vendor answered at all.
- * @param own what it is known to be made for
+ * The error for a model of another kind. The call would be charged by a usage that has no price, if the vendor answered
+ * at all.
+ * @param own the kinds that the model is known for
  */
-function describeOtherKind(requestedModel: string, own: readonly ModelKind[], asked: ModelKind): GatewayError {
+function describeOtherKind(requestedModel: string, own: readonly ModelKind[], requested: ModelKind): GatewayError {
   const does = own.map((kind) => modelKinds[kind].does).join(' and ');
   const askedAt = own.map((kind) => modelKinds[kind].askedAt).join(', or ');
-  const message = `model: ${requestedModel.slice(0, 256)} ${does}; ask for it at ${askedAt}, or name a model here that ${modelKinds[asked].does}`;
-  const internal = `asked for as a model of the kind ${asked}; models.<name>.kind says otherwise what a model is for`;
+  const message = `model: ${requestedModel.slice(0, 256)} ${does}; ask for it at ${askedAt}, or name a model here that ${modelKinds[requested].does}`;
+  const internal = `requested as a model of the kind ${requested}; models.<name>.kind overrides the kind of a model`;
   return new GatewayError('no_suitable_target', message, { param: 'model', internal });
 }
 
-/** What a call that is no chat needs of a target. */
-export type Wanted = {
+/** The requirements of a call that is not a chat. */
+export type TargetRequirements = {
   readonly kind: ModelKind;
-  /** Whether an upstream offers what the call needs. Absent: what all calls for models of the kind need. */
+  /** Whether an upstream offers what the call needs. Absent: the need of all calls for models of the kind. */
   readonly isOffered?: (services: UpstreamServices) => boolean;
-  /** What such an upstream does, in words. Absent: what models of the kind do. */
+  /** What such an upstream does, as text. Absent: what models of the kind do. */
   readonly does?: string;
 };
 
-/** A table of targets, and what is known of them. */
 type Seen = Pick<RankedCall, 'table' | 'health' | 'nowMs' | 'random'>;
 
-/** The targets as they are at the moment, for calls that are to be made. */
+/** The present state of all targets, for calls that will be made. */
 export function seeTargets(
   { health, clock, random }: Pick<AttemptServices, 'health' | 'clock' | 'random'>,
   { routing, retries }: Pick<GatewaySettings, 'routing' | 'retries'>,
@@ -241,10 +248,13 @@ export function seeTargets(
   return { table: routing, health: retries.avoidFailing ? health : alwaysHealthy, nowMs: clock.monotonicMs(), random };
 }
 
-/** The targets that can do what a call wants that is no chat, best first; never none. @throws GatewayError */
+/**
+ * The targets that can serve a call that is not a chat, best first; never none.
+ * @throws GatewayError
+ */
 export function rankSuitable(
   call: Seen & Pick<RankedCall, 'facts' | 'caller'> & Pick<RankedCall['request'], 'headers'>,
-  { kind, isOffered = (services) => servesKind(services, kind), does = modelKinds[kind].does }: Wanted,
+  { kind, isOffered = (services) => servesKind(services, kind), does = modelKinds[kind].does }: TargetRequirements,
 ): readonly Target[] {
   const { table, facts, caller, headers } = call;
   const { requestedModel } = facts;

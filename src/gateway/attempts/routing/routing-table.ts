@@ -9,57 +9,55 @@ import { hashText } from './conversation-hash.ts';
 import { subjectOf, type Target, type TimeoutRule, type Upstream } from './target.ts';
 
 /**
- * How calls are shared among targets of one priority. `conversation`: all calls of a conversation go to one target as long as it is healthy, so that
- * the vendor's prompt cache keeps working; conversations are spread by weight. `least-loaded`: to the one with the fewest calls under way for its
- * weight. `random`: each call for itself, by weight.
+ * How targets of one priority share calls. `conversation`: all calls of a conversation go to one target while it is
+ * healthy, so that the vendor's prompt cache works; conversations are spread by weight. `least-loaded`: to the target
+ * with the fewest running calls for its weight. `random`: each call by itself, by weight.
  */
 export type Balance = 'conversation' | 'least-loaded' | 'random';
 
 /**
- * Where the conversations of stored responses are kept. `auto`: at the upstream as long as a conversation stays with one that keeps it, and in the
- * gateway's own copy; `gateway`: in that copy alone, upstreams keep nothing; `upstream`: at the upstream alone.
+ * Where the conversations of stored responses are stored. `auto`: at the upstream while a conversation stays with one
+ * that stores it, and in the gateway's own copy; `gateway`: only in that copy; `upstream`: only at the upstream.
  */
 export type ResponseState = 'auto' | 'gateway' | 'upstream';
 
 /**
- * Who ends replies at stop sequences where the upstream does not say that it did. `upstream`: it does, and what it says is answered; `gateway`: it
- * is not told of them, and the reply is cut here.
+ * What ends replies at stop sequences if the upstream does not report that it did. `upstream`: the upstream, and its
+ * report is passed on; `gateway`: the upstream does not receive them, and the gateway cuts the reply.
  */
 export type StopSequences = 'upstream' | 'gateway';
 
-/** A model that the configuration names. */
 export type ConfiguredModel = {
   readonly name: string;
   readonly targets: readonly Target[];
-  /** Whether the configuration sets priorities. Otherwise targets that speak the caller's dialect come before the others. */
+  /** Whether the configuration sets priorities. Otherwise targets that speak the caller's dialect come first. */
   readonly ordered?: boolean;
-  /** Absent: `conversation`, and targets of one priority that speak the caller's dialect come before the others of it. */
+  /** Absent: `conversation`, and within a priority targets that speak the caller's dialect come first. */
   readonly balance?: Balance;
   /** Absent: `auto`. */
   readonly responseState?: ResponseState;
   /** Absent: `upstream`. */
   readonly stopSequences?: StopSequences;
-  /** Whether its replies are checked against schemas. Absent: as the settings say. */
+  /** Whether its replies are checked against schemas. Absent: as in the settings. */
   readonly replyCheck?: ReplyCheck;
-  /** Who runs its built-in tools. Absent: as the settings say. */
+  /** Whether the vendor or the gateway runs its built-in tools. Absent: as in the settings. */
   readonly toolModes?: ToolModes;
 };
 
-/** A target with what ranking it needs. */
+/** A target with the data that ranking needs. */
 export type RoutedTarget = {
   readonly target: Target;
   readonly weight: number;
   readonly subject: HealthSubject;
-  /** What its model is made for, as far as that is known. */
+  /** The kinds of its model, if they are known. */
   readonly kinds: readonly ModelKind[] | undefined;
-  /** What sets it apart from the others in rendezvous. Stays the same when a credential is renewed. */
+  /** Distinguishes it from other targets in rendezvous hashing. It stays the same when a credential is renewed. */
   readonly seed: number;
 };
 
-/** Targets of one priority. */
 export type Tier = readonly RoutedTarget[];
 
-/** Where a model goes. */
+/** The targets and options of a model. */
 export type Route = {
   /** By priority; within one, in the order of the configuration. */
   readonly targets: readonly Target[];
@@ -68,20 +66,21 @@ export type Route = {
   readonly toolModes?: ToolModes | undefined;
   readonly replyCheck?: ReplyCheck | undefined;
   readonly stopSequences?: StopSequences | undefined;
-  /** Whether any target has conditions. */
   readonly isConditional: boolean;
-  /** The targets as a dialect's calls are to try them, whatever their conditions. Calls that are no chats have none. */
+  /**
+   * The targets in the order for calls of a dialect, whatever their conditions. Undefined: for calls that are not
+   * chats.
+   */
   readonly tiersFor: (dialect: DialectId | undefined) => readonly Tier[];
 };
 
-/** Whether all that a model may go to is known to make pictures and nothing else. */
+/** Whether every target of a model is known to make images and nothing else. */
 export function makesOnlyPictures(route: Route): boolean {
   return route
     .tiersFor(undefined)
     .every((tier) => tier.every(({ kinds }) => kinds !== undefined && kinds.every((kind) => kind === 'image')));
 }
 
-/** Makes the route of a model. */
 export function createRoute(model: Omit<ConfiguredModel, 'name'>): Route {
   const tiers = groupTiers(model.targets);
   const ordered = new Map<DialectId, readonly Tier[]>();
@@ -95,11 +94,7 @@ export function createRoute(model: Omit<ConfiguredModel, 'name'>): Route {
     isConditional: model.targets.some(({ when }) => when !== undefined),
     tiersFor: (dialect) => {
       if (dialect === undefined) return tiers;
-      const known = ordered.get(dialect);
-      if (known !== undefined) return known;
-      const made = orderFor(dialect, tiers, model);
-      ordered.set(dialect, made);
-      return made;
+      return ordered.getOrInsertComputed(dialect, () => orderFor(dialect, tiers, model));
     },
   };
 }
@@ -121,8 +116,8 @@ function groupTiers(targets: readonly Target[]): readonly Tier[] {
 }
 
 /**
- * Nothing is lost where the upstream speaks the caller's dialect. Where the configuration leaves the order open, such targets therefore come first; where it
- * sets priorities they do so within a priority, unless it also says how that is to be shared.
+ * Nothing is lost if the upstream speaks the caller's dialect. If the configuration sets no order, such targets come
+ * first; if it sets priorities, they come first within a priority, unless it also sets the balance.
  */
 function orderFor(dialect: DialectId, tiers: readonly Tier[], { ordered, balance }: Omit<ConfiguredModel, 'name'>): readonly Tier[] {
   const speaks = ({ target }: RoutedTarget): boolean => target.upstream.dialects.includes(dialect);
@@ -136,31 +131,30 @@ function orderFor(dialect: DialectId, tiers: readonly Tier[], { ordered, balance
   return [...split.filter(isNative), ...split.filter((tier) => !isNative(tier))];
 }
 
-/** A model that an upstream says it serves, by its name there, which is the name it can be called by here. */
+/** A model that an upstream lists. Its name there is also its name here. */
 export type DiscoveredModel = {
   readonly name: string;
-  /** When it was made, in Unix milliseconds, where the upstream says so. */
+  /** The creation time in Unix milliseconds, if the upstream reports it. */
   readonly createdAtMs?: number;
 };
 
-/** What was last heard of each upstream that is asked for its models, by the upstream's id. */
+/** The last list of models of each upstream that is queried for them, by the upstream's id. */
 export type DiscoveredModels = ReadonlyMap<string, readonly DiscoveredModel[]>;
 
-/** Where each model goes: everything that a configuration decides, as one immutable value that a reload replaces. */
+/** The routes of all models: the decisions of a configuration as one immutable value, which a reload replaces. */
 export type RoutingTable = {
-  /** Where a model goes; undefined when no target knows it. */
+  /** The route of a model. Undefined if no target serves it. */
   readonly routeOf: (requestedModel: string) => Route | undefined;
-  /** The targets of a model, by priority; empty when no target knows it. */
+  /** The targets of a model, by priority. Empty if no target serves it. */
   readonly targetsOf: (requestedModel: string) => readonly Target[];
   readonly models: readonly ListedModel[];
   readonly priceBook: PriceBook;
-  /** One for each credential: an upstream with several stands here several times. */
+  /** One entry for each credential, so that an upstream may occur several times. */
   readonly upstreams: readonly Upstream[];
-  /** The same table with these discovered models instead of the ones it has. */
+  /** The same table with these discovered models instead of its own. */
   readonly withDiscovered: (discovered: DiscoveredModels) => RoutingTable;
 };
 
-/** What a table is made from. */
 export type RoutingOptions = {
   readonly upstreams: readonly Upstream[];
   readonly models: readonly ConfiguredModel[];
@@ -171,7 +165,10 @@ export type RoutingOptions = {
   readonly timeoutsOf?: TimeoutRule;
 };
 
-/** A model that the configuration does not name, at the upstreams that have it: in their order, those with several credentials sharing its calls among them. */
+/**
+ * The route of a model that the configuration does not name, at the upstreams that serve it, in their order. The
+ * credentials of an upstream share its calls.
+ */
 function createUnnamedRoute(upstreams: readonly Upstream[], upstreamModel: string, timeoutsOf: TimeoutRule | undefined): Route {
   const ids = [...new Set(upstreams.map(({ id }) => id))];
   const targets = upstreams.map((upstream): Target => {
@@ -186,7 +183,7 @@ function plainName(model: string): string {
   return model.startsWith('models/') ? model.slice('models/'.length) : model;
 }
 
-/** The discovered models by name. Several upstreams may have one of the same name: the first of the configuration is the first choice. */
+/** The discovered models by name. If several upstreams serve a name, the first of the configuration comes first. */
 function discoveredRoutes(options: RoutingOptions): ReadonlyMap<string, Route> {
   const found = new Map<string, Upstream[]>();
   for (const upstream of options.upstreams) {
@@ -199,7 +196,10 @@ function discoveredRoutes(options: RoutingOptions): ReadonlyMap<string, Route> {
   return new Map([...found].map(([name, upstreams]) => [name, createUnnamedRoute(upstreams, name, options.timeoutsOf)]));
 }
 
-/** Entries whose name ends in `*` stand for every name that begins so. Longer beginnings come first, so that the nearest entry wins. */
+/**
+ * An entry whose name ends in `*` matches every name with that beginning. Longer beginnings come first, so that the
+ * closest entry wins.
+ */
 function compilePatterns(models: readonly ConfiguredModel[]): (name: string) => Route | undefined {
   const patterns = models
     .filter((model) => model.name.endsWith('*'))
@@ -208,32 +208,35 @@ function compilePatterns(models: readonly ConfiguredModel[]): (name: string) => 
   return (name) => {
     const found = patterns.find(({ prefix }) => name.startsWith(prefix));
     if (found === undefined) return undefined;
-    // A target without a name of its own is asked for the model by the name that the client used.
+    // A target without a model name of its own receives the name that the client used.
     const targets = found.targets.map((target) => (target.upstreamModel === found.name ? { ...target, upstreamModel: name } : target));
     return createRoute({ ...found, targets });
   };
 }
 
-/** Routes of names that are looked up rather than listed, kept because callers use few of them again and again. Names come from callers, so both have bounds. */
+/**
+ * A cache of routes that are computed from a name. Callers choose the names, so their number and length are bounded.
+ */
 const rememberedRoutesMax = 1000;
 const rememberedNameCharactersMax = 256;
 
 function rememberRoutes(find: (requestedModel: string) => Route | undefined): (requestedModel: string) => Route | undefined {
-  const known = new Map<string, Route>();
+  const remembered = new Map<string, Route>();
   return (requestedModel) => {
-    const remembered = known.get(requestedModel);
-    if (remembered !== undefined) return remembered;
+    const cached = remembered.get(requestedModel);
+    if (cached !== undefined) return cached;
     const route = find(requestedModel);
     if (route === undefined || requestedModel.length > rememberedNameCharactersMax) return route;
-    if (known.size >= rememberedRoutesMax) known.clear();
-    known.set(requestedModel, route);
+    if (remembered.size >= rememberedRoutesMax) remembered.clear();
+    remembered.set(requestedModel, route);
     return route;
   };
 }
 
 /**
- * Builds the table of one configuration. A name means the model that the configuration gives it, by itself or by its beginning, else the one that a price book lists under it, else
- * one that an upstream was discovered to serve: what a server says can never take a name away from what an operator or a vendor has set.
+ * Builds the table of one configuration. A name means the model that the configuration gives it, exactly or by its
+ * beginning; otherwise the one that a price book lists; otherwise one that was discovered at an upstream. A server can
+ * therefore never take over a name of the operator or of a vendor.
  */
 export function createRoutingTable(options: RoutingOptions): RoutingTable {
   const { upstreams, priceBook } = options;
@@ -244,7 +247,8 @@ export function createRoutingTable(options: RoutingOptions): RoutingTable {
     const name = plainName(requestedModel);
     const named = configured.get(requestedModel) ?? configured.get(name) ?? matchPattern(name);
     if (named !== undefined) return named;
-    // Price books list chat models for vendors that make models; those of a compatible server are named in the configuration or discovered.
+    // Price books list chat models of vendors. Models of a compatible server are named in the configuration or
+    // discovered.
     const listing = upstreams.filter((upstream) => priceBook.lists(upstream.vendor.id, name));
     if (listing.length > 0) return createUnnamedRoute(listing, name, options.timeoutsOf);
     return discovered.get(requestedModel) ?? discovered.get(name);

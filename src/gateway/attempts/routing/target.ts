@@ -9,11 +9,11 @@ import type { GatewayTimeouts } from '../../settings/limits.ts';
 import type { HealthSubject } from '../health/health.ts';
 import type { TargetConditions } from './conditions.ts';
 
-/** One configured upstream: a vendor account or model server, reached with one of its credentials. */
+/** One configured upstream: a vendor account or a model server, with one of its credentials. */
 export type Upstream = {
   /** The same for all credentials of an upstream. */
   readonly id: string;
-  /** Names the credential without telling anything of it, and changes with it. */
+  /** Identifies the credential without revealing it, and changes with it. */
   readonly credentialId: string;
   readonly vendor: UpstreamVendor;
   /** Scheme, host and port of the base address. */
@@ -22,60 +22,67 @@ export type Upstream = {
   readonly basePath: string;
   readonly apiKey: string | undefined;
   readonly dialects: readonly DialectId[];
-  /** Tells which client headers pass besides the vendor's own list. */
+  /** Whether a client header passes, besides the vendor's own list. */
   readonly passesRequestHeader: (name: string) => boolean;
-  /** The same for a call that is translated: headers of the client's own vendor mean nothing to this one. */
+  /** The same for a translated call: headers of the client's vendor mean nothing to this one. */
   readonly passesForeignHeader: (name: string) => boolean;
   readonly passesReplyHeader: (name: string) => boolean;
-  /** Those among them that the operator has listed: they pass on translated calls too. Undefined where none is listed. */
+  /**
+   * The reply headers that the operator has listed. They also pass on translated calls. Undefined if none is listed.
+   */
   readonly forwardsReplyHeader: ((name: string) => boolean) | undefined;
   readonly acceptsStreamOptions: boolean;
-  /** Whether it takes the spellings of its own clients, which the dialect's vendor refuses. */
+  /** Whether it accepts the spellings of its own clients, which the dialect's vendor refuses. */
   readonly takesOwnSpellings: boolean;
-  /** Whether attempts carry keys by which it knows one that is repeated. */
+  /** Whether attempts carry idempotency keys, by which it recognises a repeated request. */
   readonly takesIdempotencyKeys: boolean;
-  /** Whether requests may name what its vendor keeps, regardless of its owner. */
+  /** Whether requests may name objects that its vendor stores, regardless of their owner. */
   readonly passesStoredIds: boolean;
-  /** What it offers beside chats: its vendor's services with the operator's quirks over them. */
+  /** Its services besides chats: those of its vendor, changed by the operator's quirks. */
   readonly services: UpstreamServices;
-  /** What a model accepts here, by its name here: the vendor's facts with the operator's quirks over them. */
+  /** The capabilities of a model, by its name here: the vendor's facts, changed by the operator's quirks. */
   readonly traitsOf: (upstreamModel: string) => ModelTraits;
-  /** Whether the window of its models is the operator's own figure and no fact of the vendor's. Absent: no. */
+  /** Whether the operator, and not the vendor, has set the window of its models. Absent: no. */
   readonly setsContext?: boolean;
-  /** Whose proofs of reasoning this upstream makes and accepts. Equal at two upstreams exactly if one takes the other's. */
+  /**
+   * The origin of the reasoning proofs that this upstream makes and accepts. Two upstreams with the same origin accept
+   * each other's proofs.
+   */
   readonly proofOrigin: string;
   readonly client: UpstreamClient;
 };
 
-/** An upstream and the name that the model has there. */
+/** An upstream and the model's name there. */
 export type Target = {
   readonly upstream: Upstream;
   readonly upstreamModel: string;
-  /** The model of the configuration that this is a target of, where it has limits: what all its callers may use together. */
+  /** The configured model that this is a target of, if it has limits that all its callers share. */
   readonly model?: { readonly name: string; readonly limits: RateLimits };
-  /** Lower is tried first; targets of the same share the calls. Default: the place in the list, from 1. */
+  /**
+   * Lower values are called first; targets with the same value share the calls. Default: the position in the list, from
+   * 1.
+   */
   readonly priority?: number;
-  /** Its part of the calls of its priority, over 0. Default: 1. */
+  /** Its share of the calls of its priority, over 0. Default: 1. */
   readonly weight?: number;
   readonly when?: TargetConditions;
-  /** Set where they are not those of the settings. */
+  /** Set if they differ from the settings. */
   readonly timeouts?: TargetTimeouts;
-  /** What the operator says that the model is for. Absent: what is known of its vendor's models. */
+  /** The kind of the model, set by the operator. Absent: the known kind of the vendor's model. */
   readonly kind?: ModelKind;
 };
 
-/** The health subject of a target. */
 export function subjectOf({ upstream, upstreamModel }: Target): HealthSubject {
   return { upstreamId: upstream.id, credentialId: upstream.credentialId, upstreamModel };
 }
 
-/** What may differ from target to target. */
+/** The time limits that may differ between targets. */
 export type TimeoutOverrides = Partial<Pick<GatewayTimeouts, 'firstByteMs' | 'idleMs' | 'totalMs'>>;
 
-/** The timeouts of a target, complete, for streams and for whole replies. */
+/** All timeouts of a target, for streams and for whole replies. */
 export type TargetTimeouts = { readonly stream: GatewayTimeouts; readonly whole: GatewayTimeouts };
 
-/** Says which timeouts a target has: undefined where they are those of the settings. */
+/** Returns the timeouts of a target. Undefined if they are those of the settings. */
 export type TimeoutRule = (
   upstream: { readonly vendor: UpstreamVendor; readonly traitsOf: (upstreamModel: string) => ModelTraits },
   upstreamModel: string,
@@ -83,13 +90,14 @@ export type TimeoutRule = (
 ) => TargetTimeouts | undefined;
 
 /**
- * A stream of a model that does not think begins within seconds; one that has not after a minute will not. Models that think and whole replies
- * are silent for as long as they work.
+ * A stream of a model that does not reason begins within seconds; after a minute it never will. Reasoning models and
+ * whole replies are silent while they work.
  */
 const promptFirstByteMs = 60_000;
 
 /**
- * Makes the rule of a configuration. What a target or its model sets beats what is set for all, which beats the rule for streams.
+ * Makes the rule of a configuration. The settings of a target or its model override those for all, which override the
+ * rule for streams.
  * @param isFirstByteSet whether the operator set `firstByteMs` for all
  */
 export function createTimeoutRule(timeouts: GatewayTimeouts, isFirstByteSet: boolean): TimeoutRule {

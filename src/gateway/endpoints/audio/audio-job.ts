@@ -8,12 +8,12 @@ import type { UpstreamRequest } from '../../../platform/http/upstream-client.ts'
 import { boundAtTarget, type Purchase } from '../../attempts/books/bound-call.ts';
 import type { AttemptPlan, CallJob, OwnMeter } from '../../attempts/call-job.ts';
 import type { ReplyRelay } from '../../attempts/exchange/reply-relay.ts';
-import type { Wanted } from '../../attempts/routing/rank-targets.ts';
+import type { TargetRequirements } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { RelayedSound } from './audio-relay.ts';
 
 /** An upstream that has a route. */
-export function soundWanted(operation: AudioOperation): Wanted {
+export function soundWanted(operation: AudioOperation): TargetRequirements {
   return {
     kind: operation === 'speech' ? 'speech' : 'transcription',
     isOffered: ({ audio }) => audio?.[operation] !== undefined,

@@ -15,7 +15,7 @@ export type Refusal = { readonly status: number; readonly headers: ReplyHeaders;
 export function describeRefusal({ status, headers, body }: Refusal, { upstream }: Target, nowMs: number): GatewayError {
   const internal = `${upstream.id} answered ${status}`;
   if (status === 401 || status === 407) {
-    const message = 'the model service refuses the gateway; its operator has to renew the credential';
+    const message = "the model service rejects the gateway's credential; the operator must renew it";
     return new GatewayError('upstream_credentials_rejected', message, { internal });
   }
   const answer = membersOf(parseIfJson(body));

@@ -14,10 +14,10 @@ import type { ResponseTurn } from './responses/response-turn.ts';
 import {
   type Purchase,
   boundAtTarget,
-  boundDearest,
+  boundAtAnyTarget,
   forecastUsage,
   largestWindowTokens,
-  outputTokensAtFirst,
+  initialOutputTokens,
   withSentBound,
   withWholeWindow,
 } from '../../attempts/books/bound-call.ts';
@@ -72,7 +72,7 @@ export function takeChatCredit(
 
 /** The most that one attempt at a chat costs, at the most expensive of its targets. */
 export function boundChat(call: ChatPurchase, plan: HeldPlan): bigint {
-  return boundDearest(purchaseOf(call, plan), call.targets, (target) => forecastChat(call, plan, target));
+  return boundAtAnyTarget(purchaseOf(call, plan), call.targets, (target) => forecastChat(call, plan, target));
 }
 
 /** An attempt at a chat: its target, its request, and the parts of the request that decide its price. */
@@ -146,7 +146,7 @@ export function createStreamBudget(call: HeldChat, attempt: ChatAttempt): Stream
 }
 
 function forecastChat({ facts, settings, framing }: Omit<ChatPurchase, 'targets'>, { input }: HeldPlan, target: Target): UsageBounds {
-  const outputTokensDefault = outputTokensAtFirst(settings.credits ?? defaultCredits, framing !== undefined, target);
+  const outputTokensDefault = initialOutputTokens(settings.credits ?? defaultCredits, framing !== undefined, target);
   const bounds = forecastUsage({ facts, input, outputTokensDefault }, target);
   // A reply that only the upstream stores may be as long as its model can read.
   return facts.continues === undefined ? bounds : withWholeWindow(bounds, target);

@@ -1,6 +1,6 @@
 import type { WireRequest } from '../../../dialects/wire-request.ts';
 import type { GatewayError } from '../../../inference/gateway-error.ts';
-import type { CallJob, OwnAnswer, PlannedAttempt } from '../../attempts/call-job.ts';
+import type { CallJob, LocalAnswer, PlannedAttempt } from '../../attempts/call-job.ts';
 import type { UndeliveredFailure } from '../../attempts/exchange/exchange-context.ts';
 import { digestRequest } from '../../attempts/health/attempt.ts';
 import type { Target } from '../../attempts/routing/target.ts';
@@ -50,7 +50,7 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
     this.isFree = prepared.call.operation === 'count-tokens';
   }
 
-  plan(target: Target): ExchangePlan<Piece> | OwnAnswer | Promise<ExchangePlan<Piece> | OwnAnswer> {
+  plan(target: Target): ExchangePlan<Piece> | LocalAnswer | Promise<ExchangePlan<Piece> | LocalAnswer> {
     const bytes = this.#bytes ?? Buffer.from('{}');
     if (this.#request !== undefined) return this.#planFor(target, this.#request, bytes);
     return readAgain(bytes).then((body) => this.#planFor(target, toWireRequest(this.#prepared.call, body), bytes));
@@ -60,14 +60,14 @@ export class ChatJob<Piece = Buffer> implements CallJob<ExchangePlan<Piece>> {
     target: Target,
     request: WireRequest,
     bytes: Buffer,
-  ): ExchangePlan<Piece> | OwnAnswer | Promise<ExchangePlan<Piece> | OwnAnswer> {
+  ): ExchangePlan<Piece> | LocalAnswer | Promise<ExchangePlan<Piece> | LocalAnswer> {
     const planned = planAttempt(this.#services, this.#prepared, this.#form, { target, request, bytes, overflow: this.#overflow });
     return planned instanceof Promise ? planned.then((plan) => this.#orAnswer(plan)) : this.#orAnswer(planned);
   }
 
-  #orAnswer(plan: ExchangePlan<Piece> | EstimatedCount): ExchangePlan<Piece> | OwnAnswer {
+  #orAnswer(plan: ExchangePlan<Piece> | EstimatedCount): ExchangePlan<Piece> | LocalAnswer {
     if (plan.kind === 'exchange') return plan;
-    return { kind: 'own', answer: () => answerCount(this.#prepared.call, plan.inputTokens) };
+    return { kind: 'local', answer: () => answerCount(this.#prepared.call, plan.inputTokens) };
   }
 
   digest(): string {

@@ -9,7 +9,7 @@ import { type InputMeasure, measureInput } from '../../../inference/measure-inpu
 import { type TranslationNote, createTranslationNotes } from '../../../inference/translation-notes.ts';
 import { type JsonObject, type JsonValue, isJsonObject } from '../../../platform/json/json-value.ts';
 import type { StreamFraming } from '../../../platform/frames.ts';
-import { type SentRequest, forecastUsage, outputTokensAtFirst, withSentBound, withWholeWindow } from '../../attempts/books/bound-call.ts';
+import { type SentRequest, forecastUsage, initialOutputTokens, withSentBound, withWholeWindow } from '../../attempts/books/bound-call.ts';
 import { defaultCredits, defaultTools } from '../../settings/call-settings.ts';
 import { mayCall } from '../../admission/authenticate.ts';
 import { alwaysHealthy } from '../../attempts/health/health.ts';
@@ -99,7 +99,7 @@ function quoteAt({ settings, caller, bytes }: QuoteTarget<ChatServices>, chat: V
   const isNative = target.upstream.dialects.includes(chat.dialect.id);
   const translated = isNative ? undefined : translate({ caller }, chat, target);
   const facts = isNative && !chat.isLoop ? chat.facts : factsAsSent(chat, target, translated?.request);
-  const atFirst = outputTokensAtFirst(settings.credits ?? defaultCredits, chat.isStream, target);
+  const atFirst = initialOutputTokens(settings.credits ?? defaultCredits, chat.isStream, target);
   const held = chat.isStream && chat.facts.outputTokensMax === undefined ? chat.facts : facts;
   const quoted = {
     target,

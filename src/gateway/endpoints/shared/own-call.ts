@@ -5,7 +5,7 @@ import type { GatewayError } from '../../../inference/gateway-error.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 import { awaitReply, type WholeAnswer } from '../../replies/event-reply.ts';
-import { createUnheardReport } from '../../telemetry/call-report.ts';
+import { createSilentReport } from '../../telemetry/call-report.ts';
 import type { AdmittedCall, PlainCall, PlainServices } from './plain-call.ts';
 
 /** In whose books a call of the gateway's own is. */
@@ -64,7 +64,7 @@ export async function runOwnCall(
   const times = { acceptedAtMs: clock.nowMs(), startedMs: clock.monotonicMs() };
   const call = { callId: part?.rowId ?? newId('req'), caller: payer, settings, headers: {}, ...times, admission };
   let ended: { readonly entry: CallEntry; readonly error: GatewayError | undefined } | undefined;
-  const report = createUnheardReport((entry, error) => (ended = { entry, error }));
+  const report = createSilentReport((entry, error) => (ended = { entry, error }));
   const parent = part === undefined ? {} : { parentCallId: part.parentCallId };
   const answer = await awaitReply(signal, (response) => start({ ...call, ...parent, response, disconnect: undefined, report }));
   if (ended?.error !== undefined) throw ended.error;

@@ -11,11 +11,11 @@ import { reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { Admission } from '../../admission/overload/fair-gate.ts';
 import { readRequest } from '../../admission/read-request.ts';
 import type { AdmissionServices } from '../../admission/services.ts';
-import { boundDearest, type Purchase } from '../../attempts/books/bound-call.ts';
+import { boundAtAnyTarget, type Purchase } from '../../attempts/books/bound-call.ts';
 import type { AttemptedCall } from '../../attempts/call.ts';
 import { CallAttempts } from '../../attempts/call-attempts.ts';
 import type { AttemptPlan, CallJob } from '../../attempts/call-job.ts';
-import { rankSuitable, seeTargets, type Wanted } from '../../attempts/routing/rank-targets.ts';
+import { rankSuitable, seeTargets, type TargetRequirements } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
 import type { AttemptServices, GatewaySettings } from '../../attempts/services.ts';
 import { createByteSink } from '../../replies/connection-sink.ts';
@@ -49,7 +49,7 @@ export type AdmittedCall = {
 export type PlainCall = AdmittedCall & { readonly body: JsonObject };
 
 /** The parts of a call that differ between endpoints. */
-type PlainTask<Plan extends AttemptPlan> = Wanted & {
+type PlainTask<Plan extends AttemptPlan> = TargetRequirements & {
   readonly label: CallLabel;
   readonly voice: ErrorVoice;
   readonly facts: CallFacts;
@@ -121,7 +121,7 @@ export async function startPlainCall<Plan extends AttemptPlan>(
   try {
     const payer = { userName: caller.userName, keyId: caller.id };
     const purchase = { priceBook: routing.priceBook, requestedModel, acceptedAtMs, ...payer };
-    credit = await takeCredit(gateway, caller, acceptedAtMs, () => boundDearest(purchase, targets, bound()));
+    credit = await takeCredit(gateway, caller, acceptedAtMs, () => boundAtAnyTarget(purchase, targets, bound()));
     const framing = task.framing ?? (facts.stream ? 'sse' : undefined);
     const attempted = { ...call, label, facts, framing, targets, taken: reserved, credit };
     const sink = createByteSink({ ...call, voice, framing });

@@ -8,7 +8,7 @@ import type { Target } from '../../attempts/routing/target.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { CallFacts } from '../../../inference/call-facts.ts';
 import { alwaysHealthy } from '../../attempts/health/health.ts';
-import { type Wanted, rankSuitable } from '../../attempts/routing/rank-targets.ts';
+import { type TargetRequirements, rankSuitable } from '../../attempts/routing/rank-targets.ts';
 
 /** A request of which the price is computed. It is never sent. */
 export type QuoteTarget<Services = unknown> = {
@@ -80,7 +80,7 @@ export function fitTargets(targets: readonly Target[], fit: (target: Target) => 
 export function rankRouted(
   { gateway, settings, caller, headers }: QuoteTarget<Pick<AttemptServices, 'clock'>>,
   facts: CallFacts,
-  requirements: Wanted,
+  requirements: TargetRequirements,
 ): readonly Target[] {
   const nowMs = gateway.clock.monotonicMs();
   const call = { table: settings.routing, facts, headers, caller, health: alwaysHealthy, nowMs, random: () => 0 };

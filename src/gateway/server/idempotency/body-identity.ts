@@ -1,21 +1,25 @@
 import { createHash, type Hash } from 'node:crypto';
 
-/** Takes in a body while it comes, and tells what is safe to hand on before the request is known. */
+/** Reads a body while it arrives, and returns the part that may be passed on before the request is identified. */
 export type BodyIdentity = {
-  /** What may be handed on by now. Of a form its closing boundary is kept back: programs that read forms take it for the end. */
+  /**
+   * The bytes that may be passed on now. The closing boundary of a form is held back, because readers of forms take it
+   * for the end.
+   */
   readonly piece: (bytes: Buffer) => Buffer | undefined;
-  /** The end of the body: what tells this request from others, and what was kept back. */
+  /** The end of the body: the digest that identifies the request, and the bytes that were held back. */
   readonly finish: () => { readonly digest: Buffer; readonly rest: Buffer | undefined };
 };
 
-/** As the interfaces of forms have it: RFC 2046, section 5.1.1. */
+/** The line end of forms: RFC 2046, section 5.1.1. */
 const lineEnd = '\r\n';
 const boundaryPattern = /^multipart\/[^;]+;(?:.*;)?\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i;
 
 /**
- * Begins to identify a request by its method, its path with what the query asks for, and its body.
+ * Begins to identify a request by its method, its path with the query, and its body.
  * @param head method and target, without credentials
- * @param contentType of the body: forms are identified by the content of their parts, because clients draw a new boundary each time
+ * @param contentType of the body: forms are identified by the content of their parts, because clients choose a new
+ * boundary each time
  */
 export function identifyBody(head: readonly string[], contentType: string | undefined): BodyIdentity {
   const whole = createHash('sha256');
@@ -32,16 +36,19 @@ export function identifyBody(head: readonly string[], contentType: string | unde
   };
 }
 
-/** Cuts a form at its boundaries and hashes what lies between them. What follows the closing one belongs to nothing. */
+/** Splits a form at its boundaries and hashes the parts. Bytes after the closing boundary do not count. */
 class FormIdentity implements BodyIdentity {
   readonly #whole: Hash;
   readonly #delimiter: Buffer;
   #part = createHash('sha256');
-  /** What may be the beginning of a delimiter. A delimiter begins a line; the line's end before the first is not in the body. */
+  /**
+   * The possible beginning of a delimiter. A delimiter begins a line; the line end before the first one is not in the
+   * body.
+   */
   #tail: Buffer = Buffer.from(lineEnd);
   /** Bytes at the beginning of the next window that are not in the body. */
   #added = lineEnd.length;
-  /** The closing delimiter, once it has come. */
+  /** The closing delimiter, after it has arrived. */
   #closing: Buffer | undefined;
 
   constructor(whole: Hash, boundary: string) {
@@ -57,7 +64,7 @@ class FormIdentity implements BodyIdentity {
     for (;;) {
       const found = window.indexOf(this.#delimiter, at);
       if (found === -1) return this.#pass(window, at, Math.max(at, window.length - length + 1));
-      // Whether it closes the form stands in the two bytes behind it.
+      // The two bytes behind it show whether it closes the form.
       if (window.length < found + length + 2) return this.#pass(window, at, found);
       this.#part.update(window.subarray(at, found));
       this.#endPart();
@@ -69,14 +76,14 @@ class FormIdentity implements BodyIdentity {
     }
   }
 
-  /** Hands on what comes before `end`; the rest waits for what follows it. */
+  /** Passes on the bytes before `end`. The rest waits for more. */
   #pass(window: Buffer, from: number, end: number): Buffer | undefined {
     this.#part.update(window.subarray(from, end));
     this.#tail = Buffer.from(window.subarray(end));
     return this.#own(window.subarray(0, end));
   }
 
-  /** What of the beginning of a window stood in the body. */
+  /** The bytes of a window that are in the body. */
   #own(bytes: Buffer): Buffer | undefined {
     const added = Math.min(this.#added, bytes.length);
     this.#added -= added;

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 
 import type { ClientReply } from '../../replies/client-reply.ts';
-import { RecordedReply, type ReplyTape } from './recorded-reply.ts';
+import { RecordedReply, type ReplyListener } from './recorded-reply.ts';
 
 /** A client's connection that takes and leaves as the test says. */
 class FakeClient extends EventEmitter {
@@ -52,7 +52,7 @@ class FakeClient extends EventEmitter {
   }
 }
 
-type Tape = ReplyTape & {
+type Tape = ReplyListener & {
   text: string;
   keepsUp: boolean;
   room: PromiseWithResolvers<void>;

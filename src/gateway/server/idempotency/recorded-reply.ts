@@ -2,12 +2,12 @@ import { EventEmitter } from 'node:events';
 
 import type { ClientReply } from '../../replies/client-reply.ts';
 
-/** What listens to a reply while it is sent. */
-export type ReplyTape = {
-  /** False when it does not keep up: `whenRoom` tells when to go on. */
+/** Receives a reply while it is sent. */
+export type ReplyListener = {
+  /** False if it does not keep up: wait for `whenRoom`. */
   readonly add: (bytes: Buffer) => boolean;
   readonly whenRoom: () => Promise<void>;
-  /** The reply is over. What it returns has to be done before the client is told so. */
+  /** The reply is over. The client receives its end after the returned promise. */
   readonly ended: (end: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
@@ -16,15 +16,16 @@ export type ReplyTape = {
 };
 
 /**
- * A client's reply that can be recorded. Until it is, everything goes to the client as it comes and whoever writes sees the client as it is. From then on the reply
- * belongs to whoever may ask for it again: when its client leaves, or reads too slowly, it is written to its end all the same.
+ * A client's reply that can be recorded. Before `record`, everything goes straight to the client. From then on the
+ * reply also belongs to later repetitions: it is written to its end even if its client disconnects, or reads too
+ * slowly.
  */
 export class RecordedReply implements ClientReply {
   readonly #client: ClientReply;
-  /** How long a client may keep the reply waiting. */
+  /** How long a client may delay the reply. */
   readonly #patienceMs: number;
   readonly #emitter = new EventEmitter();
-  #tape: ReplyTape | undefined;
+  #tape: ReplyListener | undefined;
   #status = 200;
   #headers: Record<string, string> = {};
   #isHeadWritten = false;
@@ -34,7 +35,7 @@ export class RecordedReply implements ClientReply {
   #isDraining = false;
   readonly #left = Promise.withResolvers<void>();
 
-  /** @param patienceMs shorter than whoever writes waits for a slow client: it must not give up a reply that is recorded */
+  /** @param patienceMs shorter than the stall limit of the writer, which must not abort a recorded reply */
   constructor(client: ClientReply, patienceMs: number) {
     this.#client = client;
     this.#patienceMs = patienceMs;
@@ -45,8 +46,8 @@ export class RecordedReply implements ClientReply {
     });
   }
 
-  /** Begins to record. To be called before anything is written. */
-  record(tape: ReplyTape): void {
+  /** Begins to record. Call it before anything is written. */
+  record(tape: ReplyListener): void {
     this.#tape = tape;
   }
 
@@ -110,7 +111,7 @@ export class RecordedReply implements ClientReply {
   }
 
   async #drain(waits: readonly Promise<void>[]): Promise<void> {
-    // Whoever pauses is told once.
+    // The writer resumes after one `drain`.
     if (this.#isDraining) return;
     this.#isDraining = true;
     await Promise.all(waits);
@@ -118,7 +119,7 @@ export class RecordedReply implements ClientReply {
     this.#emitter.emit('drain');
   }
 
-  /** Resolves when the client has taken what was written, or is not waited for any more. */
+  /** Resolves when the client has received everything, or is not waited for any more. */
   async #clientDrained(): Promise<void> {
     const drained = Promise.withResolvers<void>();
     this.#client.once('drain', drained.resolve);
@@ -182,7 +183,7 @@ export class RecordedReply implements ClientReply {
     return this;
   }
 
-  /** Whether what is written goes to no client any more. */
+  /** Whether no client receives the reply any more. */
   #hasNoClient(): boolean {
     return this.#isAlone || this.#client.destroyed;
   }
@@ -196,7 +197,7 @@ export class RecordedReply implements ClientReply {
   #close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    // As with a connection: who ends a reply is told of its end later, not while ending it.
+    // As on a connection, `close` follows later, not during the call that ends the reply.
     setImmediate(() => this.#emitter.emit('close'));
   }
 }

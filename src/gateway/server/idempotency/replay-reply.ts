@@ -4,23 +4,23 @@ import type { StoredReply } from '../../../billing/idempotency/stored-reply.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import type { ClientReply } from '../../replies/client-reply.ts';
 
-/** The id of the request that repeated another. */
+/** The header with the id of the request that repeats another. */
 const replayIdHeader = 'x-weir-replay-request-id';
 
 type Replay = {
   readonly reply: StoredReply;
   readonly response: ClientReply;
   readonly callId: string;
-  /** Where the caller stands with its limits now. */
+  /** The caller's present limits. */
   readonly limitHeaders: Readonly<Record<string, string>>;
   readonly stalledReaderMs: number;
-  /** Aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 };
 
 /**
- * Gives an answer once more, byte for byte, under the id of the call that it was.
- * @throws GatewayError as long as nothing was sent
+ * Repeats an answer byte for byte, under the id of its call.
+ * @throws GatewayError if nothing was sent yet
  */
 export async function replayReply(replay: Replay): Promise<void> {
   const { reply, response, callId, limitHeaders } = replay;
@@ -35,13 +35,13 @@ export async function replayReply(replay: Replay): Promise<void> {
     for await (const piece of pieces) await write(replay, piece);
     response.end();
   } catch (error) {
-    // The status has gone: an answer that is cut off is all that can still be said.
+    // The status was sent, so the failure can only cut the answer off.
     response.destroy();
     if (!(error instanceof GatewayError)) throw error;
   }
 }
 
-/** Whether a header says how things stood when the answer was given, or belongs to its connection. */
+/** Whether a header depends on the time of the answer, or on its connection. */
 function isOfTheMoment(name: string): boolean {
   return isUpstreamLimit(name) || name === 'connection' || name === 'date' || name === 'transfer-encoding';
 }
@@ -63,5 +63,5 @@ async function write({ response, signal, stalledReaderMs }: Replay, piece: Buffe
 }
 
 function hasLeft(): GatewayError {
-  return new GatewayError('request_timeout', 'the client has left, or does not read its reply');
+  return new GatewayError('request_timeout', 'the client disconnected, or does not read its reply');
 }

@@ -16,15 +16,15 @@ import { reserveCall } from '../../admission/limits/reserve-call.ts';
 import type { RequestTarget } from '../../admission/read-request.ts';
 import type { CallReport } from '../../telemetry/call-report.ts';
 import { type BodyIdentity, identifyBody } from './body-identity.ts';
-import { judgeReply } from './judge-reply.ts';
+import { decideKey } from './decide-key.ts';
 import { readIdempotencyKey } from '../../admission/read-idempotency-key.ts';
 import { RecordedReply } from './recorded-reply.ts';
 import { replayReply } from './replay-reply.ts';
 
-/** A store that does not answer must not keep a client from its answer. */
+/** A store that does not respond must not delay the client's answer any longer. */
 const releaseMsMax = 2000;
 
-/** A request and what becomes of it: where its reply goes, and the report that its route begins. */
+/** A request, the destination of its reply, and the report that its route begins. */
 export type RepeatableRequest = {
   readonly request: IncomingMessage;
   response: ClientReply;
@@ -32,7 +32,7 @@ export type RepeatableRequest = {
   readonly report: CallReport | undefined;
 };
 
-/** A route that is served once for each key, and what runs it. */
+/** A route that is served once for each key, and the function that runs it. */
 export type ServedRoute = {
   readonly identifiedBy: RequestIdentity;
   readonly target: RequestTarget;
@@ -40,7 +40,7 @@ export type ServedRoute = {
 };
 
 /**
- * Serves a request that its client may repeat: the first time by its route, and from then on by the answer that it was given.
+ * Serves a request that its client may repeat: first by its route, and later by the recorded answer.
  * @throws GatewayError as the route does, or because of the key
  */
 export async function serveOnce(
@@ -54,7 +54,7 @@ export async function serveOnce(
   await new RepeatableCall({ gateway, idempotency, handled, served, name }).serve();
 }
 
-/** Whether the route will read a body. What has none is identified by its path. */
+/** Whether the route will read a body. A request without one is identified by its path. */
 function readsBody({ headers }: IncomingMessage, identifiedBy: RequestIdentity): boolean {
   if (identifiedBy === 'path') return false;
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? '0') > 0;
@@ -68,7 +68,10 @@ type Parts = {
   readonly name: string;
 };
 
-/** One request with a key. Its route runs until the body is whole; only then it is known whether the request was made before. */
+/**
+ * One request with a key. Its route runs until the body is complete; only then is it known whether the request was made
+ * before.
+ */
 class RepeatableCall {
   readonly #parts: Parts;
   readonly #reply: RecordedReply;
@@ -79,10 +82,10 @@ class RepeatableCall {
   constructor(parts: Parts) {
     this.#parts = parts;
     const { handled, gateway } = parts;
-    // Whoever writes waits this long for a slow client; a reply that is recorded does without it before.
+    // Writers wait this long for a slow client. A recorded reply continues without the client before that.
     this.#reply = new RecordedReply(handled.response, gateway.settings().timeouts.stalledReaderMs / 2);
     handled.response = this.#reply;
-    this.#reply.on('close', () => this.#left.abort(new GatewayError('request_timeout', 'the client has left')));
+    this.#reply.on('close', () => this.#left.abort(new GatewayError('request_timeout', 'the client disconnected')));
   }
 
   async serve(): Promise<void> {
@@ -98,7 +101,7 @@ class RepeatableCall {
     try {
       await served.run();
     } catch (error) {
-      // A route whose request was answered in another way only knows that the body never ended.
+      // A route whose request was answered here only sees that its body never ends.
       if (this.#refusal !== undefined) throw this.#refusal.error;
       if (!this.#isReplayed) throw error;
     }
@@ -120,10 +123,13 @@ class RepeatableCall {
     request.watchBody({ piece: identity.piece.bind(identity), whole: () => void decide() });
   }
 
-  /** Finds out whether the request was made before, and answers it then. @throws GatewayError */
+  /**
+   * Checks whether the request was made before, and then repeats the answer.
+   * @throws GatewayError
+   */
   async #begin(digest: Uint8Array): Promise<void> {
     const { gateway, idempotency, handled, served, name } = this.#parts;
-    // It was refused while its body came.
+    // It was refused while its body arrived.
     if (this.#isAnswered()) return;
     const caller = await findCaller(gateway, handled.request, served.target.queryKeys);
     const signal = this.#left.signal;
@@ -143,15 +149,15 @@ class RepeatableCall {
       add: claim.add,
       whenRoom: claim.whenRoom,
       ended: ({ status, headers, isBroken }) => {
-        const verdict = judgeReply({ status, isBroken, entry: handled.report?.entry });
-        const done = verdict === 'keep' ? claim.keep({ status, headers }) : claim[verdict]();
-        // A client that is told that nothing was done may use its key at once, for what it likes.
-        return verdict === 'release' ? waitFor(done, releaseMsMax).catch(() => {}) : undefined;
+        const disposition = decideKey({ status, isBroken, entry: handled.report?.entry });
+        const done = disposition === 'keep' ? claim.keep({ status, headers }) : claim[disposition]();
+        // A client that learns that nothing was done may use its key for another request at once.
+        return disposition === 'release' ? waitFor(done, releaseMsMax).catch(() => {}) : undefined;
       },
     });
   }
 
-  /** A repetition counts as a request of its caller, and uses nothing else. */
+  /** A repetition counts as one request of its caller, and uses nothing else. */
   async #replay(caller: ApiKey, reply: StoredReply): Promise<void> {
     const { gateway, handled, served } = this.#parts;
     const { limiter, clock } = gateway;

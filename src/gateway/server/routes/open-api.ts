@@ -13,7 +13,7 @@ const securitySchemes = {
   keyQuery: { type: 'apiKey', in: 'query', name: 'key' },
 };
 
-/** The largest stand first among the schemas. */
+/** The largest endpoints come first among the schemas. */
 const firstSchemas = ['audio', 'videos'];
 
 type PathItem = Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ export function gatewayOpenApi(): object {
       title: 'Weir gateway',
       version: '1',
       description:
-        'Model interfaces of several vendors under one address. Request schemas are those of the documented mode; the compatible mode accepts what the vendors accept besides.',
+        'Model interfaces of several vendors under one address. Request schemas are those of the documented mode; the compatible mode also accepts requests that only the vendors accept.',
     },
     paths,
     webhooks: Object.assign({}, ...described.map(({ webhooks }) => webhooks)) as PathItem,

@@ -5,13 +5,13 @@ import type { CallEntry } from '../../../billing/ledger/call-entry.ts';
 import type { CallReport, CallStart } from '../call-report.ts';
 import type { Telemetry } from '../telemetry.ts';
 
-/** A client's reply for tests, as far as reports look at it. */
+/** A client's reply for tests, with the members that reports read. */
 class FakeReply extends EventEmitter {
   headersSent = false;
   statusCode = 200;
   destroyed = false;
 
-  /** @param status undefined where the client left before one was sent */
+  /** @param status undefined if the client disconnected before one was sent */
   close(status: number | undefined): void {
     this.headersSent = status !== undefined;
     this.statusCode = status ?? 200;
@@ -47,7 +47,7 @@ export const fakeEntry: CallEntry = {
 
 export type FakeCall = { readonly report: CallReport; readonly reply: FakeReply };
 
-/** Begins a call, with these headers of its client. */
+/** Begins a call with these headers of its client. */
 export function beginFakeCall(
   telemetry: Telemetry,
   headers: Readonly<Record<string, string>> = {},
@@ -65,7 +65,7 @@ export function beginFakeCall(
   return { report, reply };
 }
 
-/** Lets a call go its whole road, to the end that its entry says. */
+/** Runs a call completely, to the end that its entry describes. */
 export function tellFakeCall(telemetry: Telemetry, entry: CallEntry, status: number | undefined = 200): void {
   const { report, reply } = beginFakeCall(telemetry);
   report.caller = { userName: entry.userName, name: entry.keyName };

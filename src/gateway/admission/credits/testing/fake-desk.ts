@@ -1,6 +1,6 @@
 import type { CreditDesk, CreditHold, CreditRefusal } from '../../../../billing/credits/credit-desk.ts';
 
-/** A desk with one pot of money, which counts what is held and how often each hold ends. */
+/** A desk with one pot. It counts the held money and the ends of each hold. */
 export class FakeDesk implements CreditDesk {
   availableNanoUsd: bigint;
   chargedNanoUsd = 0n;
@@ -8,11 +8,11 @@ export class FakeDesk implements CreditDesk {
   /** Holds that have not ended. */
   open = 0;
   holds = 0;
-  /** Calls of `end` on a hold that had ended already. */
+  /** Calls of `end` on a hold that had already ended. */
   endedAgain = 0;
-  /** Set to have the store asked for everything. */
+  /** Set to make every request go to the store. */
   isSlow = false;
-  /** Set to have everything refused. */
+  /** Set to refuse every request. */
   refusal: CreditRefusal | undefined;
 
   constructor(limitNanoUsd: bigint) {

@@ -84,7 +84,7 @@ async function settleAudioShape(shape: AudioShape): Promise<CallEntry> {
   const opening = { ...corpusCall, requestedModel: model, upstreamModel: model, dialect: 'openai-audio', vendor: 'openai', stream: false };
   const job = createAudioJob(asked, { callId: 'req_1', clock: fake.context.clock, purchase: { priceBook: corpusPrices, ...opening } });
   const plan = await job.plan(target);
-  if (plan.kind === 'own') throw new Error('sound is made by upstreams');
+  if (plan.kind === 'local') throw new Error('sound is made by upstreams');
   const { relay } = plan;
   const context = { ...fake.context, target, relay };
   const type = frames === undefined ? 'application/json' : 'text/event-stream';

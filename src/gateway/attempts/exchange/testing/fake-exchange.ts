@@ -22,7 +22,7 @@ const isList = (headers: Readonly<Record<string, string>> | readonly string[]): 
 const pairs = (list: readonly string[]): readonly (readonly [string, string])[] =>
   list.flatMap((name, index) => (index % 2 === 0 ? [[name, list[index + 1] ?? ''] as const] : []));
 
-/** A client's connection for tests: it keeps what is written, in the order of everything else that happens to the call. */
+/** A client's connection for tests. It records the writes among all other events of the call, in order. */
 class FakeResponse extends EventEmitter {
   readonly chunks: Buffer[] = [];
   status: number | undefined;
@@ -31,7 +31,7 @@ class FakeResponse extends EventEmitter {
   destroyed = false;
   writableEnded = false;
   writableFinished = false;
-  /** The time limit of the socket, which Node starts anew whenever bytes leave, and what happens at its end. */
+  /** The socket's time limit, which Node restarts whenever bytes leave, and its callback. */
   socketLimit: { readonly limitMs: number; readonly onEnd: () => void } | undefined;
   /** Set to let the next writes report a full buffer. */
   isFull = false;
@@ -79,7 +79,7 @@ class FakeResponse extends EventEmitter {
     this.emit('close');
   }
 
-  /** The client took everything, or went away before. */
+  /** The client received everything, or disconnected before. */
   close(): void {
     this.writableFinished = this.writableEnded;
     this.destroyed = true;
@@ -96,7 +96,7 @@ class FakeResponse extends EventEmitter {
   }
 }
 
-/** The upstream's side of a connection: what the gateway asked of it. */
+/** The upstream's side of a connection. It records the gateway's calls. */
 class FakeController implements UpstreamController {
   aborted = false;
   paused = false;
@@ -136,12 +136,15 @@ export type FakeExchangeOptions = {
   readonly takesOver?: boolean;
 };
 
-/** Everything an exchange works with, as fakes: a clock that tests move, a client, an upstream and an observer, all writing one history. */
+/**
+ * Everything that an exchange works with, as fakes with one history: a clock that tests move, a client, an upstream and
+ * an observer.
+ */
 export type FakeExchange = {
   readonly context: ExchangeContext;
   readonly response: FakeResponse;
   readonly controller: FakeController;
-  /** What happened, in order. */
+  /** The events in order. */
   readonly happened: string[];
   readonly outcomes: Outcome[];
   readonly handedOver: UndeliveredFailure[];

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../../platform/log.ts';
-import type { AskingCall } from '../health.ts';
+import type { HealthQuery } from '../health.ts';
 import { createHealth } from '../create-health.ts';
 import type { AttemptVerdict, Health, HealthSubject, TargetHealth } from '../health.ts';
 import type { HealthSettings } from '../health-settings.ts';
@@ -19,8 +19,8 @@ export const subject = (upstreamModel = 'm', credentialId = 'c', upstreamId = 'u
   upstreamModel,
 });
 
-/** Health with a clock that is moved by hand, for tests. Times out are exact: chance is in the middle, unless it is given. */
-export function setUpHealth(settings: Partial<HealthSettings> = {}, random: () => number = () => 0.5, isHeeded?: () => boolean) {
+/** Health with a clock that tests move. Durations are exact: random is in the middle by default. */
+export function setUpHealth(settings: Partial<HealthSettings> = {}, random: () => number = () => 0.5, avoidsFailing?: () => boolean) {
   const clock = { ms: 1000 };
   const lines: string[] = [];
   const write = (level: string) => (_fields: unknown, message: string) => void lines.push(`${level}: ${message}`);
@@ -30,7 +30,7 @@ export function setUpHealth(settings: Partial<HealthSettings> = {}, random: () =
     random,
     logger,
     settings,
-    ...(isHeeded === undefined ? {} : { isHeeded }),
+    ...(avoidsFailing === undefined ? {} : { avoidsFailing }),
   });
   const of = (upstreamModel?: string, credentialId?: string, upstreamId?: string): TargetHealth =>
     health.of(subject(upstreamModel, credentialId, upstreamId));
@@ -41,12 +41,12 @@ export function setUpHealth(settings: Partial<HealthSettings> = {}, random: () =
     clock,
     advance: (ms: number) => void (clock.ms += ms),
     /** One attempt that takes no time. */
-    attempt: (target: TargetHealth, verdict: AttemptVerdict, call?: AskingCall): void => {
+    attempt: (target: TargetHealth, verdict: AttemptVerdict, call?: HealthQuery): void => {
       const ticket = target.begin(call);
       ticket.headArrived();
       ticket.end(verdict);
     },
-    /** In a word: its state, or why it is unusable and for how many milliseconds. */
+    /** The state, or the reason why it is unusable and its milliseconds, as text. */
     see: (target: TargetHealth, caller?: string): string => {
       const seen = target.availability(clock.ms, caller);
       return seen.usable ? seen.state : `${seen.reason} ${Math.round(seen.againInMs)}`;

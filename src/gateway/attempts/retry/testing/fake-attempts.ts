@@ -122,16 +122,19 @@ export function createKnownCall(
   };
 }
 
-/** A call to targets of which each is named after its upstream, and a credential of it behind a `#`, with a journal that keeps everything and a clock that tests turn. */
+/**
+ * A call to targets named after their upstreams, with a credential after a `#`, a journal that stores everything, and a
+ * clock that tests control.
+ */
 export async function startAttempts(
   names: readonly string[] = ['a', 'b', 'c'],
   options: Partial<RetrySettings> & {
     readonly refusesOpening?: (attempt: number) => boolean;
-    /** Upstreams that cannot be asked for what is wanted. */
+    /** Upstreams that cannot take the request. */
     readonly unfit?: readonly string[];
-    /** Which failures another attempt may follow. */
+    /** The failures that another attempt may follow. */
     readonly mayFollow?: CallJob['mayFollow'];
-    /** What else is known of the call. */
+    /** Adds further facts to the call. */
     readonly enrich?: (known: PreparedCall) => PreparedCall;
   } = {},
 ) {
@@ -185,7 +188,7 @@ export async function startAttempts(
       handler.onResponseData(controller, Buffer.from(`{"error":{"message":"status ${status}"}}`));
       handler.onResponseEnd(controller);
     },
-    /** Lets a planned attempt be written down and sent. */
+    /** Lets a planned attempt be recorded and sent. */
     settle: async (ms = 0) => {
       attempts.check(fake.advance(ms));
       for (let turn = 0; turn < 5; turn += 1) await Promise.resolve();
@@ -195,7 +198,7 @@ export async function startAttempts(
 
 export type StartedAttempts = Awaited<ReturnType<typeof startAttempts>>;
 
-/** The last attempt answers to the end. */
+/** The last attempt answers completely. */
 export async function succeed(call: StartedAttempts): Promise<void> {
   call.answer(200);
   call.data(opening + content);
@@ -204,7 +207,7 @@ export async function succeed(call: StartedAttempts): Promise<void> {
   await call.settle();
 }
 
-/** Lets a target fail until it is left out. */
+/** Lets a target fail until it is avoided. */
 export function breakDown(call: StartedAttempts, upstreamId: string): void {
   for (let failure = 0; failure < 5; failure += 1) {
     call.gateway.health

@@ -4,17 +4,17 @@ import type { DialectId } from '../../../../dialects/dialect-id.ts';
 import { chatDialects } from '../../../../dialects/registry.ts';
 import type { VendorId } from '../../../../upstreams/upstream-vendor.ts';
 import { createFakeUpstream } from '../../exchange/testing/fake-exchange.ts';
-import { alwaysHealthy, type Availability, type KnownHealth } from '../../health/health.ts';
+import { alwaysHealthy, type Availability, type HealthReader } from '../../health/health.ts';
 import { type RankedCall, rankTargets } from '../rank-targets.ts';
 import { type ConfiguredModel, createRoutingTable, type RoutingTable } from '../routing-table.ts';
 import type { Target, Upstream } from '../target.ts';
 
 const priceBook = createPriceBook({ book: loadShippedPriceBook() });
 
-/** An upstream for tests; it speaks what its vendor speaks unless told otherwise. */
+/** An upstream for tests. It speaks the dialects of its vendor by default. */
 export function fakeUpstream(id: string, vendor: VendorId = 'openai-compatible', dialects?: readonly DialectId[]): Upstream {
-  const made = createFakeUpstream({ vendor }, { send: () => {}, close: () => Promise.resolve() });
-  return { ...made, id, credentialId: id, dialects: dialects ?? made.vendor.dialects };
+  const upstream = createFakeUpstream({ vendor }, { send: () => {}, close: () => Promise.resolve() });
+  return { ...upstream, id, credentialId: id, dialects: dialects ?? upstream.vendor.dialects };
 }
 
 /** A target of model `m` at an upstream of that name. */
@@ -28,11 +28,11 @@ export function fakeTable(targets: readonly Target[], more: Partial<ConfiguredMo
   return createRoutingTable({ upstreams, models: [{ name: 'm', targets, ordered: true, ...more }], priceBook, configuredAtMs: 0 });
 }
 
-/** What is known of a target: its state, how many calls are under way, and when one was last sent. */
+/** The health of a target: its state, its running calls, and when a call was last sent there. */
 export type FakeHealthState = { readonly availability?: Availability; readonly inFlight?: number; readonly lastSentMs?: number };
 
-/** Health by credential id; of others nothing bad is known. */
-export function fakeHealth(states: Readonly<Record<string, FakeHealthState>>): KnownHealth {
+/** Health by credential id. All other targets are healthy. */
+export function fakeHealth(states: Readonly<Record<string, FakeHealthState>>): HealthReader {
   return {
     of: ({ credentialId }) => {
       const { availability = { usable: true, state: 'healthy' }, inFlight = 0, lastSentMs = 0 } = states[credentialId] ?? {};
@@ -41,13 +41,12 @@ export function fakeHealth(states: Readonly<Record<string, FakeHealthState>>): K
   };
 }
 
-/** What a call for `m` is like: a chat completion that says `hello`, unless told otherwise. */
+/** The properties of a call for `m`. By default a chat completion that says `hello`. */
 export type FakeCall = Partial<Omit<RankedCall, 'dialect' | 'facts'>> & {
   readonly dialect?: DialectId;
   readonly facts?: Partial<RankedCall['facts']>;
 };
 
-/** Ranks a call. */
 export function rankFake(table: RoutingTable, call: FakeCall = {}): readonly Target[] {
   const { dialect = 'openai-chat', facts, ...more } = call;
   return rankTargets({

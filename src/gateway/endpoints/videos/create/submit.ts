@@ -133,7 +133,7 @@ function describeRejection({ status, body }: WholeReply, { upstream }: Target): 
     case 407: {
       // What the vendor does not want to make is the client's business, and goes the way of refusals.
       if (isModeration({ status, message: said.message, words: [] })) return undefined;
-      const message = 'the model service refuses the gateway; its operator has to renew the credential';
+      const message = "the model service rejects the gateway's credential; the operator must renew it";
       return new GatewayError('upstream_credentials_rejected', message, { internal });
     }
     case 402:

@@ -8,7 +8,7 @@ import type { VideoRequest } from '../../../../inference/video.ts';
 import type { UpstreamRequest } from '../../../../platform/http/upstream-client.ts';
 import type { Idempotency } from '../../../../tasks/task-store.ts';
 import type { SealedVideoRequest, VideoTask } from '../../../../tasks/video-task.ts';
-import type { AttemptPlan, CallJob, OwnAnswer } from '../../../attempts/call-job.ts';
+import type { AttemptPlan, CallJob, LocalAnswer } from '../../../attempts/call-job.ts';
 import { CallAttempts } from '../../../attempts/call-attempts.ts';
 import type { ExchangeObserver, Outcome } from '../../../attempts/exchange/exchange-context.ts';
 import { createUpstreamHeaders } from '../../../attempts/exchange/prepare-request.ts';
@@ -17,7 +17,7 @@ import { readPrices } from '../../../attempts/books/open-attempt.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { awaitReply } from '../../../replies/event-reply.ts';
 import { createByteSink } from '../../../replies/connection-sink.ts';
-import { createUnheardReport } from '../../../telemetry/call-report.ts';
+import { createSilentReport } from '../../../telemetry/call-report.ts';
 import type { NewVideoTask } from '../../../../tasks/submit-task.ts';
 import type { VideoTasks } from '../../../../tasks/create-video-tasks.ts';
 import { toReading } from '../upstream/video-upstreams.ts';
@@ -111,7 +111,7 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
       admission: { releaseBytes: () => {} },
       acceptedAtMs,
       startedMs: gateway.clock.monotonicMs(),
-      report: report ?? createUnheardReport(),
+      report: report ?? createSilentReport(),
     };
     try {
       await awaitReply(patient, (response) => {
@@ -181,13 +181,13 @@ export class VideoAttempts implements CallJob<SubmissionPlan> {
     return fateOf(error) === 'failed' && next !== failed;
   }
 
-  async record({ target, plan }: { readonly target: Target; readonly plan: SubmissionPlan }): Promise<ExchangeObserver | OwnAnswer> {
+  async record({ target, plan }: { readonly target: Target; readonly plan: SubmissionPlan }): Promise<ExchangeObserver | LocalAnswer> {
     // What the attempt before came to is settled, and nothing of it is left open.
     await this.#made?.catch(ignoreRefusal);
     const { task, type } = await this.#begin(target, plan).catch((error: unknown) => this.#endUnrecorded(error));
     if (type === 'existing') {
       this.#made = Promise.resolve({ task, ignored: [], isRepeated: true });
-      return { kind: 'own', answer: () => this.#answer?.() };
+      return { kind: 'local', answer: () => this.#answer?.() };
     }
     this.#open = task;
     const startedMs = this.#context.gateway.clock.monotonicMs();

@@ -16,12 +16,12 @@ import { StreamReply } from '../../../exchange/stream-reply.ts';
 import { createWholeReply } from '../../../exchange/whole-reply.ts';
 import { correctReport, settleCall } from '../../settle.ts';
 
-/** One way in which a server reports what a call used, and what has to come of it. */
+/** One form in which a server reports usage, and the expected result. */
 export type UsageShape = {
   readonly name: string;
-  /** Whose server it is, where it is not the one that the file is named by. */
+  /** The vendor of the server. Absent: the one that the file is named after. */
   readonly vendor?: VendorId;
-  /** A stream's frames: JSON, or a text for what is none, such as an end mark. */
+  /** The frames of a stream: JSON, or text that is not JSON, such as an end mark. */
   readonly frames?: readonly JsonValue[];
   /** A whole reply. */
   readonly reply?: JsonValue;
@@ -31,14 +31,14 @@ export type UsageShape = {
   readonly estimated?: boolean;
   readonly serviceTier?: string;
   readonly usage: Usage;
-  /** What it costs by `../fixtures/price-book.json`, worked out by hand. */
+  /** Its cost by `../fixtures/price-book.json`, computed by hand. */
   readonly nanoUsd: string;
 };
 
 const fixtures = join(import.meta.dirname, '../fixtures');
 const readFixture = (file: string): JsonObject => JSON.parse(readFileSync(join(fixtures, file), 'utf8')) as JsonObject;
 
-/** Prices that are the same at every vendor, so that only the counts make a difference. */
+/** Prices that are equal at every vendor, so that only counts differ. */
 export const corpusPrices = createPriceBook({ book: parsePriceBook(readFixture('price-book.json')) });
 
 /** The shapes of a file, each with its vendor. */
@@ -47,7 +47,7 @@ export function readShapes(file: string): readonly (UsageShape & { readonly vend
   return shapes.map((shape) => ({ vendor, ...shape }));
 }
 
-/** A call of which everything but its usage is the same: its request has 400 characters, which are 100 tokens where nobody counts them. */
+/** A call that always differs only in its usage. Its request has 400 characters, which are estimated as 100 tokens. */
 export const corpusCall: Omit<CallOpening, 'dialect' | 'vendor' | 'stream'> = {
   callId: 'req_1',
   acceptedAtMs: Date.UTC(2026, 5, 1),
@@ -82,10 +82,10 @@ export function encodeShape({ frames, reply }: UsageShape, dialect: DialectId, f
   return Buffer.from(JSON.stringify(frames));
 }
 
-/** How the bytes come. */
+/** The form in which the bytes arrive. */
 type Arrival = { readonly dialect: DialectId; readonly framing?: StreamFraming; readonly chunkBytes?: number };
 
-/** Sends a shape along the road of a call, from the upstream's bytes to the row of the ledger. */
+/** Sends a shape through a call, from the upstream's bytes to the ledger row. */
 export function settleShape(shape: UsageShape & { readonly vendor: VendorId }, arrival: Arrival): CallEntry {
   const { dialect, framing = 'sse' } = arrival;
   const isStream = shape.frames !== undefined;

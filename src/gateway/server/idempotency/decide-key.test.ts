@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { CallEnd } from '../../../billing/ledger/call-entry.ts';
-import { judgeReply, type Verdict } from './judge-reply.ts';
+import { decideKey, type KeyDisposition } from './decide-key.ts';
 
 type Row = readonly [
   what: string,
   status: number,
   isBroken: boolean,
   entry: readonly [CallEnd, number | undefined, bigint] | undefined,
-  Verdict,
+  KeyDisposition,
 ];
 
 const rows: readonly Row[] = [
@@ -46,5 +46,5 @@ for (const [what, status, isBroken, entry, verdict] of rows)
   test(`${what}: ${verdict}`, () => {
     const known = entry === undefined ? undefined : { end: entry[0], charge: { amountNanoUsd: entry[2], lines: [] } };
     const booked = known === undefined ? undefined : { ...known, ...(entry?.[1] === undefined ? {} : { upstreamStatus: entry[1] }) };
-    assert.equal(judgeReply({ status, isBroken, entry: booked }), verdict);
+    assert.equal(decideKey({ status, isBroken, entry: booked }), verdict);
   });
