@@ -58,13 +58,14 @@ function inThread(): string {
 try {
   for (const contestant of contestants) measure(contestant, { ...smallCall, connections: 32 }, secondsPerRound);
   const page = [
-    '# What the books cost a call',
+    '# The cost of the books per call',
     '',
-    'Written by `node bench/books.ts`. The figures include all threads, also that of the ledger; the lower quartile of alternating rounds. Without books no call is recorded, priced or booked;',
-    'everything else is the same.',
+    "Written by `node bench/books.ts`. All threads are counted, the ledger's too; the lower quartile of rounds in turn.",
+    'Without books no call is recorded, priced or booked; everything else is the same.',
     '',
     ...(quick ? works.slice(0, 1) : works).map(section),
-    "The same books in a thread without other work, with the journal on the disk and the copy for the store's thread: the cost of a call in the thread that all calls share.",
+    'The same books in a thread without other work, with the journal on the disk and the copy for the thread of the store:',
+    'the cost of a call for the thread that serves all calls.',
     '',
     inThread(),
   ].join('\n');

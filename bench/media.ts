@@ -72,7 +72,7 @@ async function costOfFiles(load: MediaLoad, id: string): Promise<void> {
   rmSync(folder, { recursive: true });
   const [weirMicros, bareMicros] = [percentilesOf(costs.weir).p50, percentilesOf(costs.bare).p50];
   row(
-    'CPU µs per MB of a file, beside node:http with a file stream',
+    'CPU µs per MB of a file, compared with node:http with a file stream',
     `${weirMicros.toFixed(0)} / ${bareMicros.toFixed(0)} (${(weirMicros / bareMicros).toFixed(2)})`,
   );
 }
@@ -123,8 +123,9 @@ const busy = loadavg()[0] ?? 0;
 const page = [
   '# Videos under load',
   '',
-  `Written by \`node bench/media.ts\`: the gateway on one core (${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}), upstreams and clients on the other, files in a directory.`,
-  `Load of the machine at the start: ${busy.toFixed(1)}. A poll is due at most 2, 5 or 8 s after the last one, by the age of its task.`,
+  `Written by \`node bench/media.ts\`: the gateway on one core (${cpus()[0]?.model ?? 'unknown processor'}, Node ${process.version}), upstreams and clients on the other.`,
+  `The files are in a directory. The load of the machine at the start was ${busy.toFixed(1)}. A poll is due at most 2, 5 or 8 s after the`,
+  'last one, by the age of its task.',
   '',
   '| What | Measured |',
   '|---|---|',

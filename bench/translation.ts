@@ -81,7 +81,8 @@ export function translationTable(): string {
   return [
     '## translated event',
     '',
-    'CPU µs for one event of a stream, median: reading its usage, decoding, encoding. Rows are what the upstream speaks, columns what the client speaks.',
+    "CPU µs for one event of a stream, median: reading its usage, decoding, encoding. Rows are the upstream's interface,",
+    "columns the client's.",
     '',
     `| | ${titles.join(' | ')} |`,
     `|---|${titles.map(() => '---|').join('')}`,

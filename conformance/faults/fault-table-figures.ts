@@ -26,7 +26,7 @@ type Part = {
 const parts: readonly Part[] = [
   { what: 'before content: the client never knows', gate: 'all', rows: beforeContent, check: assertInvisible },
   { what: 'after content: one honest error event, no second attempt', gate: 'all', rows: afterContent, check: assertHonest },
-  { what: "the caller's mistakes are told as they are", gate: 'all', rows: refusals, check: assertRefused },
+  { what: "the caller's mistakes are reported unchanged", gate: 'all', rows: refusals, check: assertRefused },
   { what: 'answers that are too large are not asked for again', gate: 'all', rows: tooLarge, check: assertTooLarge },
 ];
 

@@ -172,7 +172,7 @@ export const edgeCases: readonly TranslationCase[] = [
     expect: ({ to }) => (to === 'anthropic-messages' || to === 'gemini-generate-content' ? { notes: ['dropped *'] } : {}),
   },
   {
-    name: 'an answer that is no text',
+    name: 'an answer that is not text',
     section,
     skipsPassthrough: true,
     conversation: {

@@ -108,5 +108,5 @@ export const mediaCases: readonly TranslationCase[] = [
           ? {}
           : { received: { turns: ['user: Look:', `user: [audio/wav, ${samples.wavBytes} bytes]`] } },
   },
-  { name: 'a film', section, conversation: asked({ video: 'mp4' }), expect: () => ({ refused: '*' }) },
+  { name: 'a video', section, conversation: asked({ video: 'mp4' }), expect: () => ({ refused: '*' }) },
 ];

@@ -173,7 +173,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     expect: () => ({ refused: '*' }),
   },
   {
-    name: 'arguments that are no JSON',
+    name: 'arguments that are not JSON',
     section,
     skipsPassthrough: true,
     conversation: {
