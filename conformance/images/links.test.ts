@@ -68,7 +68,7 @@ describe('addresses of images whose models return bytes', () => {
       for (const headers of [{}, { authorization: `Bearer ${running.weir.apiKey}` }]) {
         const answer = await fetch(url, { headers });
         assert.equal(answer.status, 404, url.href);
-        assert.match(await answer.text(), /the link is not right, or has expired/);
+        assert.match(await answer.text(), /the link is invalid or has expired/);
       }
   });
 

@@ -1,5 +1,5 @@
 import { createSignedLinks } from '../../gateway/endpoints/shared/content/signed-links.ts';
-import type { PictureFiles } from '../../gateway/endpoints/images/picture-files.ts';
+import type { ImageFiles } from '../../gateway/endpoints/images/image-files.ts';
 import { deriveKey } from '../../platform/seal/sealer.ts';
 import type { MediaStorage } from '../../tasks/media/media-storage.ts';
 import type { Store } from '../../store/store.ts';
@@ -11,7 +11,7 @@ export function openPictures(parts: {
   readonly environment: Environment;
   readonly store: Store;
   readonly storage: MediaStorage;
-}): PictureFiles {
+}): ImageFiles {
   const { environment, store, storage } = parts;
   // The end of a link is that of its file.
   return { storage, store, links: createSignedLinks(deriveKey(loadStoreKey(environment), 'links of pictures'), Number.POSITIVE_INFINITY) };

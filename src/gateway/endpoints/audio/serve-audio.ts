@@ -59,7 +59,7 @@ async function serveTranscription(
 ): Promise<void> {
   const { headers, settings, caller } = call;
   const { uploads: spool, mediaMeter: meter } = gateway;
-  if (spool === undefined || meter === undefined) throw new GatewayError('route_not_found', 'this gateway takes no uploads');
+  if (spool === undefined || meter === undefined) throw new GatewayError('route_not_found', 'this gateway accepts no uploads');
   const form = await takeForm(gateway, { request, ...call }, spool);
   const { file } = form;
   try {

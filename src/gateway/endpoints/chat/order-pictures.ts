@@ -34,10 +34,10 @@ export function orderPictures({ callId, dialect, routing, caller, request }: Cha
   if (order === undefined) return undefined;
   const { chat, ...settings } = order;
   const notes = createTranslationNotes(codec.fieldNames, asksForStrict(caller, request.headers));
-  const asked = imageOfChat(chat, settings, notes);
+  const image = imageOfChat(chat, settings, notes);
   const framing = request.pathFraming ?? (chat.stream ? ('sse' as const) : undefined);
   const writing = { requestId: callId, requestedModel, framing };
   const write = (reply: ImageReply): Buffer => pictures.encode(reply, writing);
   const client = { label: id, dialect: id, voice, framing, write, replay: (reply: ImageReply) => [write(reply)] };
-  return { asked, notes: notes.list(), client };
+  return { request: image, notes: notes.list(), client };
 }

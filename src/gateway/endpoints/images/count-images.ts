@@ -7,17 +7,17 @@ import type { Target } from '../../attempts/routing/target.ts';
 import { imageInterfaceOf, imageTokens } from './bound-images.ts';
 
 /**
- * What pictures of a target are charged by. `reported`: nothing has a price, so that whatever its upstream counts is as
- * good.
+ * The unit by which images of a target are charged. `reported`: no unit has a price, so the unit of the upstream is
+ * used.
  */
 export type ChargedBy = 'pieces' | 'tokens' | 'reported';
 
-/** What is made up to one picture where its upstream counts nothing. */
+/** The usage of one image if the upstream reports none. */
 const piece = { outputImages: 1 };
-/** Each unfinished picture of a stream costs so many tokens. Source: the vendor's guide to image generation. */
+/** Tokens of each partial image of a stream. Source: the vendor's guide to image generation. */
 const partialImageTokens = 100;
 
-/** Servers of one's own count as they like: what has a price decides. */
+/** Self-hosted servers report tokens or images: the unit that has a price decides. */
 export function findChargedBy({ priceBook, requestedModel, acceptedAtMs }: Purchase, target: Target): ChargedBy {
   if (imageInterfaceOf(target).counting === 'by-piece') return 'pieces';
   const call = { vendor: target.upstream.vendor.id, upstreamModel: target.upstreamModel, requestedModel, acceptedAtMs };
@@ -25,52 +25,58 @@ export function findChargedBy({ priceBook, requestedModel, acceptedAtMs }: Purch
   return priceBook.prices(call, piece) ? 'pieces' : 'reported';
 }
 
-/** What is known of the pictures of a reply, or of a stream so far. */
+/** The images of a reply, or of a stream until now. */
 export type GeneratedImages = {
   readonly finished: number;
-  /** Unfinished ones that were shown. */
+  /** Partial images that were delivered. */
   readonly partial: number;
   readonly sources: number;
-  /** How they were made, as far as the upstream says. */
+  /** The settings that the upstream reports. */
   readonly settings: ImageSettings;
-  /** What the upstream reports, where it does. */
+  /** The usage that the upstream reports. */
   readonly reported: UsageReport | undefined;
 };
 
 /**
- * Counts pictures by what has a price. Tokens that nobody reported are estimated by size and quality, so that a broken
- * upstream is no free one.
+ * Counts images by the unit that has a price. Unreported tokens are estimated by size and quality, so that a broken
+ * upstream is not free.
  */
 export function countImages(
   made: GeneratedImages,
-  asked: ImageRequest,
+  request: ImageRequest,
   { counting }: ImageInterface,
   chargedBy: ChargedBy,
 ): UsageReport | undefined {
   const { finished, sources, reported } = made;
   const hasTokens = reported?.usage.outputTokens !== undefined;
-  if (chargedBy === 'tokens' && !hasTokens) return estimate(made, asked, counting === 'native' ? 'native' : 'by-size');
+  if (chargedBy === 'tokens' && !hasTokens) return estimate(made, request, counting === 'native' ? 'native' : 'by-size');
   if (chargedBy === 'tokens' || (chargedBy === 'reported' && hasTokens) || finished === 0) return reported;
   const usage = { outputImages: finished, ...(sources > 0 && { inputImages: sources }) };
   const { raw = null, replyParameters } = reported ?? {};
   return { usage, raw, trustworthy: true, ...(replyParameters !== undefined && { replyParameters }) };
 }
 
-/** Output that goes on behind what is reported makes it an estimate in the books. */
-function estimate(made: GeneratedImages, asked: ImageRequest, counting: 'by-size' | 'native'): UsageReport | undefined {
-  const tokens = tokensOf(made, asked, counting);
+/** `outputGoesOn` marks the usage as an estimate in the books. */
+function estimate(made: GeneratedImages, request: ImageRequest, counting: 'by-size' | 'native'): UsageReport | undefined {
+  const tokens = tokensOf(made, request, counting);
   if (tokens === 0) return made.reported;
   const { raw = null, replyParameters } = made.reported ?? {};
   const parameters = replyParameters === undefined ? {} : { replyParameters };
   return { usage: imageTokens(tokens), raw, trustworthy: true, outputGoesOn: true, ...parameters };
 }
 
-/** Tokens of pictures that were shown, by what is known of how they were made. */
-export function tokensOf({ finished, partial, settings }: GeneratedImages, asked: ImageRequest, counting: 'by-size' | 'native'): number {
+/** Tokens of the delivered images, by their reported or requested settings. */
+export function tokensOf({ finished, partial, settings }: GeneratedImages, request: ImageRequest, counting: 'by-size' | 'native'): number {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(settings.size ?? '') ?? [];
-  const size = width === undefined || height === undefined ? asked.size : { width: Number(width), height: Number(height) };
-  const quality = (['low', 'medium', 'high'] as const).find((word) => word === settings.quality) ?? asked.quality;
-  const { size: _size, quality: _quality, ...others } = asked;
-  const known = { ...others, ...(size !== undefined && { size }), ...(quality !== undefined && { quality }), count: 1, partialImages: 0 };
-  return finished * boundImageTokens(known, counting) + partial * partialImageTokens;
+  const size = width === undefined || height === undefined ? request.size : { width: Number(width), height: Number(height) };
+  const quality = (['low', 'medium', 'high'] as const).find((word) => word === settings.quality) ?? request.quality;
+  const { size: _size, quality: _quality, ...others } = request;
+  const measured = {
+    ...others,
+    ...(size !== undefined && { size }),
+    ...(quality !== undefined && { quality }),
+    count: 1,
+    partialImages: 0,
+  };
+  return finished * boundImageTokens(measured, counting) + partial * partialImageTokens;
 }

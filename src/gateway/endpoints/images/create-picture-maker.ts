@@ -10,6 +10,6 @@ import { quoteOrder } from './quote-images.ts';
 export function createPictureMaker(gateway: () => ImageServices): PictureMaker {
   return {
     make: (call, order) => makeImages(gateway(), call, order),
-    quote: (asked, order) => quoteOrder(asked, order, gateway().pictures !== undefined),
+    quote: (query, order) => quoteOrder(query, order, gateway().pictures !== undefined),
   };
 }

@@ -17,7 +17,7 @@ async function hold(bytes: number): Promise<{ readonly upload: SpooledUpload; re
   return { upload, held: new HeldUploads([{ name: 'image', place: 0, filename: 'a.png', declaredType: 'image/png', upload }]) };
 }
 
-test('a file is there for each attempt, and goes with its call', async () => {
+test('a file is available to each attempt, and is deleted with its call', async () => {
   const { upload, held } = await hold(300_000);
   const body = held.bodyOf(upload);
   for (const _attempt of [1, 2]) assert.equal(Buffer.concat(await Array.fromAsync(body.read())).length, 300_000);
@@ -26,7 +26,7 @@ test('a file is there for each attempt, and goes with its call', async () => {
   assert.equal(upload.isDiscarded, true);
 });
 
-test('a call that ends while an attempt is being sent leaves it its file', async () => {
+test('a call that ends while an attempt is sent leaves the file until the attempt ends', async () => {
   const { upload, held } = await hold(300_000);
   const pieces: Buffer[] = [];
   for await (const piece of held.bodyOf(upload).read()) {
@@ -37,7 +37,7 @@ test('a call that ends while an attempt is being sent leaves it its file', async
   assert.equal(upload.isDiscarded, true);
 });
 
-test('an attempt that is broken off does not keep it', async () => {
+test('an interrupted attempt releases the file', async () => {
   const { upload, held } = await hold(300_000);
   for await (const _piece of held.bodyOf(upload).read()) {
     held.end();

@@ -2,7 +2,7 @@ import type { StreamedBody } from '../../../platform/http/upstream-connection.ts
 import type { ReceivedUpload } from '../shared/receive-uploads.ts';
 import type { SpooledUpload } from '../shared/upload-spool.ts';
 
-/** The files of a form, which wait in the spool until neither their call nor an attempt that is being sent needs them. */
+/** The files of a form. They stay in the spool while their call or an attempt needs them. */
 export class HeldUploads {
   readonly #uploads: readonly SpooledUpload[];
   #readers = 0;
@@ -12,7 +12,7 @@ export class HeldUploads {
     this.#uploads = files.map(({ upload }) => upload);
   }
 
-  /** A file as attempts send it, each from its beginning. */
+  /** A file as a body; each attempt reads it from the start. */
   bodyOf(upload: SpooledUpload): StreamedBody {
     return { bytes: upload.bytes, read: () => this.#read(upload) };
   }
@@ -27,14 +27,14 @@ export class HeldUploads {
     }
   }
 
-  /** The call needs them no longer. Harmless when repeated. */
+  /** Releases them for the call. Repeated calls do nothing. */
   end(): void {
     this.#isOver = true;
     this.#discardUnneeded();
   }
 
   #discardUnneeded(): void {
-    // A file without a name is gone when its handle is, and a handle that cannot be closed is the process's to lose.
+    // The file has no name, so it disappears with its handle. If closing fails, the process keeps one handle.
     if (this.#isOver && this.#readers === 0) void Promise.allSettled(this.#uploads.map((upload) => upload.discard()));
   }
 }

@@ -10,38 +10,38 @@ import { startPlainCall } from '../shared/plain-call.ts';
 import { boundImages } from './bound-images.ts';
 import { createImageJob } from './image-job.ts';
 import type { ImageServices } from './image-services.ts';
-import { createPictureLinks, type PictureLinks } from './picture-files.ts';
+import { createImageLinks, type ImageLinks } from './image-files.ts';
 
-/** A request for pictures, and what its own interface says besides. */
+/** An image request of the image endpoint. */
 export type ImageOrder = PictureOrder & {
-  /** Scheme and host under which its client reaches the gateway, for addresses of pictures. Absent where it wants none. */
+  /** Scheme and host by which its client reaches the gateway, for image links. Absent if it gets none. */
   readonly baseUrl?: string;
-  /** Called when nothing of the request is needed any more. */
+  /** Called when the request is no longer needed. */
   readonly forget?: () => void;
 };
 
-/** What routing, limits and the books need to know of a request for pictures. */
+/** The facts of an image request, for routing, limits and the books. */
 export function imageFacts({ requestedModel, stream, prompt }: ImageRequest): CallFacts {
   return { requestedModel, stream, inputCharacters: prompt.length, needs: [] };
 }
 
-/** Makes a call for pictures, as `startPlainCall` does. */
+/** Starts an image call (see `startPlainCall`). */
 export async function makeImages(gateway: ImageServices, call: PictureCall, order: ImageOrder): Promise<void> {
   const { settings, caller, headers, admission } = call;
-  const { asked, client, notes, forget } = order;
+  const { request, client, notes, forget } = order;
   const { label, voice, framing } = client;
-  refusePrivateSources(asked, settings);
+  refusePrivateSources(request, settings);
   await startPlainCall(gateway, call, {
     kind: 'image',
     label,
     voice,
     framing,
-    facts: { ...imageFacts(asked), stream: framing !== undefined },
-    bound: () => (target) => boundImages(asked, target),
+    facts: { ...imageFacts(request), stream: framing !== undefined },
+    bound: () => (target) => boundImages(request, target),
     createJob: (purchase) =>
       createImageJob({
         ...call,
-        asked,
+        request,
         client,
         clientNotes: notes,
         strict: asksForStrict(caller, headers),
@@ -54,25 +54,25 @@ export async function makeImages(gateway: ImageServices, call: PictureCall, orde
   });
 }
 
-/** An upstream fetches what a request names. @throws GatewayError `invalid_value` for a picture in a private network */
+/** Upstreams fetch image URLs. @throws GatewayError `invalid_value` for a URL in a private network */
 function refusePrivateSources({ sources, mask }: ImageRequest, { allowsPrivateMedia }: GatewaySettings): void {
   if (allowsPrivateMedia === true) return;
   for (const [index, source] of sources.entries()) if (source.kind === 'url') checkAddress(source.url, `images[${index}].image_url`);
   if (mask?.kind === 'url') checkAddress(mask.url, 'mask.image_url');
 }
 
-/** What gives the pictures addresses. Undefined where none are wanted, or no files are kept. */
+/** Creates the links of the images. Undefined if the client wants none, or the gateway stores no files. */
 function openLinks(
   gateway: ImageServices,
   { callId, caller, settings }: PictureCall,
-  { asked, baseUrl }: ImageOrder,
-): PictureLinks | undefined {
+  { request, baseUrl }: ImageOrder,
+): ImageLinks | undefined {
   const { pictures: files, clock, logger, newId } = gateway;
-  if (files === undefined || baseUrl === undefined || asked.delivery !== 'url') return undefined;
+  if (files === undefined || baseUrl === undefined || request.delivery !== 'url') return undefined;
   const { limits, videos, images } = settings;
   const { linkHours } = images ?? defaultPictureSettings;
   return {
     checkRoom: () => checkMediaQuota({ store: files.store, caller, userBytesMax: videos.userBytesMax }),
-    link: createPictureLinks({ files, clock, logger, newId, callId, caller, baseUrl, linkHours, bytesMax: limits.replyBytesMax }),
+    link: createImageLinks({ files, clock, logger, newId, callId, caller, baseUrl, linkHours, bytesMax: limits.replyBytesMax }),
   };
 }

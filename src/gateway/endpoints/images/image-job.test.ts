@@ -14,7 +14,7 @@ import type { Target } from '../../attempts/routing/target.ts';
 import { boundImages } from './bound-images.ts';
 import { createImageJob } from './image-job.ts';
 import { imagesClient } from './images-client.ts';
-import type { LinkPictures } from './picture-files.ts';
+import type { LinkImages } from './image-files.ts';
 
 const acceptedAtMs = Date.UTC(2026, 10, 23);
 const purchase: Purchase = {
@@ -61,11 +61,11 @@ const upload = (text: string): ImageInput => ({
   },
 });
 
-const jobOf = (asked: ImageRequest, strict = false) =>
+const jobOf = (request: ImageRequest, strict = false) =>
   createImageJob({
     callId: 'req_1',
-    asked,
-    client: imagesClient(asked),
+    request,
+    client: imagesClient(request),
     clientNotes: [],
     headers: {},
     strict,
@@ -73,13 +73,13 @@ const jobOf = (asked: ImageRequest, strict = false) =>
     requestBytesMax: 1000,
     admission: { holdBytes: () => true },
   });
-async function planAt(target: Target, asked: ImageRequest = plain, strict = false): Promise<AttemptPlan> {
-  const plan = await jobOf(asked, strict).plan(target);
+async function planAt(target: Target, request: ImageRequest = plain, strict = false): Promise<AttemptPlan> {
+  const plan = await jobOf(request, strict).plan(target);
   assert.equal(plan.kind, 'exchange');
   return plan;
 }
 
-test('each target is asked at its own address, with its own credential and by its own name of the model', async () => {
+test('each target gets the request at its own path, with its own credential and model name', async () => {
   const seen = await Promise.all(targets.map(async (target) => (await planAt(target)).upstreamRequest));
   assert.deepEqual(
     seen.map(({ path }) => path),
@@ -97,9 +97,9 @@ test('each target is asked at its own address, with its own credential and by it
   assert.equal((JSON.parse(String(seen[1]?.body)) as { model: string }).model, 'grok-imagine-image');
 });
 
-test('an upload is read anew for each attempt: as a form where forms are taken, else as base64', async () => {
-  const asked: ImageRequest = { ...plain, operation: 'edit', sources: [upload('one')] };
-  const job = jobOf(asked);
+test('each attempt reads an upload again: as a form if the target takes forms, otherwise as base64', async () => {
+  const request: ImageRequest = { ...plain, operation: 'edit', sources: [upload('one')] };
+  const job = jobOf(request);
   for (const target of [targets[0], targets[2], targets[0]]) {
     const plan = (await job.plan(target as Target)) as AttemptPlan;
     const { body, streamedBody, headers } = plan.upstreamRequest;
@@ -109,28 +109,31 @@ test('an upload is read anew for each attempt: as a form where forms are taken, 
   }
 });
 
-test('uploads that are too much for JSON are refused, and the same form goes on to a target that takes it', async () => {
-  const asked: ImageRequest = { ...plain, operation: 'edit', sources: [upload('x'.repeat(1001))] };
-  await assert.rejects(planAt(targets[2] as Target, asked), (error) => error instanceof GatewayError && error.class === 'invalid_request');
-  await planAt(targets[0] as Target, asked);
+test('uploads that are too large for JSON are refused, and the same form goes to a target that takes forms', async () => {
+  const request: ImageRequest = { ...plain, operation: 'edit', sources: [upload('x'.repeat(1001))] };
+  await assert.rejects(
+    planAt(targets[2] as Target, request),
+    (error) => error instanceof GatewayError && error.class === 'invalid_request',
+  );
+  await planAt(targets[0] as Target, request);
 });
 
-test('strict translation refuses a target that would have to leave something out, and only that', async () => {
-  const asked: ImageRequest = { ...plain, quality: 'high' };
-  await assert.rejects(planAt(targets[1] as Target, asked, true), { code: 'untranslatable_field', param: 'quality' });
-  await planAt(targets[0] as Target, asked, true);
-  const { translation } = await planAt(targets[1] as Target, asked);
+test('strict translation refuses only targets that do not support a part of the request', async () => {
+  const request: ImageRequest = { ...plain, quality: 'high' };
+  await assert.rejects(planAt(targets[1] as Target, request, true), { code: 'untranslatable_field', param: 'quality' });
+  await planAt(targets[0] as Target, request, true);
+  const { translation } = await planAt(targets[1] as Target, request);
   assert.deepEqual([translation?.upstream.id, translation?.notes.list().length], ['xai-images', 1]);
 });
 
 const reply = (data: object): unknown => JSON.parse(JSON.stringify(data)) as unknown;
 const pictures = { data: [{ b64_json: 'AAAA' }, { b64_json: 'AAAA' }] };
 
-test('what is charged is what has a price, whatever the upstream counts', async () => {
+test('the unit that has a price is charged, whatever the upstream reports', async () => {
   const tokens = { input_tokens: 3, output_tokens: 200, total_tokens: 203 };
-  const asked: ImageRequest = { ...plain, count: 2, quality: 'low', size: { width: 1024, height: 1024 } };
+  const request: ImageRequest = { ...plain, count: 2, quality: 'low', size: { width: 1024, height: 1024 } };
   const usageAt = async (target: Target, usage?: object): Promise<Usage | undefined> =>
-    (await planAt(target, asked)).relay.readReply(reply({ ...pictures, usage })).usageReport?.usage;
+    (await planAt(target, request)).relay.readReply(reply({ ...pictures, usage })).usageReport?.usage;
   assert.deepEqual(await usageAt(targets[0] as Target), { outputTokens: 544, outputImageTokens: 544 }, 'tokens that nobody reported');
   assert.deepEqual(await usageAt(targets[0] as Target, tokens), { inputTokens: 3, outputTokens: 200, outputImageTokens: 200 });
   assert.deepEqual(await usageAt(targets[1] as Target, tokens), { outputImages: 2 }, 'tokens of a model that is paid by the picture');
@@ -139,7 +142,7 @@ test('what is charged is what has a price, whatever the upstream counts', async 
   assert.deepEqual(await usageAt(own, tokens), { inputTokens: 3, outputTokens: 200, outputImageTokens: 200 });
 });
 
-test('a reply without a picture is no success, and says why', async () => {
+test('a reply without an image is an error with the reason', async () => {
   const { relay } = await planAt(targets[3] as Target);
   const filtered = reply({ predictions: [{ raiFilteredReason: 'too red' }] });
   assert.throws(() => relay.writeReply(filtered, Buffer.alloc(0)), /too red/);
@@ -148,16 +151,16 @@ test('a reply without a picture is no success, and says why', async () => {
   assert.ok(other.readReply(reply({ error: { message: 'no' } })).error);
 });
 
-test('where addresses are wanted of a model that gives bytes they are the gateway’s, and bytes where its files cannot be kept', async () => {
+test('URLs of a model that returns bytes are links to the gateway, and bytes if the files cannot be stored', async () => {
   const wanted: ImageRequest = { ...plain, count: 2, delivery: 'url' };
   const jobWith = (isKept: boolean) => {
-    const link: LinkPictures = (images) => ({
+    const link: LinkImages = (images) => ({
       images: images.map(() => ({ content: { kind: 'url', url: 'https://weir.example/a' } })),
       keep: () => Promise.resolve(isKept),
     });
     return createImageJob({
       callId: 'req_1',
-      asked: wanted,
+      request: wanted,
       client: imagesClient(wanted),
       clientNotes: [],
       headers: {},
@@ -188,17 +191,17 @@ test('where addresses are wanted of a model that gives bytes they are the gatewa
     purchase,
     requestBytesMax: 1000,
     admission: { holdBytes: () => true },
-    asked: { ...wanted, stream: true },
+    request: { ...wanted, stream: true },
     client: imagesClient({ ...wanted, stream: true }),
     clientNotes: [],
   });
   await assert.rejects(async () => await stream.plan(targets[0] as Target), { param: 'response_format' });
 });
 
-test('a hold covers what a reply can come to, and a report beyond it is not believed', () => {
-  const asked: ImageRequest = { ...plain, count: 3, stream: true, partialImages: 3 };
+test('a hold covers the most that a reply can use, and a report above it is suspicious', () => {
+  const request: ImageRequest = { ...plain, count: 3, stream: true, partialImages: 3 };
   for (const target of targets) {
-    const { most, expected } = boundImages(asked, target);
+    const { most, expected } = boundImages(request, target);
     const held = boundAtTarget(purchase, target, { most });
     assert.ok(held > 0n, target.upstreamModel);
     const dearest =
@@ -210,7 +213,7 @@ test('a hold covers what a reply can come to, and a report beyond it is not beli
       usage: dearest,
     });
     assert.ok(held >= amountNanoUsd, target.upstreamModel);
-    const bound = jobOf(asked).bound({ target, plan: {} as AttemptPlan, pricingParameters: undefined });
+    const bound = jobOf(request).bound({ target, plan: {} as AttemptPlan, pricingParameters: undefined });
     assert.equal(bound.isSuspicious(expected, 0n), false, target.upstreamModel);
     assert.equal(bound.isSuspicious({ outputTokens: 1_000_000 }, 0n), true, target.upstreamModel);
   }

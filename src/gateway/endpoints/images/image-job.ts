@@ -18,48 +18,46 @@ import type { PictureClient } from '../shared/picture-maker.ts';
 import { boundImages, imageInterfaceOf } from './bound-images.ts';
 import { findChargedBy } from './count-images.ts';
 import { createImageRelay } from './image-relay.ts';
-import type { PictureLinks } from './picture-files.ts';
+import type { ImageLinks } from './image-files.ts';
 import { needsFiles, writeForTarget } from './write-for-target.ts';
 
-/** A request for pictures that is to be sent. */
-export type KnownImages = {
+/** An image request that can be sent. */
+export type PreparedImageRequest = {
   readonly callId: string;
-  readonly asked: ImageRequest;
-  /** Whose interface the reply is written in, and what reading the request from it changed or left out. */
+  readonly request: ImageRequest;
+  /** The interface of the client, and the notes of decoding the request. */
   readonly client: PictureClient;
   readonly clientNotes: readonly TranslationNote[];
   readonly headers: Readonly<Record<string, string | undefined>>;
-  /** Refuses a target that would have to leave something out. */
+  /** Refuses targets that do not support a part of the request. */
   readonly strict: boolean;
-  /** Its prices are those that it is held by. */
+  /** Has the prices that the hold used. */
   readonly purchase: Purchase;
-  /** Of uploads that are written as JSON. */
+  /** The maximum of uploads that are sent as JSON. */
   readonly requestBytesMax: number;
-  /** Whether this process has room for so much of them. */
+  /** Whether this process has memory for them. */
   readonly admission: Pick<Admission, 'holdBytes'>;
-  /** Called when nothing of the request is needed any more. */
+  /** Called when the request is no longer needed. */
   readonly forget?: (() => void) | undefined;
-  /** Keeps pictures and gives them addresses; absent where none are wanted, or no files are kept. */
-  readonly links?: PictureLinks | undefined;
+  /** Stores images and links them. Absent if the client wants no links, or the gateway stores no files. */
+  readonly links?: ImageLinks | undefined;
 };
 
-/** What the attempts of a call for pictures send, and what becomes of the replies. */
-export function createImageJob(known: KnownImages): CallJob {
-  const { callId, headers, strict, purchase, requestBytesMax, client, clientNotes, links, admission, forget } = known;
-  // The pictures of a request are let go of with it: what follows needs no more than their number.
-  let request: ImageRequest | undefined = known.asked;
-  const asked = withoutPictures(known.asked);
+/** Creates the job of an image call. */
+export function createImageJob(prepared: PreparedImageRequest): CallJob {
+  const { callId, headers, strict, purchase, requestBytesMax, client, clientNotes, links, admission, forget } = prepared;
+  // `forget` drops the source images with the request. Only their number is needed afterwards.
+  let full: ImageRequest | undefined = prepared.request;
+  const request = withoutPictures(prepared.request);
   const plan = async (target: Target): Promise<AttemptPlan> => {
-    if (request === undefined) throw new Error('a request for pictures is planned after it was let go of');
+    if (full === undefined) throw new Error('an image request was planned after it was dropped');
     const { form } = imageInterfaceOf(target);
     const own = createFieldNotes(strict);
     const notes = { list: () => [...clientNotes, ...own.list()] };
-    if (needsFiles(asked, target)) await links?.checkRoom();
-    const ready =
-      form === 'openai'
-        ? request
-        : await inlineUploads(request, { bytesMax: requestBytesMax, holdBytes: (more) => admission.holdBytes(more) });
-    const upstreamRequest = createRequest(writeForTarget(ready, target, own, links !== undefined), { headers, client }, target);
+    if (needsFiles(request, target)) await links?.checkRoom();
+    const sendable =
+      form === 'openai' ? full : await inlineUploads(full, { bytesMax: requestBytesMax, holdBytes: (more) => admission.holdBytes(more) });
+    const upstreamRequest = createRequest(writeForTarget(sendable, target, own, links !== undefined), { headers, client }, target);
     const chargedBy = findChargedBy(purchase, target);
     const isAdapted = form !== 'openai' || client.label !== 'openai-images' || notes.list().length > 0;
     return {
@@ -67,7 +65,7 @@ export function createImageJob(known: KnownImages): CallJob {
       upstreamRequest,
       relay: createImageRelay({
         callId,
-        asked,
+        request,
         client,
         target,
         chargedBy,
@@ -81,18 +79,18 @@ export function createImageJob(known: KnownImages): CallJob {
   return {
     isFree: false,
     plan,
-    uses: (target) => (findChargedBy(purchase, target) === 'pieces' ? { outputImages: asked.count } : {}),
-    digest: () => digestRequest(Buffer.from(JSON.stringify(asked))),
+    uses: (target) => (findChargedBy(purchase, target) === 'pieces' ? { outputImages: request.count } : {}),
+    digest: () => digestRequest(Buffer.from(JSON.stringify(request))),
     sent: () => {},
     forget: () => {
-      request = undefined;
+      full = undefined;
       forget?.();
     },
-    bound: (attempt) => boundUsage(asked, purchase, attempt),
+    bound: (attempt) => boundUsage(request, purchase, attempt),
   };
 }
 
-/** As the books name them. */
+/** The names in the books. */
 const interfaceNames = {
   openai: 'openai-images',
   xai: 'xai-images',
@@ -100,10 +98,10 @@ const interfaceNames = {
   imagen: 'imagen-predict',
 } as const satisfies Record<ImageInterface['form'], string>;
 
-/** The request with a place in place of each picture, which tells its length. */
-function withoutPictures(asked: ImageRequest): ImageRequest {
-  const { mask, ...others } = asked;
-  return { ...others, sources: asked.sources.map(placeOf), ...(mask !== undefined && { mask: placeOf(mask) }) };
+/** The request with a short placeholder for each source image. */
+function withoutPictures(request: ImageRequest): ImageRequest {
+  const { mask, ...others } = request;
+  return { ...others, sources: request.sources.map(placeOf), ...(mask !== undefined && { mask: placeOf(mask) }) };
 }
 
 function placeOf(input: ImageInput): ImageInput {
@@ -114,7 +112,7 @@ function placeOf(input: ImageInput): ImageInput {
 
 function createRequest(
   call: UpstreamImageCall,
-  { headers: own, client }: Pick<KnownImages, 'headers' | 'client'>,
+  { headers: own, client }: Pick<PreparedImageRequest, 'headers' | 'client'>,
   target: Target,
 ): UpstreamRequest {
   const { upstream } = target;
@@ -132,15 +130,17 @@ function createRequest(
   return { path: address, method: 'POST', headers: formHeaders, body: undefined, streamedBody: body };
 }
 
-/** Whether its errors and credentials are those of generate-content. */
+/** Whether its errors and credentials have the form of generate-content. */
 function isGoogles(form: ImageInterface['form']): boolean {
   return form === 'gemini' || form === 'imagen';
 }
 
-function boundUsage(asked: ImageRequest, purchase: Purchase, { target, pricingParameters }: PlannedAttempt): UsageBound {
-  const { most } = boundImages(asked, target);
+function boundUsage(request: ImageRequest, purchase: Purchase, { target, pricingParameters }: PlannedAttempt): UsageBound {
+  const { most } = boundImages(request, target);
   const isBeyond = (usage: Usage): boolean =>
-    countInput(usage) > countInput(most) || (usage.outputTokens ?? 0) > (most.outputTokens ?? 0) || (usage.outputImages ?? 0) > asked.count;
+    countInput(usage) > countInput(most) ||
+    (usage.outputTokens ?? 0) > (most.outputTokens ?? 0) ||
+    (usage.outputImages ?? 0) > request.count;
   return {
     isSuspicious: isBeyond,
     find: () => ({ most, nanoUsd: boundAtTarget(purchase, target, { most, pricingParameters }), provesCounts: true }),

@@ -17,72 +17,72 @@ import type { PictureClient } from '../shared/picture-maker.ts';
 import { boundImages, imageInterfaceOf } from './bound-images.ts';
 import { type ChargedBy, countImages } from './count-images.ts';
 import { createImageStream } from './image-stream.ts';
-import type { LinkPictures } from './picture-files.ts';
+import type { LinkImages } from './image-files.ts';
 
-/** A call at its target, as its replies are read. */
+/** A call at its target. */
 export type RelayedImages = {
   readonly callId: string;
-  readonly asked: ImageRequest;
+  readonly request: ImageRequest;
   readonly client: PictureClient;
   readonly target: Target;
   readonly chargedBy: ChargedBy;
-  /** What the request had to be changed by. */
+  /** Translation notes of the request. */
   readonly notes: readonly TranslationNote[];
   readonly createdAtMs: number;
-  /** Gives pictures addresses that are wanted and that the upstream does not give. Absent where none are wanted, or none can be given. */
-  readonly link?: LinkPictures | undefined;
+  /** Links the images. Absent if the client wants no links, or the gateway stores no files. */
+  readonly link?: LinkImages | undefined;
 };
 
 const passedHeaders = ['retry-after', 'retry-after-ms', 'x-should-retry'];
 
-/** Brings replies of an image interface into OpenAI's: whole ones, streams, and whole ones in place of a stream. */
+/** Translates replies of an image interface: whole replies, streams, and whole replies to a stream request. */
 export function createImageRelay(call: RelayedImages): ReplyRelay {
-  const { asked, client, target } = call;
+  const { request, client, target } = call;
   const made = imageInterfaceOf(target);
   const upstream = chatDialects[made.form === 'openai' || made.form === 'xai' ? 'openai-chat' : 'gemini-generate-content'];
   const createdAtSeconds = Math.floor(call.createdAtMs / 1000);
   let keep: (() => Promise<WrittenReply<Buffer> | undefined>) | undefined;
-  let known: { readonly reply: unknown; readonly images: ImageReply | undefined } | undefined;
-  // A reply has some megabytes: it is looked at once.
+  let cached: { readonly reply: unknown; readonly images: ImageReply | undefined } | undefined;
+  // A reply has megabytes, so it is read once.
   const read = (reply: unknown): ImageReply | undefined => {
-    if (known?.reply !== reply) known = { reply, images: isJsonObject(reply) ? readCounted(reply, call, made) : undefined };
-    return known?.images;
+    if (cached?.reply !== reply) cached = { reply, images: isJsonObject(reply) ? readCounted(reply, call, made) : undefined };
+    return cached?.images;
   };
   const write = <Written extends WrittenReply<Buffer>>(
     reply: unknown,
     bytes: Buffer,
     charged: ChargedUsage | undefined,
-    inWords: (told: ImageReply) => Written,
+    encode: (reply: ImageReply) => Written,
   ): Written => {
     const images = read(reply);
-    known = undefined;
-    if (images === undefined) throw holdsNone(target.upstream.id, bytes.length);
+    cached = undefined;
+    if (images === undefined) throw noImages(target.upstream.id, bytes.length);
     requireImages(images);
-    const told = tellCharged(images, charged);
+    const charges = withChargedUsage(images, charged);
     const linked = call.link?.(images.images);
-    // Where the files cannot be kept the client gets what it pays for all the same.
-    if (linked !== undefined) keep = async () => ((await linked.keep()) ? undefined : inWords(told));
-    return inWords(linked === undefined ? told : { ...told, images: linked.images });
+    // If the files cannot be stored, the client gets the bytes, because it pays for them.
+    if (linked !== undefined) keep = async () => ((await linked.keep()) ? undefined : encode(charges));
+    return encode(linked === undefined ? charges : { ...charges, images: linked.images });
   };
   return {
-    // Whole replies have a type that is none of a stream's.
+    // Whole replies have a content type of their own.
     upstreamFraming: client.framing === undefined ? undefined : 'sse',
     replyHeaders: (received) => replyHeaders(call, made, received),
     readReply: (reply) => describeReply(read(reply), upstream.readReply(reply)),
-    // The pictures are made by the time that an upstream begins to answer: its vendor bills them.
+    // When an upstream begins to answer, the images exist and its vendor bills them.
     begun: () => ({
       outputCharacters: 0,
-      usageReport: { usage: boundImages(asked, target).expected, raw: null, trustworthy: true, outputGoesOn: true },
+      usageReport: { usage: boundImages(request, target).expected, raw: null, trustworthy: true, outputGoesOn: true },
     }),
-    writeReply: (reply, bytes, charged) => write(reply, bytes, charged, (told) => client.write(told, createdAtSeconds)),
+    writeReply: (reply, bytes, charged) => write(reply, bytes, charged, (images) => client.write(images, createdAtSeconds)),
     replay: (reply, bytes, charged) => {
-      const replayed = (told: ImageReply): readonly Buffer[] => client.replay(told, createdAtSeconds);
+      const replayed = (images: ImageReply): readonly Buffer[] => client.replay(images, createdAtSeconds);
       return write(reply, bytes, charged, replayed);
     },
     kept: () => keep?.(),
     openStream: (_limits, _mayBeCut, charged) => {
       const { writeEvent } = client;
-      return createImageStream({ asked, made, chargedBy: call.chargedBy, createdAtSeconds, charged, ...(writeEvent && { writeEvent }) });
+      return createImageStream({ request, made, chargedBy: call.chargedBy, createdAtSeconds, charged, ...(writeEvent && { writeEvent }) });
     },
     readError: ({ status, headers, body }) => {
       const seconds = Number(headers['retry-after'] ?? Number.NaN);
@@ -91,30 +91,30 @@ export function createImageRelay(call: RelayedImages): ReplyRelay {
   };
 }
 
-function readCounted(reply: JsonObject, { asked, chargedBy }: RelayedImages, made: ImageInterface): ImageReply | undefined {
-  const images = readAs(made.form, reply, asked);
+function readCounted(reply: JsonObject, { request, chargedBy }: RelayedImages, made: ImageInterface): ImageReply | undefined {
+  const images = readAs(made.form, reply, request);
   if (images === undefined) return undefined;
   const { settings, usage: reported } = images;
-  const counted = { finished: images.images.length, partial: 0, sources: asked.sources.length, settings, reported };
-  return { ...images, usage: countImages(counted, asked, made, chargedBy) ?? reported };
+  const counted = { finished: images.images.length, partial: 0, sources: request.sources.length, settings, reported };
+  return { ...images, usage: countImages(counted, request, made, chargedBy) ?? reported };
 }
 
-function readAs(form: ImageInterface['form'], reply: JsonObject, asked: ImageRequest): ImageReply | undefined {
-  if (form === 'gemini') return readGeminiPicture(reply, asked);
+function readAs(form: ImageInterface['form'], reply: JsonObject, request: ImageRequest): ImageReply | undefined {
+  if (form === 'gemini') return readGeminiPicture(reply, request);
   if (form === 'imagen') return 'error' in reply ? undefined : readImagenReply(reply);
-  return readImagesReply(reply, asked);
+  return readImagesReply(reply, request);
 }
 
-/** What the books need of a reply. Whether it holds an error is told as in chats. */
+/** The report on a reply for the books. Errors are read as in chats. */
 function describeReply(images: ImageReply | undefined, { error }: ReplyReport): ReplyReport {
   if (images === undefined) return { outputCharacters: 0, ...(error !== undefined && { error }) };
   const { usage, servedModel } = images;
-  // Pictures are no text; where there are some, a report that says nothing of them is not whole.
+  // Images count as output, so that a usage report without output is recognised as incomplete.
   return { outputCharacters: images.images.length, usageReport: usage, ...(servedModel !== undefined && { servedModel }) };
 }
 
-/** The reply with the usage that is charged for it. */
-function tellCharged(images: ImageReply, charged: ChargedUsage | undefined): ImageReply {
+/** The reply with the charged usage. */
+function withChargedUsage(images: ImageReply, charged: ChargedUsage | undefined): ImageReply {
   const report = describeReply(images, { outputCharacters: 0 });
   return { ...images, usage: charged?.(report, true) ?? images.usage };
 }
@@ -137,8 +137,8 @@ function replyHeaders(
   return { ...passed, 'content-type': type, ...(isEvents && { 'cache-control': 'no-cache' }), ...translationHeaders(notes) };
 }
 
-function holdsNone(upstreamId: string, length: number): GatewayError {
-  return new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply holds no pictures.", {
+function noImages(upstreamId: string, length: number): GatewayError {
+  return new GatewayError('upstream_invalid_reply', "Upstream connection error: the model service's reply has no images.", {
     internal: `${upstreamId} answered with ${length} bytes`,
   });
 }

@@ -1,13 +1,12 @@
 import type { AdmissionServices } from '../../admission/services.ts';
 import type { AttemptServices } from '../../attempts/services.ts';
 import type { UploadSpool } from '../shared/upload-spool.ts';
-import type { PictureFiles } from './picture-files.ts';
+import type { ImageFiles } from './image-files.ts';
 
-/** What pictures work with, besides what every call does. */
 export type ImageServices = AdmissionServices &
   AttemptServices & {
-    /** Where pictures are kept for those who want addresses; absent where none are. */
-    readonly pictures?: PictureFiles | undefined;
-    /** Where uploaded pictures wait; absent where none are taken. */
+    /** The storage of linked images; absent if the gateway stores none. */
+    readonly pictures?: ImageFiles | undefined;
+    /** The spool of uploads; absent if the gateway accepts none. */
     readonly uploads?: UploadSpool | undefined;
   };

@@ -8,7 +8,7 @@ import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
 import type { StreamRelay } from '../../attempts/exchange/reply-relay.ts';
 import { createImageStream } from './image-stream.ts';
 
-const asked: ImageRequest = {
+const request: ImageRequest = {
   operation: 'generate',
   requestedModel: 'm',
   prompt: 'a coast',
@@ -30,14 +30,14 @@ const usage = { input_tokens: 3, output_tokens: 372, total_tokens: 375 };
 const completed = (more: object = { usage }): Frame => frame({ type: 'image_generation.completed', b64_json: 'AAAA', ...more });
 
 type Charged = (report: ReplyReport, complete: boolean) => { usage: object; raw: null; trustworthy: true };
-function open(request: Partial<ImageRequest> = {}, charged?: Charged): StreamRelay {
+function open(changes: Partial<ImageRequest> = {}, charged?: Charged): StreamRelay {
   const made = openaiImagesOf('gpt-image-1.5');
-  return createImageStream({ asked: { ...asked, ...request }, made, chargedBy: 'tokens', createdAtSeconds: 1, charged });
+  return createImageStream({ request: { ...request, ...changes }, made, chargedBy: 'tokens', createdAtSeconds: 1, charged });
 }
 
 const toldBy = ([bytes]: readonly Buffer[]) => JSON.parse(String(bytes).replace(/^event: .*\ndata: /, '')) as { usage?: object };
 
-test('the client of a stream is told the usage that it is charged for, which need not be what its upstream said', () => {
+test('the client of a stream gets the charged usage, which may differ from the reported one', () => {
   const stream = open({}, () => ({ usage: { inputTokens: 3, outputTokens: 100 }, raw: null, trustworthy: true }));
   stream.read(partial);
   assert.deepEqual([stream.state(), stream.hasContent()], ['open', true]);
@@ -51,7 +51,7 @@ test('the client of a stream is told the usage that it is charged for, which nee
   assert.deepEqual([stream.state(), stream.hasEndMark, stream.report().usageReport?.usage.outputTokens], ['complete', true, 372]);
 });
 
-test('a stream that is left before its usage is counted by what was shown, as an estimate', () => {
+test('a stream whose client leaves before the usage is estimated by the delivered images', () => {
   const stream = open({ count: 2 });
   assert.equal(stream.report().usageReport, undefined, 'nothing was shown');
   for (const one of [partial, partial, completed({})]) stream.read(one);
@@ -60,13 +60,13 @@ test('a stream that is left before its usage is counted by what was shown, as an
   assert.equal(stream.state(), 'open', 'one picture of two is no end');
 });
 
-test('a stream with fewer pictures than were asked for is whole when it has told its usage, and ends with its body', () => {
+test('a stream with fewer images than requested is complete if it reported its usage, and ends with its body', () => {
   const stream = open({ count: 3 });
   stream.read(completed());
   assert.deepEqual([stream.state(), stream.hasEndMark], ['complete', false]);
 });
 
-test('an event that should be a picture and has none, and an error in the stream, are failures', () => {
+test('an image event without an image, and an error event, are failures', () => {
   for (const broken of [frame({ type: 'image_generation.completed' }), frame({ type: 'error', error: { message: 'no' } })]) {
     const stream = open();
     assert.deepEqual(stream.read(broken), []);
@@ -77,7 +77,7 @@ test('an event that should be a picture and has none, and an error in the stream
   assert.deepEqual(open().read(frame('not json')), []);
 });
 
-test('nothing follows the last picture', () => {
+test('nothing follows the last image', () => {
   const stream = open();
   stream.read(completed());
   assert.deepEqual(stream.read(completed()), []);

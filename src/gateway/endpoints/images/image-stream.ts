@@ -10,20 +10,20 @@ import type { PictureClient } from '../shared/picture-maker.ts';
 import { type ChargedBy, countImages, type GeneratedImages, tokensOf } from './count-images.ts';
 
 type Streamed = {
-  readonly asked: ImageRequest;
+  readonly request: ImageRequest;
   readonly made: ImageInterface;
   readonly chargedBy: ChargedBy;
   readonly createdAtSeconds: number;
   readonly writeEvent?: PictureClient['writeEvent'];
-  /** What is charged for it, which its client is told at its end. */
+  /** Computes the charged usage, which the client sees at the end. */
   readonly charged: ChargedUsage | undefined;
 };
 
 const nothing: readonly Buffer[] = [];
-/** Estimates reckon so many characters to a token: what was handed over is told in characters. */
+/** The characters per token of estimates: delivered output is reported in characters. */
 const charactersPerToken = 4;
 
-/** Opens a stream of pictures: its events are read, counted, and written anew with what is charged. */
+/** Opens a stream of images: reads and counts its events, and writes them with the charged usage. */
 export function createImageStream(streamed: Streamed): StreamRelay {
   const stream = new ImageStream(streamed);
   return {
@@ -34,7 +34,7 @@ export function createImageStream(streamed: Streamed): StreamRelay {
     hasContent: () => stream.framesSent > 0,
     report: () => stream.report(),
     endedEarly: () => false,
-    // The last picture that was asked for ends the reply; with fewer of them its body does.
+    // The last requested image ends the reply. If there are fewer, the end of the body does.
     get hasEndMark() {
       return stream.hasAll();
     },
@@ -69,7 +69,7 @@ class ImageStream {
     if (event.kind === 'error') this.#failure = event.error;
     if (event.kind !== 'unclear') return;
     this.#malformed += 1;
-    this.#failure = { message: 'an event of the stream that should be a picture has none', status: 502 };
+    this.#failure = { message: 'an image event of the stream has no image', status: 502 };
   }
 
   #write(event: ImageEvent): Buffer {
@@ -83,22 +83,22 @@ class ImageStream {
     this.#finished += 1;
     if (event.usage !== undefined) this.#reported = event.usage;
     const { usage: _usage, ...picture } = event;
-    const isTold = this.hasAll() || event.usage !== undefined;
-    const usage = isTold ? (charged?.(this.report(), this.hasAll()) ?? this.#count()) : undefined;
+    const hasUsage = this.hasAll() || event.usage !== undefined;
+    const usage = hasUsage ? (charged?.(this.report(), this.hasAll()) ?? this.#count()) : undefined;
     return this.#encode({ ...picture, ...(usage !== undefined && { usage }) });
   }
 
   #encode(event: ImageEvent): Buffer {
-    const { asked, createdAtSeconds, writeEvent } = this.#streamed;
+    const { request, createdAtSeconds, writeEvent } = this.#streamed;
     if (writeEvent !== undefined) return writeEvent(event, createdAtSeconds);
-    return writeImageEvent(event, { operation: asked.operation, createdAtSeconds });
+    return writeImageEvent(event, { operation: request.operation, createdAtSeconds });
   }
 
   hasAll(): boolean {
-    return this.#finished >= this.#streamed.asked.count;
+    return this.#finished >= this.#streamed.request.count;
   }
 
-  /** A stream that has told its usage may end with fewer pictures than were asked for: the others were withheld. */
+  /** A stream that reported its usage may end with fewer images than requested: the others were withheld. */
   state(): StreamReport['state'] {
     if (this.#failure !== undefined) return 'failed';
     return this.hasAll() || (this.#finished > 0 && this.#reported !== undefined) ? 'complete' : 'open';
@@ -106,23 +106,23 @@ class ImageStream {
 
   report(): StreamReport {
     const usageReport = this.#count();
-    const { asked, made } = this.#streamed;
+    const { request, made } = this.#streamed;
     return {
       state: this.state(),
       malformedFrames: this.#malformed,
-      outputCharacters: tokensOf(this.#made(), asked, made.counting === 'native' ? 'native' : 'by-size') * charactersPerToken,
+      outputCharacters: tokensOf(this.#made(), request, made.counting === 'native' ? 'native' : 'by-size') * charactersPerToken,
       ...(usageReport !== undefined && { usageReport }),
       ...(this.#failure !== undefined && { error: this.#failure }),
     };
   }
 
   #made(): GeneratedImages {
-    const sources = this.#streamed.asked.sources.length;
+    const sources = this.#streamed.request.sources.length;
     return { finished: this.#finished, partial: this.#partial, sources, settings: this.#settings, reported: this.#reported };
   }
 
   #count(): UsageReport | undefined {
-    const { asked, made, chargedBy } = this.#streamed;
-    return countImages(this.#made(), asked, made, chargedBy);
+    const { request, made, chargedBy } = this.#streamed;
+    return countImages(this.#made(), request, made, chargedBy);
   }
 }

@@ -7,7 +7,7 @@ import { imageSchemas } from './open-api/image-schemas.ts';
 import { quoteImages } from './quote-images.ts';
 import type { ImageRoute } from './read-images.ts';
 import { serveImages } from './serve-images.ts';
-import { servePicture } from './serve-picture.ts';
+import { serveLinkedImage } from './serve-linked-image.ts';
 
 const label = 'openai-images';
 
@@ -16,21 +16,21 @@ function route(operation: ImageRoute): EndpointRoute<ImageServices> {
     method: 'POST',
     path: `/v1/images/${operation}`,
     identifiedBy: 'body',
-    quote: () => (asked) => quoteImages(asked, operation),
+    quote: () => (query) => quoteImages(query, operation),
     openApi: { operation: () => imageOperation(operation) },
     serve: (services, http) => serveImages(services, operation, http, beginReport(services, http, label)),
   };
 }
 
-/** HEAD comes with it. */
+/** Also serves HEAD. */
 const content: EndpointRoute<ImageServices> = {
   method: 'GET',
   path: '/v1/images/:id/content',
   openApi: { operation: () => pictureOperation(true), head: () => pictureOperation(false) },
-  serve: (services, http, { params }) => servePicture(services, http, params['id'] ?? ''),
+  serve: (services, http, { params }) => serveLinkedImage(services, http, params['id'] ?? ''),
 };
 
-/** Pictures from words, and from other pictures, and the files of those that were asked for by address. */
+/** Generation and edits of images, and the files of linked images. */
 export const imagesEndpoint: Endpoint<ImageServices> = {
   name: 'images',
   routes: [route('generations'), route('edits'), content],

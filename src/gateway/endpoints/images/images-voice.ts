@@ -2,7 +2,7 @@ import { encodeOpenaiError, encodeOpenaiStreamError } from '../../../dialects/en
 import type { ErrorVoice } from '../../../dialects/error-voice.ts';
 import { chatDialects } from '../../../dialects/registry.ts';
 
-/** Words errors below /v1/images. */
+/** Writes errors below /v1/images. */
 export const imagesVoice: ErrorVoice = {
   ...chatDialects['openai-chat'].voice,
   encodeError: (error, requestId) => encodeOpenaiError(error, requestId),

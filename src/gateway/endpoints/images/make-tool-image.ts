@@ -7,13 +7,13 @@ import { makeImages } from './image-call.ts';
 import type { ImageServices } from './image-services.ts';
 import { imagesClient } from './images-client.ts';
 
-/** Names the calls that no key made, in the books of the user. */
+/** The key name of calls that no key made. */
 const keyName = 'image generation';
 
 /** Makes images for the tool of chats, with a model that clients could request too. */
 export function makeToolImage(gateway: ImageServices, model: string): MakeImage {
   return async ({ request, owner, part, onPartial, signal }) => {
-    const asked = { ...request, requestedModel: model };
+    const full = { ...request, requestedModel: model };
     let final: { readonly image: ShownImage; readonly revisedPrompt: string | undefined } | undefined;
     const finish = (made: GeneratedImage | undefined, settings: ImageSettings): Buffer => {
       const image = made === undefined ? undefined : showImage(made, settings);
@@ -22,7 +22,7 @@ export function makeToolImage(gateway: ImageServices, model: string): MakeImage 
     };
     // The written bytes have no reader: the tool takes each event as it is.
     const client: PictureClient = {
-      ...imagesClient(asked),
+      ...imagesClient(full),
       write: ({ images, settings }) => finish(images[0], settings),
       replay: ({ images, settings }) => [finish(images[0], settings)],
       writeEvent: (event) => {
@@ -34,7 +34,7 @@ export function makeToolImage(gateway: ImageServices, model: string): MakeImage 
     };
     const { userName, keyId, caller } = owner;
     const { entry } = await runOwnCall(gateway, { userName, keyId, keyName, caller, part }, signal, (call) =>
-      makeImages(gateway, { ...call, admission }, { asked, notes: [], client }),
+      makeImages(gateway, { ...call, admission }, { request: full, notes: [], client }),
     );
     if (final === undefined) throw new GatewayError('upstream_invalid_reply', "the image service's reply has no image");
     return { ...final, costNanoUsd: entry?.charge.amountNanoUsd ?? 0n };

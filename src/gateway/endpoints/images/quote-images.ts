@@ -10,22 +10,22 @@ import { imagesClient } from './images-client.ts';
 import { type ImageRoute, readImages } from './read-images.ts';
 import { writeForTarget } from './write-for-target.ts';
 
-/** Reads a request for pictures as a call of it would be read; of an edit, the form in JSON. @throws GatewayError */
-export function quoteImages(asked: QuoteTarget<ImageServices>, route: ImageRoute): QuotedCall {
-  const request = readImages(asked.body, route, asked.settings.validation);
-  return quoteOrder(asked, { asked: request, notes: [], client: imagesClient(request) }, asked.gateway.pictures !== undefined);
+/** Quotes an image request; an edit in JSON. @throws GatewayError if the call would be refused */
+export function quoteImages(query: QuoteTarget<ImageServices>, route: ImageRoute): QuotedCall {
+  const request = readImages(query.body, route, query.settings.validation);
+  return quoteOrder(query, { request, notes: [], client: imagesClient(request) }, query.gateway.pictures !== undefined);
 }
 
 /**
- * What a request for pictures would cost, whoever's interface it came in.
- * @param keepsFiles whether addresses can be given.
- * @throws GatewayError
+ * Quotes an image request of any interface.
+ * @param keepsFiles whether the gateway can store linked images
+ * @throws GatewayError if the call would be refused
  */
-export function quoteOrder(asked: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: PictureOrder, keepsFiles: boolean): QuotedCall {
-  const { asked: request, notes: clientNotes, client } = order;
-  const ranked = rankRouted(asked, imageFacts(request), { kind: 'image' });
+export function quoteOrder(query: QuoteTarget<Pick<AttemptServices, 'clock'>>, order: PictureOrder, keepsFiles: boolean): QuotedCall {
+  const { request, notes: clientNotes, client } = order;
+  const ranked = rankRouted(query, imageFacts(request), { kind: 'image' });
   const targets = fitTargets(ranked, (target) => {
-    const notes = createFieldNotes(asksForStrict(asked.caller, asked.headers));
+    const notes = createFieldNotes(asksForStrict(query.caller, query.headers));
     const call = writeForTarget(request, target, notes, keepsFiles);
     const sent = 'json' in call ? { sent: Buffer.from(JSON.stringify(call.json)) } : {};
     return { target, usage: boundImages(request, target), notes: [...clientNotes, ...notes.list()], ...sent };

@@ -3,10 +3,10 @@ import { readEditRequest, readGenerationRequest } from '../../../dialects/openai
 import type { ImageRequest } from '../../../inference/image.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** The last part of the path. */
+/** The last segment of the path. */
 export type ImageRoute = 'generations' | 'edits';
 
-/** Checks a body and reads it. @throws GatewayError that names the field */
+/** Validates and decodes a body. @throws GatewayError that names the field */
 export function readImages(body: JsonObject, route: ImageRoute, mode: ValidationMode): ImageRequest {
   return route === 'edits' ? readEditRequest(body, mode) : readGenerationRequest(body, mode);
 }

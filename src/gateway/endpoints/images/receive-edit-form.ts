@@ -22,19 +22,19 @@ type Receiving = {
   readonly uploadBytesMax: number;
 };
 
-/** In which a picture says what it is. */
+/** The first bytes, which identify the format. */
 const beginningBytes = 64;
 
 const expectedForm: Omit<ExpectedForm, 'fileBytesMax'> = {
-  // One more picture than the interface takes, so that it is refused by name.
+  // One more image than the interface allows, so that the refusal can name it.
   filesMax: 18,
   fieldBytesMax: 1024 * 1024,
   fieldsBytesMax: 2 * 1024 * 1024,
   isFile: (_name, filename) => filename !== undefined,
   refuseFile: () => undefined,
-  // Without a filename they have been read as text and come to harm.
+  // A part without a filename was decoded as text, which corrupts it.
   refuseField: (name) =>
-    /^(?:image(?:\[\d{0,3}\])?|mask)$/.test(name) ? invalid(name, 'expected a file with a filename, such as picture.png') : undefined,
+    /^(?:image(?:\[\d{0,3}\])?|mask)$/.test(name) ? invalid(name, 'expected a file with a filename, such as image.png') : undefined,
   tooManyParts: () => invalid('image', 'the form has too many parts'),
 };
 
@@ -42,16 +42,16 @@ function invalid(param: string, problem: string): GatewayError {
   return new GatewayError('invalid_value', `Invalid '${param}': ${problem}.`, { param });
 }
 
-/** Whether a body says that it is a form. */
+/** Whether the body is a form, by its content type. */
 export function isForm({ headers }: Pick<IncomingMessage, 'headers'>): boolean {
   return /^multipart\/form-data\b/i.test(headers['content-type'] ?? '');
 }
 
 /**
- * Takes a form with pictures in as it comes, and reads it. Whoever gets its uploads ends them.
- * @throws GatewayError; then nothing of it stays
+ * Receives a form with images. The caller of this function releases its uploads.
+ * @throws GatewayError after it removed everything that it received
  */
-export async function receiveEditForm(receiving: Receiving): Promise<{ readonly asked: ImageRequest; readonly uploads: HeldUploads }> {
+export async function receiveEditForm(receiving: Receiving): Promise<{ readonly request: ImageRequest; readonly uploads: HeldUploads }> {
   const { request, admission, spool, validation, uploadBytesMax } = receiving;
   const source = await decodeForm(receiving);
   const expected = { ...expectedForm, fileBytesMax: uploadBytesMax };
@@ -60,14 +60,14 @@ export async function receiveEditForm(receiving: Receiving): Promise<{ readonly 
   try {
     const named = [];
     for (const file of files) named.push({ ...(await describeFile(file)), content: uploads.bodyOf(file.upload) });
-    return { asked: readEditForm({ texts: fields, files: named }, validation), uploads };
+    return { request: readEditForm({ texts: fields, files: named }, validation), uploads };
   } catch (error) {
     uploads.end();
     throw error;
   }
 }
 
-/** Programs that stream a file seldom say what it is: then it says so itself. */
+/** Clients that stream a file rarely declare its type. Then its first bytes identify it. */
 async function describeFile({ name, filename, declaredType, upload }: ReceivedUpload): Promise<Omit<FormFile, 'content'>> {
   const declared = (declaredType.split(';', 1)[0] ?? '').trim().toLowerCase();
   const isUnknown = declared === '' || declared === 'application/octet-stream';
@@ -75,7 +75,7 @@ async function describeFile({ name, filename, declaredType, upload }: ReceivedUp
   return { name, filename: filename === '' ? name : filename, mediaType };
 }
 
-/** A form that was encoded for the way is small: it is decoded as a whole. */
+/** A form with a content encoding is small, so it is decoded at once. */
 async function decodeForm({ request, limits, admission }: Receiving): Promise<Readable | undefined> {
   if (request.headers['content-encoding'] === undefined) return undefined;
   const bytes = await readBytes(request, limits, (held) => admission.holdBytes(held));

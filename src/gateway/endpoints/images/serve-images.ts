@@ -18,21 +18,20 @@ import { type ImageRoute, readImages } from './read-images.ts';
 import { isForm, receiveEditForm } from './receive-edit-form.ts';
 
 /**
- * Serves /v1/images. Returns when the call's first attempt runs, which goes on by itself.
+ * Serves /v1/images. Returns when the first attempt runs.
  * @throws GatewayError before anything was spent
  */
 export async function serveImages(gateway: ImageServices, route: ImageRoute, http: EndpointRequest, report: CallReport): Promise<void> {
-  const { request, response } = http;
   const call = await admitCall(gateway, http, imagesVoice, report);
   if (call === undefined) return;
-  const { asked, uploads } = await receiveImages(gateway, http, { route, call });
+  const { request, uploads } = await receiveImages(gateway, http, { route, call });
   const { videos, isProxy } = call.settings;
-  const baseUrl = publicBaseUrl(request, { publicUrl: videos.publicUrl, isProxy });
-  const order = { asked, notes: [], client: imagesClient(asked), baseUrl };
+  const baseUrl = publicBaseUrl(http.request, { publicUrl: videos.publicUrl, isProxy });
+  const order = { request, notes: [], client: imagesClient(request), baseUrl };
   if (uploads === undefined) return await makeImages(gateway, call, order);
   const end = (): void => uploads.end();
-  response.once('close', end);
-  if (response.destroyed) end();
+  http.response.once('close', end);
+  if (http.response.destroyed) end();
   try {
     await makeImages(gateway, call, { ...order, forget: end });
   } catch (error) {
@@ -41,28 +40,28 @@ export async function serveImages(gateway: ImageServices, route: ImageRoute, htt
   }
 }
 
-/** A request as it came from a client, and the files that belong to it. */
-type Received = { readonly asked: ImageRequest; readonly uploads?: HeldUploads };
+/** A received request and its files. */
+type Received = { readonly request: ImageRequest; readonly uploads?: HeldUploads };
 
 type Receiving = { readonly route: ImageRoute; readonly call: AdmittedCall & { readonly admission: Admission } };
 
-/** Reads a request as it comes from a client: JSON, or for edits a form with the pictures. @throws GatewayError */
+/** Receives a request: JSON, or for edits a form with the images. @throws GatewayError */
 async function receiveImages(gateway: ImageServices, { request }: EndpointRequest, { route, call }: Receiving): Promise<Received> {
   const { admission, caller } = call;
   const { limits, validation, images } = call.settings;
   if (route !== 'edits' || !isForm(request)) {
     const { bytes, body } = await readRequest(request, limits, (held) => admission.holdBytes(held));
     admission.holdBytes(bytes.length);
-    return { asked: readImages(body, route, validation) };
+    return { request: readImages(body, route, validation) };
   }
   const { uploads: spool } = gateway;
-  if (spool === undefined) throw new GatewayError('route_not_found', 'this gateway takes no uploads');
+  if (spool === undefined) throw new GatewayError('route_not_found', 'this gateway accepts no uploads');
   const { uploadBytesMax } = images ?? defaultPictureSettings;
   try {
     const slot = await takeUploadSlot(gateway, caller);
     return await receiveEditForm({ request, limits, validation, admission, spool, uploadBytesMax }).finally(slot.release);
   } finally {
-    // Of what is refused the rest need not come.
+    // The rest of a refused body is not needed.
     discardRest(request);
   }
 }

@@ -11,14 +11,14 @@ import type { Target } from '../../attempts/routing/target.ts';
 import { imageInterfaceOf } from './bound-images.ts';
 
 /**
- * Writes the request as a target takes it. What is uploaded must be in it already where the target takes JSON.
- * @param keepsFiles whether the gateway can keep the pictures of models that give bytes, for clients that want addresses
- * @throws GatewayError (400) for what the target cannot be asked
+ * Encodes the request for a target. For a target that takes JSON, uploads must be inline already.
+ * @param keepsFiles whether the gateway can store linked images
+ * @throws GatewayError (400) for settings that the target does not support
  */
-export function writeForTarget(wanted: ImageRequest, target: Target, notes: FieldNotes, keepsFiles: boolean): UpstreamImageCall {
+export function writeForTarget(original: ImageRequest, target: Target, notes: FieldNotes, keepsFiles: boolean): UpstreamImageCall {
   const { form } = imageInterfaceOf(target);
   const { upstreamModel } = target;
-  const request = needsFiles(wanted, target) ? withBytes(wanted, notes, keepsFiles) : wanted;
+  const request = needsFiles(original, target) ? withBytes(original, notes, keepsFiles) : original;
   switch (form) {
     case 'openai':
       return writeOpenaiImages(request, upstreamModel, notes);
@@ -31,29 +31,29 @@ export function writeForTarget(wanted: ImageRequest, target: Target, notes: Fiel
   }
 }
 
-/** Without a word from the client, bytes: an address of the vendor's is one more place to be asked, and it expires. */
+/** The default is bytes: a URL of the vendor expires, and the client must reach one more host. */
 function withDelivery(request: ImageRequest): ImageRequest {
   return request.delivery === undefined ? { ...request, delivery: 'base64' } : request;
 }
 
-/** Whether addresses are wanted of a model that gives bytes. */
+/** Whether the client wants URLs and the model returns bytes. */
 export function needsFiles({ delivery }: Pick<ImageRequest, 'delivery'>, target: Target): boolean {
-  return delivery === 'url' && !givesAddresses(imageInterfaceOf(target), target.upstreamModel);
+  return delivery === 'url' && !returnsUrls(imageInterfaceOf(target), target.upstreamModel);
 }
 
-function givesAddresses({ form, counting }: Pick<ImageInterface, 'form' | 'counting'>, model: string): boolean {
+function returnsUrls({ form, counting }: Pick<ImageInterface, 'form' | 'counting'>, model: string): boolean {
   return form === 'xai' || (form === 'openai' && (counting === 'by-piece' || !/^(?:chat)?gpt-image/.test(model)));
 }
 
-/** The model is asked for bytes, and the gateway keeps them. Events of a stream are bytes with all vendors. */
+/** Requests bytes, which the gateway stores. Stream events have bytes at all vendors. */
 function withBytes(request: ImageRequest, notes: FieldNotes, keepsFiles: boolean): ImageRequest {
-  if (request.stream) refuseAddresses('a stream of this model has bytes and no addresses');
-  if (!keepsFiles) refuseAddresses('the model gives pictures as bytes and no addresses, and this gateway keeps no files');
-  notes.emulated('response_format', 'the model gives bytes: the gateway keeps them for a while');
+  if (request.stream) refuseUrls('streams of this model have no URLs');
+  if (!keepsFiles) refuseUrls('this model returns bytes, and this gateway stores no files');
+  notes.emulated('response_format', 'the model returns bytes; the gateway stores them for a limited time');
   return { ...request, delivery: 'base64' };
 }
 
-function refuseAddresses(reason: string): never {
-  const message = `response_format: ${reason}; ask for 'b64_json', or leave the field out`;
+function refuseUrls(reason: string): never {
+  const message = `response_format: ${reason}; send 'b64_json', or omit the field`;
   throw new GatewayError('untranslatable_field', message, { param: 'response_format' });
 }

@@ -28,7 +28,7 @@ export type PictureClient = {
 
 /** An image request with the client interface that it came from. */
 export type PictureOrder = {
-  readonly asked: ImageRequest;
+  readonly request: ImageRequest;
   /** Translation notes of decoding the request. */
   readonly notes: readonly TranslationNote[];
   readonly client: PictureClient;

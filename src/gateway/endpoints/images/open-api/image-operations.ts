@@ -5,9 +5,9 @@ import { imageEvents } from './image-schemas.ts';
 const errors = [400, 401, 402, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503, 504];
 
 const operations: Readonly<Record<ImageRoute, { readonly summary: string; readonly asked: object }>> = {
-  generations: { summary: 'Make pictures', asked: content('application/json', ref('ImageGeneration')) },
+  generations: { summary: 'Make images', asked: content('application/json', ref('ImageGeneration')) },
   edits: {
-    summary: 'Make pictures from pictures',
+    summary: 'Edit images',
     asked: { ...content('application/json', ref('ImageEdit')), ...content('multipart/form-data', ref('ImageEditForm')) },
   },
 };
@@ -21,7 +21,7 @@ export function imageOperation(route: ImageRoute): object {
     security: carriers,
     requestBody: { required: true, content: asked },
     responses: {
-      200: { description: 'The pictures, in bytes or by their addresses.', headers: receiptHeaders, content: answered },
+      200: { description: 'The images, as bytes or as URLs.', headers: receiptHeaders, content: answered },
       ...refusals(errors, 'ImageProblem'),
     },
   };
@@ -36,17 +36,17 @@ const query = (name: string, description: string): object => ({
   schema: { type: 'string' },
 });
 
-/** Describes the file of a picture that has a link. @param hasBody false for HEAD */
+/** Describes the file of a linked image. @param hasBody false for HEAD */
 export function pictureOperation(hasBody: boolean): object {
   const body = hasBody ? { content: { 'image/*': { schema: bytes } } } : {};
   const length = { 'content-length': { description: 'Of what is sent.', schema: text('In bytes.') } };
   return {
-    summary: hasBody ? 'The file of a picture, by its link' : 'The headers of the file of a picture',
+    summary: hasBody ? 'The file of a linked image' : 'The headers of the file of a linked image',
     security: [{}],
-    parameters: [query('expires', 'Unix seconds until which the link works.'), query('signature', 'Of the link.'), byteRange],
+    parameters: [query('expires', 'The end of the link in Unix seconds.'), query('signature', 'The signature of the link.'), byteRange],
     responses: {
       200: { description: 'The file.', headers: length, ...body },
-      206: { description: 'The part that was asked for.', headers: length, ...body },
+      206: { description: 'The requested range.', headers: length, ...body },
       304: { description: 'The client has it.' },
       ...refusals([404, 416, 429, 500, 502, 503], 'ImageProblem'),
     },

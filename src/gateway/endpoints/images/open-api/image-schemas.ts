@@ -4,26 +4,26 @@ const common: Schemas = {
   model: { type: 'string', examples: ['gpt-image-1.5', 'gemini-2.5-flash-image', 'imagen-4.0-generate-001', 'grok-imagine-image'] },
   prompt: { type: 'string', minLength: 1, maxLength: 32_000 },
   n: { type: 'integer', minimum: 1, maximum: 10, default: 1 },
-  size: text('In pixels, such as `1024x1024`, or `auto`. Models that know shapes only make the nearest one.'),
-  quality: text('What the model has no word for is adapted or left out.', {
+  size: text('Pixels, such as `1024x1024`, or `auto`. Models that only support aspect ratios use the nearest one.'),
+  quality: text('A quality that the model does not support is adapted or dropped.', {
     enum: ['standard', 'hd', 'low', 'medium', 'high', 'auto'],
   }),
   response_format: text(
-    'Default: bytes. `url`: addresses that expire, of the vendor where it gives some, else links to this gateway; not for streams of models that give bytes.',
+    'Default: bytes. `url`: URLs that expire, of the vendor if it has some, otherwise of this gateway; not for streams of models that return bytes.',
     { enum: ['url', 'b64_json'] },
   ),
   output_format: { type: 'string', enum: ['png', 'jpeg', 'webp'] },
   output_compression: { type: 'integer', minimum: 0, maximum: 100 },
   background: { type: 'string', enum: ['transparent', 'opaque', 'auto'] },
   moderation: { type: 'string', enum: ['low', 'auto'] },
-  aspect_ratio: text('In place of `size`: `16:9`.'),
+  aspect_ratio: text('Instead of `size`, such as `16:9`.'),
   resolution: text('In place of `size`.', { enum: ['1k', '2k', '4k'] }),
   stream: {
     type: 'boolean',
     default: false,
-    description: 'Events. Models that make none are answered for by the finished pictures as events.',
+    description: 'A stream of events. For models that do not stream, the events are the finished images.',
   },
-  partial_images: { type: 'integer', minimum: 0, maximum: 3, default: 0, description: 'Unfinished pictures that a stream shows first.' },
+  partial_images: { type: 'integer', minimum: 0, maximum: 3, default: 0, description: 'Partial images of a stream.' },
   user: { type: 'string' },
 };
 
@@ -31,33 +31,37 @@ const editFields: Schemas = { ...common, input_fidelity: { type: 'string', enum:
 
 const picture: Schema = {
   anyOf: [
-    object({ image_url: text('An https address, or `data:image/png;base64,...`.') }, ['image_url']),
-    object({ file_id: text('Known to the vendor that gave it only.') }, ['file_id']),
+    object({ image_url: text('An https URL, or `data:image/png;base64,...`.') }, ['image_url']),
+    object({ file_id: text('An id that is only valid at the vendor that issued it.') }, ['file_id']),
   ],
 };
 
 const usage = object(
   {
     total_tokens: count('All of them.'),
-    input_tokens: count('The prompt and the pictures that came with it.'),
-    output_tokens: count('The pictures that were made.'),
+    input_tokens: count('Tokens of the prompt and the source images.'),
+    output_tokens: count('Tokens of the images.'),
     input_tokens_details: object(
-      { text_tokens: count('Of words.'), image_tokens: count('Of pictures.'), cached_tokens: count('Read from a cache.') },
+      {
+        text_tokens: count('Tokens of text.'),
+        image_tokens: count('Tokens of images.'),
+        cached_tokens: count('Tokens read from a cache.'),
+      },
       ['text_tokens', 'image_tokens'],
     ),
-    output_tokens_details: object({ text_tokens: count('Of words.'), image_tokens: count('Of pictures.') }, [
+    output_tokens_details: object({ text_tokens: count('Tokens of text.'), image_tokens: count('Tokens of images.') }, [
       'text_tokens',
       'image_tokens',
     ]),
   },
   ['total_tokens', 'input_tokens', 'output_tokens'],
-  { description: 'What is charged, where it is charged by tokens.' },
+  { description: 'The charged tokens, if tokens are charged.' },
 );
 
 const made: Schemas = {
-  b64_json: text('The picture.'),
-  url: text('Where the vendor shows it for a while.'),
-  revised_prompt: text('What the model made it of.'),
+  b64_json: text('The bytes.'),
+  url: text('A URL that expires.'),
+  revised_prompt: text('The prompt that the model used.'),
 };
 const settings: Schemas = {
   background: { type: 'string' },
@@ -73,7 +77,7 @@ export const imageSchemas: Schemas = {
     {
       ...editFields,
       images: { type: 'array', items: picture, minItems: 1, maxItems: 16 },
-      image: { ...picture, description: 'One picture, in place of `images`.' },
+      image: { ...picture, description: 'One image, instead of `images`.' },
       mask: picture,
     },
     ['model', 'prompt'],
@@ -81,7 +85,7 @@ export const imageSchemas: Schemas = {
   ImageEditForm: object(
     {
       ...editFields,
-      image: { ...bytes, description: 'A file with a filename: png, jpeg or webp. Several are `image[]`.' },
+      image: { ...bytes, description: 'A file with a filename: png, jpeg or webp. Several files are `image[]`.' },
       'image[]': { type: 'array', items: bytes },
       mask: bytes,
     },
@@ -92,7 +96,7 @@ export const imageSchemas: Schemas = {
     'data',
   ]),
   ImageEvent: {
-    description: 'The data of an event of `stream: true`.',
+    description: 'The data of a stream event.',
     anyOf: [
       object(
         {
@@ -114,7 +118,7 @@ export const imageSchemas: Schemas = {
         {
           message: { type: 'string' },
           type: { type: 'string' },
-          param: orNull(text('The field that is wrong.')),
+          param: orNull(text('The invalid field.')),
           code: orNull({ type: 'string' }),
         },
         ['message', 'type', 'param', 'code'],
@@ -124,5 +128,5 @@ export const imageSchemas: Schemas = {
   ),
 };
 
-/** Server-sent events of pictures. */
+/** Server-sent events of images. */
 export const imageEvents = { schema: text('Server-sent events.'), 'x-event-data': ref('ImageEvent') };

@@ -7,94 +7,93 @@ import type { PictureStore, StoredPicture } from '../../../tasks/media/picture-s
 import type { TaskStore } from '../../../tasks/task-store.ts';
 import type { SignedLinks } from '../shared/content/signed-links.ts';
 
-/** Where pictures are kept whose clients want addresses. */
-export type PictureFiles = {
+/** The storage of linked images. */
+export type ImageFiles = {
   readonly storage: Pick<MediaStorage, 'write' | 'open' | 'remove'>;
   readonly store: PictureStore & Pick<TaskStore, 'mediaBytes'>;
-  /** Each opens one picture, as long as it is kept. */
+  /** Each opens one image until its file is deleted. */
   readonly links: SignedLinks;
 };
 
-/** Pictures with addresses in place of bytes. */
-type LinkedPictures = {
+/** Images with links instead of bytes. */
+type LinkedImages = {
   readonly images: readonly GeneratedImage[];
-  /** Keeps their files. False where that failed, so that the addresses lead nowhere; never rejects. */
+  /** Stores the files. False if that failed, so that the links are useless; never rejects. */
   readonly keep: () => Promise<boolean>;
 };
 
-/** Gives the pictures of a reply addresses; those that have one keep it. */
-export type LinkPictures = (images: readonly GeneratedImage[]) => LinkedPictures;
+/** Links the images of a reply. Images that have a URL keep it. */
+export type LinkImages = (images: readonly GeneratedImage[]) => LinkedImages;
 
-/** What becomes of pictures that are wanted by address. */
-export type PictureLinks = {
-  readonly link: LinkPictures;
-  /** @throws GatewayError where the caller's files fill the place that they may have */
+/** Stores and links images for clients that want URLs. */
+export type ImageLinks = {
+  readonly link: LinkImages;
+  /** @throws GatewayError if the files of the caller use all of their quota */
   readonly checkRoom: () => Promise<void>;
 };
 
 type Linking = {
-  readonly files: PictureFiles;
+  readonly files: ImageFiles;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly newId: (prefix: string) => string;
   readonly callId: string;
   readonly caller: Pick<ApiKey, 'id' | 'userName' | 'limits' | 'userLimits'>;
-  /** Scheme and host under which clients reach the gateway. */
+  /** Scheme and host by which clients reach the gateway. */
   readonly baseUrl: string;
   readonly linkHours: number;
   readonly bytesMax: number;
 };
 
-type Unkept = { readonly id: string; readonly mediaType: string; readonly data: string };
+type NewFile = { readonly id: string; readonly mediaType: string; readonly data: string };
 
 const hourMs = 3_600_000;
 const dayHours = 24;
-/** How long the end of a reply waits for the storage. */
-const keepMsMax = 30_000;
+/** The longest wait of a reply for the storage. */
+const storeMsMax = 30_000;
 
-/** The address of a picture. */
 const picturePath = (id: string): string => `/v1/images/${id}/content`;
 
-/** Makes what gives pictures of one call their addresses. */
-export function createPictureLinks(linking: Linking): LinkPictures {
+/** Creates the function that links the images of a call. */
+export function createImageLinks(linking: Linking): LinkImages {
   const { files, clock, newId, caller, baseUrl } = linking;
   const { userName } = caller;
   return (images) => {
     const createdAtMs = clock.nowMs();
-    const expiresAtMs = createdAtMs + keptHours(linking) * hourMs;
-    const unkept: Unkept[] = [];
+    const expiresAtMs = createdAtMs + retentionHours(linking) * hourMs;
+    const newFiles: NewFile[] = [];
     const linked = images.map((image): GeneratedImage => {
       const { content } = image;
       if (content.kind !== 'inline') return image;
       const id = newId('picture');
-      unkept.push({ id, mediaType: content.mediaType ?? 'application/octet-stream', data: content.data });
+      newFiles.push({ id, mediaType: content.mediaType ?? 'application/octet-stream', data: content.data });
       const query = files.links.sign({ id, userName, expiresAtMs }, createdAtMs);
       return { ...image, content: { kind: 'url', url: `${baseUrl}${picturePath(id)}?${query}` } };
     });
-    return { images: linked, keep: () => keepAll(linking, unkept, { createdAtMs, expiresAtMs }) };
+    return { images: linked, keep: () => storeAll(linking, newFiles, { createdAtMs, expiresAtMs }) };
   };
 }
 
-/** The shortest of what the operator, the key and its user say. */
-function keptHours({ linkHours, caller }: Linking): number {
+/** The shortest of the times that the operator, the key and its user set. */
+function retentionHours({ linkHours, caller }: Linking): number {
   const days = [caller.limits, caller.userLimits].flatMap((each) => each?.mediaRetentionDays ?? []);
   return Math.min(linkHours, ...days.map((each) => each * dayHours));
 }
 
 type Times = Pick<StoredPicture, 'createdAtMs' | 'expiresAtMs'>;
 
-async function keepAll(linking: Linking, unkept: readonly Unkept[], times: Times): Promise<boolean> {
-  if (unkept.length === 0) return true;
+async function storeAll(linking: Linking, newFiles: readonly NewFile[], times: Times): Promise<boolean> {
+  if (newFiles.length === 0) return true;
   const { files, logger, callId } = linking;
-  const signal = AbortSignal.timeout(keepMsMax);
-  const kept = await Promise.allSettled(unkept.map((picture) => keepFile(linking, picture, times, signal)));
+  const signal = AbortSignal.timeout(storeMsMax);
+  const stored = await Promise.allSettled(newFiles.map((picture) => storeFile(linking, picture, times, signal)));
   try {
-    await files.store.addPictures(kept.map(valueOf));
+    await files.store.addPictures(stored.map(valueOf));
     return true;
   } catch (error) {
-    logger.error({ callId, err: error }, 'pictures could not be kept: their client gets the bytes in place of addresses');
-    // What stays is nobody's, and falls to the sweep.
-    await Promise.allSettled(unkept.map(({ id }) => files.storage.remove(id)));
+    logger.error({ callId, err: error }, 'linked images not stored');
+    // The sweep deletes a file that remains, because it has no owner.
+    await Promise.allSettled(newFiles.map(({ id }) => files.storage.remove(id)));
     return false;
   }
 }
@@ -104,7 +103,12 @@ function valueOf<Value>(settled: PromiseSettledResult<Value>): Value {
   return settled.value;
 }
 
-async function keepFile({ files, caller, bytesMax }: Linking, picture: Unkept, times: Times, signal: AbortSignal): Promise<StoredPicture> {
+async function storeFile(
+  { files, caller, bytesMax }: Linking,
+  picture: NewFile,
+  times: Times,
+  signal: AbortSignal,
+): Promise<StoredPicture> {
   const { id, mediaType, data } = picture;
   const { bytes, sha256 } = await files.storage.write(id, once(Buffer.from(data, 'base64')), { mediaType, bytesMax, signal });
   return { id, userName: caller.userName, keyId: caller.id, media: { key: id, mediaType, bytes, sha256 }, ...times };

@@ -5,7 +5,7 @@ import type { GeneratedImage } from '../../../inference/image.ts';
 import { MediaStorageError } from '../../../tasks/media/media-storage.ts';
 import type { StoredPicture } from '../../../tasks/media/picture-store.ts';
 import { createSignedLinks } from '../shared/content/signed-links.ts';
-import { createPictureLinks } from './picture-files.ts';
+import { createImageLinks } from './image-files.ts';
 
 const hourMs = 3_600_000;
 const nowMs = Date.UTC(2026, 10, 23);
@@ -15,14 +15,14 @@ const made = (text: string): GeneratedImage => ({
 });
 const elsewhere: GeneratedImage = { content: { kind: 'url', url: 'https://vendor.example/a.png' } };
 
-/** A storage that keeps nothing beyond so many files, and what became of it. */
+/** A storage that fails after a number of files, and a record of its operations. */
 function start({ filesMax = 10, mediaRetentionDays = undefined as number | undefined } = {}) {
   const files = new Map<string, string>();
   const rows: StoredPicture[] = [];
   const errors: unknown[] = [];
   let ids = 0;
   let begun = 0;
-  const link = createPictureLinks({
+  const link = createImageLinks({
     files: {
       storage: {
         write: async (key, source) => {
@@ -65,7 +65,7 @@ const urlOf = (image: GeneratedImage | undefined): URL => {
   return new URL(image.content.kind === 'url' ? image.content.url : '');
 };
 
-test('bytes get an address that opens them until they are deleted; addresses stay', async () => {
+test('bytes get a link that works until their file is deleted; URLs stay', async () => {
   const { link, files, rows } = start();
   const { images, keep } = link([made('one'), elsewhere, made('two')]);
   assert.equal(images[1], elsewhere);
@@ -89,19 +89,19 @@ test('bytes get an address that opens them until they are deleted; addresses sta
   assert.equal(links.read('picture_2', url.searchParams, nowMs + 48 * hourMs), undefined);
 });
 
-test('a key that keeps files for less has shorter links', async () => {
+test('a key with a shorter retention has shorter links', async () => {
   const { link, rows } = start({ mediaRetentionDays: 1 });
   await link([made('one')]).keep();
   assert.equal(rows[0]?.expiresAtMs, nowMs + 24 * hourMs);
 });
 
-test('where one file cannot be kept none is, and the caller is told', async () => {
+test('if one file cannot be stored, none is, and the caller learns it', async () => {
   const { link, files, rows, errors } = start({ filesMax: 1 });
   assert.equal(await link([made('one'), made('two')]).keep(), false);
   assert.deepEqual([files.size, rows.length, errors.length], [0, 0, 1]);
 });
 
-test('nothing is written for pictures that have addresses', async () => {
+test('nothing is stored for images that have URLs', async () => {
   const { link, rows } = start({ filesMax: 0 });
   assert.equal(await link([elsewhere]).keep(), true);
   assert.equal(rows.length, 0);

@@ -7,11 +7,11 @@ import type { ImageServices } from './image-services.ts';
 import { imagesVoice } from './images-voice.ts';
 
 /**
- * Serves the file of a picture to whoever has its link. Those share the place of one tenant for each owner, beside the
- * owner's own.
+ * Serves the file of a linked image. For the fair gate, all links of a user are one tenant, separate from the user's
+ * own calls.
  * @throws GatewayError
  */
-export async function servePicture(gateway: ImageServices, http: EndpointRequest, id: string): Promise<void> {
+export async function serveLinkedImage(gateway: ImageServices, http: EndpointRequest, id: string): Promise<void> {
   const picture = await findLinked(gateway, http, id);
   const { pictures, gatekeeper, logger } = gateway;
   const { request, client: response, callId } = http;
@@ -27,7 +27,7 @@ export async function servePicture(gateway: ImageServices, http: EndpointRequest
   await serveFile(context, { id: picture.id, kind: imageContent, media: picture.media });
 }
 
-/** The picture that a link opens. Whatever is wrong, the words are the same. @throws GatewayError */
+/** Finds the image of a link. All failures have the same message. @throws GatewayError */
 async function findLinked({ pictures, clock }: ImageServices, { target }: EndpointRequest, id: string): Promise<StoredPicture> {
   const nowMs = clock.nowMs();
   const link = pictures?.links.read(id, target.query, nowMs);
@@ -39,9 +39,9 @@ async function findLinked({ pictures, clock }: ImageServices, { target }: Endpoi
     picture.expiresAtMs > nowMs
   )
     return picture;
-  throw new GatewayError('object_not_found', 'There is no picture at this address: the link is not right, or has expired.');
+  throw new GatewayError('object_not_found', 'There is no image at this address: the link is invalid or has expired.');
 }
 
 function refuseUnread(cause: unknown): never {
-  throw new GatewayError('result_unavailable', 'Pictures cannot be read at the moment.', { cause, internal: 'the owner of a link' });
+  throw new GatewayError('result_unavailable', 'Images cannot be read at the moment.', { cause, internal: 'the owner of a link' });
 }
