@@ -62,7 +62,10 @@ export type IdempotencyStore = {
   /** Extends the leases of all keys that a process holds. */
   readonly renewIdempotencyKeys: (lease: { readonly owner: string; readonly untilMs: number }) => Promise<void>;
   readonly readReplyChunk: (holder: Holder, sequence: number) => Promise<Uint8Array | undefined>;
-  /** Ends the leases of dead processes: all whose name has the prefix, except one. Other processes no longer wait for them. */
+  /**
+   * Ends the leases of dead processes: all whose name has the prefix, except one. Other processes no longer wait for
+   * them.
+   */
   readonly endIdempotencyLeases: (dead: { readonly ownerPrefix: string; readonly except: string }) => Promise<void>;
   /** The bytes of stored answers by API key; keys without answers are omitted. */
   readonly measureReplies: () => Promise<readonly StoredReplyBytes[]>;

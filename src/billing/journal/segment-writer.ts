@@ -134,7 +134,9 @@ export class SegmentWriter {
     for (const { callback, refusal } of staged) callback(refusal);
   }
 
-  /** Passes all buffered records to the operating system. Throws JournalUnavailableError and drops them if that fails. */
+  /**
+   * Passes all buffered records to the operating system. Throws JournalUnavailableError and drops them if that fails.
+   */
   #writeOut(): void {
     if (this.#chunks.every((chunk) => chunk.written === chunk.length)) return;
     if (this.#failure !== undefined) throw this.#forgetUnwritten(undefined);
@@ -368,7 +370,9 @@ export class SegmentWriter {
     for (const { bytes } of synced) if (bytes.length === chunkBytes && this.#spare.length < 4) this.#spare.push(bytes);
   }
 
-  /** The first failed sync moves everything to a new segment; a second consecutive one makes the journal unavailable. */
+  /**
+   * The first failed sync moves everything to a new segment; a second consecutive one makes the journal unavailable.
+   */
   #abandonUnsynced(error: unknown): void {
     if (this.#syncFailed) this.#fail(error);
     else this.#replaceSegment(error);

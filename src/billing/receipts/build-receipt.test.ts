@@ -14,7 +14,7 @@ const row = (more: Partial<CallEntry> = {}): CallEntry => pricedEntry(book, { in
 const part = (callId: string, more: Partial<CallEntry> = {}): CallEntry => row({ callId, parentCallId: 'req_1', ...more });
 const tools = (callId: string): CallEntry => part(callId, { toolUsage: { webSearches: 1 } });
 
-test('a receipt tells all that is known of a call: its words, its way, and what became of it', () => {
+test('a receipt has all facts of a call: its parameters, its attempts and its end', () => {
   const note = { kind: 'dropped', field: 'seed', reason: 'the vendor has none' } as const;
   const receipt = buildReceipt(
     [
@@ -34,9 +34,9 @@ test('a receipt tells all that is known of a call: its words, its way, and what 
     ],
     true,
   );
-  const [told] = receipt.rows;
+  const [receiptRow] = receipt.rows;
   assert.deepEqual(
-    [told?.pricing_parameters, told?.reply_parameters, told?.held, told?.timings, told?.upstream_dialect],
+    [receiptRow?.pricing_parameters, receiptRow?.reply_parameters, receiptRow?.held, receiptRow?.timings, receiptRow?.upstream_dialect],
     [
       { '/quality': '"hd"' },
       { speed: 'fast' },
@@ -45,7 +45,7 @@ test('a receipt tells all that is known of a call: its words, its way, and what 
       'openai-chat',
     ],
   );
-  assert.deepEqual(told?.notes, { request: [note], reply: [{ ...note, field: 'logprobs' }] });
+  assert.deepEqual(receiptRow?.notes, { request: [note], reply: [{ ...note, field: 'logprobs' }] });
   const tried = {
     upstream: 'a',
     upstream_model: 'm',
@@ -54,18 +54,18 @@ test('a receipt tells all that is known of a call: its words, its way, and what 
     error_code: 'upstream_error',
     duration_ms: 10,
   };
-  assert.deepEqual(told?.attempts, [tried]);
-  const left = { policy: 'drain', left_after_ms: 3, delivered_characters: 40, upstream_ended_after_ms: 9, usage_reported: true };
-  assert.deepEqual(told?.disconnect, left);
+  assert.deepEqual(receiptRow?.attempts, [tried]);
+  const disconnect = { policy: 'drain', left_after_ms: 3, delivered_characters: 40, upstream_ended_after_ms: 9, usage_reported: true };
+  assert.deepEqual(receiptRow?.disconnect, disconnect);
   assert.deepEqual(verifyReceipt(receipt).problems, []);
 });
 
-test('what is not known of a call is null, and a clock that went back makes no time negative', () => {
-  const [told] = buildReceipt([row({ durationMs: -3 })], true).rows;
-  assert.deepEqual([told?.held, told?.disconnect, told?.timings], [null, null, { first_byte_ms: null, duration_ms: 0 }]);
+test('unknown facts of a call are null, and a clock that jumps back gives no negative time', () => {
+  const [receiptRow] = buildReceipt([row({ durationMs: -3 })], true).rows;
+  assert.deepEqual([receiptRow?.held, receiptRow?.disconnect, receiptRow?.timings], [null, null, { first_byte_ms: null, duration_ms: 0 }]);
 });
 
-test('a call ended as its model was last asked, and what was held for it is the most that any of its rows tells', () => {
+test('the end of a call is that of its last model request, and its hold is the highest of any row', () => {
   const parts = [part('req_1.2', { end: 'cut', heldNanoUsd: '9' }), tools('req_1.3')];
   const { rows, end, held } = buildReceipt([row({ heldNanoUsd: '5' }), ...parts], true);
   assert.deepEqual(
@@ -78,7 +78,7 @@ test('a call ended as its model was last asked, and what was held for it is the 
   assert.equal(buildReceipt([row({ toolUsage: { webSearches: 1 } })], true).end, 'finished');
 });
 
-test('JSON has one canonical spelling, whatever the order in which members were written', () => {
+test('canonical JSON does not depend on the order of members', () => {
   for (const [value, text] of [
     [{ b: 1, a: { d: [2, 'x', null], c: true } }, '{"a":{"c":true,"d":[2,"x",null]},"b":1}'],
     [{ '10': 1, '9': 2, A: 3, a: 4, _: 5 }, '{"10":1,"9":2,"A":3,"_":5,"a":4}'],

@@ -7,8 +7,9 @@ import { type EstimateReason, type Receipt, receiptForm, type ReceiptMoney, type
 import { digestOf } from './receipt-digest.ts';
 
 /**
- * Makes the receipt of a call from its ledger rows. The same rows make the same receipt, byte for byte, whatever prices have become since.
- * @param rows the call's own row first, then its parts in their order; at least one
+ * Builds the receipt of a call from its ledger rows. The same rows give the same receipt, byte for byte, whatever the
+ * present prices are.
+ * @param rows the call's own row, then its parts in order; at least one
  * @param booked whether all of them are in the ledger
  */
 export function buildReceipt(rows: readonly [CallEntry, ...CallEntry[]], booked: boolean): Receipt {
@@ -36,12 +37,12 @@ export function buildReceipt(rows: readonly [CallEntry, ...CallEntry[]], booked:
   return { object, schema, version, request_id, booked, ...rest, digest: digestOf(body) };
 }
 
-/** How the call ended: as the last time that its model was asked. What tools did has no end of its own, and what was decided later none. */
+/** The end of the call: that of its last model request. Rows of tools and settlements have no end of their own. */
 export function endOf(rows: readonly ReceiptRow[]): Receipt['end'] {
   return (rows.findLast(({ kind }) => kind === 'call' || kind === 'part') ?? rows[0])?.end ?? 'failed';
 }
 
-/** What was held for the call, its parts included: a later row tells of the earlier ones' too. */
+/** The hold of the call with its parts: a later row includes the holds of earlier ones. */
 export function mostHeld(rows: readonly ReceiptRow[]): ReceiptMoney | null {
   const held = rows.flatMap((row) => (row.held === null ? [] : [BigInt(row.held.nano_usd)]));
   return held.length === 0 ? null : formatMoney(held.reduce((most, other) => (other > most ? other : most)));
@@ -80,12 +81,12 @@ function buildRow(entry: CallEntry): ReceiptRow {
     sum_usd: formatExact(sumLines(charge.lines)),
     amount: formatMoney(charge.amountNanoUsd),
     held: entry.heldNanoUsd === undefined ? null : formatMoney(BigInt(entry.heldNanoUsd)),
-    timings: { first_byte_ms: wholeOrNull(entry.firstByteMs), duration_ms: whole(entry.durationMs) },
+    timings: { first_byte_ms: toWholeMsOrNull(entry.firstByteMs), duration_ms: toWholeMs(entry.durationMs) },
     notes: { request: (translation?.notes ?? []).map(writeNote), reply: (entry.replyNotes ?? []).map(writeNote) },
   };
 }
 
-/** Why counts are an estimate, as far as the row tells; null where they are none. */
+/** Why counts are an estimate, as far as the row tells; null if they are not. */
 export function estimateReason(estimated: boolean, end: CallEntry['end'], reported: unknown, isDisputed: boolean): EstimateReason | null {
   if (!estimated) return null;
   if (isDisputed) return 'impossible_usage_report';
@@ -94,7 +95,7 @@ export function estimateReason(estimated: boolean, end: CallEntry['end'], report
   return reported === null ? 'no_usage_report' : 'incomplete_usage_report';
 }
 
-/** A line as receipts and quotes show it. */
+/** A line in the form of receipts and quotes. */
 export function writeLine(line: ChargeLine): ReceiptRow['lines'][number] {
   return {
     meter: line.meter,
@@ -121,12 +122,12 @@ function writeDispute({ figures, reported }: Dispute): NonNullable<ReceiptRow['d
   };
 }
 
-/** Without the operator's name: who decided is no business of the payer's. */
+/** Without the operator's name, which does not concern the payer. */
 function writeSettlement({ of, decision, before, after, atMs, note }: Settlement): NonNullable<ReceiptRow['settlement']> {
   return { of, decision, before: writeCounts(before), after: writeCounts(after), at: new Date(atMs).toISOString(), note: note ?? null };
 }
 
-/** Without the credential: that is the operator's business. */
+/** Without the credential, which concerns only the operator. */
 function writeAttempt(attempt: FailedAttempt): ReceiptRow['attempts'][number] {
   return {
     upstream: attempt.upstream,
@@ -134,16 +135,16 @@ function writeAttempt(attempt: FailedAttempt): ReceiptRow['attempts'][number] {
     upstream_status: attempt.upstreamStatus ?? null,
     upstream_request_id: attempt.upstreamRequestId ?? null,
     error_code: attempt.errorCode,
-    duration_ms: whole(attempt.durationMs),
+    duration_ms: toWholeMs(attempt.durationMs),
   };
 }
 
 function writeDisconnect(evidence: DisconnectEvidence): NonNullable<ReceiptRow['disconnect']> {
   return {
     policy: evidence.policy,
-    left_after_ms: whole(evidence.leftAfterMs),
+    left_after_ms: toWholeMs(evidence.leftAfterMs),
     delivered_characters: evidence.deliveredCharacters,
-    upstream_ended_after_ms: whole(evidence.upstreamEndedAfterMs),
+    upstream_ended_after_ms: toWholeMs(evidence.upstreamEndedAfterMs),
     usage_reported: evidence.usageReported,
   };
 }
@@ -152,5 +153,5 @@ function writeNote({ kind, field, reason }: TranslationNote): ReceiptRow['notes'
   return { kind, field, reason };
 }
 
-const whole = (ms: number): number => Math.max(0, Math.round(ms));
-const wholeOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : whole(ms));
+const toWholeMs = (ms: number): number => Math.max(0, Math.round(ms));
+const toWholeMsOrNull = (ms: number | undefined): number | null => (ms === undefined ? null : toWholeMs(ms));

@@ -1,13 +1,14 @@
 import { siblingId } from '../../platform/ids.ts';
 
-/** What chat completions put before the id of their call where their model's vendor gave them none. */
+/** The prefix before the call's id in chat completions, if the vendor returned no id. */
 const chatPrefix = 'chatcmpl-';
 
 /**
- * The id of the call behind an id that its client was given: ids that the gateway makes for replies and video tasks differ from their call's in the prefix only. Costs no look-up.
- * @returns the same id where nothing can be told from it
+ * The id of the call behind an id that its client received: ids that the gateway generates for replies and video tasks
+ * differ from the call's only in the prefix. Needs no query.
+ * @returns the same id if it has no such form
  */
-export function callIdOf(given: string): string {
-  const id = given.startsWith(`${chatPrefix}req_`) ? given.slice(chatPrefix.length) : given;
+export function callIdOf(clientId: string): string {
+  const id = clientId.startsWith(`${chatPrefix}req_`) ? clientId.slice(chatPrefix.length) : clientId;
   return siblingId(id, 'req') ?? id;
 }

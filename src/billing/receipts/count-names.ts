@@ -1,13 +1,13 @@
 import { meterNames, meters, toolMeters } from '../../inference/meters.ts';
 
-/** The names of counts as receipts write them: `cacheWrite5mTokens` is `cache_write_5m_tokens`. */
+/** Counts with their names in receipts: `cacheWrite5mTokens` becomes `cache_write_5m_tokens`. */
 export function writeCounts(counts: Readonly<Record<string, number | undefined>>): Record<string, number> {
   return Object.fromEntries(
     Object.entries(counts).flatMap(([name, count]) => (count === undefined ? [] : [[writeName(name), count] as const])),
   );
 }
 
-/** The counts of a receipt by the names that rating knows them by. */
+/** The counts of a receipt with their names in rating. */
 export function readCounts(counts: Readonly<Record<string, number>>): Record<string, number> {
   return Object.fromEntries(Object.entries(counts).map(([name, count]) => [readName(name), count]));
 }
@@ -27,7 +27,7 @@ function writeName(meter: string): string {
   return namesWritten.get(meter) ?? meter;
 }
 
-/** A name of another version of Weir stays as it is: nothing here has a price for it. */
+/** The name of an unknown count, for example of another version of Weir, is not changed: it has no price here. */
 function readName(name: string): string {
   return namesRead.get(name) ?? name;
 }

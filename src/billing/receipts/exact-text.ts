@@ -2,7 +2,7 @@ import type { Fraction } from '../rating/decimal.ts';
 
 const nanoUsdPerUsd = 1_000_000_000n;
 
-/** Money as a decimal string in USD, with all its digits and none besides. */
+/** An amount as a decimal string in USD, exact and without trailing zeros. */
 export function formatUsd(nanoUsd: bigint): string {
   const sign = nanoUsd < 0n ? '-' : '';
   const digits = nanoUsd < 0n ? -nanoUsd : nanoUsd;
@@ -16,7 +16,7 @@ export function formatMoney(nanoUsd: bigint): { readonly nano_usd: string; reado
 }
 
 /**
- * A number exactly: as a decimal where there is one, else as a fraction in lowest terms. Equal numbers have equal texts.
+ * An exact number: a decimal if there is one, otherwise a fraction in lowest terms. Equal numbers have equal texts.
  */
 export function formatExact({ numerator, denominator }: Fraction): string {
   if (numerator < 0n) return `-${formatExact({ numerator: -numerator, denominator })}`;
@@ -28,7 +28,7 @@ export function formatExact({ numerator, denominator }: Fraction): string {
   return places === 0 ? digits : `${digits.slice(0, -places)}.${digits.slice(-places)}`;
 }
 
-/** How many decimals a fraction in lowest terms has; undefined where they never end. */
+/** The number of decimals of a fraction in lowest terms; undefined if it has no end. */
 function decimalPlaces(denominator: bigint): number | undefined {
   const [twos, withoutTwos] = countFactor(denominator, 2n);
   const [fives, rest] = countFactor(withoutTwos, 5n);

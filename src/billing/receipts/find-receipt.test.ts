@@ -27,17 +27,17 @@ function row(callId: string, more: Partial<CallEntry> = {}): CallEntry {
   return { ...opening, callId, ...parent, end: 'finished', usage: {}, estimated: false, durationMs: 1, charge, ...more };
 }
 
-type Known = {
+type LedgerState = {
   readonly stored?: readonly CallEntry[];
   readonly pending?: readonly CallEntry[];
   readonly open?: CallOpening;
   readonly waiting?: number;
 };
 
-/** A finder over what the store and the journal know, one reading after the other. */
-function finderOf(...readings: readonly [Known, ...Known[]]) {
+/** A finder whose store and journal return these states, one per query. */
+function finderOf(...readings: readonly [LedgerState, ...LedgerState[]]) {
   let reading = 0;
-  const now = (): Known => readings[Math.min(reading, readings.length - 1)] ?? {};
+  const now = (): LedgerState => readings[Math.min(reading, readings.length - 1)] ?? {};
   const finder = createReceiptFinder({
     store: { listCallRows: () => Promise.resolve(readings[Math.min(reading++, readings.length - 1)]?.stored ?? []) },
     journal: { findOpen: () => now().open, pendingRows: () => now().pending ?? [], pendingEntries: () => now().waiting ?? 0 },
@@ -50,36 +50,36 @@ function finderOf(...readings: readonly [Known, ...Known[]]) {
   };
 }
 
-test('what waits in the journal has a receipt at once, and says that it is not booked', async () => {
-  for (const [known, booked] of [
+test('a call that waits in the journal has a receipt at once, which says that it is not booked', async () => {
+  for (const [state, booked] of [
     [{ stored: [row('req_1')] }, true],
     [{ pending: [row('req_1')] }, false],
     [{ stored: [row('req_1')], pending: [row('req_1')] }, true],
     [{ stored: [row('req_1')], pending: [row('req_1.2')] }, false],
   ] as const) {
-    const found = await finderOf(known).find();
-    assert.equal(found?.state === 'ended' && found.receipt.booked, booked, JSON.stringify(Object.keys(known)));
+    const found = await finderOf(state).find();
+    assert.equal(found?.state === 'ended' && found.receipt.booked, booked, JSON.stringify(Object.keys(state)));
   }
 });
 
-test('rows stand in the order in which they came to be, wherever they lie', async () => {
+test('rows are in order of creation, whether in the store or in the journal', async () => {
   const pending = [row('req_1.10'), row('req_1.2.tools'), row('req_1')];
   const found = await finderOf({ stored: [row('req_1.2')], pending }).find();
   assert.deepEqual(found?.state === 'ended' && found.receipt.rows.map(({ id }) => id), ['req_1', 'req_1.2', 'req_1.2.tools', 'req_1.10']);
 });
 
-test('a call under way is in progress for its user alone', async () => {
-  for (const [known, isUnderWay] of [
+test('a running call is in progress for its own user only', async () => {
+  for (const [state, isUnderWay] of [
     [{ open: opening }, false],
     [{ pending: [row('req_1')] }, true],
     [{ stored: [row('req_1')], open: { ...opening, callId: 'req_1.2' } }, true],
   ] as const) {
-    assert.equal((await finderOf(known).find(isUnderWay))?.state, 'in-progress');
-    assert.equal(await finderOf(known).find(isUnderWay, 'bob'), undefined);
+    assert.equal((await finderOf(state).find(isUnderWay))?.state, 'in-progress');
+    assert.equal(await finderOf(state).find(isUnderWay, 'bob'), undefined);
   }
 });
 
-test("another user's rows, and rows that only look like parts, are nobody's", async () => {
+test("another user's rows, and rows that only look like parts, are not found", async () => {
   assert.equal(await finderOf({ stored: [row('req_1')] }).find(false, 'bob'), undefined);
   assert.equal(await finderOf({ stored: [row('req_1.2')] }).find(), undefined);
   const foreign = [row('req_1'), row('req_1.2', { userName: 'bob' }), row('req_1.3', { parentCallId: 'req_2' })];
@@ -87,7 +87,7 @@ test("another user's rows, and rows that only look like parts, are nobody's", as
   assert.equal(found?.state === 'ended' && found.receipt.rows.length, 1);
 });
 
-test('a call of the last seconds that another process may ship is looked for again; no other is', async () => {
+test('a missing call of the last seconds is queried again, because another process may ship it; older ones are not', async () => {
   const recent = createIds({ nowMs: () => 999_000, monotonicMs: () => 0 })('req');
   const old = createIds({ nowMs: () => 900_000, monotonicMs: () => 0 })('req');
   const late = finderOf({}, {}, { stored: [row('req_1', { callId: recent })] });
@@ -100,7 +100,7 @@ test('a call of the last seconds that another process may ship is looked for aga
   assert.equal(none.readings(), 1);
 });
 
-test('what is found is not looked for again, and neither is what has no time in its name', async () => {
+test('a call that was found, and an id without a time, are not queried again', async () => {
   const recent = createIds({ nowMs: () => 999_000, monotonicMs: () => 0 })('req');
   const { parentCallId: _parent, ...call } = row('req_1.1');
   const found = finderOf({ stored: [{ ...call, callId: recent }] });
@@ -110,20 +110,20 @@ test('what is found is not looked for again, and neither is what has no time in 
   assert.deepEqual([found.readings(), nameless.readings()], [1, 1]);
 });
 
-test('who no longer waits for an answer is waited for no longer', async () => {
+test('an aborted query ends at once', async () => {
   const recent = createIds({ nowMs: () => 999_000, monotonicMs: () => 0 })('req');
   const none = finderOf({});
   await assert.rejects(none.find(false, 'alice', recent, AbortSignal.abort()), { name: 'AbortError' });
   assert.equal(none.readings(), 1);
 });
 
-test('a row is that of a call by its own name, and where it is no part of another call', async () => {
+test('a row belongs to a call by its id, and must not be a part of another call', async () => {
   const { parentCallId: _parent, ...other } = row('req_1.2');
   assert.equal(await finderOf({ stored: [other] }).find(), undefined);
   assert.equal(await finderOf({ stored: [row('req_1', { parentCallId: 'req_0' })] }).find(), undefined);
 });
 
-test('a store that cannot be read is told of, and so is a journal too long to look through', async () => {
+test('a store that cannot be read, and a journal that is too long to search, are errors', async () => {
   const failing = createReceiptFinder({
     store: { listCallRows: () => Promise.reject(new Error('down')) },
     journal: { findOpen: () => undefined, pendingRows: () => [], pendingEntries: () => 0 },

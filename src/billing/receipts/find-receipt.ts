@@ -9,7 +9,7 @@ import { rowIdsOf } from '../ledger/row-ids.ts';
 import { buildReceipt } from './build-receipt.ts';
 import type { Receipt } from './receipt.ts';
 
-/** What there is to tell of a call. Undefined: nothing of it is known, or it is another user's. */
+/** The result for a call. Undefined: it is unknown, or it belongs to another user. */
 export type FoundReceipt = { readonly state: 'in-progress' } | { readonly state: 'ended'; readonly receipt: Receipt } | undefined;
 
 export type ReceiptParts = {
@@ -18,19 +18,22 @@ export type ReceiptParts = {
   readonly clock: Pick<Clock, 'nowMs'>;
 };
 
-/** What waits for the store may be walked over as long as it is no more than this: some milliseconds. */
+/** Up to this number, the waiting entries may be searched: this takes some milliseconds. */
 const walkedEntriesMax = 200_000;
 
-/** Another process may have answered the call and ships it within its interval: a call of the last seconds is looked for again. */
+/**
+ * Another process may have answered the call and ship it within its interval: a missing call of the last seconds is
+ * queried again.
+ */
 const recentMs = 10_000;
 const waitsMs = [50, 150, 400] as const;
 
-/** Finds receipts, of calls that are not in the ledger yet too. */
+/** Finds receipts, also of calls that are not in the ledger yet. */
 export type ReceiptFinder = {
   /**
-   * @param userName whose call it has to be
+   * @param userName the required owner of the call
    * @param isUnderWay whether further rows of the call may follow
-   * @throws what the store throws, and Error where too much waits for it
+   * @throws the store's error, and Error if too many entries wait for the store
    */
   readonly find: (callId: string, userName: string, isUnderWay: boolean, signal: AbortSignal) => Promise<FoundReceipt>;
 };
@@ -38,7 +41,7 @@ export type ReceiptFinder = {
 export function createReceiptFinder({ store, journal, clock }: ReceiptParts): ReceiptFinder {
   const look = async (callId: string, userName: string, isUnderWay: boolean): Promise<FoundReceipt> => {
     if (journal.pendingEntries() > walkedEntriesMax) throw new Error('too many entries wait for the ledger');
-    // The journal first: what leaves it meanwhile is in the store by then.
+    // The journal first: an entry that leaves it in the meantime is in the store by then.
     const opening = journal.findOpen(callId);
     const pending = journal.pendingRows(callId);
     const stored = await store.listCallRows(callId);
@@ -63,7 +66,9 @@ export function createReceiptFinder({ store, journal, clock }: ReceiptParts): Re
   };
 }
 
-/** The rows of a call in the order in which they came to be; none where its own is not among them. What only looks like a part is left out. */
+/**
+ * The rows of a call in order of creation; empty if its own row is missing. Rows that only look like parts are omitted.
+ */
 function sortRows(callId: string, rows: readonly CallEntry[]): CallEntry[] {
   const order = new Map(rowIdsOf(callId).map((id, place) => [id, place]));
   const call = rows.find((row) => row.callId === callId && row.parentCallId === undefined);

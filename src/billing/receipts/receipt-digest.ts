@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import type { Receipt } from './receipt.ts';
 
 /**
- * JSON in its one canonical spelling (RFC 8785): no white space, members in the order of their names, numbers and strings as JavaScript writes them.
- * The value is one that came from JSON.
+ * Canonical JSON (RFC 8785): no white space, members in the order of their names, numbers and strings as JavaScript
+ * writes them. The value must come from JSON.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
@@ -14,9 +14,9 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * The digest of a receipt: SHA-256 of its canonical JSON without `booked`, which changes when the receipt reaches the ledger, without `credits`, which the
- * operator may change at any time, and without the digest. It
- * shows that something was changed by accident or carelessly; it is no signature, because anybody can compute it anew.
+ * The digest of a receipt: SHA-256 of its canonical JSON without `booked`, which changes when the receipt reaches the
+ * ledger, without `credits`, which the operator may change at any time, and without the digest itself. It detects
+ * accidental and careless changes. It is not a signature, because anybody can compute it again.
  */
 export function digestOf(receipt: Omit<Receipt, 'digest' | 'booked'>): string {
   const {

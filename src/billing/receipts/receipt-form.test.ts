@@ -26,10 +26,10 @@ const entry = pricedEntry(
 /** A receipt in which every member that may be null is not, as JSON. */
 const receipt = parseJson(JSON.stringify(buildReceipt([entry], true)));
 
-/** Members whose own members are named by requests and vendors. */
+/** Members whose own members have names from requests and vendors. */
 const free = /\.(usage|tool_usage|pricing_parameters|reply_parameters|multipliers|usage_reported)$/;
 
-/** Every object of a value whose members are those of the form, by its place. */
+/** Every object in a value with members of the schema, by its place. */
 function objectsOf(value: JsonValue | undefined, place = ''): (readonly [place: string, object: JsonObject])[] {
   if (Array.isArray(value)) return value.flatMap((each, index) => objectsOf(each, `${place}.${index}`));
   if (!isJsonObject(value) || free.test(place)) return [];
@@ -44,15 +44,15 @@ function changedAt(place: string, change: (value: JsonValue | undefined) => Json
     if (Array.isArray(value)) return value.map((each, index) => (String(index) === first ? (set(each, others) ?? null) : each));
     const members = isJsonObject(value) ? value : {};
     const changed = set(members[first], others);
-    const { [first]: _before, ...kept } = members;
-    return changed === undefined ? kept : { ...kept, [first]: changed };
+    const { [first]: _before, ...remaining } = members;
+    return changed === undefined ? remaining : { ...remaining, [first]: changed };
   };
   return set(receipt, name === undefined ? [] : [name, ...rest]);
 }
 
 const isRefused = (value: unknown): boolean => verifyReceipt(value).receipt === undefined;
 
-test('no member is left out of a receipt, and none may be added, at any depth', () => {
+test('no member of a receipt may be missing or added, at any depth', () => {
   assert.deepEqual(verifyReceipt(receipt).problems, []);
   const objects = objectsOf(receipt);
   assert.equal(objects.length, 14);
@@ -63,21 +63,21 @@ test('no member is left out of a receipt, and none may be added, at any depth', 
   }
 });
 
-test('members that only some calls have may be null, and no others', () => {
+test('only members that some calls lack may be null', () => {
   const nullable =
     'served_model upstream_dialect stop_reason error_code upstream_status upstream_request_id service_tier disconnect tool_usage usage_reported estimate_reason held';
   const isNullable = (place: string) => nullable.split(' ').some((name) => place === `.rows.0.${name}`);
-  const known = new Set(['.held', '.rows.0.price.id', '.rows.0.timings.first_byte_ms', '.rows.0.lines.0.formula']);
+  const nullablePlaces = new Set(['.held', '.rows.0.price.id', '.rows.0.timings.first_byte_ms', '.rows.0.lines.0.formula']);
   const ofAttempt = new Set(['.rows.0.attempts.0.upstream_status', '.rows.0.attempts.0.upstream_request_id']);
   for (const [place, object] of objectsOf(receipt))
     for (const name of Object.keys(object)) {
       const at = `${place}.${name}`;
-      const mayBeNull = isNullable(at) || known.has(at) || ofAttempt.has(at);
+      const mayBeNull = isNullable(at) || nullablePlaces.has(at) || ofAttempt.has(at);
       assert.equal(isRefused(changedAt(at, () => null)), !mayBeNull, at);
     }
 });
 
-test('a value of another form is refused', () => {
+test('a value of another type is refused', () => {
   for (const [place, ...values] of [
     ['.object', 'invoice'],
     ['.schema', 'other'],

@@ -10,7 +10,8 @@ import type { Receipt, ReceiptRow } from './receipt.ts';
 import { digestOf } from './receipt-digest.ts';
 import { verifyReceipt, verifyReceiptText } from './verify-receipt.ts';
 
-// A price with everything that a line can have: a factor of its user, words of the request and of the reply, and a computed quantity.
+// A price with every kind of line: a factor of its user, parameters of the request and of the reply, and a computed
+// quantity.
 const multipliers = [
   { name: 'fast', when: 'speed == "fast"', factor: '6' },
   { name: 'hd', when: '/quality == "hd"', factor: '2' },
@@ -30,7 +31,7 @@ function entry(more: Partial<CallEntry> = {}): CallEntry {
 
 const receipt = buildReceipt([entry()], true);
 
-/** The receipt changed at one place, with a digest that fits. */
+/** The receipt with one change, and a digest that matches. */
 function changed(more: Partial<Receipt>): Receipt {
   const whole = { ...receipt, ...more };
   return { ...whole, digest: digestOf(whole) };
@@ -51,7 +52,7 @@ function changedLine(more: Partial<ReceiptRow['lines'][number]>): Receipt {
 const pathsOf = (value: unknown, books: Parameters<typeof verifyReceipt>[1] = []) =>
   verifyReceipt(value, books).problems.map(({ path }) => path);
 
-test('a receipt with factors, multipliers and computed quantities is made anew by its book, for its payer', () => {
+test('a receipt with factors, multipliers and computed quantities is recomputed with its book, for its payer', () => {
   const row = receipt.rows[0];
   assert.deepEqual(
     row?.lines.map(({ meter, formula, multipliers: applied }) => [meter, formula, Object.keys(applied).length]),
@@ -68,7 +69,7 @@ test('a receipt with factors, multipliers and computed quantities is made anew b
   }
 });
 
-test('every member that can be computed is, and a wrong one is named by its place', () => {
+test('every computable member is checked, and a wrong one is named with its place', () => {
   const money = (nanoUsd: string, usd: string) => ({ nano_usd: nanoUsd, usd });
   const table: readonly (readonly [places: readonly string[], value: Receipt])[] = [
     [['digest'], { ...receipt, user: 'bob' }],
@@ -93,16 +94,16 @@ test('every member that can be computed is, and a wrong one is named by its plac
   for (const [places, value] of table) assert.deepEqual(pathsOf(value).toSorted(), [...places].toSorted(), places.join());
 });
 
-test('a problem says what stands there and what comes out', () => {
+test('a problem names the value and the computed one', () => {
   const [total] = verifyReceipt(changed({ total: { nano_usd: '1', usd: '12.018' } })).problems;
-  assert.equal(total?.problem, 'says "1", and it comes to "12018000000"');
+  assert.equal(total?.problem, 'is "1", but "12018000000" was computed');
   const [price] = verifyReceipt(changedLine({ unit_price_usd: 'two' })).problems;
   assert.match(price?.problem ?? '', /"two" is not a decimal number/);
   const [form] = verifyReceipt(changedLine({ quantity: -1 })).problems;
   assert.match(form?.problem ?? '', /^must be .+, but is -1$/);
 });
 
-test('what the book of its version charges otherwise is named: lines that lack, that are too many, and another price', () => {
+test('differences to the book of its version are named: missing lines, additional lines, and another price', () => {
   const all = receipt.rows[0]?.lines ?? [];
   const [input] = all;
   assert.ok(input !== undefined);
@@ -113,13 +114,13 @@ test('what the book of its version charges otherwise is named: lines that lack, 
   assert.deepEqual(only(pathsOf(changedRow({ usage: { input_tokens: 1_000_000 } }), [book])), ['rows.0.lines.1']);
 });
 
-test('a failed call is charged nothing by any book, whatever was used', () => {
+test('a failed call costs nothing with any book, whatever its usage', () => {
   const failed = entry({ end: 'failed', charge: { amountNanoUsd: 0n, lines: [] } });
   assert.deepEqual(pathsOf(buildReceipt([failed], true), [book]), []);
   assert.deepEqual(pathsOf(buildReceipt([entry({ end: 'failed' })], true), [book]), ['rows.0.lines.0', 'rows.0.lines.1']);
 });
 
-test('a number in another spelling than its own is told of, for a digit may be lost in it; text is no number', () => {
+test('a number that is not in canonical form is reported, because a digit may be lost; texts are not affected', () => {
   const text = JSON.stringify(changed({ user: '1.0 "2.0\\' }));
   assert.deepEqual(verifyReceiptText(text).problems, []);
   for (const [spelling, shown, number] of [
@@ -128,11 +129,11 @@ test('a number in another spelling than its own is told of, for a digit may be l
     [`12.${'0'.repeat(60)}`, `12.${'0'.repeat(37)}`, '12'],
   ] as const)
     assert.deepEqual(verifyReceiptText(text.replace('"input_characters":12', `"input_characters":${spelling}`)).problems, [
-      { path: '', problem: `the number ${shown} is written otherwise than ${number}` },
+      { path: '', problem: `the number ${shown} must be written as ${number}` },
     ]);
 });
 
-test('a text that is no JSON, or says a member twice, is no receipt', () => {
+test('a text that is not JSON, or has a member twice, is not a receipt', () => {
   for (const [text, words] of [
     ['{"a":1,"a":2}', /twice|duplicate/i],
     ['{', /./],

@@ -9,7 +9,7 @@ import { formatExact, formatUsd } from './exact-text.ts';
 import { callRows } from './testing/receipt-arbitrary.ts';
 import { verifyReceipt, verifyReceiptText } from './verify-receipt.ts';
 
-test('the total is the sum of the rows, every row is the rounded sum of its lines, and all of it is found right', () => {
+test('the total is the sum of the rows, every row is the rounded sum of its lines, and the verification finds no problem', () => {
   fc.assert(
     fc.property(callRows, fc.boolean(), (rows, booked) => {
       const receipt = buildReceipt(rows, booked);
@@ -23,7 +23,7 @@ test('the total is the sum of the rows, every row is the rounded sum of its line
   );
 });
 
-test('one changed digit anywhere is noticed', () => {
+test('one changed digit anywhere is detected', () => {
   fc.assert(
     fc.property(callRows, fc.nat(), fc.integer({ min: 1, max: 9 }), (rows, place, shift) => {
       const text = JSON.stringify(buildReceipt(rows, true));
@@ -36,7 +36,7 @@ test('one changed digit anywhere is noticed', () => {
   );
 });
 
-test('a digest that was computed anew hides no amount that its lines do not come to', () => {
+test('a recomputed digest does not hide an amount that differs from its lines', () => {
   fc.assert(
     fc.property(callRows, (rows) => {
       const [call, ...parts] = rows;
@@ -47,7 +47,7 @@ test('a digest that was computed anew hides no amount that its lines do not come
   );
 });
 
-test('a receipt is the same before and after it is booked, but for the word that it is', () => {
+test('a receipt changes only in `booked` when it is booked', () => {
   fc.assert(
     fc.property(callRows, (rows) => {
       const { booked: _one, ...before } = buildReceipt(rows, false);
@@ -57,7 +57,7 @@ test('a receipt is the same before and after it is booked, but for the word that
   );
 });
 
-test('what is no receipt is named so, place by place', () => {
+test('a value that is not a receipt is refused with each place', () => {
   for (const text of ['', '{', '[]', 'null', '{"object":"receipt","object":"receipt"}'])
     assert.notDeepEqual(verifyReceiptText(text).problems, [], text);
   const [rows] = fc.sample(callRows, 1);
@@ -74,7 +74,7 @@ test('what is no receipt is named so, place by place', () => {
   );
 });
 
-test('money is told with all its digits', () => {
+test('amounts have all their digits', () => {
   for (const [nanoUsd, text] of [
     [0n, '0'],
     [1n, '0.000000001'],
@@ -87,7 +87,7 @@ test('money is told with all its digits', () => {
     assert.equal(formatUsd(nanoUsd), text);
 });
 
-test('an exact amount is a decimal where there is one, and a fraction where there is none', () => {
+test('an exact amount is a decimal if there is one, and otherwise a fraction', () => {
   const exact = { '0/7': '0', '3/1': '3', '5/1000': '0.005', '1/3': '1/3', '14/420': '1/30', '123/64': '1.921875', '25/2': '12.5' };
   for (const [fraction, text] of Object.entries(exact)) {
     const [numerator = 0n, denominator = 1n] = fraction.split('/').map(BigInt);
@@ -95,7 +95,7 @@ test('an exact amount is a decimal where there is one, and a fraction where ther
   }
 });
 
-test('counts have names of their own in receipts, and are known by them again', () => {
+test('counts have their own names in receipts, and are read by them', () => {
   const counts = {
     inputTokens: 1,
     cacheReadTokens: 2,

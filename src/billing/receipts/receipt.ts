@@ -1,8 +1,9 @@
 import Type, { type Static } from 'typebox';
 
-// The form of a receipt, version 1: docs/reference/receipt.md describes it, OpenAPI shows this schema, and verifyReceipt holds receipts against it.
+// Version 1 of the receipt: docs/reference/receipt.md describes it, OpenAPI contains this schema, and verifyReceipt
+// checks receipts with it.
 
-/** What this form is called and its version: a member that is renamed, or means something else, makes another version. */
+/** Name and version of the schema: renaming a member, or changing its meaning, requires a new version. */
 export const receiptForm = { schema: 'weir.receipt', version: 1 } as const;
 
 const orNull = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
@@ -13,8 +14,8 @@ const Milliseconds = Type.Integer({ minimum: 0 });
 
 const Money = Type.Object(
   {
-    nano_usd: Type.String({ pattern: '^-?[0-9]{1,30}$', description: 'Billionths of a USD, a whole number.' }),
-    usd: Type.String({ pattern: '^-?[0-9]{1,30}(\\.[0-9]{1,9})?$', description: 'The same in USD, with all its digits.' }),
+    nano_usd: Type.String({ pattern: '^-?[0-9]{1,30}$', description: 'Billionths of a USD, as an integer.' }),
+    usd: Type.String({ pattern: '^-?[0-9]{1,30}(\\.[0-9]{1,9})?$', description: 'The same amount in USD, with all its digits.' }),
   },
   closed,
 );
@@ -22,19 +23,17 @@ const Money = Type.Object(
 const Exact = Type.String({
   pattern: '^-?[0-9]+(\\.[0-9]+|/[0-9]+)?$',
   description:
-    'USD without any rounding: a decimal, or a fraction such as 1/30000 where no decimal is exact. Below zero only in a row of kind `settlement`.',
+    'USD without rounding: a decimal, or a fraction such as 1/30000 if no decimal is exact. Negative only in a row of kind `settlement`.',
 });
 
 const Line = Type.Object(
   {
     meter: Text,
     quantity: Count,
-    unit_price_usd: Type.String({ description: 'USD for `per` units, as the price book has it.' }),
+    unit_price_usd: Type.String({ description: 'USD for `per` units, as in the price book.' }),
     per: Type.Integer({ minimum: 1 }),
-    multipliers: Type.Record(Text, Text, { description: 'Factors by name; an empty object where none applied.' }),
-    formula: orNull(
-      Type.String({ description: 'The expression of the price book that the quantity was computed by, where it is no count.' }),
-    ),
+    multipliers: Type.Record(Text, Text, { description: 'Factors by name; an empty object if none applied.' }),
+    formula: orNull(Type.String({ description: 'The expression of the price book that computed the quantity, if it is not a count.' })),
     amount_usd: Exact,
     reversed: Type.Optional(Type.Literal(true, { description: 'The line is taken back. Only in a row of kind `settlement`.' })),
   },
@@ -49,11 +48,11 @@ const Disputed = Type.Object(
       Type.Object(
         {
           count: Type.String({
-            description: 'A count of the usage; `usage` for one that is no number; `cost` for all together, in nano-USD.',
+            description: 'A count of the usage; `usage` for a value that is not a number; `cost` for all counts together, in nano-USD.',
           }),
           reason: Type.Enum(['malformed', 'beyond-bound']),
           reported: orNull(Type.Number()),
-          most: orNull(Type.Number({ description: 'What the call can have come to at most.' })),
+          most: orNull(Type.Number({ description: 'The highest value that the call can have.' })),
         },
         closed,
       ),
@@ -64,7 +63,7 @@ const Disputed = Type.Object(
   {
     ...closed,
     description:
-      'Only where the vendor reported figures that cannot be true. `usage` has what is charged instead, which is at most what the call could have cost; `reported` what was reported.',
+      'Only if the vendor reported impossible figures. `usage` has the counts that are charged instead, which cost at most as much as the call could have; `reported` has the report.',
   },
 );
 
@@ -73,7 +72,7 @@ const Settled = Type.Object(
   {
     ...closed,
     description:
-      "Only in a row of kind `settlement`: what the operator decided of the disputed row `of`. The row's counts, lines and amount are the difference.",
+      "Only in a row of kind `settlement`: the operator's decision about the disputed row `of`. The row's counts, lines and amount are the difference.",
   },
 );
 
@@ -117,13 +116,13 @@ const Row = Type.Object(
     id: Text,
     kind: Type.Enum(['call', 'part', 'tools', 'settlement'], {
       description:
-        '`part`: a further round of the same call; `tools`: what tools of the gateway did for it; `settlement`: what the operator decided of a disputed row.',
+        '`part`: a further round of the same call; `tools`: the use of tools of the gateway; `settlement`: the decision of the operator about a disputed row.',
     }),
     upstream: Text,
     vendor: Text,
     upstream_model: Text,
     served_model: orNull(Text),
-    upstream_dialect: orNull(Type.String({ description: 'Set where the request was translated.' })),
+    upstream_dialect: orNull(Type.String({ description: 'Set if the request was translated.' })),
     end: Type.Enum(['finished', 'client-left', 'cut', 'failed', 'lost']),
     stop_reason: orNull(Text),
     error_code: orNull(Text),
@@ -134,16 +133,16 @@ const Row = Type.Object(
     attempts: Type.Array(Attempt, { description: 'Attempts before this one that delivered nothing. They cost nothing.' }),
     usage: Type.Record(Text, Type.Number(), { description: 'Disjoint counts, except those that are named as parts of others.' }),
     tool_usage: orNull(Type.Record(Text, Type.Number())),
-    usage_reported: Type.Unknown({ description: 'The usage as the vendor wrote it; null where it reported none.' }),
+    usage_reported: Type.Unknown({ description: 'The usage in the form of the vendor; null if it reported none.' }),
     estimated: Type.Boolean(),
     estimate_reason: orNull(Type.Enum([...estimateReasons])),
     disputed: Type.Optional(Disputed),
     settlement: Type.Optional(Settled),
     input_characters: Count,
     pricing_parameters: Type.Record(Text, Text, {
-      description: 'What the price depends on of the request that was sent, by name or by JSON pointer.',
+      description: 'Values of the sent request that the price depends on, by name or by JSON pointer.',
     }),
-    reply_parameters: Type.Record(Text, Text, { description: 'And of the reply.' }),
+    reply_parameters: Type.Record(Text, Text, { description: 'Values of the reply that the price depends on.' }),
     price: Type.Object({ version: Text, id: orNull(Text) }, closed),
     lines: Type.Array(Line),
     sum_usd: Exact,
@@ -155,7 +154,10 @@ const Row = Type.Object(
   closed,
 );
 
-/** The schema of a receipt. Members that are not known are null; none but `credits`, and of a row `disputed` and `settlement`, is left out, and none may be added. */
+/**
+ * The schema of a receipt. Unknown members are null. Only `credits`, and in a row `disputed` and `settlement`, may be
+ * missing, and no member may be added.
+ */
 export const receiptSchema = Type.Object(
   {
     object: Type.Literal('receipt'),
@@ -163,7 +165,7 @@ export const receiptSchema = Type.Object(
     version: Type.Literal(receiptForm.version),
     request_id: Text,
     booked: Type.Boolean({
-      description: 'Whether all of it is in the ledger. Until then it waits in the journal, and nothing of it changes.',
+      description: 'Whether all of its rows are in the ledger. Until then they wait in the journal, and do not change.',
     }),
     accepted_at: Type.String({ description: 'When the request was accepted, ISO 8601 in UTC. Prices are those of this moment.' }),
     user: Text,
@@ -188,7 +190,7 @@ export const receiptSchema = Type.Object(
         {
           ...closed,
           description:
-            'Only where amounts are shown in a unit of the operator: the total in it, as it is when the receipt is read. The digest does not cover it.',
+            'Only if the operator has a unit for amounts: the total in this unit at the time of reading. The digest does not include it.',
         },
       ),
     ),
@@ -197,7 +199,7 @@ export const receiptSchema = Type.Object(
   closed,
 );
 
-/** What a call cost and why, so that it can be recomputed without the gateway. */
+/** The cost of a call and its reasons, so that it can be recomputed without the gateway. */
 export type Receipt = Static<typeof receiptSchema>;
 export type ReceiptRow = Receipt['rows'][number];
 export type ReceiptMoney = Receipt['total'];

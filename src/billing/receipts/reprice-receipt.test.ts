@@ -14,7 +14,7 @@ const book = createPriceBook({ book: loadShippedPriceBook(), toolPrices: { webSe
 const other = createPriceBook({ book: loadShippedPriceBook(), toolPrices: { webSearch: '0.02' } });
 const settled = (usage: Usage, more: Partial<CallEntry> = {}): CallEntry => pricedEntry(book, usage, more);
 
-test('with the price book of its version, every line is made anew from the usage', () => {
+test('with the price book of its version, every line is recomputed from the usage', () => {
   const rows: [CallEntry, ...CallEntry[]][] = [
     [settled({ inputTokens: 250_000, cacheReadTokens: 7, cacheWrite5mTokens: 9, cacheWrite1hTokens: 3, outputTokens: 11 })],
     [settled({ inputTokens: 1, webSearches: 3 }, { serviceTier: 'batch' })],
@@ -42,7 +42,7 @@ test('with the price book of its version, every line is made anew from the usage
   }
 });
 
-test('a usage that its lines do not fit is named, also where the digest was computed anew', () => {
+test('a usage that does not match its lines is named, also with a recomputed digest', () => {
   const entry = settled({ inputTokens: 1000, outputTokens: 10 });
   const { problems } = verifyReceipt(buildReceipt([{ ...entry, usage: { inputTokens: 999, outputTokens: 10 } }], true), [book]);
   assert.deepEqual(
@@ -56,7 +56,7 @@ test('a book of another version recomputes nothing', () => {
   assert.deepEqual([verifyReceiptText(text, [other]).rerated, verifyReceiptText(text, [other]).problems], [0, []]);
 });
 
-test('why counts are estimated is told', () => {
+test('a receipt has the reason of an estimate', () => {
   for (const [more, reason] of [
     [{ estimated: false }, null],
     [{ estimated: true, end: 'lost' }, 'process_died'],
@@ -68,7 +68,7 @@ test('why counts are estimated is told', () => {
     assert.equal(buildReceipt([settled({}, more)], true).rows[0]?.estimate_reason, reason);
 });
 
-test('an operator’s credential is in no receipt', () => {
+test('a receipt never contains a credential of the operator', () => {
   const failedAttempts = [{ upstream: 'a', credential: 'cred_secret', upstreamModel: 'm', errorCode: 'upstream_error', durationMs: 1 }];
   assert.doesNotMatch(JSON.stringify(buildReceipt([settled({}, { failedAttempts })], true)), /cred_secret/);
 });

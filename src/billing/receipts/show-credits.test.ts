@@ -9,7 +9,7 @@ import { verifyReceipt } from './verify-receipt.ts';
 
 const unit = { name: 'coins', perUsd: '2000' };
 
-test('a receipt shows its total in the unit of the operator, and its digest and its books know nothing of it', () => {
+test('a receipt shows its total in the unit of the operator, which is not in its digest or in the books', () => {
   fc.assert(
     fc.property(callRows, (rows) => {
       const receipt = buildReceipt(rows, true);
@@ -24,7 +24,7 @@ test('a receipt shows its total in the unit of the operator, and its digest and 
   );
 });
 
-test('a total in the unit that is not what the amount comes to is found', () => {
+test('a wrong total in the unit is detected', () => {
   fc.assert(
     fc.property(callRows, (rows) => {
       const shown = showCredits(buildReceipt(rows, true), unit);
@@ -36,7 +36,7 @@ test('a total in the unit that is not what the amount comes to is found', () => 
   );
 });
 
-test('amounts of answers have the unit only where there is one', () => {
+test('amounts in answers have the unit only if it is set', () => {
   assert.deepEqual(createMoneyWriter(undefined)(1_500_000n), { nano_usd: '1500000', usd: '0.0015' });
   assert.deepEqual(createMoneyWriter(unit)(1_500_000n), { nano_usd: '1500000', usd: '0.0015', credits: '3' });
   assert.deepEqual(createMoneyWriter(unit)(-500n), { nano_usd: '-500', usd: '-0.0000005', credits: '-0.001' });

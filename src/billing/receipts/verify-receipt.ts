@@ -12,15 +12,15 @@ import { formatExact, formatMoney } from './exact-text.ts';
 import { type Receipt, type ReceiptMoney, type ReceiptRow, receiptSchema } from './receipt.ts';
 import { canonicalJson, digestOf } from './receipt-digest.ts';
 
-/** Something about a receipt that is not as it has to be: where, what it says, and what comes out instead. */
+/** A problem of a receipt: its place, the value, and the expected one. */
 type ReceiptProblem = { readonly path: string; readonly problem: string };
 
 export type Verification = {
-  /** Empty where everything is right. */
+  /** Empty if the receipt is correct. */
   readonly problems: readonly ReceiptProblem[];
-  /** Rows whose lines were made anew from their usage; the others' price book was not at hand. */
+  /** The number of rows whose lines were recomputed from their usage; for the others no price book was given. */
   readonly rerated: number;
-  /** Absent where it has not the form of a receipt. */
+  /** Absent if the value does not match the schema. */
   readonly receipt?: Receipt;
 };
 
@@ -29,10 +29,11 @@ const problemsMax = 50;
 const textLimits = { depthMax: 64, tokensMax: 250_000 } as const;
 
 /**
- * Recomputes a receipt and names every difference: its form, its digest, the exact amount of each line, the rounded amount of each row, the total. With
- * the price book that priced it, the lines are made anew from the usage too. Pure, and without any database.
- * @param text the receipt as JSON, with white space as it may be
- * @param books price books; of each row the one of its version is used
+ * Recomputes a receipt and names every difference: the schema, the digest, the exact amount of each line, the rounded
+ * amount of each row, the total. With the price book that priced it, the lines are recomputed from the usage too. Pure,
+ * and without a database.
+ * @param text the receipt as JSON, with any white space
+ * @param books price books; each row uses the one of its version
  */
 export function verifyReceiptText(text: string, books: readonly PriceBook[] = []): Verification {
   try {
@@ -42,10 +43,10 @@ export function verifyReceiptText(text: string, books: readonly PriceBook[] = []
     throw error;
   }
   const verified = verifyReceipt(JSON.parse(text), books);
-  return { ...verified, problems: [...oddNumbers(text), ...verified.problems] };
+  return { ...verified, problems: [...nonCanonicalNumbers(text), ...verified.problems] };
 }
 
-/** The same for a receipt that is parsed already. */
+/** The same for a parsed receipt. */
 export function verifyReceipt(value: unknown, books: readonly PriceBook[] = []): Verification {
   if (!hasForm(value)) {
     const problems = describeProblems(receiptSchema, value, problemsMax);
@@ -66,17 +67,17 @@ export function verifyReceipt(value: unknown, books: readonly PriceBook[] = []):
   return { problems, rerated: rerated.filter(({ charge }) => charge !== undefined).length, receipt: value };
 }
 
-/** Numbers in a spelling that is read as the number of another one, in which a changed digit might be lost. */
-function oddNumbers(text: string): ReceiptProblem[] {
+/** Numbers that are not in canonical form: they are read as another number, which could hide a changed digit. */
+function nonCanonicalNumbers(text: string): ReceiptProblem[] {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*"|-?[0-9][0-9.eE+-]*/g)]
     .map(([token]) => token)
     .filter((token) => !token.startsWith('"') && JSON.stringify(Number(token)) !== token)
-    .map((token) => ({ path: '', problem: `the number ${token.slice(0, 40)} is written otherwise than ${JSON.stringify(Number(token))}` }));
+    .map((token) => ({ path: '', problem: `the number ${token.slice(0, 40)} must be written as ${JSON.stringify(Number(token))}` }));
 }
 
 function differs(path: string, says: unknown, computed: unknown): ReceiptProblem[] {
-  const [said, right] = [JSON.stringify(says), JSON.stringify(computed)];
-  return said === right ? [] : [{ path, problem: `says ${said}, and it comes to ${right}` }];
+  const [actual, expected] = [JSON.stringify(says), JSON.stringify(computed)];
+  return actual === expected ? [] : [{ path, problem: `is ${actual}, but ${expected} was computed` }];
 }
 
 function checkWhole(receipt: Receipt): ReceiptProblem[] {
@@ -100,8 +101,8 @@ function checkWhole(receipt: Receipt): ReceiptProblem[] {
 }
 
 function checkMoney(path: string, money: ReceiptMoney, nanoUsd: bigint): ReceiptProblem[] {
-  const right = formatMoney(nanoUsd);
-  return [...differs(`${path}.nano_usd`, money.nano_usd, right.nano_usd), ...differs(`${path}.usd`, money.usd, right.usd)];
+  const expected = formatMoney(nanoUsd);
+  return [...differs(`${path}.nano_usd`, money.nano_usd, expected.nano_usd), ...differs(`${path}.usd`, money.usd, expected.usd)];
 }
 
 function checkRow(row: ReceiptRow, path: string): ReceiptProblem[] {
@@ -115,24 +116,24 @@ function checkRow(row: ReceiptRow, path: string): ReceiptProblem[] {
   ];
 }
 
-/** What was decided of a disputed row takes lines back, and nothing else does. */
+/** Only the settlement of a disputed row has reversed lines. */
 function checkSettlement({ kind, settlement, lines, usage }: ReceiptRow, path: string): ReceiptProblem[] {
   if (settlement === undefined) {
-    const takesBack = lines.some(({ reversed }) => reversed === true);
+    const hasReversedLines = lines.some(({ reversed }) => reversed === true);
     return [
       ...(kind === 'settlement' ? [{ path: `${path}.settlement`, problem: 'is missing' }] : []),
-      ...(takesBack ? [{ path: `${path}.lines`, problem: 'take something back, and no dispute is settled here' }] : []),
+      ...(hasReversedLines ? [{ path: `${path}.lines`, problem: 'are reversed, but the row is not a settlement' }] : []),
     ];
   }
   const { before, after } = settlement;
   const names = [...new Set([...Object.keys(after), ...Object.keys(before)])].toSorted();
   const difference = Object.fromEntries(names.map((name) => [name, (after[name] ?? 0) - (before[name] ?? 0)]));
-  const said = Object.fromEntries(
+  const actual = Object.fromEntries(
     Object.keys(usage)
       .toSorted()
       .map((name) => [name, usage[name]]),
   );
-  return [...differs(`${path}.kind`, kind, 'settlement'), ...differs(`${path}.usage`, said, difference)];
+  return [...differs(`${path}.kind`, kind, 'settlement'), ...differs(`${path}.usage`, actual, difference)];
 }
 
 function checkAmounts(row: ReceiptRow, path: string): ReceiptProblem[] {
@@ -164,7 +165,7 @@ function readLine({ unit_price_usd: unitPrice, multipliers, formula, reversed, .
   };
 }
 
-/** What a row is charged by the book of its version. Undefined where that is not at hand. */
+/** The charge of a row by the book of its version. Undefined if that book was not given. */
 function rerate(receipt: Receipt, row: ReceiptRow, books: readonly PriceBook[]): Charge | undefined {
   const book = books.find(({ version }) => version === row.price.version);
   if (book === undefined) return undefined;

@@ -16,7 +16,7 @@ const listPrices = createPriceBook({ book: loadShippedPriceBook() });
 
 function costsOf(vendor: 'openai' | 'anthropic', content: unknown): VendorCosts {
   const read = vendorExports[vendor]?.readCosts(typeof content === 'string' ? content : JSON.stringify(content));
-  assert.ok(read !== undefined, 'it is an export of costs');
+  assert.ok(read !== undefined, 'the file is an export of costs');
   return read;
 }
 
@@ -49,18 +49,18 @@ const anthropicPage = (...results: readonly object[]) => ({
   next_page: null,
 });
 
-/** Costs as lines: what, in USD. */
+/** Costs as lines: the item, in USD. */
 const tell = ({ costs }: VendorCosts): readonly string[] =>
   costs.map(({ model, item, usd }) => `${model} ${item} ${Number(usd.numerator) / Number(usd.denominator)}`);
 
-/** A row of a million tokens each way, which a dear user was charged double. */
+/** A row of a million tokens each way, for which a user with a factor of 2 was charged. */
 const row = rowOf('req_1', {
   acceptedAtMs: atMs,
   usage: { inputTokens: 1_000_000, cacheReadTokens: 1_000_000, outputTokens: 1_000_000, reasoningTokens: 1000, webSearches: 3 },
   charge: { amountNanoUsd: 9_000_000_000n, lines: [] },
 });
 
-test('OpenAI: line items are told apart by model and class; numbers and texts are the same amount, and other words are kept', () => {
+test('OpenAI: line items are split into model and class; amounts may be numbers or texts, and other names are kept', () => {
   const page = openAiPage(day, [
     cost(0.06, 'gpt-5-mini-2025-08-07, input'),
     cost('1.5e-3', 'gpt-5-mini-2025-08-07, cached input'),
@@ -97,10 +97,10 @@ test('Anthropic: amounts are cents, and costs of tools have no model', () => {
     '- web_search 0.03',
     '- Sessions 0.04',
   ]);
-  assert.equal(vendorExports['anthropic']?.readCosts(JSON.stringify(anthropicPage({ model: 'm' }))), undefined, 'a report of usage');
+  assert.equal(vendorExports['anthropic']?.readCosts(JSON.stringify(anthropicPage({ model: 'm' }))), undefined, 'an export of usage');
 });
 
-test('costs stand beside the usage at list price, by class, and what users were charged beside both', () => {
+test('the comparison has the costs of the vendor, the usage at list price by class, and the charges of users', () => {
   const items = [cost('0.25', 'gpt-5-mini-2025-08-07, input'), cost('2.5', 'gpt-5-mini-2025-08-07, output')];
   const reconciliation = new CostReconciliation(costsOf('openai', openAiPage(day, items)), { vendor: 'openai', listPrices });
   for (const each of [row, rowOf('req_2', { vendor: 'xai' }), rowOf('req_3', { toolUsage: { webSearches: 1 } })]) reconciliation.add(each);
@@ -121,7 +121,7 @@ test('costs stand beside the usage at list price, by class, and what users were 
   assert.deepEqual(reconciliation.charged(), [{ day, model: 'gpt-5-mini-2025-08-07', chargedNanoUsd: 9_000_000_000n }]);
 });
 
-test('an export that was not grouped is compared by the day; another upstream and other days are left out', () => {
+test('an export without groups is compared by day; other upstreams and other days are omitted', () => {
   const theirs = costsOf('openai', [openAiPage(day, [cost(3, null)]), openAiPage('2026-11-21', [cost(1, null)])]);
   const reconciliation = new CostReconciliation(theirs, { vendor: 'openai', upstream: 'first', listPrices });
   for (const [index, upstream] of ['first', 'second'].entries()) reconciliation.add({ ...row, callId: `req_${index}`, upstream });
@@ -135,7 +135,7 @@ test('an export that was not grouped is compared by the day; another upstream an
 
 const table = (...lines: readonly string[]): string => `\ufeff${lines.join('\r\n')}\r\n`;
 
-test('tables of the consoles are read by the names of their columns, in any order and beside others', () => {
+test('tables of the consoles are read by the names of their columns, in any order and among others', () => {
   const anthropic = table(
     'workspace,usage_date_utc,model,token_type,cost_usd,list_price_usd,cost_type,usage_type',
     `Default,${day},Claude Haiku 4.5,input_no_cache,0.05,0.05,token,message`,
@@ -154,7 +154,7 @@ test('tables of the consoles are read by the names of their columns, in any orde
   assert.deepEqual([tell(costsOf('openai', written)), costsOf('openai', written).startMs], [['- all 1'], startMs]);
 });
 
-test('tables of usage count as the reports do, and what is missing is named', () => {
+test('tables of usage give the same counts as the reports, and missing columns are named', () => {
   const usage = (vendor: string, text: string): VendorUsage => vendorExports[vendor]?.read(text) ?? assert.fail();
   const anthropic = table(
     'usage_date_utc,model_version,usage_input_tokens_no_cache,usage_input_tokens_cache_write_5m,usage_input_tokens_cache_write_1h,usage_input_tokens_cache_read,usage_output_tokens,web_search_count',
@@ -171,9 +171,9 @@ test('tables of usage count as the reports do, and what is missing is named', ()
     () => usage('openai', table('start_time,model,cost', '1,2,3')),
     /as one of usage it lacks input_tokens, output_tokens; as one of costs it lacks amount_value, amount_currency, line_item/,
   );
-  assert.throws(() => usage('openai', openAi.replace(',10,', ',ten,')), /line 2: input_tokens is no count/);
-  assert.throws(() => usage('openai', openAi.replace(',10,', ',1,')), /less than its cached parts/);
-  assert.throws(() => usage('openai', openAi.replace(String(startMs / 1000), 'soon')), /start_time is no time/);
-  assert.throws(() => usage('openai', openAi.replace('gpt-5-mini', '')), /there is no model/);
-  assert.throws(() => usage('anthropic', anthropic.replace(day, '2026-02-30')), /is no day/);
+  assert.throws(() => usage('openai', openAi.replace(',10,', ',ten,')), /line 2: input_tokens is not a count/);
+  assert.throws(() => usage('openai', openAi.replace(',10,', ',1,')), /less than the sum of its cached parts/);
+  assert.throws(() => usage('openai', openAi.replace(String(startMs / 1000), 'soon')), /start_time is not a time/);
+  assert.throws(() => usage('openai', openAi.replace('gpt-5-mini', '')), /the model is missing/);
+  assert.throws(() => usage('anthropic', anthropic.replace(day, '2026-02-30')), /is not a day/);
 });

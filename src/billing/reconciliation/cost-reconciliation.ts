@@ -9,7 +9,9 @@ import { createModelMatcher } from './match-models.ts';
 import { noModel, type VendorCosts } from './vendor-costs.ts';
 import { dayIn } from './vendor-usage.ts';
 
-/** What one thing cost on a day: a model's class of tokens, or a tool. Amounts are in nano-USD, rounded half up once. */
+/**
+ * The cost of one item on a day: a class of a model's tokens, or a tool. Amounts are in nano-USD, rounded half up once.
+ */
 export type ComparedCost = {
   readonly day: string;
   readonly model: string;
@@ -17,22 +19,25 @@ export type ComparedCost = {
   /** The ledger's usage at the vendor's list price. */
   readonly listNanoUsd: bigint;
   readonly theirNanoUsd: bigint;
-  /** What the vendor has more than the ledger at list price. */
+  /** The vendor's cost minus the ledger's at list price. */
   readonly differenceNanoUsd: bigint;
 };
 
-/** What users were charged for the calls of a day, whatever factors and prices of their own they have. */
+/** The charges of users for the calls of a day, with all their factors and price overrides. */
 export type ChargedDay = { readonly day: string; readonly model: string; readonly chargedNanoUsd: bigint };
 
 type Sums = { readonly day: string; readonly model: string; readonly item: string; list: Fraction; theirs: Fraction };
 
-/** Lines of a charge that a vendor's report has under another name. Tools are not told by model there. */
+/** Lines of a charge with another name in a vendor's report, which does not group tools by model. */
 const itemOfMeter: ReadonlyMap<string, string> = new Map(
   summableMeters.flatMap((whole) => partsOf(whole).map((part) => [meters[part].line, meters[whole].line] as const)),
 );
 const toolLines: ReadonlySet<string> = new Set([...useMeters.map((meter) => meters[meter].line), groundedPrompt]);
 
-/** Compares a vendor's costs with what the ledger's usage costs at list price. Its memory grows with models times days, not with calls. */
+/**
+ * Compares a vendor's costs with the ledger's usage at list price. Its memory grows with models times days, not with
+ * calls.
+ */
 export class CostReconciliation {
   readonly #theirs: VendorCosts;
   readonly #source: { readonly vendor: string; readonly upstream?: string; readonly listPrices: PriceBook };
@@ -41,12 +46,12 @@ export class CostReconciliation {
   readonly #sums = new Map<string, Sums>();
   readonly #charged = new Map<string, { day: string; model: string; nanoUsd: bigint }>();
 
-  /** @param source whose costs they are, in the ledger's names, and the vendor's list prices: a book without anybody's own prices and factors */
+  /** @param source the vendor in the ledger's names, and its list prices: a book without overrides and factors */
   constructor(theirs: VendorCosts, source: { readonly vendor: string; readonly upstream?: string; readonly listPrices: PriceBook }) {
     this.#theirs = theirs;
     this.#source = source;
     this.#matchModel = createModelMatcher(new Set(theirs.costs.map(({ model }) => model).filter((model) => model !== noModel)));
-    // An export that was not grouped has one amount a day: ours is added up in the same way.
+    // An export without groups has one amount a day: the ledger is then added up in the same way.
     this.#isWhole = theirs.costs.every(({ model, item }) => model === noModel && item === 'all');
     for (const { model, startMs, item, usd } of theirs.costs) {
       const sums = this.#find(dayIn(theirs.timeZone, startMs), model, item);
@@ -74,7 +79,7 @@ export class CostReconciliation {
     charged.nanoUsd += entry.charge.amountNanoUsd;
   }
 
-  /** Every item, by day, model and item. */
+  /** All items, by day, model and item. */
   costs(): readonly ComparedCost[] {
     return [...this.#sums.values()]
       .map(({ day, model, item, list, theirs }) => {
@@ -84,7 +89,7 @@ export class CostReconciliation {
       .toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1));
   }
 
-  /** What was charged, by day and model. */
+  /** The charges, by day and model. */
   charged(): readonly ChargedDay[] {
     return [...this.#charged.values()]
       .map(({ day, model, nanoUsd }) => ({ day, model, chargedNanoUsd: nanoUsd }))

@@ -1,12 +1,13 @@
 import type { CallEntry } from '../ledger/call-entry.ts';
 import { modelSpellings } from '../rating/model-spellings.ts';
 
-/** The names of a row that may be the vendor's. */
+/** The names in a row that may be the vendor's. */
 type NamedModels = Pick<CallEntry, 'upstreamModel' | 'servedModel'>;
 
 /**
- * Finds which model of a vendor's export a row belongs to: by the name that the reply told, by the one that was asked for, then by either without `-latest` and snapshot dates where only one
- * model of the export fits. Undefined where the export does not have it.
+ * Finds the model of a vendor's export for a row: by the name in the reply, then by the requested name, then by either
+ * without `-latest` and snapshot dates if only one model of the export matches. Undefined if the export does not have
+ * it.
  */
 export function createModelMatcher(models: Iterable<string>): (row: NamedModels) => string | undefined {
   const exact = new Set(models);

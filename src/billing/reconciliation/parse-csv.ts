@@ -1,8 +1,9 @@
 import { ExportError } from './vendor-usage.ts';
 
 /**
- * The rows of a CSV text (RFC 4180): fields in double quotes may hold commas, line breaks and doubled quotes. A byte order mark and empty lines are passed over.
- * @throws ExportError where a quote is not closed
+ * The rows of a CSV text (RFC 4180): fields in double quotes may contain commas, line breaks and doubled quotes. A byte
+ * order mark and empty lines are ignored.
+ * @throws ExportError if a quote is not closed
  */
 export function parseCsv(text: string): string[][] {
   const rows: string[][] = [];

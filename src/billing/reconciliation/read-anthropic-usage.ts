@@ -2,8 +2,11 @@ import { readBuckets } from './read-buckets.ts';
 import { type Members, noteUnread, readCount, readModel, readObject } from './read-members.ts';
 import { ExportError, type UsageCounts, type VendorUsage } from './vendor-usage.ts';
 
-/** Members of a result that are read, and what results are grouped by. All counts are disjoint; `output_tokens` has the thinking in it. */
-const known = new Set(
+/**
+ * Members of a result that are read, and members that results are grouped by. All counts are disjoint; `output_tokens`
+ * includes the thinking.
+ */
+const readMembers = new Set(
   (
     'model uncached_input_tokens cache_creation cache_read_input_tokens output_tokens server_tool_use ' +
     'api_key_id workspace_id account_id service_account_id service_tier context_window inference_geo speed'
@@ -13,8 +16,9 @@ const knownWrites = new Set(['ephemeral_5m_input_tokens', 'ephemeral_1h_input_to
 const knownTools = new Set(['web_search_requests']);
 
 /**
- * Reads pages of Anthropic's `GET /v1/organizations/usage_report/messages` with `group_by[]=model`: one page, or a list of them. Buckets of a minute, an hour or a day begin at `starting_at`
- * (RFC 3339); days are those of UTC. The report does not count requests.
+ * Reads pages of Anthropic's `GET /v1/organizations/usage_report/messages` with `group_by[]=model`: one page, or a list
+ * of them. Buckets of a minute, an hour or a day begin at `starting_at` (RFC 3339); days are days of UTC. The report
+ * does not count requests.
  * @throws ExportError
  */
 export function readAnthropicUsage(json: unknown): VendorUsage {
@@ -24,7 +28,7 @@ export function readAnthropicUsage(json: unknown): VendorUsage {
     readTime(bucket, 'ending_at', place),
   ]);
   const rows = results.map(({ members, place, startMs }) => {
-    noteUnread(members, known, unread);
+    noteUnread(members, readMembers, unread);
     return { model: readModel(members, place), startMs, counts: readCounts(members, place, unread) };
   });
   return { timeZone: 'UTC', rows, ...times, unread: [...unread] };
@@ -47,6 +51,6 @@ function readCounts(members: Members, place: string, unread: Set<string>): Usage
 
 function readTime(members: Members, name: string, place: string): number {
   const time = Date.parse(String(members[name]));
-  if (Number.isNaN(time)) throw new ExportError(`${place}.${name} is no time`);
+  if (Number.isNaN(time)) throw new ExportError(`${place}.${name} is not a time`);
   return time;
 }

@@ -9,7 +9,7 @@ const dayMs = 86_400_000;
 type Fields = Readonly<Record<string, string>>;
 type Row = { readonly fields: Fields; readonly place: string };
 
-/** What columns a table needs to be read as one of usage, or as one of costs. Other columns are of no concern, and their order is none. */
+/** The columns that a table of usage or of costs must have. Other columns, and the order, do not matter. */
 type TableForm = { readonly name: string; readonly needs: readonly string[] };
 
 /**
@@ -20,7 +20,7 @@ const anthropicUsage: TableForm = {
   needs: ['usage_date_utc', 'model_version', 'usage_input_tokens_no_cache', 'usage_input_tokens_cache_read', 'usage_output_tokens'],
 };
 const anthropicCosts: TableForm = { name: 'costs', needs: ['usage_date_utc', 'model', 'token_type', 'cost_usd'] };
-/** OpenAI's dashboard exports what its API answers: columns have the names of members. */
+/** OpenAI's dashboard exports the answers of its API: columns have the names of members. */
 const openAiUsage: TableForm = { name: 'usage', needs: ['start_time', 'model', 'input_tokens', 'output_tokens'] };
 const openAiCosts: TableForm = { name: 'costs', needs: ['start_time', 'amount_value', 'amount_currency', 'line_item'] };
 
@@ -45,7 +45,7 @@ export function readOpenAiTable(text: string): VendorUsage | VendorCosts {
   });
 }
 
-/** The form that a table has. @throws ExportError saying of each form which columns are missing */
+/** Detects the form of a table. @throws ExportError with the missing columns of each form */
 function readTable(text: string, forms: readonly TableForm[]): { readonly form: TableForm; readonly rows: readonly Row[] } {
   const [header = [], ...lines] = parseCsv(text);
   const names = header.map((name) => name.trim().toLowerCase());
@@ -70,7 +70,7 @@ function asUsage(
 ): VendorUsage {
   const read = rows.map((row): VendorUsageRow => {
     const model = row.fields['model_version'] ?? row.fields['model'] ?? '';
-    if (model === '') throw new ExportError(`${row.place}: there is no model; export it by model`);
+    if (model === '') throw new ExportError(`${row.place}: the model is missing; export it by model`);
     return { model, startMs: startOf(row), counts: countsOf(row) };
   });
   return { ...spanOf(read), rows: read, unread: [] };
@@ -81,7 +81,7 @@ function asCosts(rows: readonly Row[], startOf: (row: Row) => number, costOf: (r
   return { ...spanOf(costs), costs, unread: [] };
 }
 
-/** A table does not say when it ends: with the last day that it has. */
+/** A table does not contain its end: it is the end of its last day. */
 function spanOf(rows: readonly { readonly startMs: number }[]): Pick<VendorUsage, 'timeZone' | 'startMs' | 'endMs'> {
   const firstMs = rows.reduce((first, { startMs }) => Math.min(first, startMs), Number.POSITIVE_INFINITY);
   const lastMs = rows.reduce((last, { startMs }) => Math.max(last, startMs), 0);
@@ -103,7 +103,7 @@ function readOpenAiCounts({ fields, place }: Row): Partial<Record<UsageClass, nu
   const cached = readCount(fields, 'input_cached_tokens', place);
   const written = readCount(fields, 'input_cache_write_tokens', place);
   const input = readCount(fields, 'input_tokens', place) - cached - written;
-  if (input < 0) throw new ExportError(`${place}: input_tokens is less than its cached parts`);
+  if (input < 0) throw new ExportError(`${place}: input_tokens is less than the sum of its cached parts`);
   return {
     input,
     cache_read: cached,
@@ -113,21 +113,21 @@ function readOpenAiCounts({ fields, place }: Row): Partial<Record<UsageClass, nu
   };
 }
 
-/** A count; what is empty or has no column is 0. */
+/** A count; an empty or missing field is 0. */
 function readCount(fields: Fields, name: string, place: string): number {
   const text = fields[name] ?? '';
   const count = /^\d*(\.0*)?$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isSafeInteger(count)) return count;
-  throw new ExportError(`${place}: ${name} is no count`);
+  throw new ExportError(`${place}: ${name} is not a count`);
 }
 
-/** Unix seconds, or a time as text, of which one without a zone is in UTC. */
+/** Unix seconds, or a time as text, in UTC unless it has a zone. */
 function timeOf({ fields, place }: Row): number {
   const text = (fields['start_time'] ?? '').trim();
   if (/^\d{9,11}$/.test(text)) return Number(text) * 1000;
   const isBare = /^\d{4}-\d{2}-\d{2}([T ][\d:.]+)?$/.test(text);
   const ms = Date.parse(isBare && text.length > 10 ? `${text.replace(' ', 'T')}Z` : text);
-  if (Number.isNaN(ms)) throw new ExportError(`${place}: start_time is no time`);
+  if (Number.isNaN(ms)) throw new ExportError(`${place}: start_time is not a time`);
   return ms;
 }
 

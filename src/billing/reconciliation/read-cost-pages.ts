@@ -8,21 +8,23 @@ const anthropicKnown = new Set(
   'amount currency cost_type description model token_type context_window service_tier inference_geo speed workspace_id'.split(' '),
 );
 
-/** Whether pages are answers of OpenAI's costs endpoint and nothing else. */
+/** Whether all pages are answers of OpenAI's costs endpoint. */
 export function areOpenAiCosts(json: unknown): boolean {
   const objects = resultsOf(json).map(({ object }) => object);
   return objects.length > 0 && objects.every((object) => object === openAiObject);
 }
 
-/** Whether pages are answers of Anthropic's cost report: its results have an amount, those of the usage report do not. */
+/**
+ * Whether pages are answers of Anthropic's cost report: its results have an amount, those of the usage report do not.
+ */
 export function areAnthropicCosts(json: unknown): boolean {
   const results = resultsOf(json);
   return results.length > 0 && results.every((result) => 'amount' in result);
 }
 
 /**
- * Reads pages of OpenAI's `GET /v1/organization/costs` with `group_by=line_item`: one page, or a list of them. A line item is a model and what of it, such as `gpt-5-mini-2025-08-07, cached input`; other words are
- * kept as they are.
+ * Reads pages of OpenAI's `GET /v1/organization/costs` with `group_by=line_item`: one page, or a list of them. A line
+ * item is a model and a class, such as `gpt-5-mini-2025-08-07, cached input`; other names are kept.
  * @throws ExportError
  */
 export function readOpenAiCosts(json: unknown): VendorCosts {
@@ -36,13 +38,14 @@ export function readOpenAiCosts(json: unknown): VendorCosts {
 }
 
 /**
- * Reads pages of Anthropic's `GET /v1/organizations/cost_report` with `group_by[]=description`: one page, or a list of them. Amounts are in cents. Costs of tools have no model.
+ * Reads pages of Anthropic's `GET /v1/organizations/cost_report` with `group_by[]=description`: one page, or a list of
+ * them. Amounts are in cents. Costs of tools have no model.
  * @throws ExportError
  */
 export function readAnthropicCosts(json: unknown): VendorCosts {
   const time = (members: Members, name: string, place: string): number => {
     const ms = Date.parse(String(members[`${name}ing_at`]));
-    if (Number.isNaN(ms)) throw new ExportError(`${place}.${name}ing_at is no time`);
+    if (Number.isNaN(ms)) throw new ExportError(`${place}.${name}ing_at is not a time`);
     return ms;
   };
   return readBuckets(json, time, (members, place, unread) => {
@@ -65,7 +68,7 @@ const openAiItems: Readonly<Record<string, string>> = {
   'image output': 'output',
 };
 
-/** What a line item of OpenAI is for. */
+/** The model and the item of an OpenAI line item. */
 export function splitLineItem(lineItem: unknown): Pick<VendorCost, 'model' | 'item'> {
   if (typeof lineItem !== 'string' || lineItem === '') return { model: noModel, item: 'all' };
   const at = lineItem.lastIndexOf(',');
@@ -92,7 +95,7 @@ const anthropicItems: Readonly<Record<string, string>> = {
 };
 const anthropicTools: Readonly<Record<string, string>> = { web_search: 'web_search', code_execution: 'code_session' };
 
-/** What a cost of Anthropic is for, by the members of its report or the columns of its table. */
+/** The model and the item of an Anthropic cost, by the members of its report or the columns of its table. */
 export function nameAnthropicCost(members: Members): Pick<VendorCost, 'model' | 'item'> {
   const { model, token_type: tokenType, cost_type: costType, description } = members;
   const tool = anthropicTools[String(costType)];
@@ -102,7 +105,7 @@ export function nameAnthropicCost(members: Members): Pick<VendorCost, 'model' | 
   return { model: typeof model === 'string' && model !== '' ? model : noModel, item: item ?? (typeof words === 'string' ? words : 'all') };
 }
 
-/** The results of all pages, as far as they have the form of such. */
+/** The results of all pages that have this form. */
 function resultsOf(json: unknown): readonly Members[] {
   const members = (value: unknown): readonly Members[] =>
     typeof value === 'object' && value !== null && !Array.isArray(value) ? [readObject(value, '')] : [];

@@ -1,22 +1,23 @@
 import { parseCsv } from './parse-csv.ts';
 import { dayIn, ExportError, startOfDay, type UsageClass, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
 
-/** Google's billing days begin at midnight here. */
+/** Google's billing days begin at midnight in this zone. */
 const timeZone = 'America/Los_Angeles';
 
-/** Columns that are needed: what was used, on which day, how much of it and in which unit. All others are of no concern here. */
+/** The required columns: the SKU, the day, the amount and its unit. Others are ignored. */
 const columns = ['SKU description', 'Usage start date', 'Usage amount', 'Usage unit'] as const;
 const units = new Set(['count', 'tokens']);
 
 /**
- * How a SKU of the Gemini API names a class of tokens and a model. What follows the model may tell a price tier, which is of no concern; with any other word it is another model or another
- * way of counting.
+ * The description of a SKU of the Gemini API, with a class of tokens and a model. A price tier may follow the model and
+ * is ignored; any other word makes it another model or another unit.
  */
 const sku =
   /^generate content (?<cached>cached content )?(?<side>input|output) token count (?<model>gemini \d+(?:\.\d+)? (?:flash lite|flash|pro))(?: (?:short|long|input|output|text))*$/;
 
 /**
- * Reads a CSV table of Google Cloud Billing with a row for each SKU and day. Rows of other SKUs or units are named and left out. The table counts neither requests nor searches.
+ * Reads a CSV table of Google Cloud Billing with a row for each SKU and day. Rows of other SKUs or units are named and
+ * omitted. The table counts neither requests nor searches.
  * @throws ExportError
  */
 export function readGoogleUsage(text: string): VendorUsage {
@@ -58,10 +59,10 @@ function readSku(name: string): { readonly model: string; readonly usageClass: U
   return { model: (groups['model'] ?? '').replaceAll(' ', '-'), usageClass };
 }
 
-/** Amounts of tokens are whole, written with or without separators of thousands. */
+/** Amounts of tokens are integers, with or without separators of thousands. */
 function readAmount(text: string, line: number): number {
   const plain = text.replaceAll(',', '');
   const amount = /^\d+(\.0*)?$/.test(plain) ? Number(plain) : Number.NaN;
   if (Number.isSafeInteger(amount)) return amount;
-  throw new ExportError(`line ${line}: the usage amount "${text.slice(0, 32)}" is no count`);
+  throw new ExportError(`line ${line}: the usage amount "${text.slice(0, 32)}" is not a count`);
 }

@@ -4,10 +4,11 @@ import type { AccountKind } from '../../inference/interfaces.ts';
 import { ExportError, type UsageCounts, type VendorUsage, type VendorUsageRow } from './vendor-usage.ts';
 
 /**
- * Members of a result that are read, and those that need no reading: parts of what is read (by modality), and what results are grouped by. `input_tokens` has cached and cache-write
- * tokens in it; `output_tokens` has the reasoning in it; `num_model_requests` are answered requests.
+ * Members of a result that are read, and those that are ignored: parts of read members (by modality), and members that
+ * results are grouped by. `input_tokens` includes cached and cache-write tokens; `output_tokens` includes the
+ * reasoning; `num_model_requests` are answered requests.
  */
-const known = new Set(
+const readMembers = new Set(
   (
     'object model input_tokens input_cached_tokens input_cache_write_tokens input_uncached_tokens output_tokens num_model_requests ' +
     'input_text_tokens output_text_tokens input_cached_text_tokens input_audio_tokens input_cached_audio_tokens output_audio_tokens ' +
@@ -20,8 +21,9 @@ const kindsByObject: Readonly<Record<string, AccountKind>> = {
 };
 
 /**
- * Reads pages of OpenAI's `GET /v1/organization/usage/completions` (or `/embeddings`) with `group_by=model`: one page, or a list of them. Buckets of a minute, an hour or a day begin at
- * `start_time`, in Unix seconds; days are those of UTC. Results of other kinds, costs among them, are named and left out.
+ * Reads pages of OpenAI's `GET /v1/organization/usage/completions` (or `/embeddings`) with `group_by=model`: one page,
+ * or a list of them. Buckets of a minute, an hour or a day begin at `start_time`, in Unix seconds; days are days of
+ * UTC. Results of other kinds, such as costs, are named and omitted.
  * @throws ExportError
  */
 export function readOpenAiUsage(json: unknown): VendorUsage {
@@ -32,7 +34,7 @@ export function readOpenAiUsage(json: unknown): VendorUsage {
   ]);
   const rows = results.flatMap((result) => readResult(result, unread));
   const found = new Set(results.flatMap(({ members }) => kindsByObject[String(members['object'])] ?? []));
-  // An export of days on which nothing was used does not say of what it is.
+  // An export of days without usage does not contain its kind.
   const kinds: readonly AccountKind[] = found.size > 0 ? [...found] : ['completions', 'embeddings'];
   return { timeZone: 'UTC', rows, ...times, kinds, unread: [...unread] };
 }
@@ -42,7 +44,7 @@ function readResult({ members, place, startMs }: BucketResult, unread: Set<strin
     unread.add(`results of ${String(members['object'])}`);
     return [];
   }
-  noteUnread(members, known, unread);
+  noteUnread(members, readMembers, unread);
   return [{ model: readModel(members, place), startMs, counts: readCounts(members, place) }];
 }
 
@@ -50,7 +52,7 @@ function readCounts(members: Members, place: string): UsageCounts {
   const cached = readCount(members, 'input_cached_tokens', place);
   const written = readCount(members, 'input_cache_write_tokens', place);
   const input = readCount(members, 'input_tokens', place) - cached - written;
-  if (input < 0) throw new ExportError(`${place}.input_tokens is less than its cached parts`);
+  if (input < 0) throw new ExportError(`${place}.input_tokens is less than the sum of its cached parts`);
   return {
     input,
     cache_read: cached,

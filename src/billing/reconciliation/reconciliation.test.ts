@@ -31,7 +31,7 @@ const differences = (cells: ReturnType<typeof reconcile>['cells']) =>
     usage.filter(({ difference }) => difference !== 0).map((each) => `${model} ${each.usageClass} ${each.difference}`),
   );
 
-test('the same usage on both sides differs nowhere, under whichever name the row knows the model', () => {
+test('the same usage on both sides has no difference, whichever name of the model the row has', () => {
   for (const names of [{}, { servedModel: 'gpt-5-mini' }, { upstreamModel: 'gpt-5-mini-2025-08-07', servedModel: 'proxy' }]) {
     const { cells } = reconcile([rowOf('req_1', names)]);
     assert.deepEqual(differences(cells), []);
@@ -39,7 +39,7 @@ test('the same usage on both sides differs nowhere, under whichever name the row
   }
 });
 
-test('rows of other vendors, of other upstreams and of tools are no part of it', () => {
+test('rows of other vendors, of other upstreams and of tools are not compared', () => {
   const foreign = [
     rowOf('req_2', { vendor: 'anthropic' }),
     rowOf('req_3', { upstream: 'second-account' }),
@@ -48,7 +48,7 @@ test('rows of other vendors, of other upstreams and of tools are no part of it',
   assert.deepEqual(differences(reconcile([rowOf('req_1'), ...foreign], openAiResult(), 'openai').cells), []);
 });
 
-test('sound, embeddings and videos, which an export of completions cannot contain, are named and not compared', () => {
+test('audio, embeddings and videos, which an export of completions cannot contain, are named and not compared', () => {
   const rows = [
     rowOf('req_1'),
     rowOf('req_2', { dialect: 'openai-audio', upstreamModel: 'gpt-4o-transcribe' }),
@@ -65,7 +65,7 @@ test('sound, embeddings and videos, which an export of completions cannot contai
   assert.ok(cell !== undefined && rows.slice(1).every((row) => reconciliation.callOf(row, cell) === undefined));
 });
 
-test('a call that the vendor does not have is found among all calls of its cell, and no other is', () => {
+test('only the call that the vendor does not have is marked as the explanation of its cell', () => {
   const rows = [1, 2, 3].map((number) => rowOf(`req_${number}`, { usage: { inputTokens: 50 * number, outputTokens: number } }));
   const { reconciliation, cells } = reconcile(
     rows,
@@ -81,7 +81,7 @@ test('a call that the vendor does not have is found among all calls of its cell,
   assert.deepEqual(explaining, ['req_2']);
 });
 
-test('what usually makes the difference is counted: lost, estimated, broken off and failed calls, failed attempts, calls over midnight', () => {
+test('the usual causes of differences are counted: lost, estimated, interrupted and failed calls, failed attempts, calls over midnight', () => {
   const rows = [
     rowOf('lost', { end: 'lost', estimated: true }),
     rowOf('cut', { end: 'cut', estimated: true }),
@@ -92,14 +92,14 @@ test('what usually makes the difference is counted: lost, estimated, broken off 
   ];
   const { cells, reconciliation } = reconcile(rows);
   assert.equal(cells.length, 1);
-  assert.deepEqual(cells[0]?.signs, { lost: 1, estimated: 2, 'broken off': 1, failed: 1, 'failed attempt': 3, 'over midnight': 1 });
-  assert.deepEqual(likelyCauses(cells[0]), ['1 lost', '2 estimated', '1 broken off', '1 failed', '3 failed attempt', '1 over midnight']);
+  assert.deepEqual(cells[0]?.signs, { lost: 1, estimated: 2, interrupted: 1, failed: 1, 'failed attempt': 3, 'over midnight': 1 });
+  assert.deepEqual(likelyCauses(cells[0]), ['1 lost', '2 estimated', '1 interrupted', '1 failed', '3 failed attempt', '1 over midnight']);
   const elsewhere = rows.find(({ callId }) => callId === 'elsewhere');
   assert.ok(elsewhere !== undefined);
   assert.deepEqual(reconciliation.callOf(elsewhere, cells[0])?.signs, ['failed attempt']);
 });
 
-test('usage that one side does not have at all is a difference of 100 percent, with a word on what that may mean', () => {
+test('usage that one side does not have at all is a difference of 100 percent, with its likely cause', () => {
   const nothing = reconcile([]);
   assert.match(likelyCauses(nothing.cells[0] ?? assert.fail()).join(), /did not go through this gateway/);
   assert.deepEqual(new Set(nothing.cells.flatMap(({ usage }) => usage.map(percentOf))), new Set([100]));
@@ -111,7 +111,7 @@ test('usage that one side does not have at all is a difference of 100 percent, w
   assert.match(likelyCauses(extra.cells[1] ?? assert.fail()).join(), /has not counted everything yet/);
 });
 
-test('the cells stand by day, then by model, and a call belongs to its own alone', () => {
+test('cells are ordered by day, then by model, and a call belongs to one cell', () => {
   const theirs = readOpenAiUsage([
     openAiPage(day, [openAiResult({ model: 'b' })]),
     openAiPage('2026-11-19', [openAiResult({ model: 'c' }), openAiResult({ model: 'a' })]),
@@ -131,7 +131,7 @@ test('the cells stand by day, then by model, and a call belongs to its own alone
   );
 });
 
-test('classes are compared that the export counts anywhere, be it for one model only', () => {
+test('every class is compared that the export counts for at least one model', () => {
   const row = (model: string, counts: UsageCounts) => ({ model, startMs: atMs, counts });
   const rows = [row('a', { input: 1 }), row('b', { cache_write_1h: 2, web_searches: 3 })];
   const reconciliation = new Reconciliation({ timeZone: 'UTC', rows, startMs: atMs, endMs: atMs, unread: [] }, { vendor: 'anthropic' });
@@ -146,7 +146,7 @@ test('classes are compared that the export counts anywhere, be it for one model 
   );
 });
 
-test('a call that used nothing explains nothing where nothing differs', () => {
+test('a call without usage does not explain a cell without differences', () => {
   const failed = rowOf('req_2', { end: 'failed', usage: {} });
   const { reconciliation, cells } = reconcile([rowOf('req_1'), failed]);
   const [cell] = cells;
@@ -157,7 +157,7 @@ test('a call that used nothing explains nothing where nothing differs', () => {
   assert.equal(percentOf({ usageClass: 'input', ours: 0, theirs: 0, difference: 0 }), 0);
 });
 
-test('where no sign tells of a cause, a single class of which the vendor has more tells of calls past the gateway', () => {
+test('without any sign, a class of which the vendor has more suggests calls that bypassed the gateway', () => {
   for (const [change, cause] of [
     [{ output_tokens: 8 }, /did not go through this gateway/],
     [{ output_tokens: 8, num_model_requests: 0 }, /did not go through this gateway/],
@@ -166,16 +166,16 @@ test('where no sign tells of a cause, a single class of which the vendor has mor
     assert.match(likelyCauses(reconcile([rowOf('req_1')], openAiResult(change)).cells[0] ?? assert.fail()).join(), cause);
 });
 
-test('failed attempts count where the export is of their account and has their model; a call that its client left is broken off', () => {
+test('failed attempts count if the export is of their account and has their model; a client that disconnects interrupts its call', () => {
   const attempts = [{ ...attempt, upstream: 'second-account' }, { ...attempt, upstreamModel: 'o9' }, attempt];
   const { cells } = reconcile([rowOf('req_1', { failedAttempts: attempts, end: 'client-left' })], openAiResult(), 'openai');
   assert.deepEqual(
     cells.map(({ model, signs }) => [model, signs]),
-    [['gpt-5-mini-2025-08-07', { 'broken off': 1, 'failed attempt': 1 }]],
+    [['gpt-5-mini-2025-08-07', { interrupted: 1, 'failed attempt': 1 }]],
   );
 });
 
-test('an export that is the sum of the rows differs nowhere, and by exactly what it is changed', () => {
+test('an export that is the sum of the rows has no difference, and a changed one exactly that of the change', () => {
   const count = fc.nat(10_000_000);
   const usage = fc.record({ inputTokens: count, cacheReadTokens: count, cacheWrite5mTokens: count, outputTokens: count });
   fc.assert(
@@ -199,7 +199,7 @@ test('an export that is the sum of the rows differs nowhere, and by exactly what
   );
 });
 
-test('models are matched by the served name first, and a name that fits two of the export fits none', () => {
+test('models are matched by the served name first, and a name that matches two models of the export matches none', () => {
   const match = createModelMatcher(['gpt-5-2025-08-07', 'gpt-5-2026-01-01', 'gpt-5-mini']);
   assert.equal(match({ upstreamModel: 'gpt-5', servedModel: 'gpt-5-2026-01-01' }), 'gpt-5-2026-01-01');
   assert.equal(match({ upstreamModel: 'gpt-5' }), undefined);

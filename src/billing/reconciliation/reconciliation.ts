@@ -14,31 +14,30 @@ import {
 } from './row-usage.ts';
 import { dayIn, type UsageClass, usageClasses, type VendorUsage } from './vendor-usage.ts';
 
-/** One class of usage of a model on a day, as the ledger and as the vendor has it. */
+/** One class of usage of a model on a day, in the ledger and in the export. */
 export type ComparedUsage = {
   readonly usageClass: UsageClass;
   readonly ours: number;
   readonly theirs: number;
-  /** What the vendor has more than the ledger. */
+  /** The vendor's count minus the ledger's. */
   readonly difference: number;
 };
 
-/** A model on a day. */
+/** The comparison of a model on a day. */
 export type ReconciledCell = {
   readonly model: string;
   readonly day: string;
   /** The classes that the vendor's export counts. */
   readonly usage: readonly ComparedUsage[];
-  /** Rows with a sign, by sign. */
+  /** The number of rows by sign. */
   readonly signs: Readonly<Partial<Record<Sign, number>>>;
 };
 
-/** A call of a cell. */
 export type CellCall = {
   readonly entry: CallEntry;
   readonly counts: RowUsage['counts'];
   readonly signs: readonly Sign[];
-  /** What the ledger has more than the vendor in this cell is exactly this call. */
+  /** Whether the ledger exceeds the vendor in this cell by exactly this call. */
   readonly explains: boolean;
 };
 
@@ -58,7 +57,7 @@ export class Reconciliation {
   readonly #cells = new Map<string, Sums>();
   readonly #leftOut = new Map<AccountKind, number>();
 
-  /** @param source whose export it is, in the ledger's names */
+  /** @param source the vendor and the upstream of the export, in the ledger's names */
   constructor(theirs: VendorUsage, source: Pick<ReconciledAccount, 'vendor' | 'upstream'>) {
     const matchModel = createModelMatcher(theirs.rows.map(({ model }) => model));
     this.#account = { ...source, timeZone: theirs.timeZone, matchModel };
@@ -93,7 +92,7 @@ export class Reconciliation {
     return Object.fromEntries(this.#leftOut);
   }
 
-  /** A row as a call of a cell, once all rows were added. Undefined for a row that adds nothing to it. */
+  /** A row as a call of a cell, after all rows were added. Undefined if it adds nothing to the cell. */
   callOf(entry: CallEntry, cell: ReconciledCell): CellCall | undefined {
     if (!this.#isContained(entry)) return undefined;
     const parts = usageOfRow(entry, this.#account).filter(({ model, day }) => model === cell.model && day === cell.day);
@@ -126,12 +125,12 @@ export class Reconciliation {
   }
 }
 
-/** What part of the greater of both counts a difference is, in percent. */
+/** A difference in percent of the greater count. */
 export function percentOf({ ours, theirs, difference }: ComparedUsage): number {
   return difference === 0 ? 0 : (difference * 100) / Math.max(ours, theirs);
 }
 
-/** What most likely makes a cell differ; empty where nothing does. */
+/** The likely causes of a difference; empty without one. */
 export function likelyCauses({ usage, signs: found }: ReconciledCell): string[] {
   if (usage.every(({ difference }) => difference === 0)) return [];
   const seen = signs.filter((sign) => (found[sign] ?? 0) > 0).map((sign) => `${found[sign] ?? 0} ${sign}`);

@@ -2,11 +2,11 @@ import { type CallEntry, isBilled } from '../ledger/call-entry.ts';
 import { type AccountKind, accountKindOf } from '../../inference/interfaces.ts';
 import { dayIn, type UsageClass, usageClasses, type UsageCounts } from './vendor-usage.ts';
 
-/** What makes a vendor's count and ours differ, as far as a row tells. */
-export const signs = ['lost', 'estimated', 'broken off', 'failed', 'failed attempt', 'over midnight'] as const;
+/** The possible causes of differences between a vendor's count and ours, as far as a row tells. */
+export const signs = ['lost', 'estimated', 'interrupted', 'failed', 'failed attempt', 'over midnight'] as const;
 export type Sign = (typeof signs)[number];
 
-/** What a row, or an attempt before it, adds to the usage of a model on a day. */
+/** The usage that a row, or an attempt before it, adds to a model on a day. */
 export type RowUsage = {
   readonly model: string;
   readonly day: string;
@@ -14,40 +14,41 @@ export type RowUsage = {
   readonly signs: readonly Sign[];
 };
 
-/** Whose usage is compared. */
+/** The account that is compared. */
 export type ReconciledAccount = {
-  /** Vendor as the ledger has it. */
+  /** The vendor's name in the ledger. */
   readonly vendor: string;
-  /** Only this upstream of the configuration, where the vendor's export is of one of several accounts. */
+  /** Only this upstream of the configuration, if the export belongs to one of several accounts. */
   readonly upstream?: string;
   readonly timeZone: string;
-  /** The export's name of a row's model; undefined where it has none. */
+  /** The export's name of a row's model; undefined if it has none. */
   readonly matchModel: (row: Pick<CallEntry, 'upstreamModel' | 'servedModel'>) => string | undefined;
 };
 
-/** By the interface that the upstream was spoken to in: vendors account for sound, pictures and videos apart from text. */
+/** The kind of a row, by the upstream's interface: vendors bill audio, images and videos separately from text. */
 export function kindOfRow({ dialect, translation }: Pick<CallEntry, 'dialect' | 'translation'>): AccountKind {
   return accountKindOf(translation?.upstreamDialect ?? dialect);
 }
 
-/** Whether a row went to the account that is compared. What tools of the gateway did is no usage of a vendor. */
+/** Whether a row used the compared account. The use of the gateway's own tools did not. */
 export function isOfAccount(entry: CallEntry, { vendor, upstream }: Pick<ReconciledAccount, 'vendor' | 'upstream'>): boolean {
   return entry.toolUsage === undefined && entry.vendor === vendor && (upstream === undefined || upstream === entry.upstream);
 }
 
-/** No usage of any class. */
+/** Zero for every class. */
 export function noCounts(): Record<UsageClass, number> {
   return { input: 0, cache_read: 0, cache_write_5m: 0, cache_write_1h: 0, output: 0, web_searches: 0, requests: 0 };
 }
 
-/** Adds counts to others; what is absent adds nothing. */
+/** Adds counts to sums; missing counts add nothing. */
 export function addCounts(sums: Record<UsageClass, number>, counts: UsageCounts): void {
   for (const usageClass of usageClasses) sums[usageClass] += counts[usageClass] ?? 0;
 }
 
 /**
- * What a row adds, and each attempt before it that went to a model of the export: the ledger has no usage of such attempts, and the vendor may. Days are those of the call's acceptance. What tools of
- * the gateway did is no usage of a vendor.
+ * The usage of a row, and an empty one for each earlier attempt with a model of the export: the ledger has no usage of
+ * such attempts, but the vendor may. Days are those of the call's acceptance. The use of the gateway's own tools is
+ * omitted.
  */
 export function usageOfRow(entry: CallEntry, account: ReconciledAccount): RowUsage[] {
   if (entry.toolUsage !== undefined) return [];
@@ -79,7 +80,7 @@ function signsOf({ end, estimated, acceptedAtMs, durationMs }: CallEntry, timeZo
   const found: Record<Sign, boolean> = {
     lost: end === 'lost',
     estimated,
-    'broken off': end === 'cut' || end === 'client-left',
+    interrupted: end === 'cut' || end === 'client-left',
     failed: end === 'failed',
     'failed attempt': false,
     'over midnight': dayIn(timeZone, acceptedAtMs) !== dayIn(timeZone, acceptedAtMs + durationMs),

@@ -18,7 +18,7 @@ function read(vendor: Vendor, content: unknown): VendorUsage {
 const dayMs = 86_400_000;
 const startMs = Date.UTC(2026, 10, 20);
 
-test('OpenAI: cached and written tokens are taken out of the input, days are of UTC, and a list of pages is one export', () => {
+test('OpenAI: cached and written tokens are subtracted from the input, days are days of UTC, and a list of pages is one export', () => {
   const pages = [openAiPage('2026-11-20', [openAiResult()], { has_more: true }), openAiPage('2026-11-21', [])];
   assert.deepEqual(read('openai', pages), {
     timeZone: 'UTC',
@@ -35,7 +35,7 @@ test('a file that begins with a byte order mark is read like any other', () => {
   assert.deepEqual(read('openai', `\ufeff${text}`), read('openai', text));
 });
 
-test('OpenAI: what is not read is named: further pages, other kinds of results, members that nobody knows', () => {
+test('OpenAI: unread data is named: further pages, other kinds of results, unknown members', () => {
   const page = openAiPage(
     '2026-11-20',
     [
@@ -53,7 +53,7 @@ test('OpenAI: what is not read is named: further pages, other kinds of results, 
   assert.equal(rows.length, 1);
 });
 
-test('OpenAI: input that was cached to the last token leaves none, and embeddings are read like completions', () => {
+test('OpenAI: a completely cached input leaves 0, and embeddings are read like completions', () => {
   const embedding = { object: 'organization.usage.embeddings.result', model: 'e', input_tokens: 9, num_model_requests: 2 };
   const { rows } = read('openai', openAiPage('2026-11-20', [openAiResult({ input_tokens: 50 }), embedding]));
   assert.deepEqual(
@@ -65,7 +65,7 @@ test('OpenAI: input that was cached to the last token leaves none, and embedding
   );
 });
 
-test('what results were grouped by, parts of a modality and empty members need no reading', () => {
+test('members of groups, parts of a modality and empty members are ignored', () => {
   const grouped = (names: string): Record<string, unknown> => Object.fromEntries(names.split(' ').map((name) => [name, 'x']));
   const byOpenAi = grouped('project_id user_id api_key_id batch service_tier output_image_tokens input_cached_text_tokens');
   const byAnthropic = grouped('api_key_id workspace_id account_id service_account_id service_tier context_window inference_geo speed');
@@ -74,7 +74,7 @@ test('what results were grouped by, parts of a modality and empty members need n
   assert.deepEqual(read('anthropic', anthropicPage('2026-11-20', [anthropicResult({ ...byAnthropic, ...empty })])).unread, []);
 });
 
-test('an export is about the time from its first bucket to its last, in whichever order they stand', () => {
+test('an export covers the time from its first bucket to its last, in any order', () => {
   const days = ['2026-11-21', '2026-11-20', '2026-11-22'];
   for (const [vendor, content, beginsMs] of [
     ['openai', days.map((day) => openAiPage(day, [])), startMs],
@@ -91,7 +91,7 @@ test('an export is about the time from its first bucket to its last, in whicheve
   assert.equal(read('anthropic', anthropicPage('2026-11-20', [])).timeZone, 'UTC');
 });
 
-test('the ledger has every vendor by the name that its export is compared under', () => {
+test('every vendor with exports is in the ledger under the same name', () => {
   const vendors = new Set(loadShippedPriceBook().entries.map(({ vendor }) => vendor));
   for (const [word, { ledgerVendor }] of Object.entries(vendorExports)) assert.ok(vendors.has(ledgerVendor), word);
 });
@@ -115,7 +115,7 @@ test('Anthropic: all counts are disjoint, writes by their lifetime, searches of 
   assert.deepEqual(unread, ['seance_tokens']);
 });
 
-test('Google: SKUs of tokens are read by model and class with days of California, and all others are named, not guessed', () => {
+test('Google: SKUs of tokens are read by model and class with days of California, and all others are named', () => {
   const table = [
     googleHeader,
     googleLine('Generate content input token count gemini 2.5 flash short input text', '1,234'),
@@ -142,7 +142,7 @@ test('Google: SKUs of tokens are read by model and class with days of California
   ]);
 });
 
-test('Google: of which model and class a SKU is, however it is spelled; one that only looks like it is none', () => {
+test('Google: model and class of a SKU are read in every spelling, and SKUs that only look similar are not', () => {
   for (const [name, found] of [
     ['Generate content input token count gemini 10.15 pro', 'gemini-10.15-pro input'],
     ['  generate_content -- OUTPUT token count  Gemini 3 Flash-Lite ', 'gemini-3-flash-lite output'],
@@ -167,32 +167,32 @@ const input = 'Generate content input token count gemini 2.5 pro';
 const long = 'x'.repeat(100);
 
 const faulty: readonly [why: string, vendor: Vendor, content: unknown, problem: RegExp][] = [
-  ['no JSON', 'openai', '<html>', /is no JSON/],
+  ['no JSON', 'openai', '<html>', /is not JSON/],
   ['nothing', 'openai', [], /no page/],
   ['no bucket', 'anthropic', { data: [] }, /no bucket/],
   ['no bucket', 'openai', { data: [] }, /no bucket/],
-  ['a page that is text', 'openai', ['page'], /^page 0 is no object/],
-  ['a page that is null', 'openai', [openAiPage('2026-11-20', []), null], /^page 1 is no object/],
-  ['a page that is a list', 'openai', [[]], /^page 0 is no object/],
-  ['a page without buckets', 'openai', [openAiPage('2026-11-20', []), {}], /^page 1\.data is no list/],
-  ['a bucket that is none', 'openai', { data: [5] }, /^page 0\.data\.0 is no object/],
+  ['a page that is text', 'openai', ['page'], /^page 0 is not an object/],
+  ['a page that is null', 'openai', [openAiPage('2026-11-20', []), null], /^page 1 is not an object/],
+  ['a page that is a list', 'openai', [[]], /^page 0 is not an object/],
+  ['a page without buckets', 'openai', [openAiPage('2026-11-20', []), {}], /^page 1\.data is not a list/],
+  ['a bucket that is none', 'openai', { data: [5] }, /^page 0\.data\.0 is not an object/],
   [
     'a bucket without results',
     'anthropic',
     { data: [{ starting_at: '2026-11-20', ending_at: '2026-11-21' }] },
-    /^page 0\.data\.0\.results is no list/,
+    /^page 0\.data\.0\.results is not a list/,
   ],
   [
     'writes that are a number',
     'anthropic',
     anthropicPage('2026-11-20', [anthropicResult({ cache_creation: 5 })]),
-    /results\.0\.cache_creation is no object/,
+    /results\.0\.cache_creation is not an object/,
   ],
   [
     'tools that are a list',
     'anthropic',
     anthropicPage('2026-11-20', [anthropicResult({ server_tool_use: [] })]),
-    /results\.0\.server_tool_use is no object/,
+    /results\.0\.server_tool_use is not an object/,
   ],
   [
     'a model without a name',
@@ -206,10 +206,20 @@ const faulty: readonly [why: string, vendor: Vendor, content: unknown, problem: 
     openAiPage('2026-11-20', [openAiResult({ model: null })]),
     /results\.0 has no model: export it with group_by=model/,
   ],
-  ['a count as text', 'openai', openAiPage('2026-11-20', [openAiResult({ output_tokens: '7' })]), /results\.0\.output_tokens is no count/],
-  ['a negative count', 'anthropic', anthropicPage('2026-11-20', [anthropicResult({ output_tokens: -1 })]), /output_tokens is no count/],
-  ['parts above the whole', 'openai', openAiPage('2026-11-20', [openAiResult({ input_tokens: 10 })]), /less than its cached parts/],
-  ['a time that is none', 'anthropic', { data: [{ starting_at: 'today', results: [] }] }, /data\.0\.starting_at is no time/],
+  [
+    'a count as text',
+    'openai',
+    openAiPage('2026-11-20', [openAiResult({ output_tokens: '7' })]),
+    /results\.0\.output_tokens is not a count/,
+  ],
+  ['a negative count', 'anthropic', anthropicPage('2026-11-20', [anthropicResult({ output_tokens: -1 })]), /output_tokens is not a count/],
+  [
+    'parts above the whole',
+    'openai',
+    openAiPage('2026-11-20', [openAiResult({ input_tokens: 10 })]),
+    /less than the sum of its cached parts/,
+  ],
+  ['a time that is none', 'anthropic', { data: [{ starting_at: 'today', results: [] }] }, /data\.0\.starting_at is not a time/],
   ['another table', 'google', 'a,b\n1,2', /lacks the column SKU description, Usage start date, Usage amount, Usage unit/],
   [
     'an amount that is none',
@@ -219,15 +229,15 @@ const faulty: readonly [why: string, vendor: Vendor, content: unknown, problem: 
   ],
   ['an amount below zero', 'google', `${googleHeader}\n${googleLine(input, '-15')}`, /the usage amount "-15"/],
   ['an amount in powers of ten', 'google', `${googleHeader}\n${googleLine(input, '15e1')}`, /the usage amount "15e1"/],
-  ['an amount that is a long text', 'google', `${googleHeader}\n${googleLine(input, long)}`, /"x{32}" is no count/],
-  ['a day that no month has', 'google', `${googleHeader}\n${googleLine(input, '1', { day: '2026-02-30' })}`, /"2026-02-30" is no day/],
-  ['a day that is a long text', 'google', `${googleHeader}\n${googleLine(input, '1', { day: long })}`, /"x{32}" is no day/],
+  ['an amount that is a long text', 'google', `${googleHeader}\n${googleLine(input, long)}`, /"x{32}" is not a count/],
+  ['a day that no month has', 'google', `${googleHeader}\n${googleLine(input, '1', { day: '2026-02-30' })}`, /"2026-02-30" is not a day/],
+  ['a day that is a long text', 'google', `${googleHeader}\n${googleLine(input, '1', { day: long })}`, /"x{32}" is not a day/],
   ['an empty file', 'google', '', /lacks the column SKU description/],
   ['an open quote', 'google', `${googleHeader}\n"p,x`, /cannot be read as CSV/],
   ['no row of the API', 'google', `${googleHeader}\n${googleLine('Cloud Storage', '1')}`, /no row with tokens/],
 ];
 for (const [why, vendor, content, problem] of faulty)
-  test(`an export that cannot be right is refused with its place: ${why} (${vendor})`, () => {
+  test(`an invalid export is refused with its place: ${why} (${vendor})`, () => {
     assert.throws(() => read(vendor, content), { name: 'ExportError', message: problem });
   });
 

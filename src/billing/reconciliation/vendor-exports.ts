@@ -6,16 +6,16 @@ import { readOpenAiUsage } from './read-openai-usage.ts';
 import type { VendorCosts } from './vendor-costs.ts';
 import { ExportError, type VendorUsage } from './vendor-usage.ts';
 
-/** How the exports of a vendor are read, and what the ledger calls the vendor. All throw ExportError. */
+/** Readers of a vendor's exports, and the vendor's name in the ledger. All throw ExportError. */
 export type VendorExport = {
   readonly ledgerVendor: string;
   /** Reads an export of usage. */
   readonly read: (text: string) => VendorUsage;
-  /** Reads an export of costs; undefined for a file that is about something else. */
+  /** Reads an export of costs; undefined for any other file. */
   readonly readCosts: (text: string) => VendorCosts | undefined;
 };
 
-/** By the word that a command takes. */
+/** By the vendor's name in commands. */
 export const vendorExports: Readonly<Record<string, VendorExport>> = {
   openai: {
     ledgerVendor: 'openai',
@@ -55,6 +55,6 @@ function parseJson(text: string): unknown {
     // Some programs begin a file with a byte order mark.
     return JSON.parse(text.replace(/^\ufeff/, ''));
   } catch {
-    throw new ExportError('the file is no JSON');
+    throw new ExportError('the file is not JSON');
   }
 }

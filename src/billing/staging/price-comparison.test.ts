@@ -16,7 +16,7 @@ function booked(more: Partial<CallEntry> = {}): CallEntry {
   return pricedEntry(current, { inputTokens: 1_000_000 }, { ...model, ...more });
 }
 
-/** Compares rows under a book in which a model costs that much for a million tokens of input. */
+/** Compares rows with a book in which models have these prices for a million tokens of input. */
 function compare(rows: readonly CallEntry[], grouping: ComparisonGrouping, input: Readonly<Record<string, string>> = { 'm-1': '3' }) {
   const staged = createPriceBook({
     book: bookOf(...Object.entries(input).map(([model, price]) => plainEntry({ model, ...tiersOf(price) }))),
@@ -26,7 +26,7 @@ function compare(rows: readonly CallEntry[], grouping: ComparisonGrouping, input
   return comparison.result();
 }
 
-test('rows are added up by what was asked for: a user, a key by its id, or the model that the client named', () => {
+test('rows are added up by the requested grouping: user, key id, or requested model', () => {
   const rows = [
     booked(),
     booked({ keyId: 'key_2' }),
@@ -53,7 +53,7 @@ test('rows are added up by what was asked for: a user, a key by its id, or the m
   }
 });
 
-test('the largest difference stands first, whether dearer or cheaper, and groups that differ alike by name', () => {
+test('the largest difference comes first, whether higher or lower, and equal ones are ordered by name', () => {
   const rows = [
     ...['d', 'a', 'c', 'b'].map((userName) => booked({ userName })),
     booked({ userName: 'cheaper', upstreamModel: 'm-2' }),
@@ -76,14 +76,14 @@ test('the largest difference stands first, whether dearer or cheaper, and groups
   );
 });
 
-test('what cannot be priced as it would have been is counted by model and reason, the most rows first; uses of tools can always', () => {
+test('rows that cannot be priced exactly are counted by model and reason, the most rows first; uses of tools always can', () => {
   const multipliers = [{ name: 'hd', factor: '/metadata/quality == "hd" or /metadata/size == "xl" ? 2 : 1' }];
   const staged = createPriceBook({ book: bookOf(plainEntry({ multipliers })) });
   const comparison = new PriceComparison('user', { staged, current });
   const tools = booked({ toolUsage: { webSearches: 1 }, upstreamModel: 'no-model' });
   for (const row of [booked({ upstreamModel: 'm-2' }), tools, booked(), booked()]) comparison.add(row);
   assert.deepEqual(comparison.result().doubtful, [
-    { model: 'acme/m-1', reason: 'not kept with the call: /metadata/quality, /metadata/size', rows: 2 },
+    { model: 'acme/m-1', reason: 'not stored with the call: /metadata/quality, /metadata/size', rows: 2 },
     { model: 'acme/m-2', reason: 'no price', rows: 1 },
   ]);
 });

@@ -1,22 +1,21 @@
 import { billingOf, type CallEntry } from '../ledger/call-entry.ts';
 import { type RepricedEntry, repriceEntry } from './reprice-entry.ts';
 
-/** By what the amounts of a comparison are added up. */
 export const comparisonGroupings = ['user', 'key', 'model'] as const;
 export type ComparisonGrouping = (typeof comparisonGroupings)[number];
 
-/** What a user, key or model was charged, and what it would be. */
+/** The charges of a user, key or model, and those by the other book. */
 export type ComparedGroup = {
   readonly name: string;
-  /** Calls, without their parts. */
+  /** Calls without their parts. */
   readonly calls: number;
   readonly bookedNanoUsd: bigint;
-  /** What it would be at the same moment under the book in force, without what is staged. */
+  /** The charge at the same moment by the book in force, without the staged changes. */
   readonly inForceNanoUsd: bigint;
   readonly stagedNanoUsd: bigint;
 };
 
-/** Rows that the other book cannot price as it would have: of this model, for this reason. */
+/** Rows of a model that the other book cannot price exactly, with the reason. */
 type DoubtfulRows = { readonly model: string; readonly reason: string; readonly rows: number };
 
 export type ComparisonResult = {
@@ -28,7 +27,7 @@ export type ComparisonResult = {
 
 type Sums = { calls: number; bookedNanoUsd: bigint; inForceNanoUsd: bigint; stagedNanoUsd: bigint };
 
-/** Adds up rows as booked and as another book prices them. Its memory grows with the groups, not with the rows. */
+/** Adds up rows as booked and as priced by another book. Its memory grows with the groups, not with the rows. */
 export class PriceComparison {
   readonly #grouping: ComparisonGrouping;
   readonly #books: Parameters<typeof repriceEntry>[1];
@@ -68,7 +67,7 @@ export class PriceComparison {
   #noteDoubt({ vendor, upstreamModel }: CallEntry, { isUnpriced, missing }: RepricedEntry): void {
     if (!isUnpriced && missing.length === 0) return;
     const model = `${vendor}/${upstreamModel}`;
-    const reason = isUnpriced ? 'no price' : `not kept with the call: ${missing.join(', ')}`;
+    const reason = isUnpriced ? 'no price' : `not stored with the call: ${missing.join(', ')}`;
     this.#doubtful.getOrInsertComputed(`${model}\n${reason}`, () => ({ model, reason, rows: 0 })).rows += 1;
   }
 }
@@ -85,7 +84,7 @@ function nameOf({ userName, keyName, keyId, requestedModel }: CallEntry, groupin
   }
 }
 
-/** The largest effect of what is staged first, whether dearer or cheaper; groups that differ alike by name. */
+/** The largest difference first, whether higher or lower; equal ones by name. */
 function byDifference(one: ComparedGroup, other: ComparedGroup): number {
   return Number(differenceOf(other) - differenceOf(one)) || (one.name < other.name ? -1 : 1);
 }

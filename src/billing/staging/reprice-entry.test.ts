@@ -53,7 +53,7 @@ const rows: fc.Arbitrary<CallEntry> = fc
     }),
   );
 
-test('under the same book every row costs what it was booked with, whatever it is a row of', () => {
+test('with the same book every kind of row has the booked cost', () => {
   fc.assert(
     fc.property(fc.array(rows, { maxLength: 20 }), fc.constantFrom('user', 'key', 'model'), (entries, grouping) => {
       const comparison = new PriceComparison(grouping, { staged: current, current });
@@ -73,7 +73,7 @@ test('under the same book every row costs what it was booked with, whatever it i
   );
 });
 
-test('what tools did is priced by the prices of tools, with the factor of its user', () => {
+test('uses of tools have the prices of tools, with the factor of the user', () => {
   const toolUsage = { webSearches: 3 };
   const opening = { ...entryOf({}, { callId: 'req_1.1.tools', parentCallId: 'req_1', userName: 'bob' }), toolUsage };
   const row = settleTools(opening, toolUsage, current, 3);
@@ -83,7 +83,7 @@ test('what tools did is priced by the prices of tools, with the factor of its us
   assert.equal(repriceEntry(row, { staged: dearer, current })?.nanoUsd, 60_000_000n);
 });
 
-test('a row that was not charged is not counted, one without a price is named, and so is a value that was not kept', () => {
+test('an uncharged row is not counted; a row without a price, and a value that was not stored, are named', () => {
   const old = createPriceBook({ book: bookOf(plainEntry()) });
   const model = { vendor: 'acme', upstreamModel: 'm-1', requestedModel: 'm-1' };
   const entry = entryOf({ inputTokens: 1_000_000 }, model, old);
@@ -99,19 +99,19 @@ test('a row that was not charged is not counted, one without a price is named, a
     { name: 'm-1', calls: 3, bookedNanoUsd: 4_000_000_000n, inForceNanoUsd: 4_000_000_000n, stagedNanoUsd: 6_000_000_000n },
   ]);
   assert.deepEqual(doubtful, [
-    { model: 'acme/m-1', reason: 'not kept with the call: /metadata/quality', rows: 1 },
+    { model: 'acme/m-1', reason: 'not stored with the call: /metadata/quality', rows: 1 },
     { model: 'acme/m-2', reason: 'no price', rows: 1 },
   ]);
 });
 
-test('a value that the book in force reads and that is not there was not in the request: nothing is doubtful', () => {
+test('a missing value that the book in force reads was not in the request, so the price is exact', () => {
   const multipliers = [{ name: 'hd', when: '/metadata/quality == "hd"', factor: '2' }];
   const book = createPriceBook({ book: bookOf(plainEntry({ multipliers })) });
   const entry = entryOf({ inputTokens: 10 }, { vendor: 'acme', upstreamModel: 'm-1', requestedModel: 'm-1' }, book);
   assert.deepEqual(repriceEntry(entry, { staged: book, current: book })?.missing, []);
   const older = { ...entry, priceVersion: 'older' };
   assert.deepEqual(repriceEntry(older, { staged: book, current: book })?.missing, ['/metadata/quality']);
-  // The book of that version is known, and read the value: it was absent, and stays so.
+  // The book of that version is known, and read the value: so the value was absent.
   const pricedBy = (version: string) => (version === 'older' ? book : undefined);
   assert.deepEqual(repriceEntry(older, { staged: book, current: book, pricedBy })?.missing, []);
   const unread = createPriceBook({ book: bookOf(plainEntry()) });

@@ -3,12 +3,15 @@ import { type CallEntry, type Charge, isBilled } from '../ledger/call-entry.ts';
 import { chargeDifference } from '../ledger/settle-dispute.ts';
 import type { PriceBook, PricedCall } from '../rating/rating.ts';
 
-/** What a row costs by another book. */
+/** The charge of a row by another book. */
 export type RepricedEntry = {
   readonly nanoUsd: bigint;
   /** The other book has no price for it: it would be free, or refused. */
   readonly isUnpriced: boolean;
-  /** Values of the request that the other book's price depends on and that were not kept with the row: it is priced as if the request had lacked them. */
+  /**
+   * Parameters of the other book's price that were not stored with the row: it is priced as if the request had lacked
+   * them.
+   */
   readonly missing: readonly string[];
 };
 
@@ -20,11 +23,12 @@ export type RepricingBooks = {
 };
 
 /**
- * Prices a row of the ledger again from what is kept in it. Undefined for a row that counts nowhere: nothing was delivered, and no book charges it.
+ * Prices a row of the ledger again from its stored data. Undefined for a row that is not billed: no book charges it.
  * @param staged the book to price with
- * @param current the book in force: what it reads of a request was read for the rows that it priced
- * @param pricedBy the book of an earlier version, where it is known: what it reads of a request was read for the rows that it priced, and what is not there was absent
- * @param atMs as if it had been accepted then; its own moment unless given
+ * @param current the book in force: its parameters were read for the rows that it priced
+ * @param pricedBy the book of an earlier version, if known: its parameters were read for the rows that it priced, and a
+ * missing one was absent
+ * @param atMs the assumed time of acceptance; default: the row's own
  */
 export function repriceEntry(
   entry: CallEntry,

@@ -26,19 +26,19 @@ function call(acceptedAtMs: number, callId = 'c'): BilledCall {
   };
 }
 
-/** Reads everything out of a store that holds these calls, and keeps what the store was asked for. */
+/** Reads all records of a store with these calls, and collects the queries to the store. */
 async function read(calls: readonly BilledCall[], timeZone = 'UTC') {
-  const asked: BilledCallPage[] = [];
+  const queries: BilledCallPage[] = [];
   const listBilledCalls = (page: BilledCallPage) => {
-    asked.push(page);
+    queries.push(page);
     const first = page.after === undefined ? 0 : calls.findIndex(({ callId }) => callId === page.after?.callId) + 1;
     return Promise.resolve(calls.slice(first, first + page.limit));
   };
   const pages = await Array.fromAsync(readBilledCalls({ listBilledCalls }, filter, timeZone, new AbortController().signal));
-  return { asked, records: pages.flat() };
+  return { queries, records: pages.flat() };
 }
 
-test('a row is told as it is, its amount in USD and its time by the clock of the zone', async () => {
+test('a record has the values of its row, the amount in USD and the time in the time zone', async () => {
   const { records } = await read([call(Date.parse('2026-11-22T23:59:59.999Z'))], 'Asia/Kathmandu');
   assert.equal(
     JSON.stringify(records),
@@ -65,21 +65,21 @@ for (const [count, pages] of [
   [2000, 2],
   [4001, 3],
 ] as const)
-  test(`${count} rows are read once each, in ${pages} pages that each go on after the last`, async () => {
-    const { asked, records } = await read(Array.from({ length: count }, (_, index) => call(index, `c${index}`)));
+  test(`${count} rows are read once each, in ${pages} pages that each continue after the last`, async () => {
+    const { queries, records } = await read(Array.from({ length: count }, (_, index) => call(index, `c${index}`)));
     assert.deepEqual(
       records.map(({ requestId }) => requestId),
       Array.from({ length: count }, (_, index) => `c${index}`),
     );
     const after = (page: number) => ({ after: { acceptedAtMs: page * 2000 - 1, callId: `c${page * 2000 - 1}` } });
     assert.deepEqual(
-      asked,
+      queries,
       Array.from({ length: pages }, (_, page) => ({ ...filter, ...(page > 0 && after(page)), limit: 2000 })),
     );
   });
 
-test('nothing is asked for once nobody wants the answer', async () => {
-  const gone = AbortSignal.abort(new Error('gone'));
-  const listBilledCalls = () => assert.fail('asked');
-  await assert.rejects(Array.fromAsync(readBilledCalls({ listBilledCalls }, filter, 'UTC', gone)), /gone/);
+test('an aborted query reads no page', async () => {
+  const aborted = AbortSignal.abort(new Error('disconnected'));
+  const listBilledCalls = () => assert.fail('a page was read');
+  await assert.rejects(Array.fromAsync(readBilledCalls({ listBilledCalls }, filter, 'UTC', aborted)), /disconnected/);
 });

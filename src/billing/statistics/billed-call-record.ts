@@ -6,7 +6,7 @@ import { usdDecimal } from './usd-decimal.ts';
 /** One line of the detail: a call, or a part of one. */
 export type BilledCallRecord = Omit<BilledCall, 'callId' | 'acceptedAtMs' | 'amountNanoUsd'> & {
   readonly requestId: string;
-  /** When it was accepted, by the clock of the statistics' time zone: `YYYY-MM-DD HH:MM:SS`. */
+  /** The time of acceptance in the time zone of the statistics: `YYYY-MM-DD HH:MM:SS`. */
   readonly time: string;
   /** The same in Unix milliseconds. */
   readonly timeMs: number;
@@ -14,11 +14,12 @@ export type BilledCallRecord = Omit<BilledCall, 'callId' | 'acceptedAtMs' | 'amo
   readonly amount: ExactNumber;
 };
 
-/** Large enough that asking costs little, small enough that a page is no burden to anybody's memory. */
+/** Large enough that queries cost little, small enough that a page needs little memory. */
 const PAGE_ROWS = 2000;
 
 /**
- * The rows of a filter page by page, read while somebody takes them. Rejects with what the store rejects with, and with the signal's reason.
+ * The rows of a filter, page by page as they are consumed. Rejects with the store's error, and with the reason of the
+ * signal.
  * @param signal ends the reading between two pages
  */
 export async function* readBilledCalls(
@@ -63,7 +64,10 @@ function encodeCall(call: BilledCall, time: string): BilledCallRecord {
   };
 }
 
-/** Formats moments that mostly follow each other: the calendar is asked once a minute, since no zone changes its offset within one. */
+/**
+ * Formats moments that are mostly in order: the calendar is used once per minute, because no zone changes its offset
+ * within a minute.
+ */
 function createTimeFormat(timeZone: string): (ms: number) => string {
   let minute = Number.NaN;
   let offsetMs = 0;

@@ -11,13 +11,13 @@ export type BilledCall = StatisticsCounts & {
   /** 1, or 0 for a part of another call. */
   readonly callCount: 0 | 1;
   readonly amountNanoUsd: bigint;
-  /** Whether any count is an estimate rather than the upstream's report. */
+  /** Whether any count is an estimate and not the upstream's report. */
   readonly estimated: boolean;
   readonly end: CallEnd;
   readonly priceVersion: string;
 };
 
-/** Which rows are meant: accepted in `[startMs, endMs)`, and of these names where they are given. */
+/** Selects rows that were accepted in `[startMs, endMs)`, and have these names if they are set. */
 export type BilledCallFilter = {
   readonly startMs: number;
   readonly endMs: number;
@@ -27,16 +27,19 @@ export type BilledCallFilter = {
 };
 
 export type BilledCallPage = BilledCallFilter & {
-  /** The last row of the page before. */
+  /** The last row of the previous page. */
   readonly after?: Pick<BilledCall, 'acceptedAtMs' | 'callId'>;
   readonly limit: number;
 };
 
-/** What the detail of an answer needs of a store. */
+/** The store that the detail of an answer needs. */
 export type BilledCallStore = {
-  /** The next rows in the order of their acceptance and, of the same millisecond, of their ids; fewer than `limit` when there are no more. */
+  /** The next rows by time of acceptance and then by id; fewer than `limit` at the end. */
   readonly listBilledCalls: (page: BilledCallPage) => Promise<readonly BilledCall[]>;
-  /** Versions of price books that priced calls which were accepted on the days (of UTC) of a span, ascending; of one user's calls where a user is given. */
+  /**
+   * Versions of the price books that priced calls accepted on the days (UTC) of a span, ascending; only calls of one
+   * user if it is set.
+   */
   readonly listPriceVersions: (span: {
     readonly startMs: number;
     readonly endMs: number;

@@ -5,7 +5,7 @@ import { usdDecimal } from './usd-decimal.ts';
 
 /** The contract's billing statistics record (A 2.3), fields in its order. */
 export type BillingRecord = {
-  /** Bucket start by the clock of the statistics' time zone: `YYYY-MM-DD HH:MM:SS`. */
+  /** Bucket start in the time zone of the statistics: `YYYY-MM-DD HH:MM:SS`. */
   readonly time: string;
   /** Bucket start as Unix seconds. */
   readonly timeGroup: number;
@@ -40,13 +40,13 @@ export const billingRecordFields = [
   'totalAmount',
 ] as const satisfies readonly (keyof BillingRecord)[];
 
-/** The sums of all records of an answer, of the values as they are shown. */
+/** The sums of all records of an answer, from the values as shown. */
 export type BillingTotals = Omit<BillingRecord, 'time' | 'timeGroup' | 'userName' | 'tokenName' | 'modelName'>;
 
-/** The records of an answer. They are made one by one while somebody reads them, since an answer may have a million. */
+/** The records of an answer. They are created one by one as they are consumed, because an answer may have a million. */
 export type BillingRecords = Iterable<BillingRecord> & {
   readonly count: number;
-  /** Added up when asked for. */
+  /** Computed when called. */
   readonly totals: () => BillingTotals;
 };
 
@@ -65,7 +65,7 @@ export function encodeBillingRecords(rows: readonly StatisticsRow[], timeZone: s
   };
 }
 
-/** Adds up rows as their records show them. */
+/** Adds up rows by the values of their records. */
 export class BillingSums {
   readonly #sums = { promptTokens: 0, completionTokens: 0, cacheTokens: 0, cacheCreationTokens: 0, useTime: 0, callCount: 0 };
   #amountNanoUsd = 0n;
@@ -95,7 +95,7 @@ export class BillingSums {
   }
 }
 
-/** Makes records of rows that come sorted by bucket, so that a bucket's time is formatted once. */
+/** Creates records of rows that are sorted by bucket, so that a bucket's time is formatted once. */
 export function createRecordEncoder(timeZone: string): (row: StatisticsRow) => BillingRecord {
   let timeGroup: number | undefined;
   let time = '';

@@ -5,7 +5,8 @@ import { TooManyBucketsError, bucketsBetween } from './buckets-between.ts';
 import { formatBucketTime } from './format-bucket-time.ts';
 import type { Granularity } from './granularity.ts';
 
-// Zones with a quarter-hour offset, half-hour clock changes, changes at midnight and one minute past it, skipped dates and plain ones.
+// Zones with a quarter-hour offset, half-hour clock changes, changes at midnight and one minute past it, skipped dates
+// and plain ones.
 const zones = [
   'UTC',
   'Asia/Shanghai',
@@ -26,7 +27,7 @@ const zones = [
 ];
 const bucketsMax = 50_000;
 
-/** A second reading of the calendar, through Intl instead of Temporal. */
+/** A second implementation of the calendar, with Intl instead of Temporal. */
 function createLocalClock(timeZone: string): (seconds: number) => { localSeconds: number; date: string; minute: number } {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,
@@ -46,7 +47,7 @@ function createLocalClock(timeZone: string): (seconds: number) => { localSeconds
   };
 }
 
-/** Names the bucket of a local date such that later buckets have greater names. */
+/** A key of the bucket of a local date; later buckets have greater keys. */
 function dateKey(date: string, granularity: Granularity): string {
   if (granularity === 5) return date.slice(0, 7);
   if (granularity === 3) return date;
@@ -67,7 +68,8 @@ function slowBounds(granularity: Granularity, from: number, to: number, timeZone
       const jump = now.localSeconds - before.localSeconds - stepSeconds;
       if (now.minute === 0 || jump % 3600 !== 0) bounds.push(seconds);
     } else {
-      // Where the clock goes back over midnight a date returns for a while; it stays in the bucket of the date that had begun.
+      // If the clock goes back over midnight, a date returns for a while; it stays in the bucket of the date that had
+      // begun.
       const key = dateKey(now.date, granularity);
       if (key > latestKey) {
         bounds.push(seconds);
@@ -90,7 +92,7 @@ function assertTiles(buckets: ReturnType<typeof bucketsBetween>, startSeconds: n
   });
 }
 
-/** A moment near one of the zone's clock changes, where the mistakes are. */
+/** A moment near one of the zone's clock changes, where errors are likely. */
 const nearChange = fc
   .record({
     timeZone: fc.constantFrom(...zones),
@@ -111,7 +113,7 @@ for (const [granularity, spanMinutes, stepSeconds] of [
   [4, 15 * 24 * 60, 900],
   [5, 62 * 24 * 60, 1800],
 ] as const) {
-  test(`granularity ${granularity}: bounds are those of a slow walk through Intl's calendar, also around clock changes`, () => {
+  test(`granularity ${granularity}: bounds equal those of a slow walk through Intl's calendar, also around clock changes`, () => {
     fc.assert(
       fc.property(nearChange, fc.integer({ min: 1, max: spanMinutes }), ({ timeZone, startSeconds }, minutes) => {
         const endSeconds = startSeconds + minutes * 60;
@@ -119,7 +121,8 @@ for (const [granularity, spanMinutes, stepSeconds] of [
         assertTiles(buckets, startSeconds, endSeconds);
         const first = buckets[0]?.startSeconds ?? 0;
         const last = buckets.at(-1)?.endSeconds ?? 0;
-        // A coarse walk must start on its grid and knows bounds only to its step; one minute past midnight is exact for hours and days alone.
+        // A coarse walk must start on its grid and finds bounds only to its step; one minute past midnight is exact
+        // only for hours and days.
         const from = Math.floor(first / stepSeconds) * stepSeconds;
         const expected = slowBounds(granularity, from, last + stepSeconds, timeZone, stepSeconds);
         const found = [...buckets.map((bucket) => bucket.startSeconds), last].map((bound) => Math.ceil(bound / stepSeconds) * stepSeconds);
@@ -130,7 +133,7 @@ for (const [granularity, spanMinutes, stepSeconds] of [
   });
 }
 
-test('any interval is tiled without gap or overlap, whatever the granularity and the zone', () => {
+test('every interval is covered without gap or overlap, with every granularity and zone', () => {
   fc.assert(
     fc.property(
       fc.constantFrom<Granularity>(1, 2, 3, 4, 5),
@@ -146,7 +149,7 @@ test('any interval is tiled without gap or overlap, whatever the granularity and
   );
 });
 
-test('the buckets of adjacent intervals agree, so no moment belongs to two buckets', () => {
+test('the buckets of adjacent intervals match, so no moment belongs to two buckets', () => {
   fc.assert(
     fc.property(
       fc.constantFrom<Granularity>(1, 2, 3, 4, 5),
@@ -235,12 +238,12 @@ test('an hour that the clock shows twice is two buckets', () => {
 });
 
 test('a clock change by half an hour is itself a bound, also when the interval starts right after it', () => {
-  const wanted = ['2026-10-04 01:00:00 60min', '2026-10-04 02:30:00 30min', '2026-10-04 03:00:00 60min'];
-  assert.deepEqual(describeHours('Australia/Lord_Howe', '2026-10-03T15:00:00Z', '2026-10-03T16:30:00Z'), wanted);
-  assert.deepEqual(describeHours('Australia/Lord_Howe', '2026-10-03T15:40:00Z', '2026-10-03T16:30:00Z'), wanted.slice(1));
+  const expected = ['2026-10-04 01:00:00 60min', '2026-10-04 02:30:00 30min', '2026-10-04 03:00:00 60min'];
+  assert.deepEqual(describeHours('Australia/Lord_Howe', '2026-10-03T15:00:00Z', '2026-10-03T16:30:00Z'), expected);
+  assert.deepEqual(describeHours('Australia/Lord_Howe', '2026-10-03T15:40:00Z', '2026-10-03T16:30:00Z'), expected.slice(1));
 });
 
-for (const [what, timeZone, from, to, wanted] of [
+for (const [what, timeZone, from, to, expected] of [
   [
     'by half an hour, at no full hour,',
     'America/Caracas',
@@ -263,18 +266,18 @@ for (const [what, timeZone, from, to, wanted] of [
     ['02:00:00 60min', '04:00:00 60min'],
   ],
 ] as const)
-  test(`a clock change ${what} is a bound only where the full hours move: ${timeZone}`, () => {
+  test(`a clock change ${what} is a bound only if the full hours move: ${timeZone}`, () => {
     const timesOf = (start: string): string[] => describeHours(timeZone, start, to).map((hour) => hour.slice('2026-01-01 '.length));
-    assert.deepEqual(timesOf(from), wanted);
-    // Every later start sees the same hours from its own on.
+    assert.deepEqual(timesOf(from), expected);
+    // Every later start gives the same hours from its own on.
     for (let ms = Date.parse(from); ms < Date.parse(to); ms += 60_000) {
       const seen = timesOf(new Date(ms).toISOString());
-      assert.deepEqual(seen, wanted.slice(-seen.length));
+      assert.deepEqual(seen, expected.slice(-seen.length));
     }
   });
 
-test('a minute of a date that has begun and gone again belongs to the date that begins', () => {
-  // In St. John's the clock went from 00:01 back to 23:01: the seventh had begun at 02:30 by UTC, and begins only once.
+test('a minute of a date that begins twice belongs to the date that began first', () => {
+  // In St. John's the clock went from 00:01 back to 23:01: the seventh had begun at 02:30 UTC, and begins only once.
   const startSeconds = Date.parse('2010-11-07T02:45:00Z') / 1000;
   const days = bucketsBetween({ granularity: 3, startSeconds, endSeconds: startSeconds + 60, timeZone: 'America/St_Johns', bucketsMax });
   assert.deepEqual(days, [
@@ -288,9 +291,9 @@ test('an offset with seconds yields bounds in whole minutes', () => {
 });
 
 test('the number of buckets is bounded exactly', () => {
-  const question = { granularity: 1, startSeconds: 0, endSeconds: 600, timeZone: 'UTC' } as const;
-  assert.equal(bucketsBetween({ ...question, bucketsMax: 10 }).length, 10);
-  assert.throws(() => bucketsBetween({ ...question, bucketsMax: 9 }), TooManyBucketsError);
+  const query = { granularity: 1, startSeconds: 0, endSeconds: 600, timeZone: 'UTC' } as const;
+  assert.equal(bucketsBetween({ ...query, bucketsMax: 10 }).length, 10);
+  assert.throws(() => bucketsBetween({ ...query, bucketsMax: 9 }), TooManyBucketsError);
 });
 
 test('an empty interval has no buckets', () => {

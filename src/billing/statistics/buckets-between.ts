@@ -27,21 +27,22 @@ export class TooManyBucketsError extends Error {
 }
 
 /**
- * The adjacent half-open buckets that cover an interval, ascending; empty for an empty interval. The first may start before the interval
- * and the last may end after it.
+ * The adjacent half-open buckets that cover an interval, ascending; empty for an empty interval. The first may start
+ * before the interval and the last may end after it.
  *
- * Minutes are minutes of Unix time. Hours are one absolute hour long and start when the local clock shows a full hour; where a zone
- * changes its offset by part of an hour, the change itself is a bound. Days, weeks (from Monday) and months start with the first moment
- * of their first local date, so a day has 23 to 25 hours around a clock change, and a date that the zone skipped has no bucket.
- * Throws TooManyBucketsError, and RangeError for an unknown zone.
+ * Minutes are minutes of Unix time. Hours are one absolute hour long and start when the local clock shows a full hour;
+ * if a zone changes its offset by part of an hour, the change itself is a bound. Days, weeks (from Monday) and months
+ * start with the first moment of their first local date, so a day has 23 to 25 hours around a clock change, and a date
+ * that the zone skipped has no bucket. Throws TooManyBucketsError, and RangeError for an unknown zone.
  */
-export function bucketsBetween(question: BucketsQuery): BucketBounds[] {
-  const { startSeconds, endSeconds, bucketsMax } = question;
+export function bucketsBetween(query: BucketsQuery): BucketBounds[] {
+  const { startSeconds, endSeconds, bucketsMax } = query;
   const buckets: BucketBounds[] = [];
   if (startSeconds >= endSeconds) return buckets;
   let previous: number | undefined;
-  for (const exactBound of boundsFrom(question)) {
-    // Roll-ups are kept by whole minutes of Unix time. Only Liberia before 1972 had an offset with seconds; its bounds are rounded down.
+  for (const exactBound of boundsFrom(query)) {
+    // Roll-ups use whole minutes of Unix time. Only Liberia before 1972 had an offset with seconds; its bounds are
+    // rounded down.
     const bound = Math.floor(exactBound / MINUTE_SECONDS) * MINUTE_SECONDS;
     if (previous !== undefined && bound > previous && bound > startSeconds) {
       if (buckets.length === bucketsMax) throw new TooManyBucketsError(bucketsMax);
@@ -80,7 +81,7 @@ function* minuteBounds(startSeconds: number): Generator<number> {
 }
 
 function* dateBounds(first: Temporal.PlainDate, step: Temporal.DurationLike, timeZone: string): Generator<number> {
-  // The conversion without a time of day yields the first moment of the date, also where midnight does not exist.
+  // The conversion without a time of day returns the first moment of the date, also if midnight does not exist.
   for (let date = first; ; date = date.add(step)) yield epochSeconds(date.toZonedDateTime({ timeZone }));
 }
 

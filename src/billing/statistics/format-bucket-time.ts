@@ -5,7 +5,7 @@ export function formatBucketTime(seconds: number, timeZone: string): string {
   return `${date} ${twoDigits(local.hour)}:${twoDigits(local.minute)}:${twoDigits(local.second)}`;
 }
 
-/** The moment of a Unix time in seconds, seen from a time zone. Throws RangeError when the zone is unknown. */
+/** A Unix time in seconds in a time zone. Throws RangeError for an unknown zone. */
 export function zonedTime(seconds: number, timeZone: string): Temporal.ZonedDateTime {
   return Temporal.Instant.fromEpochMilliseconds(seconds * 1000).toZonedDateTimeISO(timeZone);
 }

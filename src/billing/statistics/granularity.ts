@@ -1,4 +1,4 @@
-/** Bucket sizes of the statistics, numbered as the contract numbers them. */
+/** Bucket sizes of the statistics, with the contract's numbers. */
 export const granularityNames = { 1: 'minute', 2: 'hour', 3: 'day', 4: 'week', 5: 'month' } as const;
 
 export type Granularity = keyof typeof granularityNames;

@@ -2,17 +2,17 @@ import { type BillingRecord, BillingSums, type BillingTotals, createRecordEncode
 import { type StatisticsScope, StatisticsUnavailableError, assertScope, tooManyRecords } from './statistics.ts';
 import type { AnswerSource, StatisticsQuery, StatisticsRow } from './statistics-store.ts';
 
-/** The records of an answer, read while somebody takes them. */
+/** The records of an answer, read as they are consumed. */
 export type RecordStream = {
-  /** To be read once. Rejects where the store does. */
+  /** Can be read once. Rejects if the store does. */
   readonly batches: AsyncIterable<readonly BillingRecord[]>;
   /** The sums of the records that were read so far. */
   readonly totals: () => BillingTotals;
 };
 
 /**
- * Begins to read the records of a query: resolves when the first of them are there, so that an answer which begins then most likely ends well. Rejects with StatisticsRefusedError,
- * StatisticsUnavailableError.
+ * Begins to read the records of a query: resolves when the first of them exist, so that an answer that begins then
+ * probably ends well. Rejects with StatisticsRefusedError and StatisticsUnavailableError.
  */
 export async function openRecords(
   reading: Pick<AnswerSource, 'hasTooManyRecords' | 'readRows'>,
@@ -46,7 +46,7 @@ async function* encodeBatches(
   }
 }
 
-/** Waits for the store. Rejects with StatisticsUnavailableError. */
+/** Converts a failure of the store to StatisticsUnavailableError. */
 export async function orUnavailable<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work;

@@ -7,14 +7,14 @@ export type BucketBounds = { readonly startSeconds: number; readonly endSeconds:
 export type StatisticsQuery = {
   /** Adjacent buckets in ascending order, in whole minutes. */
   readonly buckets: readonly BucketBounds[];
-  /** Only calls accepted in `[startSeconds, endSeconds)` count; the ends need not fall on whole minutes. */
+  /** Only calls accepted in `[startSeconds, endSeconds)` count; the ends need not be whole minutes. */
   readonly startSeconds: number;
   readonly endSeconds: number;
   readonly tokenName?: string;
   readonly modelName?: string;
-  /** When set, only this user's calls. */
+  /** If set, only this user's calls. */
   readonly userName?: string;
-  /** Rows at most; a store returns one more when there are more. */
+  /** The most rows; a store returns one more if there are more. */
   readonly rowsMax: number;
 };
 
@@ -30,34 +30,39 @@ export type StatisticsRow = StatisticsCounts & {
 };
 
 export type StatisticsStore = {
-  /** Rows sorted by bucket, user, token, model, ascending by code point. Whole minutes come from roll-ups, cut minutes from the ledger itself. */
+  /**
+   * Rows sorted by bucket, user, token, model, ascending by code point. Whole minutes come from roll-ups, cut minutes
+   * from the ledger itself.
+   */
   readonly queryStatistics: (query: StatisticsQuery) => Promise<readonly StatisticsRow[]>;
 };
 
 /**
- * What one answer is made of, read piece by piece, so that its size is nobody's burden. What is read within some seconds is of one moment; where reading takes longer, it goes on in a later one, and
- * no record is read twice or left out. Nothing of the database is held for longer than that, however slowly somebody reads.
+ * Reads the rows of one answer piece by piece, so that its size does not matter. Rows that are read within some seconds
+ * come from one snapshot. Longer reads continue in a later snapshot, and no record is repeated or missing. No snapshot
+ * is held for longer, however slowly the rows are consumed.
  */
 export type AnswerSource = BilledCallStore & {
   /** Whether there are more records than `rowsMax`. */
   readonly hasTooManyRecords: (query: StatisticsQuery) => Promise<boolean>;
-  /** The rows that `queryStatistics` has, in its order; `rowsMax` is no bound here. */
+  /** The rows of `queryStatistics`, in the same order; `rowsMax` does not limit them. */
   readonly readRows: (query: StatisticsQuery) => AsyncIterable<readonly StatisticsRow[]>;
-  /** Calls behind all of them. */
+  /** The number of calls behind all rows. */
   readonly countCalls: (query: StatisticsQuery) => Promise<number>;
-  /** Gives back what it holds, at any time. Nothing is read afterwards. */
+  /** Closes the snapshot, at any time. Nothing can be read afterwards. */
   readonly close: () => Promise<void>;
 };
 
-/** A store that answers are read from. */
+/** Opens sources of answers. */
 export type AnswerReader = { readonly openSource: () => AnswerSource };
 
-/** What makes long spans fast. */
+/** Maintains the sums that make long spans fast. */
 export type StatisticsDays = {
   /**
-   * Keeps sums of whole days of this time zone from now on, in place of those of another, so that statistics in it read few rows. All that was booked is added up anew, the newest day first, each in a
-   * transaction of its own, and what was begun is gone on with when it is asked for again; who books meanwhile waits for one day at most. Statistics are the same with any. Resolves with false when that is how
-   * it was.
+   * Replaces the sums of whole days by those of this time zone, so that statistics in it read few rows. All booked
+   * calls are added up again, the newest day first, each in a transaction of its own. An interrupted run continues with
+   * the next call. Bookings wait for one day at most. The results of statistics do not depend on the zone. Resolves
+   * with false if nothing was to be done.
    */
   readonly sumDaysOf: (timeZone: string) => Promise<boolean>;
 };

@@ -58,12 +58,12 @@ test('a tiny amount has no exponent in the JSON text, and a huge one keeps every
   assert.match(text, /"totalAmount":98765432109\.876543211}/);
 });
 
-test('milliseconds are added before they are divided, so a thousand fast calls are neither 0 nor 1000 seconds', async () => {
+test('milliseconds are added before the division, so a thousand fast calls are neither 0 nor 1000 seconds', async () => {
   const records = await ask(Array.from({ length: 1000 }, () => call({ useTimeMs: 4 })));
   assert.equal(records[0]?.totalUseTime, 4);
 });
 
-test('the end of the interval does not count, its start does', async () => {
+test('the start of the interval is included, its end is not', async () => {
   const at = (seconds: number, tokenName: string) => call({ acceptedAtMs: seconds * 1000, tokenName });
   const records = await ask([at(dayStart, 'first'), at(dayStart + 2 * 86_400, 'end'), at(dayStart - 1, 'before')]);
   assert.deepEqual(
@@ -72,7 +72,7 @@ test('the end of the interval does not count, its start does', async () => {
   );
 });
 
-test('a cut first bucket counts only calls inside the interval and keeps its own start', async () => {
+test('a first bucket that is cut counts only calls inside the interval and keeps its own start', async () => {
   const calls = [call({ acceptedAtMs: (dayStart + 10) * 1000 }), call({ acceptedAtMs: (dayStart + 7200) * 1000 })];
   const records = await ask(calls, { startSeconds: dayStart + 3600 });
   assert.deepEqual(
@@ -90,10 +90,10 @@ test('a scope shows one user only, and filters are exact and case-sensitive', as
   assert.equal((await ask(calls, { modelName: 'm%' })).length, 0);
 });
 
-test('a store is asked for what was asked, and for no name that nobody gave', async () => {
-  const asked: unknown[] = [];
+test('a query to the store has the requested values, and no names that were not given', async () => {
+  const queries: unknown[] = [];
   const queryStatistics = (query: unknown) => {
-    asked.push(query);
+    queries.push(query);
     return Promise.resolve([]);
   };
   const statistics = createStatistics({ store: { queryStatistics }, timeZone: 'UTC', limits: { ...statisticsLimitsDefault, rowsMax: 7 } });
@@ -102,13 +102,13 @@ test('a store is asked for what was asked, and for no name that nobody gave', as
   const buckets = [{ startSeconds: 60, endSeconds: 120 }];
   await statistics.query({ granularity: 1, ...span }, {});
   await statistics.query({ granularity: 1, ...span, tokenName: 't', modelName: 'm' }, { userName: 'u' });
-  assert.deepEqual(asked, [
+  assert.deepEqual(queries, [
     { buckets, ...span, rowsMax: 7 },
     { buckets, ...span, tokenName: 't', modelName: 'm', userName: 'u', rowsMax: 7 },
   ]);
 });
 
-test('totals are the sums of the records as they are shown', async () => {
+test('totals are the sums of the shown records', async () => {
   const store = createMemoryStatisticsStore([
     call({ useTimeMs: 1999 }),
     call({ useTimeMs: 999 }),
@@ -137,7 +137,7 @@ test('each bucket has its own time', async () => {
   );
 });
 
-test('an interval that ends before or when it starts is refused', async () => {
+test('an interval that ends before or at its start is refused', async () => {
   for (const seconds of [0, -1])
     await assert.rejects(ask([], { endSeconds: dayStart + seconds }), {
       name: 'StatisticsRefusedError',
@@ -145,7 +145,7 @@ test('an interval that ends before or when it starts is refused', async () => {
     });
 });
 
-test('a store that forgets the scope is caught before anything is shown', async () => {
+test('rows of a store that ignores the scope are never shown', async () => {
   const store = createMemoryStatisticsStore([call(), call({ userName: 'bob' })]);
   const forgetful = createStatistics({
     store: { queryStatistics: ({ userName: _dropped, ...query }) => store.queryStatistics(query) },
@@ -168,7 +168,7 @@ test('sums over any partition of time, by any granularity, zone and split point,
   );
   const cuts = fc.array(fc.integer({ min: 1, max: 6 * 86_400 }), { maxLength: 4 });
   const zone = fc.constantFrom('UTC', 'Asia/Kathmandu', 'Europe/Berlin', 'Australia/Lord_Howe');
-  // Both clock changes of Berlin and Lord Howe lie within three days of these.
+  // Both clock changes of Berlin and Lord Howe are within three days of these.
   const start = fc
     .constantFrom('2026-03-27T05:17:11Z', '2026-10-22T22:59:59Z', '2026-04-03T00:00:00Z')
     .map((text) => Date.parse(text) / 1000);
@@ -179,9 +179,9 @@ test('sums over any partition of time, by any granularity, zone and split point,
       zone,
       start,
       fc.constantFrom<Granularity>(2, 3, 4, 5),
-      async (made, cutAt, timeZone, first, granularity) => {
+      async (calls, cutAt, timeZone, first, granularity) => {
         const store = createMemoryStatisticsStore(
-          made.map(({ second, ...rest }) => call({ ...rest, acceptedAtMs: (first + second) * 1000 + 999 })),
+          calls.map(({ second, ...rest }) => call({ ...rest, acceptedAtMs: (first + second) * 1000 + 999 })),
         );
         const statistics = createStatistics({ store, timeZone });
         const points = [0, ...cutAt.toSorted((a, b) => a - b), 6 * 86_400 + 1];
@@ -196,10 +196,10 @@ test('sums over any partition of time, by any granularity, zone and split point,
             picoUsd += BigInt(whole + fraction.padEnd(9, '0'));
           }
         }
-        assert.equal(callCount, made.length);
+        assert.equal(callCount, calls.length);
         assert.equal(
           picoUsd,
-          made.reduce((sum, { amountNanoUsd }) => sum + amountNanoUsd, 0n),
+          calls.reduce((sum, { amountNanoUsd }) => sum + amountNanoUsd, 0n),
         );
       },
     ),
@@ -240,7 +240,7 @@ test('more buckets or more records than allowed are refused', async () => {
   await assert.rejects(fewBuckets.query(query, {}), /more than 9 buckets of type 1 \(minute\)/);
 });
 
-test('a failing store is told apart from a bad request, with its cause', async () => {
+test('a failing store and a bad request are different errors, with their causes', async () => {
   const cause = new Error('connection refused');
   const statistics = createStatistics({ store: { queryStatistics: () => Promise.reject(cause) }, timeZone: 'UTC' });
   await assert.rejects(

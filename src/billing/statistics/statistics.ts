@@ -4,14 +4,16 @@ import { TooManyBucketsError, bucketsBetween } from './buckets-between.ts';
 import { type Granularity, type GranularityName, granularityNames } from './granularity.ts';
 import { zonedTime } from './format-bucket-time.ts';
 
-/** How much one query may ask for. Ranges are days by the local calendar, so a week with a clock change still counts as seven. */
+/**
+ * The limits of one query. Ranges are days of the local calendar, so a week with a clock change still counts as seven.
+ */
 export type StatisticsLimits = {
   readonly rangeDaysMax: Readonly<Record<GranularityName, number>>;
   readonly bucketsMax: number;
   readonly rowsMax: number;
 };
 
-/** Three years have at most 1096 days. The number of buckets is a second bound, for operators who raise the ranges. */
+/** Three years have at most 1096 days. The number of buckets is a second limit, for operators who raise the ranges. */
 export const statisticsLimitsDefault: StatisticsLimits = {
   rangeDaysMax: { minute: 7, hour: 93, day: 1096, week: 1096, month: 1096 },
   bucketsMax: 50_000,
@@ -23,15 +25,15 @@ export type StatisticsRequest = {
   /** Unix seconds, half-open: calls accepted in `[startSeconds, endSeconds)` count. */
   readonly startSeconds: number;
   readonly endSeconds: number;
-  /** Exact, case-sensitive. */
+  /** Matched exactly, with case. */
   readonly tokenName?: string;
   readonly modelName?: string;
 };
 
-/** Whose calls may be seen: one user's, or everybody's when there is no name. */
+/** The visible calls: those of one user, or all without a name. */
 export type StatisticsScope = { readonly userName?: string };
 
-/** The request asks for too much. The message is meant for the caller and says what to change. */
+/** The request exceeds a limit. The message is written for the caller and says what to change. */
 export class StatisticsRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -39,7 +41,7 @@ export class StatisticsRefusedError extends Error {
   }
 }
 
-/** The store did not answer; the cause says why. The same request may succeed later. */
+/** The store did not answer; the cause has the reason. The same request may succeed later. */
 export class StatisticsUnavailableError extends Error {
   constructor(cause: unknown) {
     super('The statistics store did not answer.', { cause });
@@ -59,7 +61,7 @@ export type Statistics = {
 
 export type StatisticsOptions = {
   readonly store: StatisticsStore;
-  /** IANA name. Throws RangeError when it is unknown. */
+  /** IANA name. Throws RangeError if it is unknown. */
   readonly timeZone: string;
   readonly limits?: StatisticsLimits;
 };
@@ -78,7 +80,8 @@ export function createStatistics({ store, timeZone, limits = statisticsLimitsDef
 }
 
 /**
- * How requests become queries of a store. Throws RangeError for a time zone that is unknown; what it returns throws StatisticsRefusedError for a request that asks for too much.
+ * Converts requests to queries of a store. Throws RangeError for an unknown time zone; the returned function throws
+ * StatisticsRefusedError for a request that exceeds a limit.
  */
 export function createQueries({
   timeZone,
@@ -93,7 +96,7 @@ export function createQueries({
 
 export function tooManyRecords(rowsMax: number): StatisticsRefusedError {
   return new StatisticsRefusedError(
-    `the answer has more than ${rowsMax} records; ask for a shorter range or a larger type, or filter by tokenName or modelName`,
+    `the answer has more than ${rowsMax} records; request a shorter range or a larger type, or filter by tokenName or modelName`,
   );
 }
 
@@ -111,7 +114,7 @@ function assertRange({ granularity, startSeconds, endSeconds }: StatisticsReques
   const days = limits.rangeDaysMax[name];
   if (endSeconds * 1000 > zonedTime(startSeconds, timeZone).add({ days }).epochMilliseconds) {
     throw new StatisticsRefusedError(
-      `startTime and endTime are more than ${days} days apart, the limit for type ${granularity} (${name}); ask for a shorter range or a larger type`,
+      `startTime and endTime are more than ${days} days apart, the limit for type ${granularity} (${name}); request a shorter range or a larger type`,
     );
   }
 }
@@ -123,7 +126,7 @@ function chooseBuckets(request: StatisticsRequest, timeZone: string, limits: Sta
   } catch (error) {
     if (!(error instanceof TooManyBucketsError)) throw error;
     throw new StatisticsRefusedError(
-      `the range has more than ${limits.bucketsMax} buckets of type ${granularity} (${granularityNames[granularity]}); ask for a shorter range or a larger type`,
+      `the range has more than ${limits.bucketsMax} buckets of type ${granularity} (${granularityNames[granularity]}); request a shorter range or a larger type`,
     );
   }
 }
@@ -153,7 +156,7 @@ async function readRows(store: StatisticsStore, query: StatisticsQuery): Promise
   }
 }
 
-/** A second lock on the door between tenants, should a store ever forget its filter. */
+/** A second check of the separation of tenants, if a store ever ignores its filter. */
 export function assertScope(rows: readonly StatisticsRow[], scope: StatisticsScope): void {
   if (scope.userName === undefined) return;
   for (const row of rows) {

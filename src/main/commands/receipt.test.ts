@@ -100,7 +100,7 @@ test('what is printed as JSON is found right, with prices and without; a changed
   const { printed } = await run('req_1', '--json');
   assert.deepEqual([(await verify(printed)).code, (await verify(printed, '--prices')).code], [0, 0]);
   const changed = await verify(printed.replace('"nano_usd": "4542000"', '"nano_usd": "4542001"'));
-  assert.deepEqual([changed.code, /rows\.0\.amount\.nano_usd: says "4542001"/.test(changed.said)], [1, true]);
+  assert.deepEqual([changed.code, /rows\.0\.amount\.nano_usd: is "4542001"/.test(changed.said)], [1, true]);
   const otherVersion = await verify(printed.replaceAll(book.version, 'other'), '--prices');
   assert.equal(otherVersion.code, 1);
 });

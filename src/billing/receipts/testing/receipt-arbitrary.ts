@@ -51,7 +51,7 @@ const tools = fc
   .tuple(priced, fc.record({ webSearches: count, pagesRead: count }))
   .map(([{ usage: _usage, rawUsage: _raw, ...entry }, toolUsage]): CallEntry => ({ ...entry, usage: {}, toolUsage, estimated: false }));
 
-/** The rows of any call there can be: its own, and up to three parts. Their charges are what their lines come to. */
+/** The rows of any valid call: its own, and up to three parts. Their charges are the sums of their lines. */
 export const callRows: fc.Arbitrary<[CallEntry, ...CallEntry[]]> = fc
   .tuple(priced, fc.array(fc.oneof(priced, tools), { maxLength: 3 }))
   .map(([call, parts]) => [

@@ -1,6 +1,6 @@
 import type { CallEntry } from '../../ledger/call-entry.ts';
 
-// For tests: exports as vendors write them, made by hand, and rows of the ledger.
+// For tests: exports in the vendors' forms, written by hand, and rows of the ledger.
 
 export const atMs = Date.UTC(2026, 10, 20, 12);
 
@@ -11,7 +11,10 @@ export function openAiPage(day: string, results: readonly Record<string, unknown
   return { object: 'page', data: [bucket], has_more: false, next_page: null, ...more };
 }
 
-/** A result of OpenAI's usage API: 100 input tokens, of which 40 were cached and 10 written to a cache, and 7 output tokens. */
+/**
+ * A result of OpenAI's usage API: 100 input tokens, of which 40 were cached and 10 written to a cache, and 7 output
+ * tokens.
+ */
 export function openAiResult(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     object: 'organization.usage.completions.result',
@@ -45,7 +48,7 @@ export function anthropicPage(day: string, results: readonly Record<string, unkn
   return { data: [{ starting_at: `${day}T00:00:00Z`, ending_at: ending, results }], has_more: false, next_page: null };
 }
 
-/** A result of Anthropic's usage report, each count another. */
+/** A result of Anthropic's usage report; all counts differ. */
 export function anthropicResult(more: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     uncached_input_tokens: 50,
@@ -62,7 +65,7 @@ export function anthropicResult(more: Record<string, unknown> = {}): Record<stri
   };
 }
 
-/** A row of an OpenAI call that used what `openAiResult` says. */
+/** A row of an OpenAI call with the usage of `openAiResult`. */
 export function rowOf(callId: string, more: Partial<CallEntry> = {}): CallEntry {
   return {
     callId,

@@ -1,6 +1,6 @@
 import type { StatisticsRow } from '../statistics-store.ts';
 
-/** What the store counted of somebody's calls in one bucket, for tests. */
+/** The sums of a user's calls in one bucket, for tests. */
 export function fakeRow(changes: Partial<StatisticsRow> = {}): StatisticsRow {
   return {
     bucketStartSeconds: 1_769_443_200,

@@ -1,16 +1,18 @@
 import type { BilledCallStore } from '../billed-call.ts';
 import type { AnswerReader, StatisticsQuery, StatisticsRow, StatisticsStore } from '../statistics-store.ts';
 
-/** One billed call, with only what the statistics add up. */
+/** One billed call, with only the values that the statistics add up. */
 export type CountedCall = Omit<StatisticsRow, 'bucketStartSeconds' | 'callCount'> & { readonly acceptedAtMs: number };
 
-/** A statistics store over a list of calls, read as the seam is worded and as slowly as that is. For tests only. */
+/**
+ * An in-memory statistics store over a list of calls, as simple and as slow as the interface is worded. For tests only.
+ */
 export function createMemoryStatisticsStore(calls: readonly CountedCall[]): StatisticsStore {
   return {
     queryStatistics: (query) => {
       const rows = new Map<string, StatisticsRow>();
       for (const call of calls) {
-        const bucket = isAsked(call, query) ? bucketOf(call, query) : undefined;
+        const bucket = matches(call, query) ? bucketOf(call, query) : undefined;
         if (bucket === undefined) continue;
         const key = JSON.stringify([bucket, call.userName, call.tokenName, call.modelName]);
         rows.set(key, addCall(rows.get(key), call, bucket));
@@ -20,7 +22,7 @@ export function createMemoryStatisticsStore(calls: readonly CountedCall[]): Stat
   };
 }
 
-/** Reads answers from a store that has all rows of one at hand. For tests only. */
+/** A reader of answers over a store that returns all rows at once. For tests only. */
 export function createMemoryReader(store: StatisticsStore, calls?: BilledCallStore): AnswerReader {
   const none = (): Promise<never> => Promise.reject(new Error('There are no calls to list.'));
   return {
@@ -41,7 +43,7 @@ export function createMemoryReader(store: StatisticsStore, calls?: BilledCallSto
   };
 }
 
-function isAsked(call: CountedCall, query: StatisticsQuery): boolean {
+function matches(call: CountedCall, query: StatisticsQuery): boolean {
   if (call.acceptedAtMs < query.startSeconds * 1000 || call.acceptedAtMs >= query.endSeconds * 1000) return false;
   if (query.userName !== undefined && query.userName !== call.userName) return false;
   if (query.tokenName !== undefined && query.tokenName !== call.tokenName) return false;
@@ -78,7 +80,7 @@ function compareRows(a: StatisticsRow, b: StatisticsRow): number {
   );
 }
 
-/** UTF-8 sorts as code points do; JavaScript's own comparison of strings does not. */
+/** UTF-8 sorts by code points; JavaScript's own comparison of strings does not. */
 function compareCodePoints(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

@@ -5,8 +5,8 @@ import { type ExpectedRow, keyLimits, ownerOf, type SimulatedWorld, userLimits }
 import type { BookedRow, BooksAtRest } from './world-books.ts';
 
 /**
- * Throws unless a world at rest has books that are right to the last nano-USD.
- * @param others what the rows of those that are no calls of the world must say
+ * Throws unless the books of a world at rest are exact to the nano-USD.
+ * @param others the expected rows that are not calls of the world
  */
 export async function auditBooks(
   world: SimulatedWorld,
@@ -14,7 +14,7 @@ export async function auditBooks(
   others: ReadonlyMap<string, ExpectedRow> = new Map(),
 ): Promise<void> {
   assert.equal(world.callsUnderWay, 0, 'every call has ended');
-  assert.equal(world.expected.size, world.counts.calls, 'the fate of every call is known');
+  assert.equal(world.expected.size, world.counts.calls, 'the end of every call is known');
   checkRows(books, new Map([...world.expected, ...others]));
   await checkPots(world, books);
   for (const { desk, journal, nodeId } of world.processes) {
@@ -25,7 +25,7 @@ export async function auditBooks(
   await checkStatistics(books);
 }
 
-/** M1, M2, M3, M9: a row for each call, once, and of the right amount; none for anything else. */
+/** M1, M2, M3, M9: one row with the right amount for each call, and no other rows. */
 function checkRows(books: BooksAtRest, expected: ReadonlyMap<string, ExpectedRow>): void {
   let missing = 0;
   for (const [callId, { least, most, mayBeMissing }] of expected) {
@@ -38,10 +38,10 @@ function checkRows(books: BooksAtRest, expected: ReadonlyMap<string, ExpectedRow
     const { amountNanoUsd } = row;
     assert.ok(least <= amountNanoUsd && amountNanoUsd <= most, `${callId}: ${amountNanoUsd} is not in ${least} to ${most}`);
   }
-  assert.equal(books.rows.size, expected.size - missing, 'no row is without a call');
+  assert.equal(books.rows.size, expected.size - missing, 'every row belongs to a call');
 }
 
-/** M4, M5, M6, M7: what is spent is the sum of the rows and within every limit, and nothing is leased at rest. */
+/** M4, M5, M6, M7: the spend is the sum of the rows and within every limit, and nothing is leased at rest. */
 async function checkPots({ paidNanoUsd }: SimulatedWorld, books: BooksAtRest): Promise<void> {
   const spent = new Map<string, bigint>();
   const pots = new Map<string, Pot>();
@@ -64,14 +64,17 @@ async function checkPots({ paidNanoUsd }: SimulatedWorld, books: BooksAtRest): P
     if (limit !== undefined) assert.ok(sum <= limit, `${potId}: ${sum} of ${limit}`);
   }
   const ann = spent.get('balance:ann') ?? 0n;
-  assert.ok(ann <= paidNanoUsd, `${ann} of the ${paidNanoUsd} that were paid`);
+  assert.ok(ann <= paidNanoUsd, `${ann} spent of ${paidNanoUsd} paid`);
   assert.equal(await books.balanceOf('ann'), paidNanoUsd - ann);
   for (const keyId of Object.keys(keyLimits)) assert.ok((spent.get(`user:total:${ownerOf(keyId)}`) ?? 0n) > 0n, `${keyId} was used`);
 }
 
 const hourSeconds = 3600;
 
-/** M15: the statistics of every hour are the sums of the rows accepted in it, however late they were booked. Keys have their ids as names. */
+/**
+ * M15: the statistics of every hour are the sums of the rows accepted in it, however late they were booked. The names
+ * of keys are their ids.
+ */
 async function checkStatistics(books: BooksAtRest): Promise<void> {
   const hourOf = ({ acceptedAtMs }: Pick<BookedRow, 'acceptedAtMs'>): number => Math.floor(acceptedAtMs / 1000 / hourSeconds) * hourSeconds;
   const sums = new Map<string, bigint>();

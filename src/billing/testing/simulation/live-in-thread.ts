@@ -3,7 +3,7 @@ import { SimulatedBooks } from './simulated-books.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 import { simulateWorlds } from './simulate-worlds.ts';
 
-/** What happened in a world, for those who look at the output of a test. */
+/** Returns the counts of a world, which appear in the output of a test. */
 async function live(seed: number, calls: number): Promise<Readonly<Record<string, number>>> {
   const books = new SimulatedBooks();
   const world = new SimulatedWorld(seed, books);

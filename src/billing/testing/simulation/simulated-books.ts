@@ -4,12 +4,12 @@ import { MemoryCreditStore } from '../../credits/testing/memory-credit-store.ts'
 import { type CountedCall, createMemoryStatisticsStore } from '../../statistics/testing/memory-statistics-store.ts';
 import type { BooksAtRest, WorldBooks } from './world-books.ts';
 
-/** A row as the ledger has it. */
+/** A row of the ledger. */
 type BookedCall = CountedCall & { readonly callId: string; readonly keyId: string };
 
 const lineEnd = 0x0a;
 
-/** A model of the shared store in memory: ledger, credits and statistics, each row in one transaction and once. */
+/** An in-memory model of the shared store: ledger, credits and statistics, each row once and in one transaction. */
 export class SimulatedBooks implements WorldBooks {
   readonly credits = new MemoryCreditStore();
   readonly #rows = new Map<string, BookedCall>();

@@ -10,24 +10,26 @@ import { createLostCallSettler } from '../../journal/settle-lost-call.ts';
 import type { PriceBook } from '../../rating/rating.ts';
 import type { WorldBooks } from './world-books.ts';
 
-/** What becomes of words to the store. `lost`: each is done, and no answer is heard. */
+/** The fate of calls to the store. `lost`: they take effect and their answers are lost. */
 type StoreFault = 'none' | 'down' | 'lost';
 
-/** One life of a process: what dies with it, and by `isOver` falls silent. */
-type Life = { readonly journal: Journal; readonly desk: RunningCreditDesk; isOver: boolean };
+/** One incarnation of a process. After its end, with `isOver`, its effects are ignored. */
+type Incarnation = { readonly journal: Journal; readonly desk: RunningCreditDesk; isOver: boolean };
 
 const directory = '/journal';
 const shipMsMax = 5000;
 
-/** A simulated gateway process: a journal on a disk that outlives it, a shipper and a credit desk over the shared books. */
+/**
+ * A simulated gateway process: a journal on a disk that outlives it, a shipper and a credit desk over the shared books.
+ */
 export class SimulatedProcess {
   readonly nodeId: string;
   readonly #books: WorldBooks;
   readonly #clock: Clock;
   #disk = new MemoryJournalDisk();
-  #life: Life | undefined;
+  #incarnation: Incarnation | undefined;
   fault: StoreFault = 'none';
-  lives = 0;
+  incarnations = 0;
 
   constructor(nodeId: string, books: WorldBooks, clock: Clock) {
     this.nodeId = nodeId;
@@ -43,14 +45,14 @@ export class SimulatedProcess {
     return this.#current().desk;
   }
 
-  #current(): Life {
-    if (this.#life === undefined) throw new Error(`${this.nodeId} does not run`);
-    return this.#life;
+  #current(): Incarnation {
+    if (this.#incarnation === undefined) throw new Error(`${this.nodeId} does not run`);
+    return this.#incarnation;
   }
 
-  /** Begins a life: settles the calls that the last one died in, by these prices. */
+  /** Starts an incarnation: settles the calls that the last one died in, with these prices. */
   async start(priceBook: PriceBook): Promise<void> {
-    this.lives += 1;
+    this.incarnations += 1;
     const whose = { isOver: false };
     const through = async <Result>(work: () => Result | Promise<Result>): Promise<Result> => {
       if (whose.isOver || this.fault === 'down') throw new Error('the store is down');
@@ -69,29 +71,29 @@ export class SimulatedProcess {
     });
     const { credits } = this.#books;
     const store: LeaseStore = {
-      openCreditNode: (life) => through(() => credits.openCreditNode(life)),
-      releaseCreditNode: (life) => through(() => credits.releaseCreditNode(life)),
-      changeLeases: (life, requests) => through(() => credits.changeLeases(life, requests)),
-      readCreditSignals: (life) => through(() => credits.readCreditSignals(life)),
+      openCreditNode: (incarnation) => through(() => credits.openCreditNode(incarnation)),
+      releaseCreditNode: (incarnation) => through(() => credits.releaseCreditNode(incarnation)),
+      changeLeases: (incarnation, requests) => through(() => credits.changeLeases(incarnation, requests)),
+      readCreditSignals: (incarnation) => through(() => credits.readCreditSignals(incarnation)),
     };
-    const node = { nodeId: this.nodeId, sessionId: `${this.nodeId}.${this.lives}` };
+    const node = { nodeId: this.nodeId, sessionId: `${this.nodeId}.${this.incarnations}` };
     const ship = (): Promise<void> => drain(journal);
     const desk = createCreditDesk({ store, node, clock: this.#clock, logger: silentLogger, ship });
-    this.#life = Object.assign(whose, { journal, desk });
+    this.#incarnation = Object.assign(whose, { journal, desk });
     void desk.tick();
   }
 
   /**
-   * The process dies at once, and its disk keeps what the operating system had. Where `tears`, the write under way leaves the beginning of a record. A power loss leaves what had been
-   * synced, and of the rest any subset.
+   * Kills the process at once; its disk keeps the bytes that the operating system had. With `tears`, the write in
+   * progress leaves the beginning of a record. A power loss keeps synced bytes, and any subset of the others.
    */
   kill(kind: 'kill' | 'power-loss', tears: boolean, random: () => number): void {
-    const life = this.#current();
-    life.isOver = true;
-    this.#life = undefined;
+    const incarnation = this.#current();
+    incarnation.isOver = true;
+    this.#incarnation = undefined;
     this.#disk = kind === 'kill' ? this.#disk.afterCrash('kill') : this.#disk.afterPowerLoss(random);
-    // What goes on in the dead process reaches a disk that nobody reads, and no store; closing it stops its timers.
-    void life.journal.close();
+    // The dead process continues on a disk that nobody reads, and without a store; closing it stops its timers.
+    void incarnation.journal.close();
     if (tears && kind === 'kill') this.#tear();
   }
 

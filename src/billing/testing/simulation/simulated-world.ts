@@ -14,12 +14,12 @@ import { SimulatedProcess } from './simulated-process.ts';
 import type { WorldBooks } from './world-books.ts';
 import type { PeerProcess } from './peer-process.ts';
 
-/** Prices in nano-USD of a token, as the books below have them: what the auditor computes with. */
+/** Prices in nano-USD of a token in the books below, which the auditor computes with. */
 type TokenPrices = { readonly input: bigint; readonly output: bigint };
 
 type PinnedPrices = TokenPrices & { readonly book: PriceBook };
 
-/** What a call's row must say in the end, in nano-USD, and whether a power loss may have taken it. */
+/** The bounds of a call's row at the end, in nano-USD, and whether a power loss may have lost it. */
 export type ExpectedRow = { readonly least: bigint; readonly most: bigint; readonly mayBeMissing: boolean };
 
 type SimulatedCall = {
@@ -33,16 +33,16 @@ type SimulatedCall = {
   /** The round of its status line. */
   answeredIn?: number;
   outputTokens: number;
-  /** What the journal has of it. */
-  toldTokens?: number;
-  /** Its end was handed to the journal and is not known to be written. */
+  /** The tokens that the journal has of it. */
+  journalledTokens?: number;
+  /** Its end was passed to the journal and may not be written. */
   endsWith?: bigint;
 };
 
 const outputTokensMax = 200;
-const companionTurnMs = 2000;
-const companionTurnsMax = 10_000;
-/** Four letters count as a token where nothing else is known. */
+const peerTurnMs = 2000;
+const peerTurnsMax = 10_000;
+/** Four letters count as a token if nothing else is known. */
 const charactersPerToken = 4;
 
 function pricesOf(version: string, input: number, output: number): PinnedPrices {
@@ -51,11 +51,14 @@ function pricesOf(version: string, input: number, output: number): PinnedPrices 
   return { book, input: BigInt(input * 1000), output: BigInt(output * 1000) };
 }
 
-/** The lists before and after the price change of each world. It is a cut, so that what was held by the old list covers a settlement by the new one. */
+/**
+ * The price lists before and after the price change of each world. The prices fall, so that a hold by the old list
+ * covers a settlement by the new one.
+ */
 const before = pricesOf('before', 2, 10);
 const after = pricesOf('after', 1, 6);
 
-/** Whose calls they are: prepaid, limited by key, by user, and not at all. */
+/** The payers: prepaid, limited by key, limited by user, and unlimited. */
 export const userLimits: Readonly<Record<string, AccessLimits>> = {
   ann: { prepaid: true },
   bea: {},
@@ -80,18 +83,18 @@ const keyIds = Object.keys(keyLimits);
 /** The name of a key's owner. */
 export const ownerOf = (keyId: string): string => keyId.slice(0, 3);
 
-/** Lets everything run that does not wait for time. */
+/** Runs everything that does not wait for time. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Three processes, their calls and their mishaps, all drawn from one seed. Time is the mocked time of the test runner. */
+/** Three processes, their calls and their faults, all from one seed. Time is the mocked time of the test runner. */
 export class SimulatedWorld {
   readonly processes: readonly SimulatedProcess[];
   readonly expected = new Map<string, ExpectedRow>();
   readonly counts = { calls: 0, refused: 0, kills: 0, powerLosses: 0, lost: 0, outages: 0, jumps: 0 };
   paidNanoUsd = 0n;
-  /** Shortly before an hour is over: some of what is accepted in it is booked in the next. */
+  /** Shortly before the end of an hour: some calls that are accepted in it are booked in the next. */
   nowMs = Date.UTC(2026, 10, 20, 9, 59, 50);
   #monotonicMs = 0;
   readonly clock: Clock = { nowMs: () => this.nowMs, monotonicMs: () => this.#monotonicMs };
@@ -104,7 +107,7 @@ export class SimulatedWorld {
   #round = 0;
 
   readonly #books: WorldBooks;
-  #companion: PeerProcess | undefined;
+  #peer: PeerProcess | undefined;
 
   constructor(seed: number, books: WorldBooks) {
     this.#books = books;
@@ -117,9 +120,9 @@ export class SimulatedWorld {
     });
   }
 
-  /** Lives until so many calls were made, and on until everything has ended. */
-  async live(calls: number, companion?: PeerProcess): Promise<void> {
-    this.#companion = companion;
+  /** Runs until this number of calls was made, and then until everything has ended. */
+  async live(calls: number, peer?: PeerProcess): Promise<void> {
+    this.#peer = peer;
     await this.#books.open(this.#payers);
     await this.#pay();
     for (const process of this.processes) await this.#start(process);
@@ -133,12 +136,12 @@ export class SimulatedWorld {
 
   async #start(process: SimulatedProcess): Promise<void> {
     await process.start(this.#prices.book);
-    this.#companion?.begin(process);
+    this.#peer?.begin(process);
   }
 
   async #liveOneRound(): Promise<void> {
     this.#round += 1;
-    if (this.#companion !== undefined && this.#random() < 0.3) this.#companion.act(this.#pick(this.processes), this.#pick(this.#payers));
+    if (this.#peer !== undefined && this.#random() < 0.3) this.#peer.act(this.#pick(this.processes), this.#pick(this.#payers));
     const actions = 1 + this.#nat(80);
     const mishapAt = this.#random() < 0.05 ? this.#nat(actions) : -1;
     for (let action = 0; action < actions; action += 1) {
@@ -159,11 +162,11 @@ export class SimulatedWorld {
     return found;
   }
 
-  /** Time passes for everybody, and what is due is done. */
+  /** Advances the time of all processes, and runs everything that is due. */
   async #pass(ms: number): Promise<void> {
     this.#monotonicMs += ms;
     this.nowMs += ms;
-    // What was staged in this turn is written first, so that the sync that is due takes it along.
+    // Records that were staged in this turn are written first, so that the sync that is due includes them.
     await settle();
     mock.timers.tick(ms);
     for (const { desk } of this.processes) void desk.tick();
@@ -186,7 +189,7 @@ export class SimulatedWorld {
     else if (kind < 0.75) await this.#kill(process, 'power-loss');
     else if (kind < 0.9) await this.#pay();
     else {
-      // An hour in either direction, and now and then the next morning.
+      // An hour in either direction, and sometimes the next morning.
       this.nowMs += kind < 0.97 ? (this.#random() - 0.5) * 7_200_000 : 36_000_000;
       this.nowMs = Math.round(this.nowMs);
       this.counts.jumps += 1;
@@ -195,7 +198,7 @@ export class SimulatedWorld {
 
   #call(): void {
     const process = this.#pick(this.processes);
-    // Those who soon have nothing left come less often: a refusal settles nothing.
+    // Payers that are nearly out of money are chosen less often: a refusal settles nothing.
     const payer = this.#pick(this.#random() < 0.75 ? this.#payers.slice(-4) : this.#payers);
     const inputTokens = 1 + this.#nat(300);
     const prices = this.#prices;
@@ -219,20 +222,20 @@ export class SimulatedWorld {
       this.#live.push({ opening, process, hold, prices, inputTokens, outputTokensMax, attempt: 1, outputTokens: 0 });
       this.#unsynced.add(opening.callId);
       process.journal.open(opening);
-      // Most replies come in one piece.
+      // Most replies arrive in one piece.
       if (this.#random() < 0.6) this.#reply(this.#live.length - 1);
     };
-    const { lives } = process;
+    const { incarnations } = process;
     const settleAnswer = (answer: CreditHold | CreditRefusal | undefined): void => {
       if (answer?.admitted === false) this.counts.refused += 1;
-      else if (lives === process.lives) begin(answer);
+      else if (incarnations === process.incarnations) begin(answer);
     };
     const answer = process.desk.hold(payer, maximumNanoUsd, this.nowMs);
     if (answer instanceof Promise) void answer.then(settleAnswer);
     else settleAnswer(answer);
   }
 
-  /** A whole reply comes, and the call ends with it. */
+  /** A whole reply arrives, and the call ends with it. */
   #reply(at: number): void {
     const call = this.#live[at];
     if (call === undefined) return;
@@ -242,7 +245,7 @@ export class SimulatedWorld {
     this.#end(at, 'finished');
   }
 
-  /** A call gets on: it is answered or tried anew, emits, or ends. */
+  /** Advances a call: it is answered or retried, emits, or ends. */
   #advance(at: number): void {
     const call = this.#live[at];
     if (call === undefined || call.endsWith !== undefined) return;
@@ -259,7 +262,7 @@ export class SimulatedWorld {
     }
     call.outputTokens = Math.min(call.outputTokensMax, call.outputTokens + this.#nat(60));
     if (chance < 0.3) {
-      call.toldTokens = call.outputTokens;
+      call.journalledTokens = call.outputTokens;
       const usage = { inputTokens: call.inputTokens, outputTokens: call.outputTokens };
       return process.journal.progress(callId, { usage, outputCharacters: call.outputTokens });
     }
@@ -290,10 +293,10 @@ export class SimulatedWorld {
     const exact = end === 'failed' ? 0n : costOf(call, prices, call.outputTokens);
     hold?.charge(charge.amountNanoUsd);
     hold?.end();
-    const { lives } = process;
+    const { incarnations } = process;
     const isKnown = (): void => {
-      // Word from a process that has died is heard by nobody.
-      if (lives !== process.lives) return;
+      // Messages of a process that has died are ignored.
+      if (incarnations !== process.incarnations) return;
       call.endsWith = exact;
       this.expected.set(opening.callId, { least: exact, most: exact, mayBeMissing: false });
       const found = this.#live.indexOf(call);
@@ -319,30 +322,33 @@ export class SimulatedWorld {
       }
     const others = this.#live.filter((each) => each.process !== process);
     this.#live.splice(0, this.#live.length, ...others);
-    this.#companion?.die(process);
+    this.#peer?.die(process);
     process.kill(kind, this.#random() < 0.5, this.#random);
     await this.#start(process);
   }
 
-  /** At most what was emitted, and at least what the journal knew of it, by the cheaper of the lists that it may be settled by. */
+  /**
+   * At most the emitted tokens, and at least those in the journal, by the cheaper of the lists that it may be settled
+   * with.
+   */
   #boundsOf(call: SimulatedCall, kind: 'kill' | 'power-loss'): ExpectedRow {
     const mayBeMissing = kind === 'power-loss' && this.#unsynced.has(call.opening.callId);
     if (call.answeredIn === undefined) return { least: 0n, most: 0n, mayBeMissing };
     const most = costOf(call, call.prices, call.outputTokens);
-    // A status line of this very moment may not have been written yet.
-    const isCertain = call.answeredIn < this.#round || call.toldTokens !== undefined;
-    const least = mayBeMissing || !isCertain ? 0n : costOf(call, this.#prices, call.toldTokens ?? 0);
+    // A status line of this very moment may not be written yet.
+    const isCertain = call.answeredIn < this.#round || call.journalledTokens !== undefined;
+    const least = mayBeMissing || !isCertain ? 0n : costOf(call, this.#prices, call.journalledTokens ?? 0);
     return { least, most, mayBeMissing };
   }
 
   async #comeToRest(): Promise<void> {
     for (const process of this.processes) process.fault = 'none';
     await this.#endCalls(60);
-    // Before idle leases go back.
+    // Before idle leases are released.
     await this.#compareLeases();
     await this.#endCalls(140);
-    // What a companion began may take hours, and clocks were set back.
-    for (let turn = 0; this.#companion?.isOver() === false && turn < companionTurnsMax; turn += 1) await this.#pass(companionTurnMs);
+    // Work of the peer may take hours, and clocks were set back.
+    for (let turn = 0; this.#peer?.isOver() === false && turn < peerTurnsMax; turn += 1) await this.#pass(peerTurnMs);
     for (const { desk } of this.processes) {
       void desk.close();
       await this.#pass(1000);
@@ -358,14 +364,14 @@ export class SimulatedWorld {
   }
 
   /**
-   * M6: what a process believes that it may spend is what the books believe that it has leased. Nothing is under way any more. It may believe less, never
-   * more, where the store did not say whether it recorded something.
+   * M6: the amount that a process may spend equals its lease in the books, when nothing is running. It may be less, but
+   * never more, if the store did not confirm a record.
    */
   async #compareLeases(): Promise<void> {
     for (const { nodeId, desk } of this.processes) {
       const leased = await this.#books.leasedBy(nodeId);
       const { free } = desk.figures();
-      const doubtful = this.#companion?.doubtful(nodeId) ?? 0n;
+      const doubtful = this.#peer?.doubtful(nodeId) ?? 0n;
       if (doubtful === 0n) assert.equal(free, leased, `what ${nodeId} may spend`);
       else assert.ok(free <= leased && free >= leased - doubtful, `what ${nodeId} may spend: ${free} of ${leased}, ${doubtful} in doubt`);
     }
