@@ -48,7 +48,7 @@ test('the same key twice is one key', async () => {
   );
 });
 
-test('two different keys are refused, also when one of them is good', async () => {
+test('two different keys are refused, also if one of them is valid', async () => {
   const refused = { code: 'conflicting_credentials', status: 401 };
   await assert.rejects(
     ask([
@@ -71,12 +71,12 @@ test('a second Authorization, which Node hides from `headers`, is seen', async (
   );
 });
 
-test('another scheme is no key', async () => {
+test('another scheme is not a key', async () => {
   for (const value of ['Basic a25vd24=', 'Digest known', 'Bearerknown'])
     await assert.rejects(ask([['authorization', value]]), { code: 'invalid_api_key', status: 401 });
 });
 
-test('a carrier that is there and empty is none', async () => {
+test('an empty carrier does not count', async () => {
   const missing = { code: 'missing_api_key', status: 401, message: /Authorization: Bearer, x-api-key, x-goog-api-key or \?key=/ };
   await assert.rejects(ask([]), missing);
   await assert.rejects(ask([['x-api-key', ' ']], ['']), missing);
@@ -103,9 +103,9 @@ test('other headers carry no credential', async () => {
   );
 });
 
-test('a key that memory does not know yet is looked up', async () => assert.equal(await ask([['x-api-key', 'fresh']]), key));
+test('a key that is not in memory is looked up', async () => assert.equal(await ask([['x-api-key', 'fresh']]), key));
 
-test('accounts-down is never told as a wrong key', async () => {
+test('accounts-down: unavailable accounts are never reported as a wrong key', async () => {
   await assert.rejects(ask([['x-api-key', 'unsure']]), { code: 'accounts_unavailable', status: 503, retryAfterSeconds: 1 });
 });
 

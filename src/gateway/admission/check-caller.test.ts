@@ -25,7 +25,7 @@ const request = (remoteAddress: string | undefined, forwardedFor?: string): Inco
   }) as unknown as IncomingMessage;
 const check = (key: ApiKey, from = '10.0.0.1', nowMs = 100): void => checkCaller(key, request(from), nowMs, undefined);
 
-test('a key without limits is let through, whatever the connection', () => {
+test('a key without limits passes on any connection', () => {
   checkCaller(caller(), request(undefined), 0, undefined);
   check(caller({ requestsPerMinute: 1 }, { concurrency: 1 }));
 });
@@ -49,7 +49,7 @@ test('an address must be on the list of the key and on that of its owner', () =>
   assert.throws(() => checkCaller(limited, request(undefined), 0, undefined), { code: 'address_not_allowed' });
 });
 
-test('what a header says of the client is taken from trusted proxies only, and only as far as they reach', () => {
+test('headers about the client are read only from trusted proxies, and only as far as they reach', () => {
   const isProxy = compileAddressList(['10.0.0.0/8', '::1']);
   const cases: readonly (readonly [from: string, header: string | undefined, address: string])[] = [
     ['192.0.2.1', '10.9.9.9', '192.0.2.1'],
@@ -66,7 +66,7 @@ test('what a header says of the client is taken from trusted proxies only, and o
   assert.equal(clientAddress(request('10.0.0.1', '192.0.2.1'), undefined), '10.0.0.1');
 });
 
-test('models: whole names and beginnings, on both lists, with or without the prefix of generate-content', () => {
+test('models match by whole names and beginnings, on both lists, with or without the prefix of generate-content', () => {
   const limited = caller({ models: ['gpt-5*', 'fast'] }, { models: ['gpt-5-mini', 'fast', 'other'] });
   for (const model of ['gpt-5-mini', 'fast', 'models/fast']) assert.equal(mayCall(limited, model), true, model);
   for (const model of ['gpt-5', 'gpt-5-nano', 'other', 'Fast', 'fast2', '']) assert.equal(mayCall(limited, model), false, model);

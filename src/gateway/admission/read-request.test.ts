@@ -15,19 +15,19 @@ function read(body: string | Buffer, headers: Record<string, string> = json, lim
   return readRequest(request, { ...defaultLimits, ...limits });
 }
 
-test('the bytes stay as they were sent, and the tree is what they say', async () => {
+test('the bytes stay as they were sent, and the tree is their content', async () => {
   const text = ' { "a" : 1.0, "b":"\\u00e9", "big":12345678901234567890 }\n';
   const { bytes, body } = await read(text);
   assert.equal(bytes.toString(), text);
   assert.deepEqual(body['b'], 'é');
 });
 
-test('JSON by any of its media types', async () => {
+test('JSON is accepted by any of its media types', async () => {
   for (const type of ['application/json', 'Application/JSON; charset=utf-8', 'application/vnd.api+json', ' application/json ;x=y'])
     assert.deepEqual((await read('{}', { 'content-type': type })).body, {}, type);
 });
 
-test('another media type is a 415 that says what is right and what came', async () => {
+test('another media type is a 415 that names the right one and the received one', async () => {
   for (const [type, told] of [
     ['text/plain', /must be application\/json, but got "text\/plain"/],
     ['text/json', /got "text\/json"/],
@@ -40,7 +40,7 @@ test('another media type is a 415 that says what is right and what came', async 
   await assert.rejects(read('{}', {}), { code: 'unsupported_media_type', message: /none was sent/ });
 });
 
-test('a body that is compressed is read, and the bytes that go on are the plain ones', async () => {
+test('a compressed body is read, and its plain bytes are passed on', async () => {
   const text = '{"a":"grün"}';
   for (const [coding, body] of [
     ['gzip', gzipSync(text)],

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 
 import { readAltFraming, readGenerateContentPath, readRequestTarget } from './read-request.ts';
 
-describe('a request target', () => {
-  test('only a path is one: a gateway is no forward proxy', () => {
+describe('a request target is a path with a query', () => {
+  test('only a path is valid: a gateway is not a forward proxy', () => {
     for (const url of ['http://elsewhere.example/v1/messages', '*', '', 'elsewhere.example:443', '?key=1'])
       assert.equal(readRequestTarget(url), undefined, url);
   });
@@ -23,20 +23,20 @@ describe('a request target', () => {
     assert.deepEqual(target.queryKeys, []);
   });
 
-  test('key-in-the-query lives nowhere else, however it is spelled and however often it comes', () => {
+  test('key-in-the-query: the key is removed, in any spelling and number', () => {
     const target = readRequestTarget('/v1beta/models?key=one&alt=sse&%6bey=tw%6F&KEY=other');
     assert.deepEqual(target?.queryKeys, ['one', 'two']);
     assert.equal(target.query.toString(), 'alt=sse&KEY=other');
     assert.equal(target.path, '/v1beta/models');
   });
 
-  test('requests without a query do not share what another added', () => {
+  test('requests without a query share no object that another changed', () => {
     assert.deepEqual([...(readRequestTarget('/a')?.query ?? [])], []);
     assert.deepEqual([...(readRequestTarget('/a?')?.query ?? [])], []);
   });
 });
 
-describe('the rest of a generate-content path', () => {
+describe('the rest of a generate-content path names a model and an action', () => {
   for (const [rest, model, action] of [
     ['gemini-x:generateContent', 'gemini-x', 'generateContent'],
     ['gemini-x%3AgenerateContent', 'gemini-x', 'generateContent'],
@@ -52,13 +52,13 @@ describe('the rest of a generate-content path', () => {
     test(`"${rest}"`, () => assert.deepEqual(readGenerateContentPath(rest), { model, action }));
   }
 
-  test('broken percent-encoding names no model', () => {
+  test('an invalid percent-encoding names no model', () => {
     for (const rest of ['%', 'gemini%zz:generateContent', '%ff', 'gemini-x%3'])
       assert.equal(readGenerateContentPath(rest), undefined, rest);
   });
 });
 
-test('a stream is server-sent events when alt says so, and else one array', () => {
+test('a stream is server-sent events if alt says so, and otherwise one array', () => {
   for (const [query, framing] of [
     ['alt=sse', 'sse'],
     ['$alt=sse', 'sse'],

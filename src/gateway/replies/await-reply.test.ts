@@ -32,7 +32,7 @@ test('a call that is refused before its reply begins rejects, and leaves no list
 });
 
 for (const when of ['before', 'after'])
-  test(`an abort ${when} the call begins: the call learns that nobody waits, and nothing waits for it`, async () => {
+  test(`an abort ${when} the call begins informs the call, and nothing waits for it`, async () => {
     const gone = new AbortController();
     if (when === 'before') gone.abort();
     let seen: ClientReply | undefined;
@@ -45,7 +45,7 @@ for (const when of ['before', 'after'])
     assert.deepEqual([seen?.destroyed, seen?.writableFinished], [true, false]);
   });
 
-test('a call that gives its reply up rejects', async () => {
+test('a call that aborts its reply rejects', async () => {
   await assert.rejects(
     awaitReply(signal, (reply) => {
       reply.destroy();

@@ -18,7 +18,7 @@ function start() {
   return { sink, response };
 }
 
-test('frames of an upstream go on byte for byte, comments and line ends too', () => {
+test('frames of an upstream pass byte for byte, including comments and line ends', () => {
   const body = ': a comment\r\n\r\nevent:a\r\ndata:{ "x" : 1 }\r\n\r\ndata: {"y":\ndata: 2}\n\n';
   const frames = createSseFrameReader({ frameBytesMax: 1000 }).push(Buffer.from(body));
   for (const pieces of [frames.map((frame) => [frame]), [frames]]) {
@@ -35,7 +35,7 @@ test('frames of an upstream go on byte for byte, comments and line ends too', ()
   );
 });
 
-test('the gateway’s own events are written as an event stream, also among those that came', () => {
+test('the gateway’s own events are written as an event stream, also among frames of an upstream', () => {
   const { sink, response } = start();
   const own = new StreamEvent('response.created', '{"type":"response.created"}');
   const [frame] = createSseFrameReader({ frameBytesMax: 1000 }).push(Buffer.from('data:{}\n\n'));
@@ -47,7 +47,7 @@ test('the gateway’s own events are written as an event stream, also among thos
   assert.equal(response.text(), `${written}${written}data:{}\n\n${written}`);
 });
 
-test('a failure is a status before the reply began, and the dialect’s last event after it', () => {
+test('a failure is a status before the reply begins, and the dialect’s last event after it', () => {
   const early = start();
   early.sink.fail(new GatewayError('upstream_connection_error', 'it broke'));
   assert.equal(early.response.status, 503);

@@ -29,7 +29,7 @@ function start(isFull = false) {
   return { sink, reply, heard, answers, ended: () => ended };
 }
 
-test('events arrive as they are, without what only keeps a connection awake', () => {
+test('events arrive unchanged, without heartbeats', () => {
   const { sink, heard, answers, ended } = start();
   sink.begin(head);
   assert.equal(sink.take([delta, new StreamEvent(undefined, '')]), true);
@@ -50,13 +50,13 @@ test('a reader that does not keep up pauses the call, and resumes it', () => {
   assert.equal(hasRoom, true);
 });
 
-test('a failure before the reply began is an answer with a status', () => {
+test('a failure before the reply begins is an answer with a status', () => {
   const { sink, heard, answers, ended } = start();
   sink.fail(broken);
   assert.deepEqual([heard.length, answers.length, answers[0]?.status, ended()], [0, 1, 503, 1]);
 });
 
-test('a failure after the reply began is events that go on numbering, and nothing follows', () => {
+test('a failure after the reply began is events that continue the numbers, and nothing follows', () => {
   const { sink, heard, answers, ended } = start();
   sink.begin(head);
   sink.take([delta]);
@@ -72,7 +72,7 @@ test('a failure after the reply began is events that go on numbering, and nothin
   assert.deepEqual([answers.length, ended()], [0, 1]);
 });
 
-test('a reply that is whole at once is one stream', () => {
+test('a whole reply is one stream', () => {
   const { sink, heard, answers, ended } = start();
   sink.takeWhole(head, [delta, delta]);
   assert.deepEqual([heard.length, answers.length, ended()], [2, 0, 1]);

@@ -20,7 +20,7 @@ test('the length is that of the bytes, not of the characters', () => {
   assert.equal(response.text(), 'grün');
 });
 
-test('written-twice and written-to-nobody do nothing', () => {
+test('written-twice and written-to-nobody: such replies do nothing', () => {
   const { response, to } = start();
   writeReply(to, 200, {}, Buffer.from('first'));
   writeReply(to, 500, {}, Buffer.from('second'));
@@ -51,7 +51,7 @@ for (const [id, { voice }] of Object.entries(chatDialects)) {
   });
 }
 
-test('a client that asked for an array gets its error in one', () => {
+test('a client that requested an array receives its error in one', () => {
   const { response, to } = start();
   writeError(to, chatDialects['gemini-generate-content'].voice, new GatewayError('invalid_json', 'no'), 'req_1', 'json-array');
   assert.ok(Array.isArray(JSON.parse(response.text())));

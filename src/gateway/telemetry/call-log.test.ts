@@ -68,7 +68,7 @@ test('a finished call is one line with everything about it', () => {
   ]);
 });
 
-test('attempts that came to nothing are named', () => {
+test('failed attempts are named', () => {
   const { telemetry, lines } = write();
   const failed = {
     upstream: 'two',
@@ -84,7 +84,7 @@ test('attempts that came to nothing are named', () => {
   assert.deepEqual(failedAttempts, [{ durationMs: 12, upstream: 'two', model: 'm', status: 503, code: 'upstream_error' }]);
 });
 
-test('whatever a call holds, it is one line of JSON with the same amount, and one line at a terminal without control characters', () => {
+test('any call is one line of JSON with the same amount, and one line at a terminal without control characters', () => {
   fc.assert(
     fc.property(entries, (entry) => {
       const json = write();
@@ -102,7 +102,7 @@ test('whatever a call holds, it is one line of JSON with the same amount, and on
   );
 });
 
-test('what failed is a warning; what only its client can mend is not', () => {
+test('a failure is a warning; a refusal that only its client can fix is not', () => {
   const { telemetry, refuse, lines } = write();
   tellFakeCall(telemetry, { ...fakeEntry, end: 'failed', errorCode: 'upstream_timeout' }, 504);
   tellFakeCall(telemetry, { ...fakeEntry, end: 'cut' });
@@ -129,14 +129,14 @@ test('what failed is a warning; what only its client can mend is not', () => {
   assert.equal(silent.lines().length, 0);
 });
 
-test('a crowd with wrong keys does not fill the disk, and nothing is hidden: the next line says how many were left out', () => {
+test('many wrong keys do not fill the disk: the next line has the number of omitted lines', () => {
   const { telemetry, refuse, lines, advance } = write();
   for (let index = 0; index < 10_000; index++) refuse('invalid_api_key', 401);
   assert.equal(lines().length, 100);
   advance(1000);
   for (let index = 0; index < 1000; index++) refuse('invalid_api_key', 401);
   assert.equal(lines().length, 120);
-  // Calls that went to an upstream always have their line.
+  // Calls that were sent to an upstream always have their line.
   tellFakeCall(telemetry, fakeEntry);
   assert.equal(lines().length, 121);
   const suppressed = lines().map((line) => Number(parse(line)['suppressed'] ?? 0));
@@ -146,7 +146,7 @@ test('a crowd with wrong keys does not fill the disk, and nothing is hidden: the
   );
 });
 
-test('the client program is named only by a plain word, and the words for the client are not written', () => {
+test('the client program is named only by a plain word, and messages for the client are not written', () => {
   const { refuse, lines } = write();
   const agents = {
     'OpenAI/JS 6.1': 'OpenAI',

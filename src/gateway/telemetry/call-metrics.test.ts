@@ -48,7 +48,7 @@ const calls = fc.array(
   { maxLength: 40 },
 );
 
-test('what is counted is the sum of the books, whatever is in them', () => {
+test('the counts add up to the books, whatever is in them', () => {
   fc.assert(
     fc.property(calls, (all) => {
       const { telemetry, samples } = count();
@@ -99,7 +99,7 @@ test('what is counted is the sum of the books, whatever is in them', () => {
   );
 });
 
-test('ten thousand models that nobody serves are one', () => {
+test('ten thousand unknown models are one label', () => {
   const { telemetry, samples } = count();
   for (let index = 0; index < 10_000; index++) tellFakeCall(telemetry, { ...fakeEntry, requestedModel: `invented-${index}` });
   const shown = samples();
@@ -108,13 +108,13 @@ test('ten thousand models that nobody serves are one', () => {
   assert.ok(!shown.some(({ labels }) => Object.values(labels).some((value) => value.includes('invented'))));
 });
 
-test('no label says who called', () => {
+test('no label names the caller', () => {
   const { telemetry, samples } = count();
   tellFakeCall(telemetry, fakeEntry);
   assert.ok(!samples().some(({ labels }) => Object.values(labels).some((value) => /alice|laptop|key_1|req_1/.test(value))));
 });
 
-test('attempts, retries, refusals and limits are counted by what was wrong', () => {
+test('attempts, retries, refusals and limits are counted by their failure', () => {
   const { telemetry, samples } = count();
   tellFakeCall(telemetry, {
     ...fakeEntry,
@@ -151,7 +151,7 @@ test('times of a stream are those of its entry, and the gaps between its pieces 
   assert.equal(sumSamples(shown, 'gen_ai_client_operation_time_per_output_chunk_seconds_sum', { gen_ai_request_model: 'gpt-4.1' }), 0.03);
 });
 
-test('a video that is over is counted with its cost, and not as a call that used no tokens', () => {
+test('a finished video is counted with its cost, and not as a call without tokens', () => {
   const { telemetry, samples } = count(['vendor-imagine-video']);
   const video: CallEntry = {
     ...fakeEntry,
@@ -172,11 +172,11 @@ test('a video that is over is counted with its cost, and not as a call that used
   assert.equal(sumSamples(shown, 'weir_cost_usd_total', { dialect: 'xai-videos', model }), 0.25);
   assert.equal(sumSamples(shown, 'gen_ai_server_request_duration_seconds_sum', { gen_ai_operation_name: 'generate_content' }), 84);
   assert.equal(sumSamples(shown, 'gen_ai_client_token_usage_count'), 0);
-  // Nobody came for it, so nobody leaves.
+  // No client came for it, so none leaves.
   assert.equal(sumSamples(shown, 'weir_calls_in_flight'), 0);
 });
 
-test('a call that is billed by anything but tokens is never counted as one that used none', () => {
+test('a call that is billed in another unit than tokens is never counted as one without tokens', () => {
   for (const meter of standaloneMeters) {
     const { telemetry, samples } = count();
     telemetry.booked({ ...fakeEntry, usage: { [meter]: 3 } });
@@ -184,7 +184,7 @@ test('a call that is billed by anything but tokens is never counted as one that 
   }
 });
 
-test('the journal and the targets are asked when somebody looks', () => {
+test('the journal and the targets are read when metrics are requested', () => {
   const { registry, samples } = count();
   const reasons: string[] = [];
   addGatewayGauges(registry, {

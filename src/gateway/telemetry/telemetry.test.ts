@@ -33,7 +33,7 @@ function follow() {
 
 const request = { path: '/', method: 'POST', headers: { a: 'b' }, body: undefined } as const;
 
-test('a call is told once, when both its client and the books are done with it, in whatever order', () => {
+test('a call is reported once, when both its client and the books are done with it, in any order', () => {
   const orders = [
     ['settle', 'close'],
     ['close', 'settle'],
@@ -60,7 +60,7 @@ test('a call is told once, when both its client and the books are done with it, 
   }
 });
 
-test('a refused call is told with its error and without having been in flight as a stream', () => {
+test('a refused call is reported with its error and was never in flight as a stream', () => {
   const { telemetry, told, inFlight, advance } = follow();
   const { report, reply } = beginFakeCall(telemetry);
   report.facts = { requestedModel: 'm', stream: true };
@@ -72,7 +72,7 @@ test('a refused call is told with its error and without having been in flight as
   assert.deepEqual(inFlight(), [0, 0]);
 });
 
-test('a refusal after the call was to go into the books is a refusal', () => {
+test('a refusal after the call was about to enter the books is a refusal', () => {
   const { telemetry, told } = follow();
   const { report, reply } = beginFakeCall(telemetry);
   report.exchanging();
@@ -82,13 +82,13 @@ test('a refusal after the call was to go into the books is a refusal', () => {
   assert.equal(told[0]?.end, 'refused');
 });
 
-test('a client that leaves before anything is known, or before its refusal, is told too', () => {
+test('a client that disconnects before anything is known, or before its refusal, is reported too', () => {
   const { telemetry, told } = follow();
   beginFakeCall(telemetry).reply.close(undefined);
   const early = beginFakeCall(telemetry);
   early.report.refused(refusal);
   early.reply.close(undefined);
-  // The refusal of a request whose connection is already gone.
+  // The refusal of a request whose connection is already closed.
   const gone = beginFakeCall(telemetry);
   gone.reply.destroyed = true;
   const late = beginFakeCall(telemetry, {}, { response: gone.report.response });
@@ -104,7 +104,7 @@ test('a client that leaves before anything is known, or before its refusal, is t
   );
 });
 
-test('calls are told at the end of the turn, not while they end', async () => {
+test('calls are reported at the end of the turn, not while they end', async () => {
   const { telemetry, told } = follow();
   const { report, reply } = beginFakeCall(telemetry);
   report.ended('finished', undefined);

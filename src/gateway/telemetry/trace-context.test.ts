@@ -12,11 +12,11 @@ test('a valid context is read as it was written', () => {
   assert.deepEqual(context, { traceId, spanId, sampled: true, traceState: 'a=1,b=2' });
   assert.deepEqual(context && writeTraceContext(context), { traceparent: valid, tracestate: 'a=1,b=2' });
   assert.equal(readTraceContext(`00-${traceId}-${spanId}-00`, undefined)?.sampled, false);
-  // A later version may have more flags and more behind them.
+  // A later version may have more flags and more members behind them.
   assert.equal(readTraceContext(`01-${traceId}-${spanId}-ff-more`, undefined)?.sampled, true);
 });
 
-test('what is no context begins a new trace', () => {
+test('an invalid context begins a new trace', () => {
   const wrong = [
     undefined,
     '',
@@ -33,7 +33,7 @@ test('what is no context begins a new trace', () => {
   for (const parent of wrong) assert.equal(readTraceContext(parent, 'a=1'), undefined, String(parent));
 });
 
-test('a state that is too long, or no plain text, is not carried on', () => {
+test('a state that is too long, or not plain text, is dropped', () => {
   for (const state of ['', 'a'.repeat(513), 'a=\u00e9', 'a=\u0001']) assert.equal(readTraceContext(valid, state)?.traceState, undefined);
   assert.equal(readTraceContext(valid, ['a=1', 'b=2'])?.traceState, 'a=1,b=2');
 });
@@ -51,7 +51,7 @@ test('every attempt has a span of its own in the trace of the client', () => {
   );
 });
 
-test('what the caller samples is sampled, unless nobody listens to it; of the rest, the share that was asked for', () => {
+test("the caller's sampling is followed, unless it is not trusted; of the rest the configured share is sampled", () => {
   const of = (parent: string | undefined, followsCaller: boolean, ratio: number): boolean =>
     beginTrace(parent === undefined ? {} : { traceparent: parent }, { followsCaller, ratio }).context.sampled;
   assert.equal(of(valid, true, 0), true);
@@ -63,7 +63,7 @@ test('what the caller samples is sampled, unless nobody listens to it; of the re
   assert.ok(sampled > 350 && sampled < 650, `${sampled} of 2000`);
 });
 
-test('a trace that is not kept is still told onwards, as not kept', () => {
+test('a trace that is not sampled is still passed on, as not sampled', () => {
   const trace = beginTrace({}, { followsCaller: true, ratio: 0 });
   assert.match(trace.beginAttempt(1)['traceparent'] ?? '', /-00$/);
   assert.deepEqual(trace.attempts, []);

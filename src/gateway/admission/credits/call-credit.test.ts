@@ -15,15 +15,15 @@ const limited = { id: 'k', userName: 'ann', limits: { spendPerDay: '1' } };
 const take = (desk: CreditDesk | undefined, caller: typeof unlimited | typeof limited, bound: () => bigint) =>
   takeCredit({ credits: desk, clock: systemClock }, caller, 0, bound);
 
-describe('what is held for a call', () => {
-  test('who may spend what it likes costs nothing: nothing is reckoned and nobody asked', () => {
+describe('a call has a hold', () => {
+  test('an unlimited caller has none: nothing is computed or requested', () => {
     const asked = (): never => assert.fail('it was asked');
     assert.equal(take({ hold: asked }, unlimited, asked), undefined);
     assert.equal(take(undefined, limited, asked), undefined);
   });
 
   for (const limits of [{ spendPerDay: '1' }, { spendPerMonth: '1' }, { spendTotal: '0' }])
-    test(`a limit of key or user is one: ${JSON.stringify(limits)}`, () => {
+    test(`a limit of key or user needs one: ${JSON.stringify(limits)}`, () => {
       for (const caller of [
         { id: 'k', userName: 'a', limits },
         { id: 'k', userName: 'a', userLimits: limits },
@@ -48,7 +48,7 @@ describe('what is held for a call', () => {
     assert.deepEqual(times, [77]);
   });
 
-  test('what comes next is covered beside what is charged, and is not asked for twice', async () => {
+  test('further cost is covered beside the charged rows, and is not requested twice', async () => {
     const desk = new FakeDesk(100n);
     const credit = await take(desk, limited, () => 30n);
     assert.ok(credit);
@@ -116,7 +116,7 @@ const encoders = {
   video: (error: GatewayError) => encodeVideoError(error, 'req'),
 };
 
-describe('a refusal in the words of each interface', () => {
+describe('each interface words a refusal', () => {
   for (const [name, refusal] of refusals)
     for (const [of, encode] of Object.entries(encoders))
       test(`${name}, ${of}`, () => {
@@ -129,7 +129,7 @@ describe('a refusal in the words of each interface', () => {
         assert.equal(reply.headers['x-should-retry'], name === 'unavailable' ? undefined : 'false');
       });
 
-  test('a negative balance is told as none, and a quota failure names period and amount', () => {
+  test('a negative balance is shown as zero, and a quota failure names period and amount', () => {
     assert.match(describeCreditRefusal(balance, 1n, 0).message, /\$0 is available/);
     const body = chatDialects['gemini-generate-content'].voice.encodeError(describeCreditRefusal(day, 1n, 0), 'req').body.toString();
     assert.match(body, /"quotaId":"SpendPerDayPerApiKey","quotaValue":"1.5"/);

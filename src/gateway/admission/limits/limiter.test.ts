@@ -27,10 +27,10 @@ function refuse(limiter: Limiter, subjects: readonly LimitedSubject[], tokens = 
   return taken;
 }
 
-describe('requests per minute', () => {
+describe('requests per minute are limited', () => {
   const two = [subject({ requestsPerMinute: 2 })];
 
-  test('the time to wait is true: a millisecond earlier is refused, then it is admitted', () => {
+  test('the wait is exact: a millisecond earlier a call is refused, then it is admitted', () => {
     const { limiter, advance } = setUp();
     take(limiter, two).finish();
     advance(10_000);
@@ -44,7 +44,7 @@ describe('requests per minute', () => {
     take(limiter, two);
   });
 
-  test('a refused call uses nothing, however often it is tried', () => {
+  test('a refused call uses nothing, however often it is retried', () => {
     const { limiter, advance } = setUp();
     take(limiter, two);
     take(limiter, two);
@@ -54,7 +54,7 @@ describe('requests per minute', () => {
     take(limiter, two);
   });
 
-  test('a call that is not made gives everything back, and one that failed keeps its place', () => {
+  test('a call that is not made releases everything, and a failed one still counts', () => {
     const { limiter } = setUp();
     take(limiter, two).release();
     take(limiter, two).settle(0);
@@ -62,7 +62,7 @@ describe('requests per minute', () => {
     refuse(limiter, two);
   });
 
-  test('a lowered limit counts at once, with what was used before, and so does a raised one', () => {
+  test('a lowered or raised limit applies at once, to earlier use as well', () => {
     const { limiter } = setUp();
     for (let calls = 0; calls < 5; calls += 1) take(limiter, [subject({ requestsPerMinute: 9 })]);
     refuse(limiter, [subject({ requestsPerMinute: 3 })]);
@@ -70,10 +70,10 @@ describe('requests per minute', () => {
   });
 });
 
-describe('tokens per minute', () => {
+describe('tokens per minute are limited', () => {
   const hundred = [subject({ tokensPerMinute: 100 })];
 
-  test('the estimate is reserved, and what was not used is free again at once', () => {
+  test('the estimate is reserved, and the unused part is released at once', () => {
     const { limiter } = setUp();
     const first = take(limiter, hundred, 80);
     assert.equal(refuse(limiter, hundred, 21).of, 'tokens');
@@ -82,7 +82,7 @@ describe('tokens per minute', () => {
     refuse(limiter, hundred, 1);
   });
 
-  test('what was used beyond the estimate counts from when it is known, also when the call outlasted the window', () => {
+  test('use beyond the estimate counts from the time when it is known, also if the call outlasted the window', () => {
     const { limiter, advance } = setUp();
     const first = take(limiter, hundred, 10);
     advance(5 * windowMs);
@@ -92,7 +92,7 @@ describe('tokens per minute', () => {
     take(limiter, hundred, 100);
   });
 
-  test('the wait is until enough tokens are free, not until the first are', () => {
+  test('the wait lasts until enough tokens are free', () => {
     const { limiter, advance } = setUp();
     take(limiter, hundred, 40);
     advance(1000);
@@ -101,14 +101,14 @@ describe('tokens per minute', () => {
     assert.equal(refuse(limiter, hundred, 41).waitMs, windowMs);
   });
 
-  test('a call larger than the limit never fits, and no time is promised', () => {
+  test('a call larger than the limit never fits, and no time is named', () => {
     const { limiter } = setUp();
     assert.equal(refuse(limiter, hundred, 101).waitMs, Infinity);
     take(limiter, hundred, 100);
   });
 });
 
-describe('concurrency', () => {
+describe('concurrency is limited', () => {
   const one = [subject({ concurrency: 1 })];
 
   for (const end of ['settle', 'release', 'finish'] as const) {
@@ -124,7 +124,7 @@ describe('concurrency', () => {
     });
   }
 
-  test('a call may last as long as it likes: its slot is not forgotten', () => {
+  test('a call may last for any time: its slot is not forgotten', () => {
     const { limiter, advance } = setUp();
     take(limiter, one);
     for (let minutes = 0; minutes < 20; minutes += 1) {
@@ -134,8 +134,8 @@ describe('concurrency', () => {
   });
 });
 
-describe('several limits', () => {
-  test('are taken together or not at all, and the longest wait is told', () => {
+describe('several limits may apply', () => {
+  test('they are taken together or not at all, and the longest wait is reported', () => {
     const { limiter, advance } = setUp();
     const user = subject({ requestsPerMinute: 1 }, 'u', 'user');
     const key = subject({ requestsPerMinute: 5, concurrency: 5 });
@@ -149,12 +149,12 @@ describe('several limits', () => {
     assert.equal(refuse(limiter, [key]).of, 'requests');
   });
 
-  test('of one name do not mix: a key, a user and a model may share an id', () => {
+  test('a key, a user and a model may share an id', () => {
     const { limiter } = setUp();
     for (const scope of ['key', 'user', 'model'] as const) take(limiter, [subject({ requestsPerMinute: 1 }, 'same', scope)]);
   });
 
-  test('the tightest is shown, with what is left after this call and when all is free again', () => {
+  test('the tightest is shown, with the remainder after this call and the time until all is free', () => {
     const { limiter, advance } = setUp();
     const both = [subject({ requestsPerMinute: 10, tokensPerMinute: 50 }), subject({ requestsPerMinute: 3 }, 'u', 'user')];
     take(limiter, both, 20);
@@ -169,7 +169,7 @@ describe('several limits', () => {
   });
 });
 
-test('what nobody has used for a minute is forgotten as others call; what runs is not', () => {
+test('a subject without use for a minute is forgotten as others call; a running call is not', () => {
   const { limiter, advance } = setUp();
   const running = take(limiter, [subject({ concurrency: 1 }, 'running')]);
   for (let id = 0; id < 10_000; id += 1) take(limiter, [subject({ requestsPerMinute: 9 }, `k${id}`)]).settle(1);
@@ -195,7 +195,7 @@ test('a million calls within a minute need no more memory than a minute has mill
   assert.equal(limiter.size(), 1);
 });
 
-/** What happens, one after the other: calls of some of the subjects, ends of calls, and time. */
+/** The events: calls of some of the subjects, ends of calls, and time. */
 const steps = fc.array(
   fc.oneof(
     {
@@ -230,11 +230,11 @@ const limitsOf = fc.record(
   { requiredKeys: [] },
 );
 
-/** What one subject has used, kept the slow and obvious way. */
+/** The use of one subject, computed in the slow and obvious way. */
 type Use = { readonly atMs: number; requests: number; tokens: number };
 type Ledger = { readonly uses: Use[]; running: number };
 
-/** Whether a call fits: the whole rule, without any of the limiter's cleverness. */
+/** Whether a call fits, by the whole rule and without optimisations. */
 function fits({ uses, running }: Ledger, limits: RateLimits, tokens: number, nowMs: number): boolean {
   const counting = uses.filter(({ atMs }) => atMs > nowMs - windowMs);
   const sum = (of: 'requests' | 'tokens'): number => counting.reduce((total, use) => total + use[of], 0);
@@ -245,7 +245,7 @@ function fits({ uses, running }: Ledger, limits: RateLimits, tokens: number, now
   );
 }
 
-test('calls, ends and times in any order: admitted exactly when every limit allows it, never over and never refused without need', () => {
+test('in any order of calls, ends and times a call is admitted exactly when every limit allows it', () => {
   fc.assert(
     fc.property(steps, fc.tuple(limitsOf, limitsOf, limitsOf), (sequence, limits) => {
       const { limiter, now, advance } = setUp();
@@ -288,7 +288,7 @@ test('calls, ends and times in any order: admitted exactly when every limit allo
   );
 });
 
-test('with times between milliseconds: never over in any minute, and refused without need for less than a millisecond', () => {
+test('with times between milliseconds no minute exceeds its limit, and no needless refusal lasts a millisecond', () => {
   const gaps = fc.array(fc.double({ min: 0, max: 400, noNaN: true }), { minLength: 100, maxLength: 800 });
   fc.assert(
     fc.property(gaps, fc.integer({ min: 1, max: 30 }), (sequence, limit) => {
@@ -308,7 +308,7 @@ test('with times between milliseconds: never over in any minute, and refused wit
   );
 });
 
-test('whoever waits as long as told is admitted, and not a millisecond sooner', () => {
+test('a call that waits as long as reported is admitted, and not a millisecond sooner', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.nat(15_000), fc.nat(90)), { minLength: 5, maxLength: 60 }),
@@ -334,7 +334,7 @@ test('whoever waits as long as told is admitted, and not a millisecond sooner', 
   );
 });
 
-test('what clients are told is in whole milliseconds, at whatever time of a long life', () => {
+test('reported times are whole milliseconds, at any time of a long run', () => {
   for (const startMs of [0.1, 1234.5678901, 86_400_000.123456, 8_640_000_000.987654]) {
     const limiter = createLimiter({ clock: { monotonicMs: () => startMs } });
     assert.equal(take(limiter, [subject({ requestsPerMinute: 1 })]).standing.requests?.resetMs, windowMs);

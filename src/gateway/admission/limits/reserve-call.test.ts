@@ -55,27 +55,27 @@ function setUp(dialectId: DialectId = 'openai-chat') {
   return { reserve, refusal, limiter, advance: (ms: number) => void (elapsedMs += ms) };
 }
 
-test('without a rate of any kind nothing is taken and nothing is remembered', () => {
+test('without any rate nothing is reserved and nothing is remembered', () => {
   const { reserve, limiter } = setUp();
   assert.equal(reserve({}), undefined);
   assert.equal(reserve({ limits: { models: ['m'], expiresAtMs: 9 }, userLimits: { addresses: ['::/0'] } }), undefined);
   assert.equal(limiter.size(), 0);
 });
 
-test('what is reserved is the input by its length and the output by its bound, or a usual one', () => {
+test('the reservation is the input by its length and the output by its bound, or a default', () => {
   const remaining = (facts: Partial<CallFacts>): string | undefined =>
     setUp().reserve({ limits: { tokensPerMinute: 10_000 }, facts })?.headers['x-ratelimit-remaining-tokens'];
   assert.equal(remaining({ outputTokensMax: 50 }), '9850');
   assert.equal(remaining({}), String(10_000 - 100 - 1024));
 });
 
-test('a limit of the key beats the default for all keys, each kind for itself', () => {
+test('a limit of the key overrides the default for all keys, separately for each kind', () => {
   const headers = setUp().reserve({ limits: { requestsPerMinute: 7 }, perKey: { requestsPerMinute: 2, tokensPerMinute: 5000 } })?.headers;
   assert.equal(headers?.['x-ratelimit-limit-requests'], '7');
   assert.equal(headers['x-ratelimit-limit-tokens'], '5000');
 });
 
-test('key, user and model each have their limit, and the message says whose it is', () => {
+test('key, user and model each have their limit, and the message names its owner', () => {
   for (const [wanted, words] of [
     [{ limits: { requestsPerMinute: 1 } }, /^Rate limit reached for this API key: 1 requests per minute\. Please try again in 60s\.$/],
     [{ perKey: { requestsPerMinute: 1 } }, /this API key/],
@@ -90,7 +90,7 @@ test('key, user and model each have their limit, and the message says whose it i
   }
 });
 
-describe('in the words of each vendor', () => {
+describe("each vendor's interface words a refusal", () => {
   const encode = (dialect: DialectId, limits: AccessLimits, elapsedMs = 0) => {
     const { reserve, refusal, advance } = setUp(dialect);
     const taken = reserve({ limits });
@@ -101,7 +101,7 @@ describe('in the words of each vendor', () => {
   const rpm = { requestsPerMinute: 1 };
   const tpm = { tokensPerMinute: 1200 };
 
-  test('Messages: rate_limit_error, resets as instants', () => {
+  test('Messages: the error is rate_limit_error, and resets are instants', () => {
     const { taken, status, headers, error } = encode('anthropic-messages', { ...rpm, ...tpm }, 1500);
     assert.deepEqual(taken?.headers, {
       'anthropic-ratelimit-requests-limit': '1',
@@ -117,7 +117,7 @@ describe('in the words of each vendor', () => {
   });
 
   for (const dialect of ['openai-chat', 'openai-responses'] as const) {
-    test(`${dialect}: rate_limit_exceeded of requests or of tokens, resets as durations`, () => {
+    test(`${dialect}: the error is rate_limit_exceeded of requests or of tokens, and resets are durations`, () => {
       const requests = encode(dialect, rpm, 1500);
       assert.deepEqual([requests.status, requests.error.type, requests.error.code], [429, 'requests', 'rate_limit_exceeded']);
       assert.deepEqual(requests.taken?.headers, {
@@ -134,7 +134,7 @@ describe('in the words of each vendor', () => {
     });
   }
 
-  test('generate-content: RESOURCE_EXHAUSTED with the quota and the delay, and no headers of limits', () => {
+  test('generate-content: the error is RESOURCE_EXHAUSTED with the quota and the delay, without headers of limits', () => {
     const { taken, status, headers, error } = encode('gemini-generate-content', rpm, 20_000);
     assert.deepEqual([status, error.code, error.status], [429, 429, 'RESOURCE_EXHAUSTED']);
     assert.deepEqual(error.details, [
@@ -154,7 +154,7 @@ describe('in the words of each vendor', () => {
     assert.deepEqual(Object.keys(headers).toSorted(), ['content-type', 'retry-after', 'x-request-id']);
   });
 
-  test('a call larger than its limit is not asked to come again', () => {
+  test('a call larger than its limit should not be retried', () => {
     const { refusal } = setUp();
     const { status, headers } = chatDialects['openai-chat'].voice.encodeError(refusal({ limits: { tokensPerMinute: 500 } }), 'req_1');
     assert.equal(status, 429);
@@ -162,7 +162,7 @@ describe('in the words of each vendor', () => {
   });
 });
 
-describe('every end of an exchange frees the slot, once', () => {
+describe('every end of an exchange releases the slot, once', () => {
   type Ends = (start: ReturnType<typeof startExchange>) => void;
   function startExchange(settled: ExchangeObserver['settled'] = () => {}, framing?: 'sse') {
     const { reserve, refusal } = setUp();
@@ -227,7 +227,7 @@ describe('every end of an exchange frees the slot, once', () => {
     });
   }
 
-  test('a stream that is cut, and one that its client leaves', () => {
+  test('a stream that is cut, or whose client disconnects, releases it', () => {
     for (const end of ['cut', 'left'] as const) {
       const started = startExchange(() => {}, 'sse');
       head(started, 200, { 'content-type': 'text/event-stream' });
@@ -239,11 +239,11 @@ describe('every end of an exchange frees the slot, once', () => {
     }
   });
 
-  test('books that cannot be kept', () => {
+  test('books that fail release it', () => {
     const started = startExchange(() => {
-      throw new Error('a defect');
+      throw new Error('a bug');
     });
-    assert.throws(() => started.exchange.terminate(new GatewayError('shutting_down', 'x')), /a defect/);
+    assert.throws(() => started.exchange.terminate(new GatewayError('shutting_down', 'x')), /a bug/);
     assert.ok(started.free());
   });
 
@@ -258,7 +258,7 @@ describe('every end of an exchange frees the slot, once', () => {
   });
 });
 
-test('tokens are those of input, caches and output; what is unknown is none', () => {
+test('tokens are those of input, caches and output; unknown counts are zero', () => {
   assert.equal(countUsedTokens({ inputTokens: 1, cacheReadTokens: 2, cacheWrite5mTokens: 4, cacheWrite1hTokens: 8, outputTokens: 16 }), 31);
   assert.equal(countUsedTokens({}), 0);
 });

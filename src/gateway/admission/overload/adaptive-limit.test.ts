@@ -9,7 +9,7 @@ const loopDelayMs = 50;
 const targetMs = 20;
 const calm: LoopSample = { turnMs: 2, workMs: 2, busyShare: 1, inFlight: 10, admitted: 10, refused: 0, wasFelt: false };
 
-test('one long turn is no overload, two in a row are', () => {
+test('one long turn is not overload, two in a row are', () => {
   const limit = createAdaptiveLimit();
   assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 400 }, loopDelayMs), undefined);
   assert.equal(limit.step(calm, loopDelayMs), undefined);
@@ -17,25 +17,25 @@ test('one long turn is no overload, two in a row are', () => {
   assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 400, inFlight: 300 }, loopDelayMs), 300);
 });
 
-test('long turns of a loop that also rests are no overload', () => {
+test('long turns of a loop that is also idle are not overload', () => {
   const limit = createAdaptiveLimit();
   for (let step = 0; step < 20; step += 1)
     assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 400, busyShare: 0.7 }, loopDelayMs), undefined);
 });
 
-test('turns that are long for want of a processor are no overload', () => {
+test('turns that are long because the processor is busy elsewhere are not overload', () => {
   const limit = createAdaptiveLimit();
   for (let step = 0; step < 20; step += 1) assert.equal(limit.step({ ...calm, turnMs: 400, workMs: 10 }, loopDelayMs), undefined);
 });
 
-test('without refusals the limit goes away, after a while', () => {
+test('without refusals the limit ends after a while', () => {
   const limit = createAdaptiveLimit();
   for (let step = 0; step < 2; step += 1) limit.step({ ...calm, turnMs: 400, workMs: 400 }, loopDelayMs);
   for (let step = 0; step < 49; step += 1) assert.notEqual(limit.step(calm, loopDelayMs), undefined);
   assert.equal(limit.step(calm, loopDelayMs), undefined);
 });
 
-test('calls that last are cut once, not again and again before they have ended', () => {
+test('long calls are reduced once, not repeatedly before they have ended', () => {
   const limit = createAdaptiveLimit();
   const streams = { turnMs: 60, workMs: 60, busyShare: 1, inFlight: 1000, admitted: 0, refused: 0, wasFelt: true };
   let now: number | undefined;
@@ -51,7 +51,7 @@ test('long turns of another cause leave a few calls', () => {
   }
 });
 
-test('what refusals take is not answered by letting fewer calls in', () => {
+test('the work of refusals does not lower the limit', () => {
   const limit = createAdaptiveLimit();
   for (let step = 0; step < 2; step += 1) limit.step({ ...calm, turnMs: 60, workMs: 60, inFlight: 100 }, loopDelayMs);
   const storm = { turnMs: 40, workMs: 40, busyShare: 1, inFlight: 100, admitted: 10, refused: 3000, wasFelt: true };
@@ -59,8 +59,8 @@ test('what refusals take is not answered by letting fewer calls in', () => {
 });
 
 /**
- * A process that takes `costMs` for a call whose upstream answers after `upstreamMs`, while more calls come than it can serve. As many as may be are under way: what of them
- * is not at the upstream fills the turns.
+ * A process that needs `costMs` for a call whose upstream answers after `upstreamMs`, under more calls than it can
+ * serve. The allowed number runs, and the part that is not at the upstream fills the turns.
  */
 function settleAt(upstreamMs: number, costMs: number): { readonly share: number; readonly turnMs: number; readonly longestMs: number } {
   const limit = createAdaptiveLimit();
@@ -87,15 +87,15 @@ function settleAt(upstreamMs: number, costMs: number): { readonly share: number;
   return { share: busySum / measured, turnMs: turnSum / measured, longestMs };
 }
 
-test('it settles where the process is busy and its turns are short, whatever calls cost and however long they last', () => {
+test('it settles where the process is busy and its turns are short, at any cost and duration of calls', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 20_000 }), fc.integer({ min: 1, max: 50 }), (upstreamMs, cost) => {
       const { share, turnMs, longestMs } = settleAt(upstreamMs, cost / 10);
-      // The floor alone fills turns of dear calls.
+      // Even the lowest limit fills turns if calls are expensive.
       const floorTurnMs = (callsFloor * cost) / 10 / 2;
       assert.ok(share > 0.88, `only ${Math.round(share * 100)} % busy`);
       assert.ok(turnMs < Math.max(2 * targetMs, floorTurnMs + 1), `turns of ${turnMs} ms on average`);
-      // The limit is felt for its edge from below: single turns pass the target, by what one step of many thousand calls makes.
+      // The limit is approached from below: single turns exceed the target, by one step of many thousand calls.
       assert.ok(longestMs < Math.max(1.2 * loopDelayMs, floorTurnMs + 1), `a turn of ${longestMs} ms`);
     }),
   );

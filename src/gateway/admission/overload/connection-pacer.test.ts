@@ -10,7 +10,7 @@ import { createConnectionPacer } from './connection-pacer.ts';
 
 const requestText = 'POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nbody';
 
-/** Sends one request after the other on one connection until so many are answered. */
+/** Sends requests one after the other on one connection until this number is answered. */
 function hammer(port: number, answersWanted: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let answers = 0;
@@ -25,7 +25,7 @@ function hammer(port: number, answersWanted: number): Promise<void> {
   });
 }
 
-test('refused connections rest when refusals are many, are read again, and not at all when they are few', async (context) => {
+test('refused connections pause if there are many refusals, resume, and do not pause if there are few', async (context) => {
   const pacer = createConnectionPacer({ clock: systemClock });
   const pause = context.mock.method(Socket.prototype, 'pause');
   const server = createServer((request: IncomingMessage, response) => {
@@ -37,7 +37,7 @@ test('refused connections rest when refusals are many, are read again, and not a
   try {
     await hammer(port, 100);
     assert.equal(pause.mock.callCount(), 0);
-    // As if all of that had come in a thousandth of a second.
+    // As if all of them had come in a thousandth of a second.
     pacer.adjust(0.001);
     assert.equal(pacer.restMs(), 50);
     await hammer(port, 3);
@@ -54,7 +54,7 @@ test('refused connections rest when refusals are many, are read again, and not a
   }
 });
 
-test('a connection that rests in the middle of a body goes on with the next request', async () => {
+test('a connection that pauses in the middle of a body continues with the next request', async () => {
   const pacer = createConnectionPacer({ clock: systemClock });
   const server = createServer((request: IncomingMessage, response) => {
     pacer.rest(request, 1_000_000);
@@ -77,7 +77,7 @@ test('a connection that rests in the middle of a body goes on with the next requ
   }
 });
 
-test('rests grow to a second and end by themselves; a large body counts for more', () => {
+test('pauses grow to a second and end by themselves; a large body counts for more', () => {
   const pacer = createConnectionPacer({ clock: systemClock });
   const request = { socket: { destroyed: true } } as unknown as IncomingMessage;
   for (let step = 0; step < 10; step += 1) {

@@ -15,7 +15,7 @@ import type { Gatekeeper } from './gatekeeper.ts';
 const bounds: GateBounds = { calls: 1, spareCalls: 0, bytes: 1000, waiting: 0, waitMs: 50 };
 const callId = 'req_01aaaaaaaaaaaaaaaaaaaaaaaa';
 
-/** Waits for what comes by itself, for half a minute at most. */
+/** Waits for an event without a callback, for half a minute at most. */
 async function eventually(isThere: () => boolean): Promise<void> {
   const untilMs = performance.now() + 30_000;
   while (!isThere()) {
@@ -24,7 +24,7 @@ async function eventually(isThere: () => boolean): Promise<void> {
   }
 }
 
-describe('a call at the gate', () => {
+describe('calls pass the gate or are answered', () => {
   let server: Server;
   let url: string;
   let gate: FairGate;
@@ -69,7 +69,7 @@ describe('a call at the gate', () => {
     gate = new FairGate({ nowMs: () => 0, wakeAfter: () => {}, bounds: { ...bounds, ...other } });
   };
 
-  test('a served call gives its place back when its reply is over', async () => {
+  test('a served call releases its place when its reply is over', async () => {
     newGate();
     for (let call = 0; call < 3; call += 1) {
       const { statusCode, body } = await send();
@@ -80,7 +80,7 @@ describe('a call at the gate', () => {
   });
 
   for (const { id } of Object.values(chatDialects)) {
-    test(`a refused one is answered in the words of ${id}`, async () => {
+    test(`a refused call is answered in the dialect ${id}`, async () => {
       newGate();
       ({ voice } = chatDialects[id]);
       void gate.admit('a', 10, () => false);
@@ -99,7 +99,7 @@ describe('a call at the gate', () => {
     });
   }
 
-  test('one that waited is served whole, although its body came meanwhile; one that left takes no place', async () => {
+  test('a call that waited is served whole, although its body arrived meanwhile; one without a client takes no place', async () => {
     newGate({ waiting: 5 });
     const place = gate.admit('a', 10, () => false);
     assert.ok(place !== undefined && !(place instanceof Promise));
@@ -126,7 +126,7 @@ describe('a call at the gate', () => {
   });
 });
 
-test('what is counted of a body before it comes', () => {
+test('the declared size of a body counts before it arrives, up to a bound', () => {
   const of = (headers: Record<string, string>): number => expectedBytes({ headers } as unknown as IncomingMessage);
   assert.equal(of({ 'content-length': '20' }), 20);
   assert.equal(of({ 'content-length': '30000000' }), 1024 * 1024);

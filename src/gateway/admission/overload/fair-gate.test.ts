@@ -27,13 +27,13 @@ function createBench(bounds: Partial<GateBounds> = {}) {
     }
     nowMs = untilMs;
   };
-  /** A call that has to be let in at once. */
+  /** A call that must enter at once. */
   const enter = (tenant: string, bytes = 0): Admission => {
     const admitted = gate.admit(tenant, bytes, stays);
     assert.ok(admitted !== undefined && !(admitted instanceof Promise), `${tenant} was not let in at once`);
     return admitted;
   };
-  /** A call that has to wait; says what became of it. */
+  /** A call that must wait, with its result. */
   const wait = (tenant: string, options: { readonly bytes?: number; readonly hasLeft?: () => boolean } = {}) => {
     const admitted = gate.admit(tenant, options.bytes ?? 0, options.hasLeft ?? stays);
     assert.ok(admitted instanceof Promise, `${tenant} did not wait`);
@@ -49,7 +49,7 @@ function createBench(bounds: Partial<GateBounds> = {}) {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test('a call that fits is let in without a promise, and gives its place back once', () => {
+test('a call that fits enters without a promise, and releases its place once', () => {
   const { gate, enter } = createBench();
   const first = enter('a', 10);
   first.release();
@@ -59,7 +59,7 @@ test('a call that fits is let in without a promise, and gives its place back onc
   assert.deepEqual(gate.counts(), { inFlight: 0, waiting: 0, bytes: 0, tenants: 0, admitted: 1, refused: 0, delayed: 0 });
 });
 
-test('a full gate lets the next in when a call ends', async () => {
+test('a full gate admits the next call when one ends', async () => {
   const { enter, wait } = createBench({ calls: 1 });
   const first = enter('a');
   const next = wait('a');
@@ -68,7 +68,7 @@ test('a full gate lets the next in when a call ends', async () => {
   assert.equal(next.state, 'admitted');
 });
 
-test('no call waits longer than it may, and none is forgotten', async () => {
+test('no call waits beyond its limit, and none is forgotten', async () => {
   const { gate, enter, wait, passMs } = createBench({ calls: 1 });
   enter('a');
   const early = wait('a');
@@ -83,7 +83,7 @@ test('no call waits longer than it may, and none is forgotten', async () => {
   assert.equal(gate.counts().waiting, 0);
 });
 
-test('the next place is for the tenant with the fewest calls under way', async () => {
+test('the next place goes to the tenant with the fewest running calls', async () => {
   const { enter, wait } = createBench({ calls: 3, spareCalls: 0 });
   enter('heavy');
   enter('heavy');
@@ -95,7 +95,7 @@ test('the next place is for the tenant with the fewest calls under way', async (
   assert.deepEqual([heavy.state, light.state], ['waiting', 'admitted']);
 });
 
-test('spare places are for tenants that have less than their share', () => {
+test('spare places are for tenants below their share', () => {
   const { gate, enter } = createBench({ calls: 10, spareCalls: 2, waiting: 0 });
   for (let call = 0; call < 10; call += 1) enter('heavy');
   assert.equal(gate.admit('heavy', 0, stays), undefined);
@@ -105,7 +105,7 @@ test('spare places are for tenants that have less than their share', () => {
   assert.equal(gate.counts().inFlight, 12);
 });
 
-test('where there is no room to wait, the tenant with the most gives up its last', async () => {
+test('without room to wait, the tenant with the most calls loses its last', async () => {
   const { gate, enter, wait } = createBench({ calls: 2, waiting: 2 });
   enter('heavy');
   enter('heavy');
@@ -118,7 +118,7 @@ test('where there is no room to wait, the tenant with the most gives up its last
   assert.deepEqual([first.state, second.state, light.state, other.state], ['waiting', 'waiting', 'waiting', 'waiting']);
 });
 
-test('a crowd of tenants has room to wait, bounded, and who floods leaves it first', async () => {
+test('many tenants have bounded room to wait, and a flooding tenant leaves it first', async () => {
   const { gate, enter, wait } = createBench({ calls: 1000, waiting: 1000, spareCalls: 0 });
   for (let call = 0; call < 1000; call += 1) enter('flood');
   const flood = Array.from({ length: 256 }, () => wait('flood'));
@@ -131,7 +131,7 @@ test('a crowd of tenants has room to wait, bounded, and who floods leaves it fir
   assert.equal(gate.counts().waiting, 256);
 });
 
-test('a client that left takes no place', async () => {
+test('a client that disconnected takes no place', async () => {
   const { gate, enter, wait } = createBench({ calls: 1 });
   const first = enter('a');
   const left = wait('a', { hasLeft: () => true });
@@ -142,7 +142,7 @@ test('a client that left takes no place', async () => {
   assert.equal(gate.counts().inFlight, 1);
 });
 
-test('bodies are held within their bytes, and a single one that is larger is taken', async () => {
+test('bodies stay within their bytes, and a single larger one is accepted', async () => {
   const { gate, enter, wait } = createBench({ bytes: 100 });
   const large = enter('a', 5000);
   const small = wait('b', { bytes: 1 });
@@ -157,7 +157,7 @@ test('bodies are held within their bytes, and a single one that is larger is tak
   assert.equal(gate.counts().bytes, 41);
 });
 
-test('tenants that are gone are forgotten', () => {
+test('tenants without calls are forgotten', () => {
   const { gate, enter } = createBench();
   for (let tenant = 0; tenant < 5000; tenant += 1) enter(`tenant ${tenant}`).release();
   assert.equal(gate.counts().tenants, 0);
@@ -189,7 +189,7 @@ const steps = fc.array(
   { maxLength: 200 },
 );
 
-/** A gate, and what is known of it from outside. */
+/** A gate, and its state as seen from outside. */
 class Model {
   readonly bench = createBench({ calls: 5, spareCalls: 1, bytes: 200, waiting: 3 });
   readonly underWay: { readonly tenant: string; readonly admission: Admission }[] = [];
@@ -229,7 +229,7 @@ class Model {
       return;
     }
     for (const other of this.waiting) {
-      // The fill that let this one in may have let others in as well, whose promises are answered after it.
+      // The same step may have admitted others as well, whose promises are answered after it.
       if (!other.leaves) this.later.push({ admitted: this.of(tenant), tenant, other });
     }
     this.underWay.push({ tenant, admission });
@@ -250,7 +250,7 @@ class Model {
   }
 }
 
-test('whatever comes: counts add up, nobody is passed over by a tenant with more, every call is answered in time', async () => {
+test('in any order of events counts add up, no tenant with more calls goes first, and every call is answered in time', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (run) => {
       const model = new Model();

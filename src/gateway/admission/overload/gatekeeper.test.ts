@@ -11,7 +11,7 @@ const stays = (): boolean => false;
 const quick: LoopReading = { turnMs: 1, workMs: 1, busyShare: 0.3 };
 const slow: LoopReading = { turnMs: 200, workMs: 200, busyShare: 1 };
 
-describe('gatekeeper', () => {
+describe('the gatekeeper bounds calls', () => {
   let keeper: Gatekeeper;
   let nowMs: number;
   let loop: LoopReading;
@@ -43,7 +43,7 @@ describe('gatekeeper', () => {
       mock.timers.tick(10);
     }
   };
-  /** Lets calls in until one is not let in at once. */
+  /** Admits calls until one is not admitted at once. */
   const fill = (tenant: string, callsMax = 100_000): Admission[] => {
     const places: Admission[] = [];
     while (places.length < callsMax) {
@@ -54,7 +54,7 @@ describe('gatekeeper', () => {
     return places;
   };
 
-  test('a quiet process takes what the configuration allows, but for the part kept for others', () => {
+  test('an idle process accepts what the configuration allows, except for the reserved part', () => {
     settings = { ...defaultOverload, callsMax: 1100 };
     passMs(100);
     assert.equal(fill('a').length, 1000);
@@ -62,7 +62,7 @@ describe('gatekeeper', () => {
     assert.equal(keeper.standing().inFlight, 1100);
   });
 
-  test('long turns limit calls to fewer than are under way, short ones let more in again', () => {
+  test('long turns limit calls to fewer than are running, short ones allow more again', () => {
     const places = fill('a', 1000);
     loop = slow;
     passMs(300);
@@ -75,7 +75,7 @@ describe('gatekeeper', () => {
     assert.ok(fill('a').length > 10);
   });
 
-  test('the limit goes when nobody feels it', () => {
+  test('the limit ends when it affects no call', () => {
     fill('a', 200);
     loop = slow;
     passMs(300);
@@ -84,7 +84,7 @@ describe('gatekeeper', () => {
     assert.equal(keeper.standing().limit, undefined);
   });
 
-  test('another tenant gets in while one floods', () => {
+  test('another tenant enters while one floods', () => {
     fill('flood', 1000);
     loop = { turnMs: 20, workMs: 20, busyShare: 1 };
     passMs(100);
@@ -106,7 +106,7 @@ describe('gatekeeper', () => {
     assert.equal(await late, undefined);
   });
 
-  test('tight memory ends connections, full memory lets hardly anyone in, and never nobody', () => {
+  test('tight memory ends connections, full memory admits hardly any call, but always a few', () => {
     memoryShare = 0.93;
     passMs(500);
     assert.ok(keeper.closesConnections());
@@ -116,7 +116,7 @@ describe('gatekeeper', () => {
     assert.equal(keeper.admit('a', 10, stays), undefined);
   });
 
-  test('with full memory and nothing under way, a few calls are let in', () => {
+  test('with full memory and no running call, a few calls are admitted', () => {
     memoryShare = 0.99;
     passMs(500);
     assert.ok(fill('a').length >= 1);
@@ -126,7 +126,7 @@ describe('gatekeeper', () => {
     assert.ok(fill('a', 100).length === 100);
   });
 
-  test('refused calls are told to come back at different times when they are many', () => {
+  test('many refused calls receive different retry times', () => {
     settings = { ...defaultOverload, callsMax: 16 };
     passMs(100);
     fill('a');

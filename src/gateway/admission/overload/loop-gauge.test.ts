@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { createLoopGauge } from './process-watch.ts';
 
-test('work-in-turns-hides-the-queue: what waits for a turn of its own counts as if it stood in the present one', async () => {
+test('work-in-turns-hides-the-queue: work that has yielded counts as a part of the present turn', async () => {
   const alone = createLoopGauge(() => 0);
   const behindTen = createLoopGauge(() => 10);
   const untilMs = performance.now() + 30;

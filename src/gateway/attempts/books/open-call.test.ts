@@ -32,7 +32,7 @@ function ask(open: Journal['open']): Promise<CallOpening> {
   });
 }
 
-test('the opening is in the journal before anything else happens, and holds no prompt', async () => {
+test('the opening is in the journal before anything else happens, and contains no prompt', async () => {
   const written: CallOpening[] = [];
   const opening = await ask((record, then) => {
     written.push(record);
@@ -56,7 +56,7 @@ test('the opening is in the journal before anything else happens, and holds no p
   });
 });
 
-test('journal-unavailable: what cannot be written down is not spent, and the client learns no path', async () => {
+test('journal-unavailable: a call that cannot be recorded is refused, and the client learns no path', async () => {
   const full = new JournalUnavailableError('no space left on /var/lib/weir');
   const refusals: Journal['open'][] = [
     () => {
@@ -76,7 +76,7 @@ test('journal-unavailable: what cannot be written down is not spent, and the cli
     );
 });
 
-test('a defect of the journal is not taken for a full disk', async () => {
+test('a bug of the journal is not mistaken for a full disk', async () => {
   await assert.rejects(
     ask(() => {
       throw new TypeError('defect');

@@ -18,15 +18,15 @@ const callTo = (upstreamModel: string) => ({
 });
 const body = Buffer.from('{"model":"m-1","metadata":{"quality":"hd","secret":"kept"}}');
 
-describe('before a call is made', () => {
-  test('only what its price depends on is read of its body', () => {
+describe('prices are read before a call is made', () => {
+  test('only the values that its price depends on are read from its body', () => {
     const priceBook = createPriceBook({ book });
     assert.deepEqual(readPrices(priceBook, callTo('m-1'), body), { '/metadata/quality': '"hd"' });
     assert.equal(readPrices(priceBook, callTo('m-1'), undefined), undefined);
     assert.equal(readPrices(priceBook, callTo('plain'), body), undefined);
   });
 
-  test('a model without a price is free, or refused by name where the operator wants that', () => {
+  test('a model without a price is free, or refused by name if the operator sets that', () => {
     assert.equal(readPrices(createPriceBook({ book }), callTo('unknown'), body), undefined);
     const refusing = createPriceBook({ book, unlisted: 'refuse' });
     assert.throws(
@@ -39,7 +39,7 @@ describe('before a call is made', () => {
     assert.equal(readPrices(overridden, callTo('unknown'), body), undefined);
   });
 
-  test('a price of tokens is none for what is billed by anything else, and the refusal says what has no price', () => {
+  test('a price of tokens does not apply to other units, and the refusal names the unit without a price', () => {
     const priceBook = createPriceBook({ book, unlisted: 'refuse' });
     for (const meter of standaloneMeters)
       assert.throws(

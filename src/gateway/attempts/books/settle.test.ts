@@ -59,8 +59,8 @@ const settle = (outcome: Outcome, upstreamStatus: number | null = 200, keepsRepl
   return { entry: settleCall(opening, outcome, trace, { priceBook, keepsReply }), rated };
 };
 
-describe('the entry of a call', () => {
-  test('a finished call is booked as reported, with the names and the tier it was priced by', () => {
+describe('the entry of a call has its usage and its charge', () => {
+  test('a finished call is booked as reported, with the names and the tier of its price', () => {
     const { entry, rated } = settle({ end: 'finished', complete: true, report });
     assert.deepEqual(entry.usage, { inputTokens: 10, outputTokens: 5 });
     assert.equal(entry.estimated, false);
@@ -84,7 +84,7 @@ describe('the entry of a call', () => {
     assert.equal('errorCode' in entry, false);
   });
 
-  test('a client that left before any answer has had nothing: the call failed and is free', () => {
+  test('a client that disconnects before any answer pays nothing: the call failed', () => {
     const { entry } = settle({ end: 'client-left', complete: false }, null);
     assert.equal(entry.end, 'failed');
     assert.deepEqual(entry.usage, {});
@@ -92,7 +92,7 @@ describe('the entry of a call', () => {
     assert.equal(isBilled(entry), false);
   });
 
-  test('a client that left an answer pays for what was under way, by estimate', () => {
+  test('a client that disconnects during an answer pays an estimate of it', () => {
     const { entry } = settle({ end: 'client-left', complete: false, report: { outputCharacters: 20 } });
     assert.equal(entry.end, 'client-left');
     assert.equal(entry.estimated, true);
@@ -109,7 +109,7 @@ describe('the entry of a call', () => {
     assert.equal(isBilled(entry), false);
   });
 
-  test('the id of a reply is kept only where the upstream keeps the reply, and not at any length', () => {
+  test('the id of a reply is stored only if the upstream stores the reply, and only up to a length', () => {
     assert.equal('replyId' in settle({ end: 'finished', complete: true, report }).entry, false);
     assert.equal(settle({ end: 'finished', complete: true, report }, 200, true).entry.replyId, 'resp_1');
     const long = settle({ end: 'finished', complete: true, report: { ...report, replyId: 'r'.repeat(9999) } }, 200, true);
@@ -122,7 +122,7 @@ describe('the entry of a call', () => {
   });
 });
 
-describe('a vendor that counts otherwise', () => {
+describe('a vendor that counts differently is corrected', () => {
   const { xai, openai } = upstreamVendors;
   const reasoning = (outputTokens: number, reasoningTokens: number, total: number): ReplyReport => ({
     outputCharacters: 1,
@@ -134,16 +134,16 @@ describe('a vendor that counts otherwise', () => {
   });
   const output = (corrected: ReplyReport): number | undefined => corrected.usageReport?.usage.outputTokens;
 
-  test('reasoning-beside-completion: it is added where the total says so', () => {
+  test('reasoning-beside-completion: reasoning is added if the total shows it', () => {
     assert.equal(output(correctReport(reasoning(5, 20, 35), xai, 'openai-chat')), 25);
   });
 
-  test('reasoning-inside-completion: nothing is counted twice should the vendor change', () => {
+  test('reasoning-inside-completion: nothing is counted twice if the vendor changes', () => {
     assert.equal(output(correctReport(reasoning(25, 20, 35), xai, 'openai-chat')), 25);
     assert.equal(output(correctReport(reasoning(5, 0, 15), xai, 'openai-chat')), 5);
   });
 
-  test('the other interface and the other vendors count as their dialect says', () => {
+  test('other interfaces and other vendors count as their dialect says', () => {
     assert.equal(output(correctReport(reasoning(5, 20, 35), xai, 'openai-responses')), 5);
     assert.equal(output(correctReport(reasoning(5, 20, 35), openai, 'openai-chat')), 5);
     const none: ReplyReport = { outputCharacters: 1 };
@@ -159,7 +159,7 @@ describe('a vendor that counts otherwise', () => {
   });
 });
 
-describe('the books of a running call', () => {
+describe('the books of a running call follow its exchange', () => {
   function keep(keepsReply = false) {
     const written: unknown[] = [];
     const entries: CallEntry[] = [];
@@ -195,7 +195,7 @@ describe('the books of a running call', () => {
     return { observer, written, entries, remembered, told, advance: (ms: number) => void (nowMs += ms) };
   }
 
-  test('what was learnt on the way is in the entry: status, id, times', () => {
+  test('the entry contains the status, the id and the times of the exchange', () => {
     const books = keep();
     books.observer.head(200, 'up_1');
     books.advance(50);
@@ -207,7 +207,7 @@ describe('the books of a running call', () => {
     assert.deepEqual(books.told, [['finished', undefined, undefined]]);
   });
 
-  test('progress and the end are corrected alike', () => {
+  test('progress and end are corrected in the same way', () => {
     const books = keep();
     const raw = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 35 };
     const beside: ReplyReport = {
@@ -227,7 +227,7 @@ describe('the books of a running call', () => {
     assert.equal(books.entries[0]?.usage.outputTokens, 25);
   });
 
-  test('an unanswered call is booked as failed, and its error is told', () => {
+  test('an unanswered call is booked as failed, with its error', () => {
     const books = keep();
     books.observer.settled({
       end: 'failed',
@@ -238,7 +238,7 @@ describe('the books of a running call', () => {
     assert.deepEqual(books.told, [['failed', 'upstream_timeout', 'one: late']]);
   });
 
-  test('a reply that the upstream keeps is remembered for its user', () => {
+  test('a reply that the upstream stores is remembered for its user', () => {
     const books = keep(true);
     books.observer.head(200, undefined);
     books.observer.settled({ end: 'finished', complete: true, report });

@@ -12,11 +12,11 @@ import { defaultCredits } from '../../settings/call-settings.ts';
 import { FakeDesk } from '../../admission/credits/testing/fake-desk.ts';
 import { StreamBudget } from './stream-budget.ts';
 
-/** A nano-USD for each token. */
+/** One nano-USD for each token. */
 const priceBook = createPriceBook({ book: loadShippedPriceBook(), overrides: [{ model: 'm', input: '0.001', output: '0.001' }] });
 const coveredTokens = 100;
 
-/** A stream for which 100 tokens are covered, of so many that are to be had. */
+/** A stream with 100 covered tokens, and this many available in total. */
 function watch(moneyTokens: number, most: Usage = { inputTokens: 0 }) {
   const desk = new FakeDesk(BigInt(moneyTokens));
   const held = desk.hold(undefined, BigInt(coveredTokens));
@@ -34,7 +34,10 @@ function watch(moneyTokens: number, most: Usage = { inputTokens: 0 }) {
 
 type Piece = { readonly text: string; readonly escaped?: true; readonly counts?: number };
 
-/** Passes a piece of text on, and how many pieces it was until the stream was cut. */
+/**
+ * Passes a piece of text on.
+ * @returns the number of pieces until the stream was cut
+ */
 async function passUntilCut({ budget }: ReturnType<typeof watch>, pieces: Iterable<Piece>): Promise<number | undefined> {
   let characters = 0;
   let passed = 0;
@@ -67,8 +70,8 @@ async function passUntilCut({ budget }: ReturnType<typeof watch>, pieces: Iterab
 
 const repeat = (piece: Piece, times: number): readonly Piece[] => Array.from({ length: times }, () => piece);
 
-describe('M6: a stream without a bound is cut before its tokens can be more than what is held', () => {
-  // A vocabulary may have a token for each byte of what it does not know.
+describe('M6: a stream without a bound is cut before its tokens can exceed the hold', () => {
+  // A vocabulary may have a token for each byte of unknown text.
   for (const [name, text, escaped] of [
     ['Latin text', 'abcdefghij', undefined],
     ['digits with spaces', '1 2 3 4 5 ', undefined],
@@ -87,30 +90,30 @@ describe('M6: a stream without a bound is cut before its tokens can be more than
     });
 });
 
-describe('what is held grows in time', () => {
-  test('who has plenty of credit is never cut, and is held for what the text may come to', async () => {
+describe('the hold grows in time', () => {
+  test('a caller with enough credit is never cut, and its hold covers the text', async () => {
     const { desk, budget } = watch(1_000_000);
     assert.equal(await passUntilCut({ desk, budget }, repeat({ text: 'word ' }, 10_000)), undefined);
     assert.ok(desk.heldNanoUsd >= 50_000n && desk.heldNanoUsd <= 50_000n + 2n * BigInt(coveredTokens), String(desk.heldNanoUsd));
   });
 
-  test('who nears the end gets what is left in small parts', async () => {
+  test('a caller near its limit gets the rest in small parts', async () => {
     const passed = await passUntilCut(watch(250), repeat({ text: 'word ' }, 1000));
     assert.ok(passed !== undefined && passed * 5 > 200 && passed * 5 <= 255, `${passed} words passed`);
   });
 
-  test('an upstream that counts as it writes is taken at its word: what is held is what it costs', async () => {
-    // A token for each word: a fifth of what its characters would come to.
+  test('an upstream that counts while it writes is trusted: the hold is the cost', async () => {
+    // One token for each word: a fifth of the estimate by characters.
     const pieces = Array.from({ length: 5000 }, (_, index) => ({ text: 'word ', counts: index + 1 }));
     const watched = watch(1000);
     const passed = await passUntilCut(watched, pieces);
     assert.ok(passed !== undefined && passed > 900 && passed <= 1001, `${passed} tokens passed`);
   });
 
-  test('what follows the last count is reckoned by its text', async () => {
+  test('text after the last count is estimated by its length', async () => {
     const pieces = [{ text: 'word '.repeat(18), counts: 18 }, ...repeat({ text: 'word ' }, 1000)];
     const passed = await passUntilCut(watch(coveredTokens), pieces);
-    // 18 tokens that were counted, and 82 characters.
+    // 18 counted tokens, and 82 characters.
     assert.ok(passed !== undefined && passed - 1 >= 16 && passed - 1 <= 17, `${passed} pieces passed`);
   });
 

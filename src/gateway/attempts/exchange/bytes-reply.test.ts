@@ -24,8 +24,8 @@ function start(takesOver = false) {
 
 const ends = ({ outcomes }: Pick<ReturnType<typeof start>, 'outcomes'>) => outcomes.map(({ end, error }) => [end, error?.code]);
 
-describe('a reply that is bytes', () => {
-  test('goes on as it comes, and ends when it is in the books', () => {
+describe('a reply in bytes passes through', () => {
+  test('it passes on as it arrives, and ends when it is in the books', () => {
     const fake = start();
     fake.reply.data(sound);
     fake.reply.data(Buffer.from('more'));
@@ -40,7 +40,7 @@ describe('a reply that is bytes', () => {
     ['begins as none does', Buffer.from('{"error":1}')],
     ['has none at all', undefined],
   ] as const)
-    test(`that ${name} has delivered nothing: another attempt may answer, else it is an error`, () => {
+    test(`a reply that ${name} has delivered nothing: another attempt may answer, otherwise it is an error`, () => {
       const handed = start(true);
       const alone = start();
       for (const { reply } of [handed, alone]) {
@@ -51,14 +51,14 @@ describe('a reply that is bytes', () => {
       assert.deepEqual([ends(alone), alone.response.status], [[['failed', 'upstream_invalid_reply']], 502]);
     });
 
-  test('that fails closes the connection of its client', () => {
+  test('a reply that fails closes the connection of its client', () => {
     const fake = start(true);
     fake.reply.data(sound);
     fake.reply.fail(new GatewayError('upstream_connection_error', 'cut'));
     assert.deepEqual([ends(fake), fake.response.destroyed, fake.handedOver.length], [[['cut', 'upstream_connection_error']], true, 0]);
   });
 
-  test('waits for a slow reader, and gives up one that has stalled', () => {
+  test('it waits for a slow reader, and aborts for a stalled one', () => {
     const fake = start();
     fake.response.isFull = true;
     fake.reply.data(sound);
@@ -71,7 +71,7 @@ describe('a reply that is bytes', () => {
     assert.deepEqual([ends(fake), fake.response.destroyed, fake.controller.aborted], [[['client-left', undefined]], true, true]);
   });
 
-  test('that falls silent is cut, and one whose client has left is read on where its key wants that', () => {
+  test('a silent reply is cut, and a reply without a client is read to its end if its key says so', () => {
     const silent = start();
     silent.reply.data(sound);
     silent.reply.check(silent.advance(silent.context.timeouts.idleMs));

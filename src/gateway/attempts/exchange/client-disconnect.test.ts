@@ -12,14 +12,14 @@ const blockOf = (index: number, kind: 'text' | 'reasoning' | 'tool-call', ...tex
 ];
 const end = (index: number): InferenceEvent => ({ type: 'block-ended', index });
 
-/** What of these events counts as delivered, by an encoder that writes nothing for events of its choice. */
+/** The delivered characters of these events, by an encoder that writes nothing for some events. */
 function count(events: readonly InferenceEvent[], writes: (event: InferenceEvent) => boolean): number {
   const delivered = new DeliveredCount();
   for (const event of events) delivered.encode({ write: (each) => (writes(each) ? 'x' : '') }, event);
   return delivered.characters;
 }
 
-test('what is written counts at once, what is kept back counts when it is written, and what never is does not count', () => {
+test('written content counts at once, held content when it is written, and dropped content never', () => {
   const text = blockOf(0, 'text', 'four', 'more!');
   const call = blockOf(1, 'tool-call', '{"a":', '1}');
   assert.equal(
@@ -44,7 +44,7 @@ test('what is written counts at once, what is kept back counts when it is writte
   );
 });
 
-test('by the encoders of the dialects: arguments that are wanted whole count at the end of their call', () => {
+test('dialects that write arguments as a whole count them at the end of their call', () => {
   const writing = {
     requestId: 'req_1',
     requestedModel: 'm',
@@ -69,7 +69,7 @@ test('by the encoders of the dialects: arguments that are wanted whole count at 
   }
 });
 
-test('nothing that the upstream says of its output is charged beyond what was handed over, of whatever kind it is', () => {
+test('no output beyond the delivered part is charged, whatever the upstream reports', () => {
   const usage = Object.fromEntries(meterNames.map((meter) => [meter, 1000]));
   const report = { usageReport: { usage, raw: {}, trustworthy: true }, outputCharacters: 9000 };
   const limited = limitToDelivered(report, 40);

@@ -65,11 +65,11 @@ function writeStream({ dialect, framing, request }: Case): Buffer {
 
 for (const one of cases) {
   const { dialect, framing, request } = one;
-  describe(`M6: a stream that is cut, ${dialect.id}, ${framing}, ${JSON.stringify(request)}`, () => {
+  describe(`M6: a stream that is cut ends well, ${dialect.id}, ${framing}, ${JSON.stringify(request)}`, () => {
     const frames = readerOf(framing).push(writeStream(one));
     const options = { framing, request: request as never };
 
-    test('ends properly wherever it is cut, and says that the bound of tokens is reached', () => {
+    test('it ends properly at any position, and reports that the bound of tokens is reached', () => {
       for (let at = 0; at < frames.length - 1; at += 1) {
         const cutter = dialect.createStreamCutter(options);
         const before = frames.slice(0, at);
@@ -91,7 +91,7 @@ for (const one of cases) {
       }
     });
 
-    test('is the same reply up to there for whoever translates it', () => {
+    test('a translator reads the same reply up to the cut', () => {
       const at = Math.floor(frames.length / 2);
       const cutter = dialect.createStreamCutter(options);
       const decoder = dialect.codec.createEventDecoder(
@@ -116,7 +116,7 @@ for (const one of cases) {
   });
 }
 
-test('several choices each end once: one that has finished is not ended again', () => {
+test('several choices each end once: a finished one is not ended again', () => {
   const dialect = chatDialects['openai-chat'];
   const cutter = dialect.createStreamCutter({ framing: 'sse', request: { n: 3 } });
   const chunk = (index: number, reason: string | null): string =>
@@ -131,7 +131,7 @@ test('several choices each end once: one that has finished is not ended again', 
   assert.match(ended, /"id":"c".*data: \[DONE\]\n\n$/s);
 });
 
-test('a call whose arguments are not whole is never told as done', () => {
+test('a call with incomplete arguments is never reported as done', () => {
   const dialect = chatDialects['openai-responses'];
   const cutter = dialect.createStreamCutter({ framing: 'sse', request: {} });
   const events = [

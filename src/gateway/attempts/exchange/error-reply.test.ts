@@ -23,7 +23,7 @@ function start(status: number, options: Partial<FakeExchangeOptions> & { headers
   return { ...fake, reply, take };
 }
 
-test("a vendor's refusal passes as it is: status, headers and body, and costs nothing", () => {
+test("a vendor's refusal passes unchanged with status, headers and body, and costs nothing", () => {
   for (const status of [400, 404, 422, 429, 500, 529]) {
     const error = start(status);
     const body = '{"error":{"message":"no ✗","type":"x"}}';
@@ -36,7 +36,7 @@ test("a vendor's refusal passes as it is: status, headers and body, and costs no
   }
 });
 
-test("a refusal of the operator's credential is none of the client's business", () => {
+test("a refusal of the operator's credential is reworded for the client", () => {
   for (const status of [401, 407]) {
     const error = start(status, { apiKey: 'sk-operator-secret' });
     error.take('{"error":{"message":"Incorrect API key provided: sk-operator-secret"}}');
@@ -58,7 +58,7 @@ test("a refusal of the operator's credential is none of the client's business", 
   }
 });
 
-test('A2: a 403 about a model, a region or a stored object is told to the client in the vendor’s words', () => {
+test('A2: a 403 about a model, a region or a stored object reaches the client in the vendor’s words', () => {
   for (const message of [
     'CachedContent not found (or permission denied)',
     'Country, region, or territory not supported',
@@ -71,7 +71,7 @@ test('A2: a 403 about a model, a region or a stored object is told to the client
   }
 });
 
-test('a 403 about what the request says is the client’s business', () => {
+test('a 403 about the content of the request reaches the client', () => {
   const error = start(403);
   error.take('{"error":"Content violates usage guidelines."}');
   assert.equal(error.response.status, 403);
@@ -85,7 +85,7 @@ test('a vendor that quotes the key does not show it to a client', () => {
   assert.equal(error.response.headers['content-length'], String(error.response.text().length));
 });
 
-test('a body that no SDK can read is worded anew, with the status and the advice kept', () => {
+test('a body that no SDK can read is reworded, with the status and the advice', () => {
   for (const body of ['', '<html>503</html>', '{"error":']) {
     const error = start(503, { headers: { ...headers, 'content-type': 'text/html', 'retry-after-ms': '10', 'x-should-retry': 'true' } });
     error.take(body);
@@ -117,7 +117,7 @@ test('an endless error body is stopped', () => {
   assert.equal(error.outcomes.length, 1);
 });
 
-test('an error body that stops in the middle is a timeout', () => {
+test('an error body that stops in the middle is a time-out', () => {
   const error = start(500, { timeouts: { idleMs: 100 } });
   error.reply.data(Buffer.from('{'));
   error.reply.check(error.advance(99));
@@ -127,7 +127,7 @@ test('an error body that stops in the middle is a timeout', () => {
   assert.equal(error.response.status, 504);
 });
 
-test('a client that leaves before the error has arrived pays nothing', () => {
+test('a client that disconnects before the error has arrived pays nothing', () => {
   const error = start(429);
   error.reply.data(Buffer.from('{'));
   error.reply.clientLeft();

@@ -9,7 +9,7 @@ import { UpstreamExchange } from './upstream-exchange.ts';
 
 const sse = (...events: readonly object[]): string => events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
 
-/** What a stream opens with, which says nothing yet, and the first event that does. */
+/** The opening of a stream without content, and its first event with content. */
 const streams: Readonly<Record<DialectId, { readonly opening: string; readonly content: string; readonly error: string }>> = {
   'anthropic-messages': {
     opening:
@@ -38,7 +38,7 @@ const streams: Readonly<Record<DialectId, { readonly opening: string; readonly c
   },
 };
 
-/** Tools that the vendor runs show the client that something happens: they are content. */
+/** Tools that the vendor runs are visible to the client, so they are content. */
 const toolsAtWork: Readonly<Partial<Record<DialectId, string>>> = {
   'anthropic-messages': sse({ type: 'content_block_start', index: 0, content_block: { type: 'server_tool_use', name: 'web_search' } }),
   'openai-responses': sse({ type: 'response.web_search_call.searching', item_id: 'w' }),
@@ -77,8 +77,8 @@ const cut = Object.assign(new Error('cut'), { code: 'ECONNRESET' });
 
 for (const [id, { opening, content, error }] of Object.entries(streams)) {
   const dialect = chatDialects[id as DialectId];
-  describe(`${dialect.title}: until the reply has said something, another attempt can follow`, () => {
-    test('opening frames are kept back, and go out before the first that says something', () => {
+  describe(`${dialect.title}: before the first content another attempt can follow`, () => {
+    test('opening frames are held, and pass before the first content', () => {
       const call = start({ dialect, framing: 'sse' });
       call.answer(200);
       call.data(opening);
@@ -87,7 +87,7 @@ for (const [id, { opening, content, error }] of Object.entries(streams)) {
       assert.equal(call.response.text(), opening + content);
     });
 
-    test('F66: a stream that breaks after its opening frames shows the client nothing', () => {
+    test('F66: a stream that fails after its opening frames shows the client nothing', () => {
       for (const broken of [
         (call: Started) => call.exchange.onResponseError(call.controller, cut),
         (call: Started) => call.exchange.onResponseEnd(),
@@ -116,7 +116,7 @@ for (const [id, { opening, content, error }] of Object.entries(streams)) {
       assert.equal(call.response.writableEnded, true);
     });
 
-    test('F41: after content nothing is handed over, whatever happens', () => {
+    test('F41: after content no call is handed over, whatever happens', () => {
       for (const broken of [
         (call: Started) => call.exchange.onResponseError(call.controller, cut),
         (call: Started) => call.exchange.onResponseEnd(),
@@ -134,7 +134,7 @@ for (const [id, { opening, content, error }] of Object.entries(streams)) {
     });
 
     const tool = toolsAtWork[id as DialectId];
-    test('a tool at work is content', { skip: tool === undefined && 'this dialect has no such event' }, () => {
+    test('a running tool is content', { skip: tool === undefined && 'this dialect has no such event' }, () => {
       const call = start({ dialect, framing: 'sse' });
       call.answer(200);
       call.data(opening + (tool ?? ''));
@@ -157,7 +157,7 @@ for (const [id, { opening, content, error }] of Object.entries(streams)) {
       }
     });
 
-    test('an answer for a better reason is worded in the dialect', () => {
+    test('an answer with a better reason is worded in the dialect', () => {
       const call = start({ dialect });
       call.answer(400, 'application/json');
       call.data('{"error":{"message":"no"}}');
@@ -169,10 +169,10 @@ for (const [id, { opening, content, error }] of Object.entries(streams)) {
   });
 }
 
-describe('an attempt without an answer', () => {
+describe('an attempt without an answer is offered', () => {
   const dialect = chatDialects['openai-chat'];
 
-  test('no connection, a closed one, silence, a page: each is offered and nothing is written', () => {
+  test('no connection, a closed one, silence, an HTML page: each is offered and nothing is written', () => {
     const failures: readonly (readonly [string, (call: Started) => void])[] = [
       [
         'upstream_unreachable',
@@ -199,7 +199,7 @@ describe('an attempt without an answer', () => {
     }
   });
 
-  test('heartbeats are no content: the call is offered, and an answer after all is an event of the stream', () => {
+  test('heartbeats are not content: the call is offered, and a later answer is an event of the stream', () => {
     const call = start({ dialect, framing: 'sse', timeouts: { heartbeatMs: 1000 } });
     call.answer(200);
     call.data(streams['openai-chat'].opening);
@@ -212,7 +212,7 @@ describe('an attempt without an answer', () => {
     assert.equal(call.response.writableEnded, true);
   });
 
-  test('a client that has left is nobody to hand over', () => {
+  test('a call without a client is not handed over', () => {
     const call = start({ dialect });
     call.response.close();
     assert.deepEqual(call.handedOver, []);

@@ -10,7 +10,7 @@ import { createFakeUpstream } from './testing/fake-exchange.ts';
 
 const client = { send: () => {}, close: () => Promise.resolve() };
 
-test('what belongs to one connection, to one origin or to the operator stays behind', () => {
+test('headers of one connection, of one origin or of the operator do not pass', () => {
   for (const vendor of Object.values(upstreamVendors)) {
     const upstream = createFakeUpstream({ vendor: vendor.id }, client);
     const passed = passReplyHeaders(
@@ -58,7 +58,7 @@ test('what belongs to one connection, to one origin or to the operator stays beh
   }
 });
 
-test('a list that is too generous still lets no cookie and no framing pass', () => {
+test('a list that is too wide still lets no cookie and no framing pass', () => {
   const upstream = { ...createFakeUpstream({}, client), passesReplyHeader: () => true };
   assert.deepEqual(
     passReplyHeaders(upstream, { 'set-cookie': ['a=1'], 'content-length': '1', 'x-a': undefined, 'x-b': ['1', '2'] }, 'req_1'),
@@ -69,7 +69,7 @@ test('a list that is too generous still lets no cookie and no framing pass', () 
   );
 });
 
-test('on a translated call only the listed headers pass, and nothing that describes the body or the connection', () => {
+test('on a translated call only listed headers pass, and none that describes the body or the connection', () => {
   const made = createFakeUpstream({ apiKey: 'sk-operator-secret' }, client);
   const headers = {
     'x-ratelimit-remaining-tokens': '5',

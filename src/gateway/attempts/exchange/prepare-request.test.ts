@@ -58,7 +58,7 @@ function prepare(options: Options = {}) {
 
 const headersOf = (options: Options): Readonly<Record<string, string>> => prepare(options)?.headers ?? {};
 
-/** What callers of the gateway authenticate with, and what belongs to one connection or one encoding. */
+/** Credentials of the gateway's callers, and headers of one connection or one encoding. */
 const ownHeaders = {
   authorization: 'Bearer sk-caller',
   'x-api-key': 'sk-caller',
@@ -76,8 +76,8 @@ const ownHeaders = {
   upgrade: 'h2c',
 };
 
-describe('headers', () => {
-  test('a plain client’s are few: identity encoding, JSON both ways', () => {
+describe('headers pass by rules', () => {
+  test('a plain client has few: identity encoding, JSON both ways', () => {
     const usual = { 'content-type': 'application/json', 'accept-encoding': 'identity' };
     assert.deepEqual(headersOf({ headers: { accept: '*/*', 'accept-encoding': 'gzip, br' } }), { ...usual, accept: 'application/json' });
     assert.equal(headersOf({ framing: 'sse' })['accept'], 'text/event-stream');
@@ -109,7 +109,7 @@ describe('headers', () => {
     assert.equal(passed['user-agent'], 'sdk/1');
   });
 
-  test('a translated call takes along what every vendor may see and what the operator names, and nothing of its own vendor', () => {
+  test('a translated call passes on what every vendor may see and what the operator lists, and nothing of its own vendor', () => {
     const made = createFakeUpstream({ vendor: 'openai-compatible' }, client);
     const upstream = { ...made, passesForeignHeader: compileHeaderList([...commonRequestHeaders, 'x-tenant']) };
     const headers = {
@@ -132,7 +132,7 @@ describe('headers', () => {
     assert.equal(written('openai-chat')['originator'], 'codex');
   });
 
-  test('a configured list that is too generous still passes no credential and no framing', () => {
+  test('a configured list that is too wide still passes no credential and no framing', () => {
     const letters = 'abcdefghijklmnopqrstuvwxyz'.split('').map((letter) => `${letter}*`);
     for (const forwardHeaders of [['x-*', 'content-*'], Object.keys(ownHeaders), letters]) {
       const passed = headersOf({ headers: { ...ownHeaders, 'x-tenant': 't' }, forwardHeaders: [...forwardHeaders, 'x-tenant'] });
@@ -140,7 +140,7 @@ describe('headers', () => {
     }
   });
 
-  test("the contract's neutral names become the vendor's, and what is sent under both names is joined once", () => {
+  test("neutral names become the vendor's, and values under both names are joined once", () => {
     const messages = { vendor: 'anthropic', dialect: 'anthropic-messages' } as const;
     assert.equal(headersOf({ ...messages, headers: { 'vendor-version': '2023-06-01' } })['anthropic-version'], '2023-06-01');
     const both = headersOf({
@@ -160,12 +160,12 @@ describe('headers', () => {
     assert.equal(alone['anthropic-beta'], 'a, b', 'what needs no joining stays as it was sent');
   });
 
-  test('neutral names go nowhere where the vendor has no such header', () => {
+  test('neutral names are dropped if the vendor has no such header', () => {
     assert.doesNotMatch(JSON.stringify(headersOf({ headers: { 'vendor-version': 'v', 'vendor-beta': 'b' } })), /"v"|"b"/);
   });
 });
 
-describe('address and body', () => {
+describe('the address and the body fit the target', () => {
   test('the path follows the base address', () => {
     assert.equal(prepare()?.path, '/v1/chat/completions');
     assert.equal(prepare({ basePath: '' })?.path, '/chat/completions');
@@ -178,7 +178,7 @@ describe('address and body', () => {
     assert.equal(prepare({ ...gemini, upstreamModel: 'up', framing: 'sse' })?.path, '/v1beta/models/up:streamGenerateContent?alt=sse');
   });
 
-  test('a route that the vendor has not', () => {
+  test('a route that the vendor does not have is undefined', () => {
     assert.equal(prepare({ operation: 'count-tokens' }), undefined);
     assert.equal(prepare({ dialect: 'anthropic-messages' }), undefined);
   });
@@ -193,7 +193,7 @@ describe('address and body', () => {
     assert.equal(prepare({ text, upstreamModel: 'up"x' })?.body?.toString(), text.replace('"model" : "m" ', '"model" : "up\\"x" '));
   });
 
-  test('usage is asked for where the server takes the question', () => {
+  test('usage is requested if the server accepts the option', () => {
     const text = '{"model":"m","messages":[],"stream":true}';
     assert.match(prepare({ text, framing: 'sse' })?.body?.toString() ?? '', /"stream_options":\{"include_usage":true\}/);
     assert.equal(prepare({ text, framing: 'sse', acceptsStreamOptions: false })?.body?.toString(), text);

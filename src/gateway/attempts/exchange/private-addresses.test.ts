@@ -63,7 +63,7 @@ const allowed = [
   'https://example.com/?next=http://127.0.0.1/',
 ];
 
-describe('media in private networks', () => {
+describe('media in private networks are refused', () => {
   for (const [param, bodyWith, dialect = 'openai-chat'] of places)
     test(`${param}: a private address is refused with the name of the field, a public one passes`, () => {
       for (const url of privateAddresses)

@@ -5,7 +5,7 @@ import { scrubBytes, scrubText } from './pass-headers.ts';
 
 const id = '6c4c3b6c-8f0e-4a52-9f3e-0123456789ab';
 
-test('what a vendor says of a failure shows no id of the account that all callers share', () => {
+test('an error of a vendor shows no id of the account that all callers share', () => {
   for (const [said, shown] of [
     [
       'Rate limit reached for gpt-4.1 in organization org-AbC123xyz0 on tokens per min (TPM): Limit 1, Used 1.',
@@ -25,14 +25,14 @@ test('what a vendor says of a failure shows no id of the account that all caller
   }
 });
 
-test('words that only look alike stay, and bytes without an id stay the same buffer', () => {
+test('similar words stay, and bytes without an id stay the same buffer', () => {
   const said = `teamwork of org-wide projects/7; request ${id}; organization chart ü`;
   assert.equal(scrubText(said, undefined), said);
   const bytes = Buffer.from(said);
   assert.equal(scrubBytes(bytes, 'sk-operator-secret'), bytes);
 });
 
-test('a key that is quoted is hidden, also in bytes', () => {
+test('a quoted key is hidden, also in bytes', () => {
   assert.equal(scrubText('bad key sk-operator-secret', 'sk-operator-secret'), 'bad key [redacted]');
   assert.equal(scrubBytes(Buffer.from('bad key sk-operator-secret'), 'sk-operator-secret').toString(), 'bad key [redacted]');
 });

@@ -36,8 +36,8 @@ const stopReason = event({ type: 'message_delta', delta: { stop_reason: 'end_tur
 const closing = event({ type: 'message_stop' });
 const broken = new GatewayError('upstream_connection_error', 'it broke');
 
-describe('a stream that completes', () => {
-  test('bytes out are bytes in, whatever the chunks are', () => {
+describe('a stream that completes is passed on', () => {
+  test('bytes out are bytes in, at any chunk size', () => {
     const body = Buffer.from(opening + delta('grüße 🌊') + stopReason + closing);
     for (const size of [1, 2, 7, 64, body.length]) {
       const stream = start();
@@ -51,7 +51,7 @@ describe('a stream that completes', () => {
     }
   });
 
-  test('settles before the bytes of its end are handed on', () => {
+  test('the call is settled before the last bytes are passed on', () => {
     const stream = start();
     stream.send(opening + delta('hi'));
     stream.send(stopReason + closing);
@@ -62,7 +62,7 @@ describe('a stream that completes', () => {
     );
   });
 
-  test('head-without-bytes: nothing is sent until the first whole event that says something is there', () => {
+  test('head-without-bytes: nothing is sent before the first whole event with content', () => {
     const stream = start();
     stream.send(opening);
     const first = delta('hi');
@@ -74,7 +74,7 @@ describe('a stream that completes', () => {
     assert.equal(stream.response.text(), opening + first);
   });
 
-  test('an unterminated last event counts when it is the dialect’s end', () => {
+  test('an unterminated last event counts if it is the dialect’s end', () => {
     const stream = start();
     stream.send(opening + delta('hi') + stopReason + closing.slice(0, -2));
     stream.reply.end();
@@ -82,7 +82,7 @@ describe('a stream that completes', () => {
     assert.equal(stream.response.text(), opening + delta('hi') + stopReason + closing);
   });
 
-  test('an unterminated last event that is not the end is not passed on, and the stream is cut', () => {
+  test('an unterminated last event that is not the end is dropped, and the stream is cut', () => {
     const stream = start();
     stream.send(opening + delta('hi') + delta('half').slice(0, -1));
     stream.reply.end();
@@ -94,7 +94,7 @@ describe('a stream that completes', () => {
     assert.match(stream.response.text(), /\n\nevent: error\ndata: .*terminated early.*\n\n$/);
   });
 
-  test('blank bytes after the end go on too', () => {
+  test('blank bytes after the end also pass', () => {
     const stream = start();
     stream.send(`${opening}${delta('hi')}${stopReason}${closing}\r`);
     stream.reply.end();
@@ -115,7 +115,7 @@ describe('a stream that completes', () => {
     );
   });
 
-  test('client-leaves-after-the-end changes nothing', () => {
+  test('client-leaves-after-the-end: a late disconnect changes nothing', () => {
     const stream = start();
     stream.send(opening + delta('hi') + stopReason + closing);
     stream.reply.clientLeft();
@@ -126,8 +126,8 @@ describe('a stream that completes', () => {
   });
 });
 
-describe('a stream that breaks', () => {
-  test('after content it is cut, charged for what was delivered, and ends with the dialect’s error event at an event boundary', () => {
+describe('a stream that fails ends with an error', () => {
+  test('after content it is cut, charged for the delivered part, and ends with the dialect’s error event at an event boundary', () => {
     const stream = start();
     stream.send(opening + delta('hello') + delta('never whole').slice(0, 20));
     stream.reply.fail(broken);
@@ -141,7 +141,7 @@ describe('a stream that breaks', () => {
     assert.deepEqual(stream.happened.slice(-3), ['settled cut', 'bytes', 'end']);
   });
 
-  test('before content it is still an HTTP status, even where the reply had been opened', () => {
+  test('before content it is still an HTTP status, even after the opening', () => {
     const stream = start();
     stream.send(opening);
     stream.reply.fail(broken);
@@ -163,7 +163,7 @@ describe('a stream that breaks', () => {
     );
   });
 
-  test('a frame larger than the limit stops the upstream and the stream', () => {
+  test('a frame beyond the limit stops the upstream and the stream', () => {
     const stream = start({ limits: { eventBytesMax: 256 } });
     stream.send(opening + delta('hi'));
     stream.send(delta('x'.repeat(300)));
@@ -174,7 +174,7 @@ describe('a stream that breaks', () => {
     assert.equal(stream.response.writableEnded, true);
   });
 
-  test('it settles once, whatever comes after', () => {
+  test('it settles once, whatever follows', () => {
     const stream = start();
     stream.send(opening + delta('hi'));
     stream.reply.clientLeft();
@@ -187,7 +187,7 @@ describe('a stream that breaks', () => {
     assert.equal(stream.outcomes[0]?.report?.usageReport?.usage.inputTokens, 7);
   });
 
-  test('events that cannot be read pass on and are logged once, with their number and not their content', () => {
+  test('malformed events pass and are logged once, with their number and without their content', () => {
     const stream = start();
     stream.send(`${opening}data: {secret\n\n${delta('hi')}data: {secret\n\n${stopReason}${closing}`);
     stream.reply.end();
@@ -198,8 +198,8 @@ describe('a stream that breaks', () => {
   });
 });
 
-describe('waiting', () => {
-  test('a full client buffer pauses the upstream once, and its emptying resumes it', () => {
+describe('a stream waits for its client', () => {
+  test('a full client buffer pauses the upstream once, and the next drain resumes it', () => {
     const stream = start();
     stream.response.isFull = true;
     stream.send(opening);
@@ -219,7 +219,7 @@ describe('waiting', () => {
     assert.equal(stream.controller.paused, true, 'it pauses again');
   });
 
-  test('while paused, silence is not the upstream’s fault and no heartbeat piles up', () => {
+  test('while paused, silence is not the upstream’s fault and no heartbeats accumulate', () => {
     const stream = start({ timeouts: { idleMs: 100, heartbeatMs: 50, stalledReaderMs: 10_000 } });
     stream.response.isFull = true;
     stream.send(opening + delta('hi'));
@@ -233,7 +233,7 @@ describe('waiting', () => {
     assert.equal(stream.outcomes[0]?.error?.code, 'upstream_timeout');
   });
 
-  test('stalled-reader: a client that reads nothing is given up and charged for what it got', () => {
+  test('stalled-reader: a client that reads nothing is disconnected and charged for the delivered part', () => {
     const stream = start({ timeouts: { stalledReaderMs: 1000 } });
     stream.response.isFull = true;
     stream.send(opening + delta('hi'));
@@ -246,7 +246,7 @@ describe('waiting', () => {
     assert.equal(stream.outcomes.length, 1);
   });
 
-  test('a silent upstream is a timeout that says how long was waited', () => {
+  test('a silent upstream is a time-out that names the length of the wait', () => {
     const stream = start({ timeouts: { idleMs: 2000 } });
     stream.send(opening + delta('hi'));
     stream.check(1999);
@@ -257,7 +257,7 @@ describe('waiting', () => {
     assert.match(stream.response.text(), /no event of the stream within 2 s \(timeout\)/);
   });
 
-  test('a stream that is silent before its first event gets its head with the heartbeat', () => {
+  test('a stream that is silent before its first event sends its head with the heartbeat', () => {
     const stream = start({ timeouts: { heartbeatMs: 100 } });
     stream.check(99);
     assert.equal(stream.response.headersSent, false);
@@ -270,7 +270,7 @@ describe('waiting', () => {
     assert.equal(stream.response.chunks.length, 2);
   });
 
-  test('an error after a heartbeat is an event, because the status is gone', () => {
+  test('an error after a heartbeat is an event, because the status was sent', () => {
     const stream = start({ timeouts: { heartbeatMs: 100 } });
     stream.check(100);
     stream.reply.fail(broken);
@@ -279,7 +279,7 @@ describe('waiting', () => {
     assert.equal(stream.outcomes[0]?.end, 'failed');
   });
 
-  test('events put a heartbeat off, hidden ones do not, and after the end there is none', () => {
+  test('events delay a heartbeat, hidden ones do not, and after the end there is none', () => {
     const usage = 'data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}\n\n';
     const text = 'data: {"choices":[{"index":0,"delta":{"content":"hi"}}]}\n\n';
     const stream = start({ dialect: chat, timeouts: { heartbeatMs: 100 } });
@@ -295,7 +295,7 @@ describe('waiting', () => {
     assert.equal(stream.response.text(), `${text}: keep-alive\n\ndata: [DONE]\n\n`);
   });
 
-  test('the heartbeat of an array is white space, wherever it falls', () => {
+  test('the heartbeat of an array is white space, at any position', () => {
     const chunk = (text: string, end = ''): string => `{"candidates":[{"index":0,"content":{"parts":[{"text":"${text}"}]}${end}}]}`;
     const stream = start({ dialect: gemini, framing: 'json-array', timeouts: { heartbeatMs: 100 } });
     stream.check(100);
@@ -307,7 +307,7 @@ describe('waiting', () => {
     assert.equal(stream.outcomes[0]?.end, 'finished');
   });
 
-  test('the journal hears of a running stream now and then, not of every event', () => {
+  test('the journal records progress now and then, not at every event', () => {
     const stream = start();
     stream.send(opening + delta('a'));
     const before = stream.happened.filter((step) => step === 'progress').length;
@@ -319,11 +319,11 @@ describe('waiting', () => {
   });
 });
 
-describe('what the tap decides', () => {
+describe('the tap decides which events pass', () => {
   const text = 'data: {"choices":[{"index":0,"delta":{"content":"hi"},"finish_reason":"stop"}]}\n\n';
   const usage = 'data: {"choices":[],"usage":{"prompt_tokens":5,"completion_tokens":2,"total_tokens":7}}\n\n';
 
-  test('a usage event the client did not ask for is hidden, and billed', () => {
+  test('a usage event that the client did not request is hidden, and billed', () => {
     const stream = start({ dialect: chat, body: { stream: true } });
     stream.send(`${text}${usage}data: [DONE]\n\n`);
     stream.reply.end();
@@ -331,14 +331,14 @@ describe('what the tap decides', () => {
     assert.deepEqual(stream.outcomes[0]?.report?.usageReport?.usage, { inputTokens: 5, outputTokens: 2 });
   });
 
-  test('one the client asked for is passed on', () => {
+  test('a requested usage event passes', () => {
     const stream = start({ dialect: chat, body: { stream: true, stream_options: { include_usage: true } } });
     stream.send(`${text}${usage}data: [DONE]\n\n`);
     stream.reply.end();
     assert.equal(stream.response.text(), `${text}${usage}data: [DONE]\n\n`);
   });
 
-  test('a chunk of nothing but hidden events writes nothing and no head', () => {
+  test('a chunk of only hidden events writes nothing, not even the head', () => {
     const stream = start({ dialect: chat });
     stream.send(usage);
     assert.equal(stream.response.headersSent, false);
@@ -356,7 +356,7 @@ describe('what the tap decides', () => {
     assert.deepEqual(stream.happened.slice(-2), ['settled finished', 'end']);
   });
 
-  test('heartbeat-after-finish: the last event of a dialect without an end mark is the vendor’s, because clients read their usage there', () => {
+  test('heartbeat-after-finish: a dialect without an end mark ends with the vendor’s event, where clients read their usage', () => {
     const stream = start({ dialect: gemini, timeouts: { heartbeatMs: 100 } });
     const last =
       'data: {"candidates":[{"index":0,"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}],"usageMetadata":{"promptTokenCount":4}}\r\n\r\n';
@@ -366,7 +366,7 @@ describe('what the tap decides', () => {
     assert.equal(stream.response.text(), last);
   });
 
-  test('a dialect without an end mark that breaks after its finish has delivered all the same', () => {
+  test('a dialect without an end mark that fails after its finish has delivered the reply', () => {
     const stream = start({ dialect: gemini });
     const whole = 'data: {"candidates":[{"index":0,"content":{"parts":[{"text":"hi"}]},"finishReason":"STOP"}]}\r\n\r\n';
     stream.send(whole);
@@ -375,7 +375,7 @@ describe('what the tap decides', () => {
     assert.equal(stream.outcomes[0]?.end, 'finished');
   });
 
-  test('an array that breaks after its first element stays a JSON array with the error in it', () => {
+  test('an array that fails after its first element stays a JSON array with the error in it', () => {
     const stream = start({ dialect: gemini, framing: 'json-array' });
     stream.send('[{"candidates":[{"index":0,"content":{"parts":[{"text":"hi"}]}}]}');
     stream.send(',\n{"candidates":[{"ind');

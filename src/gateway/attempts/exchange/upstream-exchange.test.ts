@@ -34,8 +34,8 @@ function start(options: Partial<FakeExchangeOptions> = {}) {
 
 const sse = { 'content-type': 'text/event-stream; charset=utf-8' };
 
-describe('a call that is answered', () => {
-  test('a whole reply: the answer is noted before anything of it goes on', () => {
+describe('a call that is answered is passed on', () => {
+  test('the answer is in the books before any of a whole reply is passed on', () => {
     const call = start();
     call.begin();
     call.answer(200, { 'content-type': 'application/json', 'x-request-id': 'up_1', 'set-cookie': ['a=1'] });
@@ -48,7 +48,7 @@ describe('a call that is answered', () => {
     assert.equal(call.response.headers['set-cookie'], undefined);
   });
 
-  test('a stream', () => {
+  test('a stream passes event by event', () => {
     const call = start({ framing: 'sse' });
     call.begin();
     call.answer(200, sse);
@@ -60,7 +60,7 @@ describe('a call that is answered', () => {
     assert.equal(call.outcomes[0]?.end, 'finished');
   });
 
-  test('stream-asked-whole-answered: JSON or a page is no stream, an unlabelled body is', () => {
+  test('stream-asked-whole-answered: JSON or HTML is not a stream, an unlabelled body is', () => {
     for (const [type, isStream] of [
       ['application/json', false],
       ['text/html', false],
@@ -97,7 +97,7 @@ describe('a call that is answered', () => {
     assert.doesNotMatch(JSON.stringify(call.response.headers) + call.response.text(), /169\.254/);
   });
 
-  test('a compressed reply, which nobody asked for, is refused and its upstream stopped', () => {
+  test('a compressed reply, which was not requested, is refused and its upstream stopped', () => {
     for (const framing of [undefined, 'sse'] as const) {
       const call = start({ framing });
       call.begin();
@@ -133,7 +133,7 @@ describe('a call that is answered', () => {
     );
   });
 
-  test('early hints before a broken connection are no reply', () => {
+  test('early hints before a closed connection are not a reply', () => {
     const call = start();
     call.begin();
     call.answer(103, {});
@@ -142,8 +142,8 @@ describe('a call that is answered', () => {
   });
 });
 
-describe('a client that leaves', () => {
-  test('before the connection to the upstream exists: the request is never sent', () => {
+describe('a client that disconnects ends its call', () => {
+  test('before the connection to the upstream exists the request is never sent', () => {
     const call = start();
     call.response.close();
     assert.deepEqual(call.outcomes, [{ end: 'failed', complete: false }]);
@@ -153,7 +153,7 @@ describe('a client that leaves', () => {
     assert.equal(call.outcomes.length, 1);
   });
 
-  test('before the answer: the upstream is stopped and nothing is charged', () => {
+  test('before the answer the upstream is stopped and nothing is charged', () => {
     const call = start();
     call.begin();
     call.response.close();
@@ -164,7 +164,7 @@ describe('a client that leaves', () => {
     );
   });
 
-  test('in the middle of a stream: charged for what was delivered', () => {
+  test('in the middle of a stream the delivered part is charged', () => {
     const call = start({ framing: 'sse' });
     call.begin();
     call.answer(200, sse);
@@ -177,7 +177,7 @@ describe('a client that leaves', () => {
     );
   });
 
-  test('after the last bytes were handed over: the call stays finished', () => {
+  test('after the last bytes the call stays finished', () => {
     const call = start();
     call.begin();
     call.answer();
@@ -192,7 +192,7 @@ describe('a client that leaves', () => {
     assert.equal(call.controller.aborted, false, 'the connection is good for the next call');
   });
 
-  test('late-upstream-events change nothing any more', () => {
+  test('late-upstream-events: late events change nothing', () => {
     const call = start({ framing: 'sse' });
     call.begin();
     call.response.close();
@@ -207,8 +207,8 @@ describe('a client that leaves', () => {
   });
 });
 
-describe('an upstream that fails', () => {
-  test('before it answers: a status, and nothing is charged', () => {
+describe('an upstream that fails ends its call', () => {
+  test('a failure before the answer is a status, and nothing is charged', () => {
     const call = start();
     call.breakOff('ECONNREFUSED');
     assert.equal(call.response.status, 503);
@@ -220,7 +220,7 @@ describe('an upstream that fails', () => {
     );
   });
 
-  test('in the middle of a stream: cut, and said so', () => {
+  test('a failure in the middle of a stream cuts it, and an error says so', () => {
     const call = start({ framing: 'sse' });
     call.begin();
     call.answer(200, sse);
@@ -232,7 +232,7 @@ describe('an upstream that fails', () => {
     assert.equal(call.outcomes.length, 1);
   });
 
-  test('it never answers: the wait for the status line ends', () => {
+  test('the wait for the status line ends', () => {
     const call = start({ timeouts: { firstByteMs: 100 } });
     call.begin();
     call.check(99);
@@ -251,7 +251,7 @@ describe('an upstream that fails', () => {
     assert.equal(call.controller.aborted, true);
   });
 
-  test('a reply that trickles forever is ended by the limit on the whole call', () => {
+  test('the limit on the whole call ends a reply that never ends', () => {
     const call = start({ framing: 'sse', timeouts: { totalMs: 1000, idleMs: 400 } });
     call.begin();
     call.answer(200, sse);
@@ -267,7 +267,7 @@ describe('an upstream that fails', () => {
   });
 });
 
-describe('a client that does not read the end of its reply', () => {
+describe('a client that does not read the end of its reply is limited', () => {
   const ended = () => {
     const call = start({ timeouts: { stalledReaderMs: 1000 } });
     call.begin();
@@ -277,7 +277,7 @@ describe('a client that does not read the end of its reply', () => {
     return call;
   };
 
-  test('is given up when it has taken nothing for as long as a reader may stall', () => {
+  test('it is disconnected when it has read nothing for the stall limit', () => {
     const call = ended();
     call.check(100);
     call.check(100);
@@ -292,7 +292,7 @@ describe('a client that does not read the end of its reply', () => {
     );
   });
 
-  test('one that has taken all is not limited', () => {
+  test('a client that has read everything is not limited', () => {
     const call = ended();
     call.response.writableFinished = true;
     call.check(1_000_000);
@@ -300,8 +300,8 @@ describe('a client that does not read the end of its reply', () => {
   });
 });
 
-describe('the gateway itself', () => {
-  test('a shutdown ends a stream with its error event, and a call without answer with a status', () => {
+describe('the gateway itself can end a call', () => {
+  test('a shutdown ends a stream with its error event, and a call without an answer with a status', () => {
     const bye = new GatewayError('shutting_down', 'bye', { retryAfterSeconds: 1 });
     const stream = start({ framing: 'sse' });
     stream.begin();
@@ -321,7 +321,7 @@ describe('the gateway itself', () => {
     }
   });
 
-  test('a defect while reading a reply ends that call alone, and is logged', () => {
+  test('a bug while a reply is read ends only that call, and is logged', () => {
     const defect = (): never => {
       throw new TypeError('defect');
     };

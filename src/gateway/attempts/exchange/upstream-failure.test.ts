@@ -10,7 +10,7 @@ const { target } = createFakeExchange({ dialect: chatDialects['openai-chat'] }).
 const failure = (code: string, headersArrived = false) =>
   describeUpstreamFailure(Object.assign(new Error('connect to 10.0.0.7:443'), { code }), target, headersArrived);
 
-test('an upstream that cannot be reached is a 503 worth another try', () => {
+test('an unreachable upstream is a 503 that clients may retry', () => {
   for (const code of ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED']) {
     const error = failure(code);
     assert.deepEqual([error.code, error.status, error.retryAfterSeconds], ['upstream_unreachable', 503, 1], code);
@@ -18,12 +18,12 @@ test('an upstream that cannot be reached is a 503 worth another try', () => {
   }
 });
 
-test('bytes that are no HTTP are the upstream’s fault', () => {
+test('bytes that are not HTTP are the upstream’s fault', () => {
   const { code, status } = failure('INVALID_HTTP_REPLY');
   assert.deepEqual([code, status], ['upstream_invalid_reply', 502]);
 });
 
-test('a broken connection says whether a reply had begun, in words that clients retry on', () => {
+test('a closed connection says whether a reply had begun, in words that clients retry on', () => {
   for (const code of ['ECONNRESET', 'CONNECTION_CLOSED', '']) {
     assert.match(failure(code).message, /^Upstream connection error: .*before a reply came/);
     assert.match(failure(code, true).message, /^Upstream connection error: .*terminated early/);
@@ -39,14 +39,14 @@ test('no address and no name of an upstream reaches the client', () => {
   assert.doesNotMatch(streamCut(target).message, /\bone\b/);
 });
 
-test('an error that is already worded stays, and one that is no error object does no harm', () => {
+test('a worded error stays, and a thrown value that is not an error does no harm', () => {
   const worded = new GatewayError('shutting_down', 'bye');
   assert.equal(describeUpstreamFailure(worded, target, true), worded);
   for (const thrown of [undefined, null, 'text', 7, { code: 7 }])
     assert.equal(describeUpstreamFailure(thrown, target, false).code, 'upstream_connection_error');
 });
 
-test('a timeout names what was waited for, in seconds or below one in milliseconds', () => {
+test('a time-out names what the gateway waited for, in seconds or, below one, in milliseconds', () => {
   assert.match(upstreamTimeout(target, 'reply', 600_000).message, /no reply within 600 s \(timeout\)/);
   assert.match(upstreamTimeout(target, 'reply', 250).message, /no reply within 250 ms/);
   assert.equal(upstreamTimeout(target, 'reply', 250).status, 504);

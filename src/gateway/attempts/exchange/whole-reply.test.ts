@@ -59,7 +59,7 @@ for (const [hazard, body, type] of [
   });
 }
 
-test('error-inside-a-200 becomes an error, with the status it names for itself', () => {
+test('error-inside-a-200: the answer is an error with the status that it names', () => {
   const whole = start({ dialect: gemini });
   whole.take('{"error":{"code":429,"message":"quota","status":"RESOURCE_EXHAUSTED"}}');
   assert.equal(whole.response.status, 429);
@@ -68,7 +68,7 @@ test('error-inside-a-200 becomes an error, with the status it names for itself',
   assert.equal(whole.outcomes[0].error?.code, 'upstream_rate_limited');
 });
 
-test('a whole reply to a call that asked for a stream is no reply, but an error in it is told', () => {
+test('a whole reply to a stream request is invalid, but an error in it is passed on', () => {
   const whole = start({ dialect: chat, framing: 'sse', expected: false });
   whole.take('{"id":"x","object":"chat.completion","choices":[]}');
   assert.equal(whole.response.status, 502);
@@ -81,7 +81,7 @@ test('a whole reply to a call that asked for a stream is no reply, but an error 
   );
 });
 
-test('a JSON value that is no object harms nobody', () => {
+test('a JSON value that is not an object does no harm', () => {
   for (const [id, dialect] of Object.entries(chatDialects)) {
     for (const body of [
       '3',
@@ -110,7 +110,7 @@ test('a reply larger than the limit stops the upstream at once', () => {
   assert.equal(whole.outcomes.length, 1);
 });
 
-test('silence in the middle of a body is a timeout; bytes put it off', () => {
+test('silence in the middle of a body is a time-out; bytes delay it', () => {
   const whole = start({ timeouts: { idleMs: 100 } });
   whole.reply.check(whole.advance(99));
   whole.reply.data(Buffer.from('{'));
@@ -122,7 +122,7 @@ test('silence in the middle of a body is a timeout; bytes put it off', () => {
   assert.equal(whole.outcomes[0]?.error?.code, 'upstream_timeout');
 });
 
-test('client-leaves-mid-reply: the upstream is stopped and the call is the client’s', () => {
+test('client-leaves-mid-reply: the upstream is stopped and the client ended the call', () => {
   const whole = start();
   whole.reply.data(Buffer.from(good.slice(0, 20)));
   whole.reply.clientLeft();
@@ -130,7 +130,7 @@ test('client-leaves-mid-reply: the upstream is stopped and the call is the clien
   assert.deepEqual(whole.outcomes, [{ end: 'client-left', complete: false }]);
 });
 
-test('a connection that breaks in the body is still an HTTP status', () => {
+test('a connection that is closed in the body is still an HTTP status', () => {
   const whole = start();
   whole.reply.data(Buffer.from(good.slice(0, 20)));
   whole.reply.fail(new GatewayError('upstream_connection_error', 'it broke'));

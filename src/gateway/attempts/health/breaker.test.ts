@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { answered, badKey, failed, limited, setUpHealth, unknown } from './testing/fake-health.ts';
 
-/** A target that was taken out by five failures. */
+/** A target with an outage after five failures. */
 function setUpOut() {
   const setUp = setUpHealth();
   const target = setUp.of();
@@ -11,8 +11,8 @@ function setUpOut() {
   return { ...setUp, target };
 }
 
-describe('what takes a target out', () => {
-  test('five failures in a row, and not four', () => {
+describe('these failures begin an outage', () => {
+  test('five failures in a row do, and four do not', () => {
     const { of, attempt, see } = setUpHealth();
     for (let times = 0; times < 4; times += 1) attempt(of(), failed);
     assert.equal(see(of()), 'healthy');
@@ -20,7 +20,7 @@ describe('what takes a target out', () => {
     assert.equal(see(of()), 'failing 5000');
   });
 
-  test('a row is broken by a success, by nothing else', () => {
+  test('only a success ends a streak', () => {
     const { of, attempt, see } = setUpHealth();
     for (let times = 0; times < 4; times += 1) attempt(of(), failed);
     attempt(of(), answered);
@@ -31,7 +31,7 @@ describe('what takes a target out', () => {
     assert.equal(see(of()), 'failing 5000', 'a client that leaves says nothing');
   });
 
-  test('half of twenty attempts within half a minute, however they are mixed', () => {
+  test('half of twenty attempts within half a minute do, in any order', () => {
     const { of, attempt, see } = setUpHealth();
     for (let pairs = 0; pairs < 9; pairs += 1) {
       attempt(of(), answered);
@@ -43,7 +43,7 @@ describe('what takes a target out', () => {
     assert.equal(see(of()), 'failing 5000');
   });
 
-  test('fewer than half leave it in, for ever', () => {
+  test('fewer than half never do', () => {
     const { of, attempt, see, advance } = setUpHealth();
     for (let rounds = 0; rounds < 2000; rounds += 1) {
       for (const verdict of [answered, failed, answered, failed, answered]) attempt(of(), verdict);
@@ -52,7 +52,7 @@ describe('what takes a target out', () => {
     }
   });
 
-  test('what is older than half a minute does not count', () => {
+  test('attempts older than half a minute do not count', () => {
     const { of, attempt, see, advance } = setUpHealth();
     for (let times = 0; times < 12; times += 1) attempt(of(), times % 4 === 0 ? answered : failed);
     advance(30_001);
@@ -60,11 +60,11 @@ describe('what takes a target out', () => {
     assert.equal(see(of()), 'healthy');
   });
 
-  test('failures that take longer than the window to be known', () => {
+  test('failures that take longer than the window still count', () => {
     const { of, lines, advance } = setUpHealth();
     const waiting: { end: (verdict: typeof failed) => void }[] = [];
     for (let seconds = 0; seconds < 200; seconds += 1) {
-      // Every other attempt hangs for a minute, those between are answered at once.
+      // Every other attempt hangs for a minute, the others are answered at once.
       waiting.push(of().begin());
       of().begin().end(answered);
       if (seconds >= 60) waiting[seconds - 60]?.end(failed);
@@ -73,7 +73,7 @@ describe('what takes a target out', () => {
     assert.ok(lines.includes('warn: upstream outage began'));
   });
 
-  test('half of those that say something: clients who leave do not thin it out', () => {
+  test('half of the attempts with a result do: disconnects of clients do not dilute them', () => {
     const { of, attempt, see } = setUpHealth();
     for (let pairs = 0; pairs < 10; pairs += 1) {
       attempt(of(), answered);
@@ -83,7 +83,7 @@ describe('what takes a target out', () => {
     assert.equal(see(of()), 'failing 5000');
   });
 
-  test('failures of attempts that are older than a success are no row', () => {
+  test('failures of attempts older than a success are not a streak', () => {
     const { of, attempt, see } = setUpHealth();
     const older = Array.from({ length: 9 }, () => of().begin());
     attempt(of(), answered);
@@ -91,7 +91,7 @@ describe('what takes a target out', () => {
     assert.equal(see(of()), 'healthy');
   });
 
-  test('streams that always break off after their first content', () => {
+  test('streams that always fail after their first content do', () => {
     const { of, see } = setUpHealth();
     for (let times = 0; times < 5; times += 1) {
       const ticket = of().begin();
@@ -102,7 +102,7 @@ describe('what takes a target out', () => {
     assert.equal(see(of()), 'failing 5000');
   });
 
-  test('long streams that end well do not hide that nothing new succeeds', () => {
+  test('long streams that end well do not hide that no new call succeeds', () => {
     const { of, see, attempt } = setUpHealth();
     const streams = Array.from({ length: 10 }, () => of().begin());
     for (const stream of streams) stream.contentArrived();
@@ -113,7 +113,7 @@ describe('what takes a target out', () => {
     assert.equal(see(of()), 'failing 5000');
   });
 
-  test('a few fast failures among many slow successes are no row', () => {
+  test('a few fast failures among many slow successes are not a streak', () => {
     const { of, see, attempt, advance } = setUpHealth();
     const slow = Array.from({ length: 10 }, () => of().begin());
     for (let seconds = 0; seconds < 300; seconds += 1) {
@@ -126,8 +126,8 @@ describe('what takes a target out', () => {
   });
 });
 
-describe('the way back', () => {
-  test('the time out doubles with each probe that fails, to thirty seconds and no more', () => {
+describe('probes end an outage', () => {
+  test('the outage doubles with each failed probe, up to thirty seconds', () => {
     const { target, advance, attempt, see } = setUpOut();
     for (const outMs of [5000, 10_000, 20_000, 30_000, 30_000, 30_000]) {
       assert.equal(see(target), `failing ${outMs}`);
@@ -139,7 +139,7 @@ describe('the way back', () => {
     }
   });
 
-  test('chance moves each time by a fifth at most', () => {
+  test('random varies each duration by a fifth at most', () => {
     for (const [chance, outMs] of [
       [0, 4000],
       [0.999_999, 6000],
@@ -150,7 +150,7 @@ describe('the way back', () => {
     }
   });
 
-  test('one probe at a time; its success ends it, and nothing of the past counts', () => {
+  test('one probe runs at a time; its success ends the outage, and nothing of the past counts', () => {
     const { target, advance, see, attempt, lines } = setUpOut();
     advance(5000);
     const probe = target.begin();
@@ -163,7 +163,7 @@ describe('the way back', () => {
     assert.deepEqual(lines, ['warn: upstream outage began', 'info: upstream outage ended']);
   });
 
-  test('the first content of a stream ends it: its end may be minutes away', () => {
+  test('the first content of a stream ends the outage: its end may be minutes away', () => {
     const { target, advance, see } = setUpOut();
     advance(5000);
     const probe = target.begin();
@@ -175,14 +175,14 @@ describe('the way back', () => {
     assert.equal(see(target), 'healthy');
   });
 
-  test('a probe whose client leaves decides nothing, and another may go at once', () => {
+  test('a probe whose client disconnects decides nothing, and another may follow at once', () => {
     const { target, advance, see } = setUpOut();
     advance(5000);
     target.begin().end(unknown);
     assert.equal(see(target), 'probe');
   });
 
-  test('a probe that hangs holds up the next for half a minute, and is not believed when it fails after that', () => {
+  test('a probe that hangs delays the next for half a minute, and its later failure is ignored', () => {
     const { target, advance, see } = setUpOut();
     advance(5000);
     const hanging = target.begin();
@@ -198,7 +198,7 @@ describe('the way back', () => {
     assert.equal(see(target), 'healthy');
   });
 
-  test('a hanging probe that succeeds after all is believed', () => {
+  test('a hanging probe that succeeds ends the outage', () => {
     const { target, advance, see } = setUpOut();
     advance(5000);
     const hanging = target.begin();
@@ -223,7 +223,7 @@ describe('the way back', () => {
     });
   }
 
-  test('attempts from before the failure neither lengthen it nor end it', () => {
+  test('attempts from before the failure neither lengthen the outage nor end it', () => {
     const { of, attempt, see } = setUpHealth();
     const before = Array.from({ length: 10 }, () => of().begin());
     for (let times = 0; times < 5; times += 1) attempt(of(), failed);
@@ -231,7 +231,7 @@ describe('the way back', () => {
     assert.equal(see(of()), 'failing 5000');
   });
 
-  test('attempts from before the recovery do not take it out again when they time out', () => {
+  test('attempts from before the recovery do not begin another outage when they time out', () => {
     const { target, advance, attempt, see, of } = setUpOut();
     const hanging = Array.from({ length: 50 }, () => of().begin());
     advance(5000);
@@ -240,7 +240,7 @@ describe('the way back', () => {
     assert.equal(see(target), 'healthy');
   });
 
-  test('the failures that took it out are forgotten with its recovery', () => {
+  test('the failures that began an outage are forgotten at its end', () => {
     const { of, attempt, see, advance } = setUpHealth();
     for (let pairs = 0; pairs < 10; pairs += 1) {
       attempt(of(), answered);
@@ -252,7 +252,7 @@ describe('the way back', () => {
     assert.equal(see(of()), 'healthy');
   });
 
-  test('one that fails again within a minute is left alone for longer, later from the start', () => {
+  test('a target that fails again within a minute is out for longer, and later starts from the first duration', () => {
     const { target, advance, attempt, see } = setUpOut();
     advance(5000);
     attempt(target, answered);

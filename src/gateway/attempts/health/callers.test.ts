@@ -6,10 +6,10 @@ import { answered, badModel, failed, setUpHealth, silent, unreachable } from './
 import type { HealthQuery, AttemptVerdict } from './health.ts';
 
 let calls = 0;
-/** A call of a caller: with a request of its own, unless that is given. */
+/** A call of a caller, with a request of its own by default. */
 const callOf = (caller: string, request = `request ${(calls += 1)}`): HealthQuery => ({ caller, digest: () => request, countedAt: [] });
 
-/** Lets so many calls fail. */
+/** Lets this many calls fail. */
 function failTimes(setUp: ReturnType<typeof setUpHealth>, times: number, caller: string, verdict: AttemptVerdict = failed): void {
   for (let done = 0; done < times; done += 1) setUp.attempt(setUp.of(), verdict, callOf(caller));
 }
@@ -20,7 +20,7 @@ describe('one caller never takes a model from another', () => {
     ['requests that it never answers', silent, 'failing'],
     ['requests that it refuses', badModel, 'rejected'],
   ] as const) {
-    test(`${name}, a thousand of them: it is out for their caller and for nobody else`, () => {
+    test(`${name}, a thousand of them: the target is out for their caller only`, () => {
       const setUp = setUpHealth();
       failTimes(setUp, 1000, 'poisoner', verdict);
       assert.match(setUp.see(setUp.of(), 'poisoner'), new RegExp(`^${state}`));
@@ -28,7 +28,7 @@ describe('one caller never takes a model from another', () => {
     });
   }
 
-  test('also between the good calls of others, at any share', () => {
+  test('the same holds between successful calls of others, at any share', () => {
     const setUp = setUpHealth();
     const { of, see, attempt, advance } = setUp;
     for (let rounds = 0; rounds < 500; rounds += 1) {
@@ -39,14 +39,14 @@ describe('one caller never takes a model from another', () => {
     }
   });
 
-  test('the first call of another that is answered ends it for its caller too', () => {
+  test('the first answered call of another caller also ends the outage', () => {
     const setUp = setUpHealth();
     failTimes(setUp, 5, 'poisoner');
     setUp.attempt(setUp.of(), answered, callOf('other'));
     assert.equal(setUp.see(setUp.of(), 'poisoner'), 'healthy');
   });
 
-  test('a call of another is no probe and holds up nobody', () => {
+  test('a call of another caller is not a probe and delays nobody', () => {
     const setUp = setUpHealth();
     failTimes(setUp, 5, 'poisoner');
     setUp.advance(5000);
@@ -55,8 +55,8 @@ describe('one caller never takes a model from another', () => {
   });
 });
 
-describe('what is everybody’s', () => {
-  test('five failures in a row of two callers, of whom none has more than three', () => {
+describe('some failures concern all callers', () => {
+  test('five failures in a row of two callers, of which none has more than three, do', () => {
     const setUp = setUpHealth();
     failTimes(setUp, 3, 'first');
     failTimes(setUp, 1, 'second');
@@ -65,13 +65,13 @@ describe('what is everybody’s', () => {
     assert.match(setUp.see(setUp.of(), 'third'), /^failing/);
   });
 
-  test('an upstream to which no connection comes to be, whoever calls: no request is to blame', () => {
+  test('failures to connect do, regardless of the caller: no request can cause them', () => {
     const setUp = setUpHealth();
     failTimes(setUp, 5, 'only', unreachable);
     assert.match(setUp.see(setUp.of(), 'other'), /^failing/);
   });
 
-  test('more than half of the attempts of several callers, though never five in a row', () => {
+  test('more than half of the attempts of several callers do, even without five in a row', () => {
     const setUp = setUpHealth();
     const seen: string[] = [];
     for (let rounds = 0; rounds < 5; rounds += 1) {
@@ -85,8 +85,8 @@ describe('what is everybody’s', () => {
   });
 });
 
-describe('what counts once', () => {
-  test('the attempts of one call', () => {
+describe('some failures count once', () => {
+  test('the attempts of one call count once', () => {
     const setUp = setUpHealth();
     for (let number = 0; number < 4; number += 1) {
       const call = callOf('only');
@@ -97,7 +97,7 @@ describe('what counts once', () => {
     assert.match(setUp.see(setUp.of(), 'only'), /^failing/);
   });
 
-  test('the same request of the same caller, however often it is sent; but its second attempts are soon not worth making', () => {
+  test('repeated requests of a caller count once; further attempts of them are soon not worth making', () => {
     const setUp = setUpHealth();
     for (let times = 0; times < 100; times += 1) {
       assert.equal(setUp.of().isWorthRetry('only'), times < 5, String(times));
@@ -109,7 +109,7 @@ describe('what counts once', () => {
     assert.ok(setUp.of().isWorthRetry('only'));
   });
 
-  test('requests are told apart by their beginning, their end and their length', () => {
+  test('requests are distinguished by their beginning, their end and their length', () => {
     const long = Buffer.alloc(200_000, 'x');
     const other = Buffer.from(long);
     other.write('y', 199_990);

@@ -5,15 +5,15 @@ import { answered, badKey, badModel, failed, limited, setUpHealth, subject, unkn
 
 const named = (retryAfterMs: number) => ({ type: 'rate-limited', retryAfterMs }) as const;
 
-describe('rate limits', () => {
-  test('cool the model that met one, at that upstream, with that credential', () => {
+describe('rate limits cool a target down', () => {
+  test('they cool only the model that met one, at that upstream, with that credential', () => {
     const { of, attempt, see } = setUpHealth();
     attempt(of(), limited);
     assert.equal(see(of()), 'rate-limited 2000');
     for (const other of [of('other'), of('m', 'other'), of('m', 'c', 'other')]) assert.equal(see(other), 'healthy');
   });
 
-  test('are never a failure, however many there are', () => {
+  test('they are never a failure, however many there are', () => {
     const { of, attempt, see, advance } = setUpHealth();
     for (let times = 0; times < 100; times += 1) attempt(of(), limited);
     advance(60_000);
@@ -22,7 +22,7 @@ describe('rate limits', () => {
     assert.equal(see(of()), 'healthy');
   });
 
-  test('without a time, each further one doubles it, to half a minute', () => {
+  test('without a time, each further one doubles the cool-down, up to half a minute', () => {
     const { of, attempt, see, advance } = setUpHealth();
     for (const coolMs of [2000, 4000, 8000, 16_000, 30_000, 30_000]) {
       attempt(of(), limited);
@@ -32,7 +32,7 @@ describe('rate limits', () => {
     }
   });
 
-  test('a burst that was under way together meets one limit', () => {
+  test('a burst of concurrent calls meets one limit', () => {
     const { of, see } = setUpHealth();
     for (const ticket of Array.from({ length: 100 }, () => of().begin())) ticket.end(limited);
     assert.equal(see(of()), 'rate-limited 2000');
@@ -45,7 +45,7 @@ describe('rate limits', () => {
     [3_600_000, 60_000],
     [Infinity, 60_000],
   ] as const) {
-    test(`a vendor that says ${said} ms is heard within bounds: ${heard} ms`, () => {
+    test(`a time of ${said} ms from a vendor is bounded to ${heard} ms`, () => {
       const { of, attempt, see } = setUpHealth();
       attempt(of(), named(said));
       assert.equal(see(of()), `rate-limited ${heard}`);
@@ -60,7 +60,7 @@ describe('rate limits', () => {
     assert.equal(see(of()), 'rate-limited 20000');
   });
 
-  test('end when a call that was sent after them is answered, not one sent before', () => {
+  test('they end when a call that was sent later is answered, not one sent before', () => {
     const { of, attempt, see } = setUpHealth();
     const before = of().begin();
     attempt(of(), named(20_000));
@@ -73,8 +73,8 @@ describe('rate limits', () => {
   });
 });
 
-describe('a refused credential', () => {
-  test('is out for all models at once, others are not', () => {
+describe('a rejected credential is avoided', () => {
+  test('it is out for all models at once, and others are not', () => {
     const { of, attempt, see } = setUpHealth();
     of('never called');
     attempt(of(), badKey);
@@ -82,7 +82,7 @@ describe('a refused credential', () => {
     assert.deepEqual([see(of('m', 'renewed')), see(of('m', 'c', 'elsewhere'))], ['healthy', 'healthy']);
   });
 
-  test('is told of once, not per call, and once when it works again', () => {
+  test('it is logged once, not per call, and once when it works again', () => {
     const { of, attempt, lines, advance } = setUpHealth();
     const together = Array.from({ length: 20 }, () => of().begin());
     for (const ticket of together) ticket.end(badKey);
@@ -93,7 +93,7 @@ describe('a refused credential', () => {
     assert.deepEqual(lines, ['error: upstream credential rejected', 'info: upstream credential accepted again']);
   });
 
-  test('is tried by one call of all models every half minute', () => {
+  test('one call of all models probes it every half minute', () => {
     const { of, see, advance } = setUpHealth();
     of().begin().end(badKey);
     for (let times = 0; times < 5; times += 1) {
@@ -108,7 +108,7 @@ describe('a refused credential', () => {
     }
   });
 
-  test('works again for all models once a call was answered; late refusals of old calls change nothing', () => {
+  test('it works again for all models after one answered call; late refusals of old calls change nothing', () => {
     const { of, see, advance, attempt } = setUpHealth();
     const old = of().begin();
     attempt(of(), badKey);
@@ -119,8 +119,8 @@ describe('a refused credential', () => {
   });
 });
 
-describe('a refused model', () => {
-  test('is out by itself after three refusals in a row: one may be for what is in the request', () => {
+describe('a rejected model is avoided', () => {
+  test('it is out after three refusals in a row: a single one may depend on the request', () => {
     const { of, attempt, see } = setUpHealth();
     attempt(of(), badModel);
     attempt(of(), badModel);
@@ -132,7 +132,7 @@ describe('a refused model', () => {
     assert.deepEqual([see(of()), see(of('other'))], ['rejected 30000', 'healthy']);
   });
 
-  test('is tried every half minute and comes back', () => {
+  test('it is probed every half minute and recovers', () => {
     const { of, attempt, see, advance, lines } = setUpHealth();
     for (let times = 0; times < 3; times += 1) attempt(of(), badModel);
     advance(30_000);
@@ -146,8 +146,8 @@ describe('a refused model', () => {
   });
 });
 
-describe('several troubles at once', () => {
-  test('what holds it up longest is named, and it is tried when all allow it', () => {
+describe('several problems overlap', () => {
+  test('the longest one is reported, and a probe waits for all of them', () => {
     const { of, attempt, see, advance } = setUpHealth();
     const tickets = Array.from({ length: 5 }, () => of().begin());
     attempt(of(), named(10_000));
@@ -163,8 +163,8 @@ describe('several troubles at once', () => {
   });
 });
 
-describe('a target that is called although it is out, because there is no other', () => {
-  test('is back with the first success, however many fail before', () => {
+describe('a target with an outage is still called if there is no other', () => {
+  test('the first success ends its outage, however many calls fail before', () => {
     const { of, attempt, see, lines } = setUpHealth();
     for (let times = 0; times < 1000; times += 1) attempt(of(), failed);
     assert.equal(see(of()), 'failing 30000');
@@ -173,7 +173,7 @@ describe('a target that is called although it is out, because there is no other'
     assert.equal(lines.length, 2, 'and nothing is logged per call');
   });
 
-  test('while a probe hangs, another may take its place after five seconds', () => {
+  test('another call may become the probe after five seconds without a result', () => {
     const { of, attempt, advance, see } = setUpHealth();
     for (let times = 0; times < 5; times += 1) attempt(of(), failed);
     const hanging = of().begin();
@@ -186,7 +186,7 @@ describe('a target that is called although it is out, because there is no other'
     assert.equal(see(of()), 'healthy');
   });
 
-  test('an operator who has nothing avoided is told nothing of avoiding', () => {
+  test('nothing about avoidance is logged if the operator disables it', () => {
     const { of, attempt, lines } = setUpHealth({}, undefined, () => false);
     for (let times = 0; times < 20; times += 1) attempt(of(), failed);
     attempt(of(), answered);
@@ -194,8 +194,8 @@ describe('a target that is called although it is out, because there is no other'
   });
 });
 
-describe('memory', () => {
-  test('a target that nobody used for a minute is forgotten as others are called, with its credential and its upstream', () => {
+describe('memory is bounded', () => {
+  test('a target without use for a minute is forgotten as others are called, with its credential and its upstream', () => {
     const { health, of, attempt, advance } = setUpHealth();
     for (let index = 0; index < 100; index += 1) attempt(of(`model ${index}`, `c${index}`, `u${index}`), answered);
     assert.equal(health.report().length, 100);
@@ -207,7 +207,7 @@ describe('memory', () => {
     );
   });
 
-  test('no more than the most are remembered, those beyond are healthy, and none is forgotten that is out or in use', () => {
+  test('at most the configured number is remembered, others are healthy, and none with an outage or in use is forgotten', () => {
     const { health, of, attempt, see } = setUpHealth({ targetsMax: 50 });
     const busy = of('busy').begin();
     for (let times = 0; times < 5; times += 1) attempt(of('out'), failed);
@@ -222,7 +222,7 @@ describe('memory', () => {
     of('one more').begin().end(failed);
   });
 
-  test('a target that is out is remembered for ten minutes without a call', () => {
+  test('a target with an outage is remembered for ten minutes without a call', () => {
     const { of, attempt, advance, see } = setUpHealth();
     for (let times = 0; times < 5; times += 1) attempt(of('out'), failed);
     for (let minutes = 0; minutes < 9; minutes += 1) {
@@ -235,14 +235,14 @@ describe('memory', () => {
     assert.equal(see(of('out')), 'healthy');
   });
 
-  test('names of clients are no members of objects', () => {
+  test('names of clients do not collide with members of objects', () => {
     const { of, attempt, health } = setUpHealth();
     for (const name of ['__proto__', 'constructor', '', 'x'.repeat(5000)]) attempt(of(name, name, name), answered);
     assert.equal(health.report().length, 4);
   });
 });
 
-test('the report says where each target stands', () => {
+test('the report shows the state of each target', () => {
   const { health, of, attempt } = setUpHealth();
   of('busy').begin();
   for (let times = 0; times < 5; times += 1) attempt(of('dead'), failed);
@@ -257,7 +257,7 @@ test('the report says where each target stands', () => {
   ]);
 });
 
-test('a ticket is heard once', () => {
+test('a ticket counts once', () => {
   const { health, of, see } = setUpHealth();
   const ticket = of().begin();
   for (let times = 0; times < 9; times += 1) ticket.end(failed);

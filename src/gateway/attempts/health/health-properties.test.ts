@@ -18,7 +18,7 @@ const verdicts: readonly AttemptVerdict[] = [
 const models = ['a', 'b'] as const;
 const model = fc.constantFrom(...models);
 
-/** What may happen. A `call` is sent where the target is usable, a `last-resort` where it is not. */
+/** The possible events. A `call` is sent if the target is usable, a `last-resort` if it is not. */
 type Heard =
   | { readonly type: 'head'; readonly which: number }
   | { readonly type: 'content'; readonly which: number }
@@ -36,13 +36,13 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ type: fc.constant('head' as const), which: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('content' as const), which: fc.nat() }) },
   { weight: 6, arbitrary: fc.record({ type: fc.constant('end' as const), which: fc.nat(), verdict }) },
-  // Nothing, a moment, a probe's time, and a machine that slept.
+  // Nothing, a moment, the time of a probe, and a machine that slept.
   { weight: 3, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.constantFrom(0, 1, 700, 5000, 31_000, 3_600_000) }) },
 );
 
 type Sent = { readonly model: string; readonly ticket: AttemptTicket; readonly sentMs: number; readonly isOrdinaryProbe: boolean };
 
-/** Plays what happens on two models of one credential, and holds what must be true after each. */
+/** Plays the events on two models of one credential, and checks after each what must be true. */
 function play(events: readonly Happening[], chance: number): void {
   const { health, of, clock, advance, see } = setUpHealth({}, () => chance);
   const open: Sent[] = [];
@@ -66,7 +66,8 @@ function play(events: readonly Happening[], chance: number): void {
     const seen = of(name).availability(clock.ms);
     assert.equal(of(name).inFlight(), open.filter((sent) => sent.model === name).length);
     if (!seen.usable) assert.ok(seen.againInMs > 0 && seen.againInMs <= (seen.reason === 'rate-limited' ? 60_000 : 36_000));
-    // The outage of an older probe may have ended by another attempt and begun anew; the first time out is then at least so long.
+    // Another attempt may have ended and begun the outage again meanwhile; its first duration is then at least this
+    // long.
     const probes = open.filter((sent) => sent.model === name && sent.isOrdinaryProbe && clock.ms - sent.sentMs < 4_000);
     assert.ok(probes.length <= 1, 'one probe at a time');
   };
@@ -82,7 +83,7 @@ function play(events: readonly Happening[], chance: number): void {
   for (const name of models) assert.ok(of(name).availability(clock.ms).usable, see(of(name)));
 }
 
-test('in any order of events, by any clock: one probe at a time, never out for more than 36 s, nothing lost, and always a way back', () => {
+test('at any order of events and times there is one probe at a time, no outage beyond 36 s, no lost count, and always a recovery', () => {
   fc.assert(
     fc.property(
       fc.array(happening, { maxLength: 300, size: 'max' }),
@@ -93,7 +94,7 @@ test('in any order of events, by any clock: one probe at a time, never out for m
   );
 });
 
-test('whoever is answered, limited or left by its client is never out, in any order', () => {
+test('a target whose calls are answered, limited or abandoned by clients is never out, in any order', () => {
   const good = fc.constantFrom(answered, unknown, limited);
   fc.assert(
     fc.property(fc.array(fc.tuple(good, fc.nat(20_000), fc.boolean()), { maxLength: 200, size: 'max' }), (calls) => {
@@ -109,7 +110,10 @@ test('whoever is answered, limited or left by its client is never out, in any or
   );
 });
 
-/** Ten calls a second go to a target that is dead for a time. `hangs`: they are not heard of again, else they fail at once. */
+/**
+ * Ten calls per second to a target that is dead for a time. With `hangs` they have no result, otherwise they fail at
+ * once.
+ */
 function live(options: { readonly deadMs: number; readonly hangs: boolean; readonly isOnly: boolean; readonly chance: number }) {
   const { deadMs, hangs, isOnly, chance } = options;
   const { of, clock, advance, attempt } = setUpHealth({}, () => chance);
@@ -120,7 +124,7 @@ function live(options: { readonly deadMs: number; readonly hangs: boolean; reado
   while (clock.ms - startMs < deadMs + 60_000 && backMs === undefined) {
     const isDead = clock.ms - startMs < deadMs;
     const seen = of().availability(clock.ms);
-    // Others are preferred to a suspect target where there are others.
+    // Others are preferred to a suspect target if there are others.
     const isSent = isOnly || (seen.usable && seen.state !== 'suspect');
     if (isSent) {
       const ticket = of().begin();
@@ -136,13 +140,13 @@ function live(options: { readonly deadMs: number; readonly hangs: boolean; reado
   return { sent, backMs: backMs ?? Infinity };
 }
 
-describe('an outage of any length', () => {
+describe('an outage of any length ends soon after the recovery', () => {
   const lengths = fc.record({
     deadMs: fc.integer({ min: 1000, max: 3_600_000 }),
     chance: fc.double({ min: 0, max: 0.999_999, noNaN: true }),
   });
 
-  test('one of several targets is back within 37 s, and few calls meet it', () => {
+  test('one of several targets is used again within 37 s, and few calls meet the outage', () => {
     fc.assert(
       fc.property(lengths, ({ deadMs, chance }) => {
         const { sent, backMs } = live({ deadMs, chance, hangs: false, isOnly: false });
@@ -153,7 +157,7 @@ describe('an outage of any length', () => {
     );
   });
 
-  test('one of several that swallows calls is back within 10 s, and few calls meet it', () => {
+  test('one of several that swallows calls is used again within 10 s, and few calls meet it', () => {
     fc.assert(
       fc.property(lengths, ({ deadMs, chance }) => {
         const { sent, backMs } = live({ deadMs, chance, hangs: true, isOnly: false });
@@ -164,7 +168,7 @@ describe('an outage of any length', () => {
     );
   });
 
-  test('the only target is back with the first call after its end, because every call is made', () => {
+  test('the only target is used by the first call after its recovery, because every call is made', () => {
     fc.assert(
       fc.property(lengths, ({ deadMs, chance }) => {
         const { backMs } = live({ deadMs, chance, hangs: false, isOnly: true });

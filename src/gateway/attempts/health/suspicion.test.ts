@@ -19,8 +19,8 @@ function setUpUsual(usualMs = 100) {
   return { ...setUp, answer, send };
 }
 
-describe('an upstream that has gone silent', () => {
-  test('is suspect when five wait for four times the usual time, long before any limit', () => {
+describe('a silent upstream becomes suspect', () => {
+  test('it is suspect when five calls wait four times the usual time, long before any limit', () => {
     const { send, advance, see, of } = setUpUsual();
     send(5);
     advance(400);
@@ -29,14 +29,14 @@ describe('an upstream that has gone silent', () => {
     assert.equal(see(of()), 'suspect');
   });
 
-  test('is not when four wait, however long', () => {
+  test('it is not suspect when four calls wait, however long', () => {
     const { send, advance, see, of } = setUpUsual();
     send(4);
     advance(600_000);
     assert.equal(see(of()), 'healthy');
   });
 
-  test('is not within 300 ms, however fast it usually is', () => {
+  test('it is not suspect within 300 ms, however fast it usually is', () => {
     const { send, advance, see, of } = setUpUsual(1);
     send(5);
     advance(300);
@@ -45,7 +45,7 @@ describe('an upstream that has gone silent', () => {
     assert.equal(see(of()), 'suspect');
   });
 
-  test('is not within three seconds where nothing is known of it; errors tell nothing of its usual time', () => {
+  test('it is not suspect within three seconds if its usual time is unknown; errors say nothing about it', () => {
     const { of, see, advance, attempt } = setUpHealth();
     attempt(of(), failed);
     for (let times = 0; times < 5; times += 1) of().begin();
@@ -55,7 +55,7 @@ describe('an upstream that has gone silent', () => {
     assert.equal(see(of()), 'suspect');
   });
 
-  test('is no longer suspect with the first head that comes, whatever becomes of the others', () => {
+  test('the first head ends the suspicion, whatever happens to the other calls', () => {
     const { send, advance, see, of } = setUpUsual();
     const [first, ...others] = send(50);
     advance(1000);
@@ -68,7 +68,7 @@ describe('an upstream that has gone silent', () => {
     assert.equal(see(of()), 'healthy');
   });
 
-  test('is suspect again when new calls wait while old ones still hang', () => {
+  test('it is suspect again when new calls wait while old ones still hang', () => {
     const { send, advance, see, of, answer } = setUpUsual();
     const old = send(4);
     advance(1000);
@@ -79,7 +79,7 @@ describe('an upstream that has gone silent', () => {
     assert.equal(see(of()), 'suspect');
   });
 
-  test('is no longer suspect when those who waited have left', () => {
+  test('the suspicion ends when the waiting clients have disconnected', () => {
     const { send, advance, see, of } = setUpUsual();
     const waiting = send(5);
     advance(1000);
@@ -90,7 +90,7 @@ describe('an upstream that has gone silent', () => {
     assert.equal(see(of()), 'healthy', 'the time of those who come later begins with them');
   });
 
-  test('is tried by one call in ten seconds when others are preferred to it', () => {
+  test('one call in ten seconds tries it while others are preferred', () => {
     const { send, advance, see, of } = setUpUsual();
     send(5);
     advance(9999);
@@ -104,7 +104,7 @@ describe('an upstream that has gone silent', () => {
     assert.equal(see(of()), 'healthy');
   });
 
-  test('a model that thinks for minutes is not suspect once it is known for that', () => {
+  test('a model that reasons for minutes is not suspect after its usual time is known', () => {
     const { send, advance, see, of, answer } = setUpUsual();
     for (let times = 0; times < 30; times += 1) answer(60_000);
     send(20);
@@ -122,7 +122,7 @@ describe('an upstream that has gone silent', () => {
     }
   });
 
-  test('streams that stall after their head are noticed where the caller tells only of their content', () => {
+  test('streams that stall after their head are noticed if the caller reports only their content', () => {
     const { of, advance, see } = setUpHealth();
     const stream = (): AttemptTicket => of().begin();
     for (let times = 0; times < 20; times += 1) {

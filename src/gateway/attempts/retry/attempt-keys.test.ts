@@ -10,7 +10,7 @@ const takingKeys = (known: PreparedCall): PreparedCall => ({
 });
 const keysOf = ({ sent }: StartedAttempts): readonly unknown[] => sent.map(({ request }) => request.headers['idempotency-key']);
 
-describe('idempotency keys of attempts', () => {
+describe('attempts carry idempotency keys', () => {
   test('an attempt that got no answer is repeated under the same key', async () => {
     const call = await startAttempts(['a'], { enrich: takingKeys });
     call.breakOff('ECONNRESET');
@@ -18,7 +18,7 @@ describe('idempotency keys of attempts', () => {
     assert.deepEqual(keysOf(call), ['req_1-1', 'req_1-1']);
   });
 
-  test('after an answer the key is another: the upstream may give a recorded failure again', async () => {
+  test('after an answer the key is another, because the upstream may repeat a recorded failure', async () => {
     const call = await startAttempts(['a'], { enrich: takingKeys });
     call.refuse(503);
     await call.settle(5000);
@@ -32,7 +32,7 @@ describe('idempotency keys of attempts', () => {
     assert.deepEqual(keysOf(call), ['req_1-1', 'req_1-2']);
   });
 
-  test('an upstream that knows no keys gets none', async () => {
+  test('an upstream without keys receives none', async () => {
     const call = await startAttempts(['a']);
     assert.deepEqual(keysOf(call), [undefined]);
   });

@@ -7,8 +7,8 @@ import { subjectOf } from '../routing/target.ts';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { content, createTarget, ending, opening, startAttempts } from './testing/fake-attempts.ts';
 
-describe('between two attempts', () => {
-  test('the client leaves: the call is settled once, and nothing more is sent', async () => {
+describe('events between two attempts are handled', () => {
+  test('if the client disconnects, the call is settled once, and nothing more is sent', async () => {
     const call = await startAttempts(['a']);
     call.refuse(503);
     call.response.close();
@@ -20,7 +20,7 @@ describe('between two attempts', () => {
     );
   });
 
-  test('a target that cannot be asked is passed over, whichever attempt it is, and takes nothing of the budget', async () => {
+  test('a target that cannot take the request is skipped, at any attempt, and uses no budget', async () => {
     const call = await startAttempts(['x', 'a', 'y', 'b'], { unfit: ['x', 'y'] });
     call.refuse(503);
     await call.settle();
@@ -28,7 +28,7 @@ describe('between two attempts', () => {
     assert.equal(call.gateway.retryBudget.left('y'), call.gateway.retryBudget.left('x'));
   });
 
-  test('where no other can be asked the same is, and its failure told', async () => {
+  test('if no other target can take it, the same one gets it again, and its failure is reported', async () => {
     const call = await startAttempts(['a', 'y'], { unfit: ['y'], attemptsMax: 2 });
     call.refuse(503);
     await call.settle();
@@ -42,7 +42,7 @@ describe('between two attempts', () => {
   for (const policy of ['abort', 'drain', 'deliver'] as const) {
     const enrich = (known: PreparedCall): PreparedCall => ({ ...known, disconnect: policy });
 
-    test(`${policy}: an attempt whose client has left is its call's last, and costs nothing where nothing came of it`, async () => {
+    test(`${policy}: an attempt whose client disconnects is the last of its call, and is free without a result`, async () => {
       const call = await startAttempts(['a', 'b'], { enrich });
       call.response.close();
       call.refuse(503);
@@ -55,7 +55,7 @@ describe('between two attempts', () => {
       assert.equal(call.gateway.drainSlots?.taken, 0);
     });
 
-    test(`${policy}: the client leaves the second attempt, which is charged by the policy and tells of the first`, async () => {
+    test(`${policy}: the client disconnects during the second attempt, which is charged by the policy and names the first`, async () => {
       const call = await startAttempts(['a', 'b'], { enrich });
       call.refuse(503);
       await call.settle();
@@ -78,7 +78,7 @@ describe('between two attempts', () => {
     });
   }
 
-  test('the gateway shuts down: the client is told so', async () => {
+  test('at a shutdown the client learns the reason', async () => {
     const call = await startAttempts(['a']);
     call.refuse(503);
     call.attempts.terminate(new GatewayError('shutting_down', 'stop'));
@@ -88,7 +88,7 @@ describe('between two attempts', () => {
     assert.match(call.response.text(), /stop/);
   });
 
-  test('the books cannot be kept: the failure of the former attempt is the answer', async () => {
+  test('if the books fail, the failure of the former attempt is the answer', async () => {
     const call = await startAttempts(['a', 'b'], { refusesOpening: (attempt) => attempt === 2 });
     call.refuse(529);
     await call.settle();
@@ -98,7 +98,7 @@ describe('between two attempts', () => {
     assert.equal(call.entries[0]?.upstream, 'a');
   });
 
-  test('another target refuses what the first would have taken: the first failure is the truth', async () => {
+  test('if another target refuses a request that the first would accept, the first failure is the answer', async () => {
     const call = await startAttempts();
     call.refuse(503);
     await call.settle();
@@ -109,7 +109,7 @@ describe('between two attempts', () => {
   });
 });
 
-test('whatever happens in whatever order, a call is settled once, answered once, and sent at most three times', async () => {
+test('in any order of events a call is settled once, answered once, and sent at most three times', async () => {
   const step = fc.constantFrom('reset', '503', '429', '401', '400', 'open', 'content', 'end', 'leave', 'wait', 'tick', 'error', 'stop');
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), fc.integer({ min: 1, max: 3 }), async (steps, count) => {
@@ -159,7 +159,7 @@ for (const [may, wire] of [
     assert.equal(call.sent[0]?.aborted, may);
   });
 
-test('after a failure that no other attempt may follow, the call ends with it', async () => {
+test('a call ends with a failure that no other attempt may follow', async () => {
   const asked: string[] = [];
   const call = await startAttempts(['a', 'b'], {
     mayFollow: ({ code }, failed, next) => {

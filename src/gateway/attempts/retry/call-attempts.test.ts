@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { GatewayError } from '../../../inference/gateway-error.ts';
 import { breakDown, content, ending, opening, startAttempts, type StartedAttempts, succeed } from './testing/fake-attempts.ts';
 
-describe('a call whose first target fails before it has said anything', () => {
+describe('a call whose first target fails before any content is retried', () => {
   const failures: readonly (readonly [string, (call: StartedAttempts) => void])[] = [
     ['refused connection', (call) => call.breakOff('ECONNREFUSED')],
     ['credential that cannot be added', (call) => call.breakOff('AUTHORIZATION_FAILED')],
@@ -21,7 +21,7 @@ describe('a call whose first target fails before it has said anything', () => {
     ['a page', (call) => (call.answer(200, { 'content-type': 'text/html' }), call.data('<p>'), call.end())],
   ];
   for (const [name, fail] of failures) {
-    test(`${name}: the next one answers, the client sees nothing of it and is charged once`, async () => {
+    test(`${name}: the next one answers, the client notices nothing and is charged once`, async () => {
       const call = await startAttempts();
       fail(call);
       await call.settle();
@@ -42,7 +42,7 @@ describe('a call whose first target fails before it has said anything', () => {
     });
   }
 
-  test('the second request is the same as the first', async () => {
+  test('the second request equals the first', async () => {
     const call = await startAttempts();
     call.refuse(503);
     await call.settle();
@@ -50,15 +50,15 @@ describe('a call whose first target fails before it has said anything', () => {
   });
 });
 
-describe('an upstream with several credentials', () => {
-  test('one that cannot be reached is not tried with its next credential as long as there is another upstream', async () => {
+describe('an upstream may have several credentials', () => {
+  test('the next credential of an unreachable upstream is not used while there is another upstream', async () => {
     const call = await startAttempts(['a#1', 'a#2', 'b']);
     call.breakOff('ECONNREFUSED');
     await call.settle();
     assert.equal(call.wire(), 'a#1 b');
   });
 
-  test('one that limits or refuses a credential is tried with the next', async () => {
+  test('an upstream that limits or refuses a credential is called with the next', async () => {
     for (const status of [429, 401]) {
       const call = await startAttempts(['a#1', 'a#2', 'b']);
       call.refuse(status);
@@ -67,7 +67,7 @@ describe('an upstream with several credentials', () => {
     }
   });
 
-  test('one whose credential cannot be added is tried with the next', async () => {
+  test('an upstream whose credential cannot be added is called with the next', async () => {
     const call = await startAttempts(['a#1', 'a#2', 'b']);
     call.breakOff('AUTHORIZATION_FAILED');
     await call.settle();
@@ -75,8 +75,8 @@ describe('an upstream with several credentials', () => {
   });
 });
 
-describe('what is not tried again', () => {
-  test('F41: a stream that breaks after its first content', async () => {
+describe('some failures are not retried', () => {
+  test('F41: a stream that fails after its first content is not', async () => {
     const call = await startAttempts();
     call.answer(200);
     call.data(opening + content);
@@ -87,7 +87,7 @@ describe('what is not tried again', () => {
     assert.match(call.response.text(), /terminated early/);
   });
 
-  test('a request that the upstream calls wrong', async () => {
+  test('a request that the upstream calls wrong is not', async () => {
     for (const status of [400, 404, 413, 422]) {
       const call = await startAttempts();
       call.refuse(status);
@@ -97,7 +97,7 @@ describe('what is not tried again', () => {
     }
   });
 
-  test('anything after the client has left', async () => {
+  test('nothing is after the client has disconnected', async () => {
     const call = await startAttempts();
     call.response.close();
     assert.equal(call.entries[0]?.end, 'failed');
@@ -107,7 +107,7 @@ describe('what is not tried again', () => {
     assert.equal(call.entries.length, 1);
   });
 
-  test('what the gateway itself ends, when it shuts down', async () => {
+  test('a call that the gateway ends at its shutdown is not', async () => {
     const call = await startAttempts();
     call.attempts.terminate(new GatewayError('shutting_down', 'stop'));
     await call.settle(60_000);
@@ -117,7 +117,7 @@ describe('what is not tried again', () => {
 });
 
 describe('F40: attempts have a bound', () => {
-  test('three altogether, over the targets in order, and the last failure is the answer', async () => {
+  test('there are three at all targets together, in their order, and the last failure is the answer', async () => {
     const call = await startAttempts(['a', 'b', 'c', 'd']);
     for (const status of [503, 500, 529]) {
       call.refuse(status);
@@ -131,7 +131,7 @@ describe('F40: attempts have a bound', () => {
     assert.equal(call.entries[0]?.failedAttempts?.length, 2);
   });
 
-  test('a single target is tried again after a while, not at once', async () => {
+  test('a single target is retried after a while, not at once', async () => {
     const call = await startAttempts(['a']);
     call.refuse(503);
     await call.settle(1);
@@ -142,7 +142,7 @@ describe('F40: attempts have a bound', () => {
     assert.equal(call.entries[0]?.end, 'finished');
   });
 
-  test('a single target that says when to come again is asked then, or its answer goes on', async () => {
+  test('a single target that names a time is retried then, or its answer passes', async () => {
     const soon = await startAttempts(['a']);
     soon.refuse(429, { 'retry-after': '2' });
     await soon.settle(1500);
@@ -166,7 +166,7 @@ describe('F40: attempts have a bound', () => {
     assert.equal(call.response.status, 503);
   });
 
-  test('an operator can have fewer', async () => {
+  test('an operator can allow fewer', async () => {
     const call = await startAttempts(['a', 'b'], { attemptsMax: 1 });
     call.refuse(503);
     await call.settle(60_000);
@@ -174,7 +174,7 @@ describe('F40: attempts have a bound', () => {
     assert.equal(call.response.status, 503);
   });
 
-  test('a target that is out of use is not the next one, unless the operator wants it asked all the same', async () => {
+  test('a target with an outage is not the next one, unless the operator disables that', async () => {
     const insistent = await startAttempts(['a', 'b', 'c'], { avoidFailing: false });
     breakDown(insistent, 'b');
     insistent.refuse(503);
@@ -188,8 +188,8 @@ describe('F40: attempts have a bound', () => {
   });
 });
 
-describe('a target that swallows calls', () => {
-  test('a call is taken elsewhere as soon as it is clear that its target answers nobody', async () => {
+describe('a target that swallows calls is left', () => {
+  test('a call moves as soon as its target answers no call', async () => {
     const call = await startAttempts(['a', 'b']);
     for (let other = 0; other < 5; other += 1) {
       call.gateway.health.of({ upstreamId: 'a', credentialId: 'a', upstreamModel: 'm' }).begin();
@@ -202,7 +202,7 @@ describe('a target that swallows calls', () => {
     assert.equal(call.entries[0]?.failedAttempts?.[0]?.errorCode, 'upstream_timeout');
   });
 
-  test('a call that waits alone is left to wait: a model may think for minutes', async () => {
+  test('a single waiting call keeps waiting: a model may reason for minutes', async () => {
     const call = await startAttempts(['a', 'b']);
     await call.settle(300_000);
     assert.equal(call.wire(), 'a');

@@ -19,7 +19,7 @@ const frame = (value: object, event?: string): Frame => {
   return new Frame(Buffer.from(`data: ${data}\n\n`), event, data);
 };
 
-/** An error as an event of the dialect's stream says it. */
+/** An error event in the stream of each dialect. */
 const said: Readonly<Record<DialectId, (error: object) => Frame>> = {
   'anthropic-messages': (error) => frame({ type: 'error', error }, 'error'),
   'openai-chat': (error) => frame({ error }),
@@ -27,7 +27,7 @@ const said: Readonly<Record<DialectId, (error: object) => Frame>> = {
   'gemini-generate-content': (error) => frame({ error }),
 };
 
-/** What an error event is, and the status line that says the same. */
+/** An error event, and the status line with the same meaning. */
 const table: readonly (readonly [error: object, status: number])[] = [
   [{ type: 'invalid_request_error', message: 'no' }, 400],
   [{ type: 'invalid_request_error', code: 'tool_use_failed', message: 'no' }, 400],
@@ -50,7 +50,7 @@ const table: readonly (readonly [error: object, status: number])[] = [
   [{ type: 'x', code: '429', message: 'no' }, 429],
 ];
 
-/** Whether it is tried again, and what it says of health. */
+/** Whether it is retried, and its verdict for health. */
 const summary = ({ retry, verdict }: RetryDecision): object => ({ retry, verdict: verdict.type });
 
 describe('A3: an error inside a stream decides about retries and health as a status line does', () => {
@@ -70,7 +70,7 @@ describe('A3: an error inside a stream decides about retries and health as a sta
       });
     }
 
-    test(`${dialect.id}: clients read the same status of an upstream that is overloaded, whichever word it has for that`, () => {
+    test(`${dialect.id}: clients read the same status of an overloaded upstream, whatever its words`, () => {
       for (const error of [
         { type: 'overloaded_error', message: 'no' },
         { status: 'UNAVAILABLE', message: 'no' },
@@ -83,7 +83,7 @@ describe('A3: an error inside a stream decides about retries and health as a sta
       }
     });
 
-    test(`${dialect.id}: an account without credit is the operator's, and no rate limit that passes`, () => {
+    test(`${dialect.id}: an account without credit is the operator's problem, not a temporary rate limit`, () => {
       const tap = dialect.createStreamTap({ framing: 'sse', request: {} });
       tap.read(
         said[dialect.id]({

@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 
 import { content, ending, opening, startAttempts, succeed } from './testing/fake-attempts.ts';
 
-describe('A6: opening events of a stream that does not go on', () => {
-  test('are held, so that another attempt can answer unnoticed', async () => {
+describe('A6: opening events of a stream that stalls are held for a time', () => {
+  test('they are held, so that another attempt can answer unnoticed', async () => {
     const call = await startAttempts(['a', 'b']);
     call.answer(200);
     call.data(opening);
@@ -17,7 +17,7 @@ describe('A6: opening events of a stream that does not go on', () => {
     assert.equal(call.response.text(), opening + content + ending);
   });
 
-  test('go to the client within a second, and no other attempt follows: the failure is told as an event', async () => {
+  test('they pass within a second, and no other attempt follows: a later failure is an event', async () => {
     const call = await startAttempts(['a', 'b']);
     call.answer(200);
     call.data(opening);
@@ -33,7 +33,7 @@ describe('A6: opening events of a stream that does not go on', () => {
     );
   });
 
-  test('the head goes alone where the upstream has said nothing yet', async () => {
+  test('the head passes alone if the upstream has sent nothing yet', async () => {
     const call = await startAttempts(['a']);
     call.answer(200);
     await call.settle(1000);
@@ -42,7 +42,7 @@ describe('A6: opening events of a stream that does not go on', () => {
     assert.equal(call.response.text(), opening, 'from then on everything passes at once');
   });
 
-  test('the content that comes afterwards is charged as ever', async () => {
+  test('the content after them is charged as usual', async () => {
     const call = await startAttempts(['a']);
     call.answer(200);
     call.data(opening);

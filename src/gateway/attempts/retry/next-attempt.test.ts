@@ -61,11 +61,11 @@ for (const [title, untried, decision, known, expected] of cases) {
   test(title, () => assert.equal(name(chooseNext(untried, { failed: a, decision }, see(new Map(known)))), expected));
 }
 
-test('who asks only others never gets the same target again', () => {
+test('a retry at other targets never chooses the same one again', () => {
   assert.equal(chooseOther([], { failed: a, decision: failed }, see(new Map())), undefined);
 });
 
-test('only what stays at an upstream, or waits, is bounded by the retries at a time', () => {
+test('only retries at the same upstream, or after a wait, count as retries at a time', () => {
   const services = { retryBudget: createRetryBudget(), deadlines: { size: () => 1 } } as unknown as Parameters<typeof takeBudget>[0];
   const failure = { failed: a, decision: failed };
   const take = (target: Target, waitMs: number) => takeBudget(services, failure, { target, waitMs });

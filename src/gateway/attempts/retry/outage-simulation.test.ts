@@ -8,7 +8,7 @@ import type { HealthSubject } from '../health/health.ts';
 import { decideRetry, type FailedAttempt, isWithinReach, type RetryReach } from './retry-policy.ts';
 import { createRetryBudget, type RetryGrant } from './retry-budget.ts';
 
-/** How an upstream is dead. What hangs is another matter: it takes time, and here nothing does. */
+/** The ways in which an upstream is dead. A hanging one takes time, and nothing takes time here. */
 const deaths: Readonly<Record<string, { readonly error: () => GatewayError; readonly status?: number }>> = {
   'refuses connections': { error: () => new GatewayError('upstream_unreachable', '') },
   'resets connections': { error: () => new GatewayError('upstream_connection_error', '') },
@@ -20,7 +20,10 @@ const deaths: Readonly<Record<string, { readonly error: () => GatewayError; read
 const instead = { healthy: 1, suspect: 2 } as const;
 const lastly = { 'rate-limited': 1, failing: 2, rejected: 3 } as const;
 
-/** A gateway with these targets, first choice first, by the words of the seams: what a call does until it succeeds or gives up. */
+/**
+ * A gateway with these targets, best first, on the interfaces of health and retries: a call runs until it succeeds or
+ * fails.
+ */
 function createRoad(targets: readonly HealthSubject[], isDead: (upstreamId: string, nowMs: number) => keyof typeof deaths | undefined) {
   const random = seededRandom(20_261_122);
   const { health, clock } = setUpHealth({}, random);
@@ -52,7 +55,7 @@ function createRoad(targets: readonly HealthSubject[], isDead: (upstreamId: stri
       ) ?? best(within, false)
     );
   };
-  /** @returns whether it succeeded, and how many attempts it made */
+  /** @returns whether it succeeded, and its number of attempts */
   const call = (): { readonly isAnswered: boolean; readonly attempts: number } => {
     const tried: HealthSubject[] = [];
     let grant: RetryGrant | undefined;
@@ -91,7 +94,7 @@ const second = subject('m', 'c', 'second');
 
 for (const death of Object.keys(deaths)) {
   describe(`an upstream that ${death}`, () => {
-    test('for a minute, one of two: no client notices, and it is back within 40 s', () => {
+    test('for a minute, one of two: no client notices, and it is used again within 40 s', () => {
       const { call, clock, see } = createRoad([first, second], (id, nowMs) =>
         id === 'first' && nowMs >= 5000 && nowMs < 65_000 ? death : undefined,
       );
@@ -116,7 +119,7 @@ for (const death of Object.keys(deaths)) {
       ['a hundred calls a second', 10],
       ['a call in five seconds', 5000],
     ] as const) {
-      test(`as all others do, at ${rate}: hardly more attempts than calls`, () => {
+      test(`while all others fail too, at ${rate}: hardly more attempts than calls`, () => {
         const { call, clock } = createRoad([first, second], () => death);
         let attempts = 0;
         let calls = 0;

@@ -37,7 +37,7 @@ for (const [headers, waitMs] of [
   });
 }
 
-test('whatever the header says, the time is a number from zero or unknown', () => {
+test('the time is a number from zero or undefined, whatever the header contains', () => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (after, afterMs) => {
       const waitMs = parseRetryAfter({ 'retry-after': after, 'retry-after-ms': afterMs }, nowMs);
@@ -46,7 +46,7 @@ test('whatever the header says, the time is a number from zero or unknown', () =
   );
 });
 
-test('only an upstream that says false forbids a retry', () => {
+test('only `false` forbids a retry', () => {
   assert.ok(forbidsRetry({ 'x-should-retry': 'false' }));
   assert.ok(forbidsRetry({ 'x-should-retry': 'False' }));
   for (const headers of [{}, { 'x-should-retry': 'true' }, { 'x-should-retry': '' }]) assert.ok(!forbidsRetry(headers));

@@ -5,8 +5,8 @@ import fc from 'fast-check';
 
 import { createRetryBudget, type RetryGrant } from './retry-budget.ts';
 
-describe('the bucket of the upstream that receives', () => {
-  test('lasts for a hundred retries without a success, and half as many after time-outs', () => {
+describe('each receiving upstream has a bucket', () => {
+  test('it lasts for a hundred retries without a success, and half as many after time-outs', () => {
     for (const [cost, retries] of [
       [5, 100],
       [10, 50],
@@ -24,7 +24,7 @@ describe('the bucket of the upstream that receives', () => {
     }
   });
 
-  test('is refilled by successes, one for one, and never above its size', () => {
+  test('successes refill it, one for one, and never above its size', () => {
     const budget = createRetryBudget();
     for (let times = 0; times < 100; times += 1) budget.take('u', 5, 1)?.release();
     for (let times = 0; times < 4; times += 1) budget.succeeded('u');
@@ -36,7 +36,7 @@ describe('the bucket of the upstream that receives', () => {
   });
 });
 
-test('a retry that is answered gives back what it took: an upstream that fails every other call does not use up the one that makes up for it', () => {
+test('an answered retry is refunded: an upstream that fails every other call does not use up the one that replaces it', () => {
   const budget = createRetryBudget();
   for (let times = 0; times < 1000; times += 1) {
     assert.ok(budget.takeFailover('healthy', 5));
@@ -45,8 +45,8 @@ test('a retry that is answered gives back what it took: an upstream that fails e
   assert.equal(budget.left('healthy'), 500);
 });
 
-describe('retries at a time', () => {
-  test('are a fifth of the calls under way, and three in any case', () => {
+describe('retries at a time are bounded', () => {
+  test('they are a fifth of the running calls, and at least three', () => {
     for (const [active, most] of [
       [1, 3],
       [15, 3],
@@ -61,7 +61,7 @@ describe('retries at a time', () => {
     }
   });
 
-  test('are not counted where a healthy upstream takes over: only its bucket bounds them', () => {
+  test('they do not count if a healthy upstream takes over: only its bucket bounds them', () => {
     const budget = createRetryBudget();
     const moved = Array.from({ length: 150 }, () => budget.takeFailover('healthy', 5)).filter(Boolean);
     assert.equal(moved.length, 100);
@@ -71,7 +71,7 @@ describe('retries at a time', () => {
     assert.ok(!budget.takeFailover('healthy', 5));
   });
 
-  test('a refused retry takes nothing', () => {
+  test('a refused retry uses nothing', () => {
     const budget = createRetryBudget();
     for (let times = 0; times < 3; times += 1) budget.take('other', 5, 1);
     for (let times = 0; times < 1000; times += 1) assert.equal(budget.take('u', 5, 1), undefined);
@@ -79,7 +79,7 @@ describe('retries at a time', () => {
   });
 });
 
-test('whatever is taken, released and refilled in whatever order: never more at a time than allowed, never a bucket below nothing', () => {
+test('in any order of uses, releases and refills the bounds hold, and no bucket goes below zero', () => {
   const step = fc.oneof(
     fc.record({ take: fc.constantFrom('a', 'b'), cost: fc.constantFrom(5, 10), active: fc.integer({ min: 1, max: 60 }) }),
     fc.record({ release: fc.nat() }),

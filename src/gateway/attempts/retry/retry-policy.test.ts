@@ -20,11 +20,11 @@ function failure(
   return { error, attempt: 1, isDelivered: false, hasClientLeft: false, ...rest };
 }
 
-/** An answer with a status that is passed on as it is. */
+/** An answer whose status is passed on unchanged. */
 const answer = (status: number, changes: Partial<FailedAttempt> = {}): FailedAttempt =>
   failure('upstream_error', { says: status, upstreamStatus: status, ...changes });
 
-/** In a word: the verdict, and where to, after how long and at what cost. */
+/** The verdict, the reach, the wait and the cost as text. */
 function decide(failed: FailedAttempt): string {
   const decision = decideRetry(failed, half);
   const { verdict } = decision;
@@ -97,7 +97,7 @@ const table: readonly (readonly [name: string, failed: FailedAttempt, decision: 
   ['a wrong request, no use', answer(400, { isRetryForbidden: true }), 'answered: none'],
 ];
 
-describe('what follows', () => {
+describe('each failure has its decision', () => {
   for (const [name, failed, decision] of table) test(name, () => assert.equal(decide(failed), decision));
 });
 
@@ -113,7 +113,7 @@ const anyFailure = fc.record({
   chance: fc.double({ min: 0, max: 0.999_999, noNaN: true }),
 });
 
-test('whatever fails: never after content, never without a client, never a fourth attempt, never a long wait, never for a fault of the request', () => {
+test('no failure is retried after content, without a client, a fourth time, after a long wait, or if the request is wrong', () => {
   fc.assert(
     fc.property(anyFailure, ({ code, status, retryAfterMs, chance, ...rest }) => {
       const says = status !== undefined && status >= 400 ? { says: status } : {};
@@ -131,7 +131,7 @@ test('whatever fails: never after content, never without a client, never a fourt
   );
 });
 
-describe('within reach', () => {
+describe('the reach bounds the next target', () => {
   const from = { upstreamId: 'u', credentialId: 'c', upstreamModel: 'm' };
   const others = {
     'the same': from,

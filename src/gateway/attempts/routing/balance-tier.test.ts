@@ -14,7 +14,7 @@ const tier = (weights: Readonly<Record<string, number>>, balance?: ConfiguredMod
     balance === undefined ? {} : { balance },
   );
 
-/** How often each target came first in so many calls. */
+/** How often each target came first in this number of calls. */
 function countFirsts(calls: number, rank: (index: number) => readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (let index = 0; index < calls; index++) {
@@ -33,7 +33,7 @@ function chiSquare(counts: ReadonlyMap<string, number>, weights: Readonly<Record
   }, 0);
 }
 
-describe('shares by weight', () => {
+describe('shares follow the weights', () => {
   const calls = 20_000;
   // 0.1 % of fair draws exceed this with four degrees of freedom; the draws are the same in every run.
   const bound = 18.47;
@@ -43,20 +43,20 @@ describe('shares by weight', () => {
     { a: 95, b: 2, c: 1, d: 1, e: 1 },
     { a: 0.5, b: 0.5, c: 1, d: 1, e: 7 },
   ]) {
-    test(`of conversations, ${JSON.stringify(weights)}`, () => {
+    test(`conversations follow them, ${JSON.stringify(weights)}`, () => {
       const table = tier(weights);
       const counts = countFirsts(calls, (index) => idsOf(rankFake(table, inSession(`session-${index}`))));
       assert.ok(chiSquare(counts, weights, calls) < bound, JSON.stringify([...counts]));
     });
 
-    test(`of calls, ${JSON.stringify(weights)}`, () => {
+    test(`single calls follow them, ${JSON.stringify(weights)}`, () => {
       const table = tier(weights, 'random');
       const random = seededRandom(7);
       const counts = countFirsts(calls, () => idsOf(rankFake(table, { random })));
       assert.ok(chiSquare(counts, weights, calls) < bound, JSON.stringify([...counts]));
     });
 
-    test(`the next choice is shared by weight too, ${JSON.stringify(weights)}`, () => {
+    test(`the second choice follows them too, ${JSON.stringify(weights)}`, () => {
       const { a: _, ...rest } = weights;
       const table = tier(weights);
       const seconds: string[] = [];
@@ -75,7 +75,7 @@ describe('shares by weight', () => {
   }
 });
 
-describe('conversations', () => {
+describe('conversations stay at their target', () => {
   const weight = fc.integer({ min: 1, max: 100 });
   const anyTier = fc.dictionary(fc.constantFrom(...ids), weight, { minKeys: 2, maxKeys: 5 });
 
@@ -90,7 +90,7 @@ describe('conversations', () => {
     );
   });
 
-  test('a target that fails loses only its own, to the next of each, and has them back when it works again', () => {
+  test('a failing target loses only its own, each to its next target, and gets them back after its recovery', () => {
     fc.assert(
       fc.property(anyTier, fc.string(), fc.constantFrom(...ids), (weights, session, down) => {
         const table = tier(weights);
@@ -104,7 +104,7 @@ describe('conversations', () => {
     );
   });
 
-  test('a target that is taken out of the configuration, or put in at any place, moves no others', () => {
+  test('adding or removing a target in the configuration moves no others', () => {
     fc.assert(
       fc.property(anyTier, fc.string(), (weights, session) => {
         const order = idsOf(rankFake(tier(weights), inSession(session)));
@@ -129,7 +129,7 @@ describe('conversations', () => {
   });
 });
 
-describe('bounded load of conversations', () => {
+describe('the load of conversations is bounded', () => {
   const session = inSession('busy');
   const [first = '', second = '', third = ''] = idsOf(rankFake(tier({ a: 1, b: 1, c: 1 }), session));
   const ranked = (inFlight: Readonly<Record<string, number>>): readonly string[] =>
@@ -140,14 +140,14 @@ describe('bounded load of conversations', () => {
       }),
     );
 
-  test('a target with too much more than its share is the second choice, until it has less', () => {
+  test('a target far above its share is the second choice, until its load falls', () => {
     assert.deepEqual(ranked({ [first]: 6 }), [first, second, third], '6 is at most 1.25 * 2 + 4');
     assert.deepEqual(ranked({ [first]: 7 }), [second, first, third]);
     assert.deepEqual(ranked({ [first]: 30, [second]: 30 }), [third, first, second]);
     assert.deepEqual(ranked({ [first]: 30, [second]: 30, [third]: 30 }), [first, second, third]);
   });
 
-  test('one conversation with a thousand calls at once is spread over the tier', () => {
+  test('one conversation with a thousand concurrent calls is spread over the tier', () => {
     const weights = { a: 2, b: 1, c: 1 };
     const table = tier(weights);
     const inFlight: Record<string, number> = { a: 0, b: 0, c: 0 };
@@ -161,12 +161,12 @@ describe('bounded load of conversations', () => {
   });
 });
 
-describe('least loaded', () => {
+describe('the least loaded target comes first', () => {
   const table = tier({ a: 3, b: 1, c: 1 }, 'least-loaded');
   const ranked = (a: number, b: number, c: number): readonly string[] =>
     idsOf(rankFake(table, { ...inSession('x'), health: fakeHealth({ a: { inFlight: a }, b: { inFlight: b }, c: { inFlight: c } }) }));
 
-  test('goes where the fewest are under way for its weight', () => {
+  test('calls go to the target with the fewest running calls for its weight', () => {
     assert.deepEqual(ranked(3, 2, 0), ['c', 'a', 'b']);
     assert.deepEqual(ranked(8, 3, 2), ['c', 'a', 'b']);
     assert.deepEqual(ranked(2, 1, 1)[0], 'a');
@@ -178,12 +178,12 @@ describe('least loaded', () => {
   });
 });
 
-test('a tier of one, and a tier of which one is left, draws and hashes nothing', () => {
+test('a tier of one target, or with one left, draws and hashes nothing', () => {
   const table = tier({ a: 1, b: 1 }, 'random');
   const health = fakeHealth({ b: { availability: { usable: false, reason: 'rejected', againInMs: 1 } } });
   assert.deepEqual(idsOf(rankFake(table, { health, random: () => assert.fail('it was drawn') })), ['a']);
 });
 
-test('a draw of zero is a draw', () => {
+test('a draw of zero is valid', () => {
   assert.equal(rankFake(tier({ a: 1, b: 1 }, 'random'), { random: () => 0 }).length, 2);
 });

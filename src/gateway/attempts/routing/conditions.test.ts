@@ -10,7 +10,7 @@ const call = (more: Partial<typeof nothing> & { readonly stream?: boolean; reado
   return { dialect: 'openai-chat', facts: { stream, inputCharacters }, features: () => ({ ...nothing, ...features }) } as const;
 };
 
-describe('each condition', () => {
+describe('each condition selects calls', () => {
   const rows: readonly [TargetConditions, met: ReturnType<typeof call>, unmet: ReturnType<typeof call> | undefined, words: RegExp][] = [
     [{ images: true }, call({ images: true }), call({ documents: true }), /with images/],
     [{ images: false }, call({ documents: true }), call({ images: true }), /without images/],
@@ -32,18 +32,18 @@ describe('each condition', () => {
     });
   }
 
-  test('the interface', () => {
+  test('the interface is a condition', () => {
     assert.match(findUnmetCondition({ dialects: ['anthropic-messages'] }, call()) ?? '', /anthropic-messages/);
   });
 
-  test('a call is not walked through where no condition asks what it holds', () => {
+  test('a request is not searched if no condition needs its features', () => {
     const unread = { ...call(), features: () => assert.fail('it was read') };
     assert.equal(findUnmetCondition({ stream: false, inputTokensMax: 5, dialects: ['openai-chat'] }, unread), undefined);
     assert.match(findUnmetCondition({ stream: true, images: true }, unread) ?? '', /stream/);
   });
 });
 
-describe('a model with conditions', () => {
+describe('a model may have conditions', () => {
   const table = fakeTable([
     fakeTarget('vision', { when: { images: true } }),
     fakeTarget('small', { when: { inputTokensMax: 10 } }),
@@ -55,13 +55,13 @@ describe('a model with conditions', () => {
     body: { messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
   } as const;
 
-  test('sends each call where it fits, and never elsewhere', () => {
+  test('each call goes where it fits, and never elsewhere', () => {
     assert.deepEqual(idsOf(rankFake(table)), ['small']);
     assert.deepEqual(idsOf(rankFake(table, { facts: { inputCharacters: 44 } })), ['large']);
     assert.deepEqual(idsOf(rankFake(table, { request: withImage })), ['vision', 'small']);
   });
 
-  test('refuses a call that fits nowhere and says why for every target', () => {
+  test('a call that fits nowhere is refused, with the reason for every target', () => {
     assert.throws(
       () => rankFake(table, { facts: { inputCharacters: 4000 } }),
       (error: Error & { code?: string; status?: number; param?: string }) => {
@@ -75,13 +75,13 @@ describe('a model with conditions', () => {
     );
   });
 
-  test('a single target with conditions is held to them', () => {
+  test('a single target with conditions must meet them', () => {
     const one = fakeTable([fakeTarget('one', { when: { images: true } })]);
     assert.throws(() => rankFake(one), { code: 'no_suitable_target' });
     assert.deepEqual(idsOf(rankFake(one, { request: withImage })), ['one']);
   });
 
-  test('a model of very many targets is not listed without end', () => {
+  test('a refusal does not list very many targets', () => {
     const many = fakeTable(Array.from({ length: 64 }, (_, index) => fakeTarget(`t${index}`, { when: { images: true } })));
     assert.throws(
       () => rankFake(many),

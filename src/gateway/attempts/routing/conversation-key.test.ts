@@ -8,7 +8,7 @@ const body = { messages: [{ role: 'user', content: 'hello' }] };
 const hashOf = (headers: Readonly<Record<string, string>>, userId = 'alice', more = {}): number =>
   hashConversation(chatDialects['openai-chat'], { operation: 'generate', body: { ...body, ...more }, headers }, userId);
 
-test('every header by which agent programs name their session is one', () => {
+test('every header in which agent programs name their session counts', () => {
   const names = [
     'x-weir-session',
     'x-claude-code-session-id',
@@ -25,18 +25,18 @@ test('every header by which agent programs name their session is one', () => {
   assert.equal(hashOf({ 'x-weir-session': 's1', 'session-id': 's2' }), hashOf({ 'x-weir-session': 's1' }), 'ours wins');
 });
 
-test('headers that name no session, and empty ones, change nothing', () => {
+test('other headers, and empty ones, change nothing', () => {
   for (const headers of [{ 'x-weir-session': '' }, { 'user-agent': 'x' }, { 'x-client-request-id': '1' }, { authorization: 'Bearer x' }]) {
     assert.equal(hashOf(headers), hashOf({}));
   }
 });
 
-test('two users who send the same share no conversation', () => {
+test('two users who send the same text share no conversation', () => {
   assert.notEqual(hashOf({}, 'alice'), hashOf({}, 'bob'));
   assert.notEqual(hashOf({ 'session-id': 's1' }, 'alice'), hashOf({ 'session-id': 's1' }, 'bob'));
 });
 
-test('a session of any length costs no more than a short one, and hashing it is even', () => {
+test('a session of any length costs no more than a short one, and hashes evenly', () => {
   assert.equal(hashOf({ 'session-id': 'x'.repeat(10_000) }), hashOf({ 'session-id': 'x'.repeat(20_000) }));
   const buckets = Array.from({ length: 64 }, () => 0);
   for (let index = 0; index < 64_000; index++) {
@@ -48,7 +48,7 @@ test('a session of any length costs no more than a short one, and hashing it is 
   assert.ok(chi < 103.4, String(chi));
 });
 
-test('a draw is never 0 or 1, of which there is no score', () => {
+test('a draw is never 0 or 1, which have no score', () => {
   for (let seed = 0; seed < 100_000; seed++) {
     const draw = drawFor(seed, 0);
     assert.ok(draw > 0 && draw < 1);

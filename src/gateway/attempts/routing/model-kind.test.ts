@@ -18,7 +18,7 @@ import type { VendorId } from '../../../upstreams/upstream-vendor.ts';
 const target = (vendor: VendorId, upstreamModel: string): Target =>
   ({ upstreamModel, upstream: { id: vendor, vendor: upstreamVendors[vendor], dialects: [] } }) as unknown as Target;
 
-/** The targets that an endpoint of a kind would try. */
+/** The targets that an endpoint of a kind would use. */
 function keepKind(targets: readonly Target[], kind: ModelKind, requestedModel: string): readonly Target[] {
   return rankTargets({
     table: { routeOf: () => createRoute({ targets }), models: [] },
@@ -33,7 +33,7 @@ function keepKind(targets: readonly Target[], kind: ModelKind, requestedModel: s
   });
 }
 
-test('B15: a model of another kind than its endpoint is refused where its vendor is known, and no other is', () => {
+test('B15: a model of another kind than its endpoint is refused if its vendor is known, and no other is', () => {
   for (const [vendor, model, kind] of [
     ['openai', 'tts-1', 'transcription'],
     ['openai', 'gpt-4o-mini-tts', 'transcription'],
@@ -72,7 +72,7 @@ test('B15: a model of another kind than its endpoint is refused where its vendor
   assert.deepEqual(keepKind(mixed, 'speech', 'mine'), [mixed[1]]);
 });
 
-test('B15: a chat endpoint refuses a model that is made for something else and names the endpoint that serves it, unless its operator says what it is for', () => {
+test('B15: a chat endpoint refuses a model of another kind and names its endpoint, unless its operator sets the kind', () => {
   for (const [vendor, model, endpoint] of [
     ['openai', 'text-embedding-3-small', '/v1/embeddings'],
     ['gemini', 'gemini-embedding-001', '/v1/embeddings'],
@@ -111,7 +111,7 @@ test('B15: a chat endpoint refuses a model that is made for something else and n
   assert.throws(() => keepKind([speaks], 'chat', 'mine'), { code: 'no_suitable_target' });
 });
 
-test('B15: every shipped price is of a model whose kind is known, and of what models of that kind are charged by', () => {
+test('B15: every shipped price is of a model of known kind, in the unit that models of that kind are charged by', () => {
   const priceBook = createPriceBook({ book: loadShippedPriceBook(), unlisted: 'refuse' });
   const uses: Readonly<Partial<Record<ModelKind, readonly Usage[]>>> = {
     speech: [{ inputCharacters: 1 }, {}],
@@ -132,7 +132,7 @@ test('B15: every shipped price is of a model whose kind is known, and of what mo
     }
 });
 
-test('B15: where calls without a price are refused, what a call is charged by has to have one, and not only its model', () => {
+test('B15: if calls without a price are refused, the unit of a call must have a price, not only its model', () => {
   const priceBook = createPriceBook({ book: loadShippedPriceBook(), unlisted: 'refuse' });
   const ask = (vendor: VendorId, model: string, uses: object) => () =>
     readPrices(priceBook, { target: target(vendor, model), requestedModel: model, acceptedAtMs: Date.UTC(2030, 0, 1), uses }, undefined);

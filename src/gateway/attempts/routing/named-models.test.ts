@@ -61,7 +61,7 @@ test('an alias goes to its first target that speaks the interface', () => {
   assert.equal(choose('house', 'anthropic-messages'), 'local/qwen');
 });
 
-test('a model that nobody named goes where the price book lists it, dated names too, under its own name', () => {
+test('a model that is not configured goes where the price book lists it, also with a date, under its own name', () => {
   assert.equal(choose('claude-sonnet-4-5', 'anthropic-messages'), 'claude/claude-sonnet-4-5');
   assert.equal(choose('claude-sonnet-4-5-20250929', 'anthropic-messages'), 'claude/claude-sonnet-4-5-20250929');
   assert.equal(choose('gpt-5-mini', 'openai-chat'), 'gpt/gpt-5-mini');
@@ -85,7 +85,7 @@ test('the other targets follow as fallbacks: those that speak the interface firs
 
 test('a configured name beats the list', () => assert.equal(choose('gpt-4.1', 'openai-chat'), 'local/not-the-listed-one'));
 
-test('an entry that ends in * takes every name that begins so: the nearest beginning wins, and exact names beat it', () => {
+test('an entry that ends in * matches every name with its beginning: the longest one wins, and exact names win over it', () => {
   const wild = createRoutingTable({
     upstreams: [anthropic, local],
     models: [
@@ -112,7 +112,7 @@ test('an entry that ends in * takes every name that begins so: the nearest begin
   );
 });
 
-test('an unknown model is a 404 that says where the list is, and does not repeat an endless name', () => {
+test('an unknown model is a 404 that names the list, and does not repeat a very long name', () => {
   for (const model of ['nobody', '', 'constructor', '__proto__', 'models/', 'x'.repeat(5000)]) {
     assert.throws(
       () => choose(model, 'openai-chat'),
@@ -125,12 +125,12 @@ test('an unknown model is a 404 that says where the list is, and does not repeat
   }
 });
 
-test('a model whose upstreams speak other interfaces is reached by translation, at its first target', () => {
+test('a model whose upstreams speak other interfaces is translated, at its first target', () => {
   assert.equal(choose('claude-sonnet-4-5', 'openai-chat'), 'claude/claude-sonnet-4-5');
   assert.equal(choose('fast', 'gemini-generate-content'), 'gpt/gpt-5-mini');
 });
 
-test('a thread goes to a target that keeps threads, or is refused: its history must not be lost', () => {
+test('a thread goes to a target that stores threads, or is refused: its history must not be lost', () => {
   assert.equal(choose('house', 'anthropic-messages', ['threads']), 'claude/claude-sonnet-4-5');
   const only = createRoutingTable({
     upstreams: [local],
@@ -146,7 +146,7 @@ test('a thread goes to a target that keeps threads, or is refused: its history m
   });
 });
 
-test('two upstreams of one vendor: the first of the configuration is the first choice', () => {
+test('of two upstreams of one vendor the first of the configuration is the first choice', () => {
   const second = { ...anthropic, id: 'claude-2' };
   const both = createRoutingTable({ upstreams: [anthropic, second], models: [], priceBook, configuredAtMs: 0 });
   assert.deepEqual(
@@ -157,7 +157,7 @@ test('two upstreams of one vendor: the first of the configuration is the first c
   assert.equal(new Set(ids).size, ids.length, 'and its models are listed once');
 });
 
-test('the list holds the configured models first, each name once, and nothing of vendors that are not there', () => {
+test('the list has the configured models first, each name once, and none of vendors that are not configured', () => {
   const ids = table.models.map(({ id }) => id);
   assert.deepEqual(ids.slice(0, 4), ['fast', 'house', 'gpt-4.1', 'models/odd']);
   assert.equal(new Set(ids).size, ids.length);

@@ -12,8 +12,8 @@ const rejected: Availability = { usable: false, reason: 'rejected', againInMs: I
 const suspect: Availability = { usable: true, state: 'suspect' };
 const probe: Availability = { usable: true, state: 'probe' };
 
-describe('priorities', () => {
-  test('decide before everything else, whatever the order of the list', () => {
+describe('priorities order targets', () => {
+  test('they decide before everything else, whatever the order of the list', () => {
     const table = fakeTable([
       fakeTarget('third', { priority: 3 }),
       fakeTarget('first', { priority: 1 }),
@@ -23,20 +23,20 @@ describe('priorities', () => {
     assert.deepEqual(idsOf(table.targetsOf('m')), ['first', 'second', 'third']);
   });
 
-  test('beat the interface; within one, targets that speak it come first', () => {
+  test('they come before the interface; within one, targets that speak it come first', () => {
     const messages = (id: string, priority: number): Target => fakeTarget(id, { priority, upstream: fakeUpstream(id, 'anthropic') });
     const table = fakeTable([messages('one', 1), messages('two-a', 2), fakeTarget('two-b', { priority: 2 })]);
     assert.deepEqual(idsOf(rankFake(table)), ['one', 'two-b', 'two-a']);
     assert.deepEqual(idsOf(rankFake(table, { dialect: 'anthropic-messages' })), ['one', 'two-a', 'two-b']);
   });
 
-  test('where `balance` is set, those of one priority share the calls whatever they speak', () => {
+  test('with `balance`, targets of one priority share the calls whatever they speak', () => {
     const foreign = fakeTarget('foreign', { priority: 1, weight: 1000, upstream: fakeUpstream('foreign', 'anthropic') });
     const table = fakeTable([fakeTarget('native', { priority: 1 }), foreign], { balance: 'random' });
     assert.deepEqual(idsOf(rankFake(table, { random: () => 0.5 })), ['foreign', 'native']);
   });
 
-  test('without any, those that speak the interface come first, each in the order of the list', () => {
+  test('without priorities, targets that speak the interface come first, each in the order of the list', () => {
     const table = fakeTable(
       [
         fakeTarget('a', { upstream: fakeUpstream('a', 'anthropic') }),
@@ -51,25 +51,25 @@ describe('priorities', () => {
   });
 });
 
-test('a model with one target costs nothing: the list of the table itself, nothing of the request read, nothing drawn', () => {
+test('a model with one target costs nothing: no new list, no reading of the request, no draw', () => {
   const table = fakeTable([fakeTarget('one')]);
   const unread = new Proxy({ operation: 'generate', body: {}, headers: {} } as const, { get: () => assert.fail('the request was read') });
   const ranked = rankFake(table, { request: unread, random: () => assert.fail('it was drawn') });
   assert.equal(ranked, table.targetsOf('m'));
 });
 
-describe('health', () => {
+describe('health orders targets', () => {
   const table = fakeTable([fakeTarget('a', { priority: 1 }), fakeTarget('b', { priority: 2 }), fakeTarget('c', { priority: 3 })]);
   const ranked = (states: Parameters<typeof fakeHealth>[0]): readonly string[] => idsOf(rankFake(table, { health: fakeHealth(states) }));
 
-  test('what does not work is left out, what is slow comes after what is well', () => {
+  test('failing targets are left out, slow ones come after healthy ones', () => {
     assert.deepEqual(ranked({ a: { availability: failing(1) } }), ['b', 'c']);
     assert.deepEqual(ranked({ a: { availability: suspect } }), ['b', 'c', 'a']);
     assert.deepEqual(ranked({ a: { availability: suspect }, c: { availability: suspect } }), ['b', 'a', 'c']);
     assert.deepEqual(ranked({ a: { availability: suspect }, b: { availability: limited(5) }, c: { availability: rejected } }), ['a']);
   });
 
-  test('what is on probation is tried as the first choice only: nobody is sent from one failing target to another', () => {
+  test('a target on probation is called as the first choice only, so that no call meets two failing targets', () => {
     assert.deepEqual(ranked({ a: { availability: probe } }), ['a', 'b', 'c']);
     assert.deepEqual(ranked({ b: { availability: probe } }), ['a', 'c', 'b']);
     assert.deepEqual(ranked({ a: { availability: probe }, b: { availability: probe } }), ['a', 'c', 'b']);
@@ -78,7 +78,7 @@ describe('health', () => {
     assert.deepEqual(ranked({ a: { availability: probe }, b: { availability: suspect } }), ['a', 'c', 'b']);
   });
 
-  test('where nothing works all are tried: limited ones before failing ones, and refused ones last', () => {
+  test('if none works all are returned: limited ones before failing ones, and rejected ones last', () => {
     assert.deepEqual(ranked({ a: { availability: rejected }, b: { availability: failing(1) }, c: { availability: limited(9000) } }), [
       'c',
       'b',
@@ -86,7 +86,7 @@ describe('health', () => {
     ]);
   });
 
-  test('of several that fail, the one that was not asked for longest is the first: so it is soon known which is back', () => {
+  test('of several failing targets, the one that was not called for longest is first, so that a recovery is noticed soon', () => {
     const all = { availability: failing(1000) };
     assert.deepEqual(ranked({ a: { ...all, lastSentMs: 30 }, b: { ...all, lastSentMs: 10 }, c: { ...all, lastSentMs: 20 } }), [
       'b',
@@ -95,7 +95,7 @@ describe('health', () => {
     ]);
   });
 
-  test('the last target is never refused, whatever is known of it', () => {
+  test('the last target is never left out', () => {
     const single = fakeTable([fakeTarget('a')]);
     for (const availability of [rejected, failing(5000), limited(60_000), suspect, probe]) {
       assert.deepEqual(idsOf(rankFake(single, { health: fakeHealth({ a: { availability } }) })), ['a']);
@@ -103,7 +103,7 @@ describe('health', () => {
   });
 });
 
-describe('calls that continue what an upstream keeps', () => {
+describe('some calls continue a reply that an upstream stores', () => {
   const both = [...chat, 'openai-responses'] as const;
   const at = (id: string, credentialId = id): Target =>
     fakeTarget(id, { upstream: { ...fakeUpstream(id, 'openai-compatible', both), credentialId }, priority: id === 'a' ? 1 : 2 });
@@ -111,17 +111,17 @@ describe('calls that continue what an upstream keeps', () => {
   const continues = { replyId: 'resp_1', param: 'previous_response_id' };
   const continued = { dialect: 'openai-responses', facts: { continues } } as const;
 
-  test('go to that upstream and to no other, with any of its credentials', () => {
+  test('they go to that upstream and to no other, with any of its credentials', () => {
     assert.deepEqual(idsOf(rankFake(table, { ...continued, keptAt: 'b' })).toSorted(), ['b#1', 'b#2']);
     assert.deepEqual(idsOf(rankFake(table, { ...continued, keptAt: 'a' })), ['a']);
   });
 
-  test('go there also where the upstream does not work, rather than where nobody knows the reply', () => {
+  test('they go there also if the upstream does not work, because no other has the reply', () => {
     const health = fakeHealth({ a: { availability: failing(1000) } });
     assert.deepEqual(idsOf(rankFake(table, { ...continued, keptAt: 'a', health })), ['a']);
   });
 
-  test('are answered as unknown where the model does not go there, or is spoken to in another interface there', () => {
+  test('they are answered as unknown if the model does not go there, or only through another interface', () => {
     assert.throws(() => rankFake(table, { ...continued, keptAt: 'gone' }), {
       code: 'reply_not_found',
       status: 400,
@@ -131,7 +131,7 @@ describe('calls that continue what an upstream keeps', () => {
     assert.throws(() => rankFake(foreign, { ...continued, keptAt: 'a' }), { code: 'reply_not_found' });
   });
 
-  test('a thread goes to all upstreams that keep threads, and continued to the one that has it', () => {
+  test('a new thread goes to all upstreams that store threads, and a continued one to its own', () => {
     const claude = (id: string): Target => fakeTarget(id, { upstream: fakeUpstream(id, 'anthropic') });
     const threads = fakeTable([
       claude('x'),
@@ -149,7 +149,7 @@ describe('calls that continue what an upstream keeps', () => {
   });
 });
 
-test('a model that the caller may not call is never named as the one that was meant', () => {
+test('a model that the caller may not call is never suggested', () => {
   const table = fakeTable([fakeTarget('one')], { name: 'secret-model' });
   const refusal = (models?: readonly string[]): string => {
     const caller = { userId: 'user', ...(models === undefined ? {} : { limits: { models } }) };

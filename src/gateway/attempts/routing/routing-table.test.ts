@@ -25,7 +25,7 @@ const withModels = (...names: readonly string[]) =>
 const whereTo = (made: typeof table, model: string): readonly string[] =>
   made.targetsOf(model).map((target) => `${target.upstream.id}/${target.upstreamModel}`);
 
-test('a name is looked up once, and endless or very many names are not remembered', () => {
+test('a name is looked up once, and very long or very many names are not remembered', () => {
   const wild = createRoutingTable({
     upstreams: [other],
     models: [{ name: '*', targets: [{ upstream: other, upstreamModel: '*' }] }],
@@ -41,15 +41,15 @@ test('a name is looked up once, and endless or very many names are not remembere
   assert.deepEqual(whereTo(wild, 'm'), ['other/m']);
 });
 
-describe('discovered models', () => {
-  test('can be called by their own names, and are listed', () => {
+describe('discovered models are added', () => {
+  test('they can be called by their own names, and are listed', () => {
     const found = withModels('qwen3:8b', 'org/model');
     assert.deepEqual(whereTo(found, 'qwen3:8b'), ['local/qwen3:8b']);
     assert.deepEqual(whereTo(found, 'org/model'), ['local/org/model']);
     assert.deepEqual(found.models.at(-1), { id: 'org/model', displayName: 'org/model', createdAtMs: 7, ownedBy: 'openai-compatible' });
   });
 
-  test('a server takes no name away from the configuration or the price book, however it calls its models', () => {
+  test('no server takes a name from the configuration or the price book, whatever it calls its models', () => {
     const found = withModels('mine', 'gpt-5-mini', 'gpt-5-mini-2025-08-07');
     assert.deepEqual(whereTo(found, 'mine'), ['other/theirs']);
     assert.deepEqual(whereTo(found, 'gpt-5-mini'), ['gpt/gpt-5-mini']);
@@ -74,7 +74,7 @@ describe('discovered models', () => {
     );
   });
 
-  test('make a new table, in place of what was discovered before: the former is what it was', () => {
+  test('they make a new table, which replaces what was discovered before: the old table stays as it was', () => {
     const first = withModels('a');
     const second = first.withDiscovered(new Map([['local', [{ name: 'b' }]]]));
     assert.deepEqual([whereTo(first, 'a'), whereTo(first, 'b')], [['local/a'], []]);

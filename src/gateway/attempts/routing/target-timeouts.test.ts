@@ -13,7 +13,7 @@ const firstBytes = (rule: ReturnType<typeof createTimeoutRule>, id: VendorId, mo
   return [true, false].map((stream) => timeoutsOf(target, stream, defaultTimeouts).firstByteMs / 1000);
 };
 
-test('a stream of a model that does not think has a minute to begin; everything else ten', () => {
+test('a stream of a model that does not reason has a minute to begin; all else has ten', () => {
   const rule = createTimeoutRule(defaultTimeouts, false);
   assert.deepEqual(firstBytes(rule, 'openai', 'gpt-4.1'), [60, 600]);
   assert.deepEqual(firstBytes(rule, 'openai', 'gpt-5-mini'), [600, 600]);
@@ -21,7 +21,7 @@ test('a stream of a model that does not think has a minute to begin; everything 
   assert.deepEqual(firstBytes(rule, 'openai-compatible', 'anything'), [600, 600], 'such servers answer late');
 });
 
-test('what the operator sets for all beats the rule, the model and its target beat that', () => {
+test("the operator's setting for all overrides the rule, and the model and its target override that", () => {
   const set = createTimeoutRule({ ...defaultTimeouts, firstByteMs: 30_000 }, true);
   assert.equal(set(at('openai'), 'gpt-4.1'), undefined);
   assert.deepEqual(firstBytes(set, 'openai', 'gpt-4.1', { firstByteMs: 5000 }), [5, 5]);
@@ -30,7 +30,7 @@ test('what the operator sets for all beats the rule, the model and its target be
   assert.equal(rule(at('openai'), 'gpt-4.1', { idleMs: 7000 })?.stream.idleMs, 7000);
 });
 
-test('the timeouts of a target are complete, and where they are those for all nothing is made for a call', () => {
+test('the timeouts of a target are complete, and without differences no object is made for a call', () => {
   const rule = createTimeoutRule(defaultTimeouts, false);
   assert.deepEqual(rule(at('openai'), 'gpt-5', { totalMs: 9000 })?.whole, { ...defaultTimeouts, totalMs: 9000 });
   assert.equal(rule(at('openai'), 'gpt-5', {}), undefined);

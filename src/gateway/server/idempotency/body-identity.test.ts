@@ -7,7 +7,7 @@ import { identifyBody } from './body-identity.ts';
 
 type Identified = { readonly digest: string; readonly passed: string; readonly early: string };
 
-/** Hands a body over in pieces that end at these places. */
+/** Passes a body in pieces that end at these positions. */
 function identify(
   body: string,
   contentType: string | undefined,
@@ -31,7 +31,7 @@ const formOf = (boundary: string, parts: readonly string[]): string =>
   parts.map((part) => `--${boundary}\r\ncontent-disposition: form-data; name="a"\r\n\r\n${part}\r\n`).join('') + `--${boundary}--\r\n`;
 const typeOf = (boundary: string): string => `multipart/form-data; boundary=${boundary}`;
 
-test('method, path, query and body: whatever differs in one of them is another request', () => {
+test('another method, path, query or body is another request', () => {
   const whole = identify('{"a":1}', 'application/json');
   assert.equal(whole.digest, identify('{"a":1}', 'application/json', [1, 3]).digest);
   const heads = [
@@ -45,7 +45,7 @@ test('method, path, query and body: whatever differs in one of them is another r
   assert.equal(new Set(digests).size, digests.length);
 });
 
-test('a form is the same under any boundary and in any pieces, and goes on as it came', () => {
+test('a form is the same with any boundary and in any pieces, and passes as it arrived', () => {
   const part = fc.string({ unit: fc.constantFrom('-', 'x', '\r', '\n', 'b'), maxLength: 40 }).filter((text) => !/^--b|\r\n--b/.test(text));
   const cuts = fc.array(fc.nat(400), { maxLength: 30 });
   fc.assert(
@@ -54,27 +54,27 @@ test('a form is the same under any boundary and in any pieces, and goes on as it
       const first = identify(one, typeOf('b0'), some);
       const second = identify(two, typeOf('b-and-more'), others);
       assert.equal(first.digest, second.digest);
-      // The line's end behind the last boundary belongs to nothing.
+      // The line end behind the last boundary belongs to no part.
       assert.equal(first.passed, one.slice(0, -2));
-      // Whoever reads the form does not see its end before it is known what the request is.
+      // A reader of the form does not see its end before the request is identified.
       assert.ok(!first.early.includes('\r\n--b0--'));
     }),
   );
 });
 
-test('forms with other parts are others, and so are forms that are cut off', () => {
+test('forms with other parts differ, and so do truncated forms', () => {
   const forms = [['a', 'b'], ['ab'], ['a', 'c'], ['b', 'a'], ['a'], []].map((parts) => formOf('b', parts));
   const digests = forms.map((form) => identify(form, typeOf('b')).digest);
   digests.push(identify((forms[0] ?? '').slice(0, -4), typeOf('b')).digest);
   assert.equal(new Set(digests).size, digests.length);
 });
 
-test('a boundary is one only where a line begins', () => {
+test('a boundary counts only at the beginning of a line', () => {
   const form = formOf('b', ['x--b--', '--', 'y--b']);
   assert.equal(identify(form, typeOf('b')).passed, form.slice(0, -2));
 });
 
-test('what follows the end of a form is nothing, and is not kept', () => {
+test('bytes after the end of a form are ignored, and are not stored', () => {
   const form = formOf('b', ['a']);
   const longer = identify(`${form}${'x'.repeat(100_000)}`, typeOf('b'), [form.length - 2, form.length + 10]);
   assert.equal(longer.digest, identify(form, typeOf('b')).digest);

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { ClientReply } from '../../replies/client-reply.ts';
 import { RecordedReply, type ReplyListener } from './recorded-reply.ts';
 
-/** A client's connection that takes and leaves as the test says. */
+/** A client's connection that reads and disconnects as the test says. */
 class FakeClient extends EventEmitter {
   headersSent = false;
   statusCode = 200;
@@ -90,7 +90,7 @@ function begin(patienceMs = 60_000) {
 const nextEvent = (reply: RecordedReply, event: 'drain' | 'close'): Promise<void> =>
   new Promise((resolve) => void reply.once(event, resolve));
 
-test('nothing is recorded before it is wanted: the client is seen as it is', async () => {
+test('before the recording the client is visible as it is', async () => {
   const { client, reply, tape } = begin();
   reply.writeHead(418, {});
   assert.equal(reply.write(Buffer.from('a')), true);
@@ -108,7 +108,7 @@ test('nothing is recorded before it is wanted: the client is seen as it is', asy
   assert.deepEqual([client.text, tape.text, reply.destroyed], ['ab', '', true]);
 });
 
-test('what is recorded goes to both, and its end is told once', async () => {
+test('the recorded reply goes to both, and its end is reported once', async () => {
   const { client, reply, tape } = begin();
   reply.record(tape);
   reply.setHeader('X-One', '1');
@@ -127,7 +127,7 @@ test('what is recorded goes to both, and its end is told once', async () => {
   assert.equal(tape.ends.length, 1);
 });
 
-test('a client that leaves is missed by nobody: the reply goes on to its end', async () => {
+test('the reply continues to its end without its client', async () => {
   const { client, reply, tape } = begin();
   reply.record(tape);
   reply.write(Buffer.from('a'));
@@ -141,7 +141,7 @@ test('a client that leaves is missed by nobody: the reply goes on to its end', a
   assert.deepEqual([client.text, tape.text, tape.ends.length, reply.writableFinished], ['a', 'abc', 1, true]);
 });
 
-test('a client that does not read is left behind before whoever writes gives up', async () => {
+test('a client that does not read is left behind before the writer aborts', async () => {
   const { client, reply, tape } = begin(5);
   reply.record(tape);
   client.takes = false;
@@ -168,7 +168,7 @@ test('a client that reads on, and a store that catches up, are waited for', asyn
   assert.equal(client.destroyed, false);
 });
 
-test('the end of a slow client’s connection is no end of the reply; a reply that is broken off is', () => {
+test('the end of a slow client’s connection does not end the reply; an abort does', () => {
   const { client, reply, tape } = begin();
   reply.record(tape);
   let isTold = false;
@@ -183,7 +183,7 @@ test('the end of a slow client’s connection is no end of the reply; a reply th
   assert.equal(reply.destroyed, true);
 });
 
-test('what has to be done before the client knows is waited for, also where the client does not', async () => {
+test("work before the client's end is waited for, also without a client", async () => {
   for (const leaves of [false, true]) {
     const { client, reply, tape } = begin();
     reply.record(tape);

@@ -20,7 +20,7 @@ test('the description is plain JSON data', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(document)), document);
 });
 
-test('every route has an operation, and every operation says what it is and how it answers', () => {
+test('every route has an operation with a description and answers', () => {
   const described = Object.values(document.paths).flatMap((item) => methods.filter((method) => item[method] !== undefined));
   assert.ok(described.length >= routes.length, `${described.length} operations for ${routes.length} routes`);
   for (const [path, item] of Object.entries(document.paths)) {
@@ -38,7 +38,7 @@ test('every route has an operation, and every operation says what it is and how 
   }
 });
 
-test('every reference leads somewhere, every schema is used, and every one of them is a JSON Schema', () => {
+test('every reference leads somewhere, and every schema is used and is a JSON Schema', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name ?? '');
   const names = Object.keys(document.components.schemas);
   assert.deepEqual(new Set(references), new Set(names));

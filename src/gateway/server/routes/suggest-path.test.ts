@@ -9,7 +9,7 @@ const isThere = (path: string): boolean => {
   return match.found || match.allowedMethods.length > 0;
 };
 
-test('a path that a client made of a wrong base address leads to the right one', () => {
+test('a path from a wrong base address leads to the right one', () => {
   for (const [asked, meant] of [
     ['/v1/v1/messages', '/v1/messages'],
     ['/v1/v1/messages/count_tokens', '/v1/messages/count_tokens'],

@@ -23,7 +23,7 @@ import { corpusCall, corpusPrices, encodeShape, readShapes, type UsageShape } fr
 
 type AudioShape = UsageShape & {
   readonly model: string;
-  /** The reply is bare sound. */
+  /** The reply is audio without a container. */
   readonly sound?: true;
 };
 
@@ -35,7 +35,7 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 
 const trace = { upstreamStatus: 200, durationMs: 1 };
 
-/** Nine seconds of silence: eight-bit samples of one channel, a thousand a second. */
+/** Nine seconds of silence: eight-bit samples of one channel, a thousand per second. */
 function silentWav(): Buffer {
   const rate = 1000;
   const samples = 9 * rate;
@@ -74,7 +74,7 @@ function speechJob(model: string, stream: boolean): AudioRequest {
   return createSpeechJob({ facts: readSpeechRequest(body, 'compatible'), body, bytes: Buffer.from(JSON.stringify(body)), headers: {} });
 }
 
-/** Sends a shape along the road of a call for sound or of sound, from the upstream's bytes to the row of the ledger. */
+/** Sends a shape through a call of an audio endpoint, from the upstream's bytes to the ledger row. */
 async function settleAudioShape(shape: AudioShape): Promise<CallEntry> {
   const { model, sound, frames } = shape;
   const fake = createFakeExchange({ dialect: chatDialects['openai-chat'], vendor: 'openai' });
@@ -122,11 +122,11 @@ function check(row: CallEntry, { end = 'finished', estimated = false, usage, nan
   );
 }
 
-describe('M17, sound: what it says it used is what is booked and charged, to the last nano-dollar', () => {
+describe('M17, audio: reported usage is booked and charged, to the last nano-dollar', () => {
   for (const shape of readShapes('openai-audio.json') as readonly AudioShape[])
     test(`${shape.model}: ${shape.name}`, async () => check(await settleAudioShape(shape), shape));
 });
 
-describe('M17, embeddings: what they say they used is what is booked and charged, to the last nano-dollar', () => {
+describe('M17, embeddings: reported usage is booked and charged, to the last nano-dollar', () => {
   for (const shape of readShapes('openai-embeddings.json')) test(shape.name, () => check(settleEmbeddings(shape), shape));
 });

@@ -14,7 +14,7 @@ const corpus: readonly (readonly [DialectId, Shape])[] = dialectIds.flatMap((dia
   readShapes(`${dialect}.json`).map((shape) => [dialect, shape] as const),
 );
 
-/** What a row says of a shape, in the words of the corpus. */
+/** The row of a shape, in the form of the corpus. */
 function describeRow({ end, estimated, serviceTier, usage, charge }: CallEntry): object {
   return { end, estimated, serviceTier, usage, nanoUsd: String(charge.amountNanoUsd) };
 }
@@ -24,13 +24,13 @@ function expectedRow({ end = 'finished', estimated = false, serviceTier, usage, 
 }
 
 for (const dialect of dialectIds)
-  describe(`M17, ${dialect}: what it says it used is what is booked and charged, to the last nano-dollar`, () => {
+  describe(`M17, ${dialect}: reported usage is booked and charged, to the last nano-dollar`, () => {
     for (const [, shape] of corpus.filter(([of]) => of === dialect))
       test(`${shape.vendor}, ${shape.frames === undefined ? 'whole' : 'stream'}: ${shape.name}`, () => {
         const framings =
           dialect === 'gemini-generate-content' && shape.frames !== undefined ? (['sse', 'json-array'] as const) : ['sse' as const];
         for (const framing of framings) {
-          // A stream that is a list says by its closing bracket that it is whole, so one that was cut has to lack it.
+          // A stream that is a list is complete with its closing bracket, so a cut one must lack it.
           if (framing === 'json-array' && shape.end !== undefined) continue;
           for (const chunkBytes of [1, 7, 1_000_000]) {
             const row = settleShape(shape, { dialect, framing, chunkBytes });
@@ -41,8 +41,8 @@ for (const dialect of dialectIds)
       });
   });
 
-describe('what holds for every shape of usage', () => {
-  test('F38, F39: a stream that says everything twice costs what it costs once', () => {
+describe('every shape of usage keeps these rules', () => {
+  test('F38, F39: a stream that reports everything twice costs the same as one that reports once', () => {
     for (const [dialect, shape] of corpus) {
       if (shape.frames === undefined || shape.estimated === true) continue;
       const twice = { ...shape, frames: shape.frames.flatMap((frame) => [frame, frame]) };
@@ -50,7 +50,7 @@ describe('what holds for every shape of usage', () => {
     }
   });
 
-  test('F38: cache reads and writes are parts of the input in the statistics, and no line of a charge has them twice', () => {
+  test('F38: cache reads and writes are part of the input in the statistics, and each is in one line of a charge', () => {
     let cached = 0;
     for (const [dialect, shape] of corpus) {
       const { usage, charge } = settleShape(shape, { dialect });
@@ -66,7 +66,7 @@ describe('what holds for every shape of usage', () => {
     assert.ok(cached > 20, `${cached} shapes have a cache`);
   });
 
-  test('F38: told on in the words of any other dialect, the counts are the same: what one has inside the other has beside', () => {
+  test('F38: counts stay the same in any other dialect, whether it includes or separates them', () => {
     let told = 0;
     for (const [dialect, shape] of corpus) {
       const { usage } = settleShape(shape, { dialect });
@@ -84,7 +84,7 @@ describe('what holds for every shape of usage', () => {
     assert.ok(told > 200, `${told} times`);
   });
 
-  test('F24: no reply that was delivered and finished is free unless its vendor says in so many words that it made nothing', () => {
+  test('F24: a delivered and finished reply is free only if its vendor explicitly reports no usage', () => {
     for (const [dialect, shape] of corpus) {
       const { end, usage, estimated } = settleShape(shape, { dialect });
       if (end === 'failed') assert.deepEqual(usage, {});
@@ -93,7 +93,7 @@ describe('what holds for every shape of usage', () => {
     }
   });
 
-  test('F27: an error costs the same however much it says', () => {
+  test('F27: an error costs the same however long it is', () => {
     const told = corpus.filter(([, { frames }]) => JSON.stringify(frames ?? []).includes('Overloaded. '));
     assert.ok(told.length > 8);
     for (const [dialect, shape] of told) {
