@@ -13,7 +13,7 @@ import { readConversation, readFeatures } from './read-features.ts';
 import { readReply } from './read-reply.ts';
 import { requestSchema, validateRequest } from './validate-request.ts';
 
-/** The vendor's own heartbeat, byte for byte as it writes it. */
+/** The vendor's own heartbeat, byte for byte. */
 const ping = Buffer.from('event: ping\ndata: {"type": "ping"}\n\n');
 
 /** `POST /v1/messages` and `POST /v1/messages/count_tokens`. */

@@ -2,13 +2,13 @@ import { GatewayError } from '../../inference/gateway-error.ts';
 import type { ValidationMode } from '../dialect-id.ts';
 import type { WireRequest } from '../wire-request.ts';
 
-/** The vendor's spelling first: error messages use it when neither was sent. */
+/** The vendor's spelling comes first, because error messages use it if neither was sent. */
 const versionHeaders = ['anthropic-version', 'vendor-version'];
 const betaHeaders = ['anthropic-beta', 'vendor-beta'];
 
 const datePattern = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 
-/** The betas under which the vendor introduced what the contract lists; `documented` mode knows no others. */
+/** The betas with which the vendor introduced features of the contract. `documented` mode accepts no others. */
 const documentedBetas = [
   'computer-use-2024-10-22',
   'messages-2023-12-15',
@@ -17,11 +17,14 @@ const documentedBetas = [
   'token-counting-2024-11-01',
 ];
 
-/** Requires a version header in one of its two spellings, and in `documented` mode refuses betas that the contract knows nothing of. */
+/**
+ * Requires a version header in one of its two spellings. `documented` mode also refuses betas that are not in the
+ * contract.
+ */
 export function checkHeaders(headers: WireRequest['headers'], mode: ValidationMode): void {
   const versions = versionHeaders.filter((name) => isGiven(headers[name]));
   if (versions.length === 0) {
-    throw new GatewayError('missing_required_header', 'anthropic-version: header is required (vendor-version is read as well)', {
+    throw new GatewayError('missing_required_header', 'anthropic-version: header is required (vendor-version is also accepted)', {
       param: 'anthropic-version',
     });
   }

@@ -8,7 +8,7 @@ import { readError } from './read-error.ts';
 
 const serverError = 500;
 
-/** The vendor's error with the contract's `code`, and with its word for an error of the server. */
+/** Writes the vendor's error with the contract's `code`, and with its name for an error of the server. */
 function editError(status: number, body: JsonValue): JsonObject | undefined {
   if (!isJsonObject(body) || !isJsonObject(body.error)) return undefined;
   const { error } = body;
@@ -19,15 +19,18 @@ function editError(status: number, body: JsonValue): JsonObject | undefined {
 
 const encodeEvent = (name: string, event: JsonObject): Buffer => encodeSse({ event: name, data: JSON.stringify(event) });
 
-/** Puts into a vendor's stream what the contract shows: usage inside the last delta, and codes of errors. */
+/** Adds the contract's fields to a vendor's stream: usage inside the last delta, and codes of errors. */
 function createFrameEditor(): FrameEditor {
   let inputTokens: number | undefined;
   const editDelta = (event: JsonObject): Buffer | undefined => {
     const usage = membersOf(event.usage);
     if (!isJsonObject(event.delta) || isJsonObject(event.delta.usage)) return undefined;
-    // Older servers tell the input at the beginning only.
-    const told = { input_tokens: countOf(usage.input_tokens) ?? inputTokens ?? 0, output_tokens: countOf(usage.output_tokens) ?? 0 };
-    return encodeEvent('message_delta', { ...event, delta: { ...event.delta, usage: told } });
+    // Older servers report the input only at the beginning.
+    const contractUsage = {
+      input_tokens: countOf(usage.input_tokens) ?? inputTokens ?? 0,
+      output_tokens: countOf(usage.output_tokens) ?? 0,
+    };
+    return encodeEvent('message_delta', { ...event, delta: { ...event.delta, usage: contractUsage } });
   };
   return (frame) => {
     const { event: name } = frame;
@@ -50,5 +53,5 @@ function createFrameEditor(): FrameEditor {
   };
 }
 
-/** What contract B (6 and 7) writes and the vendor does not send. */
+/** Additions of contract B (6 and 7) that the vendor does not send. */
 export const contractReply: ContractReply = { editError, createFrameEditor };

@@ -18,24 +18,24 @@ function tapEvents(events: readonly Event[]): StreamReport {
 const start = { data: { type: 'message_start', message: { model: 'm', usage: { input_tokens: 5, output_tokens: 1 } } } };
 const stop = { data: { type: 'message_stop' } };
 
-test('nothing read is an open stream without usage', () => {
+test('a stream without data is open and has no usage', () => {
   assert.deepEqual(tapEvents([]), { state: 'open', malformedFrames: 0, outputCharacters: 0 });
 });
 
-test('usage-after-finish counts', () => {
+test('usage after the finish counts', () => {
   const report = tapEvents([start, stop, { data: { type: 'message_delta', delta: {}, usage: { output_tokens: 40 } } }]);
   assert.equal(report.state, 'complete');
   assert.deepEqual(report.usageReport?.usage, { inputTokens: 5, outputTokens: 40 });
 });
 
-test('cumulative usage is never added up', () => {
+test('cumulative usage is never added', () => {
   const delta = (outputTokens: number) => ({
     data: { type: 'message_delta', delta: {}, usage: { input_tokens: 5, output_tokens: outputTokens } },
   });
   assert.deepEqual(tapEvents([start, delta(10), delta(20), delta(20)]).usageReport?.usage, { inputTokens: 5, outputTokens: 20 });
 });
 
-test('an error after the end does not unfinish the reply, an end after an error does not finish it', () => {
+test('an error after the end leaves the reply finished, and an end after an error leaves it failed', () => {
   const error = { event: 'error', data: { type: 'error', error: { type: 'api_error', message: 'late' } } };
   const late = tapEvents([start, stop, error]);
   assert.equal(late.state, 'complete');
@@ -58,11 +58,11 @@ test('an error without a type, as imitating servers send it, fails the stream', 
   assert.deepEqual(report.error, { message: 'out of memory', status: 503 });
 });
 
-test('an event whose type stands only in the event line is read', () => {
+test('an event whose type is only in the event line is read', () => {
   assert.equal(tapEvents([{ event: 'message_stop', data: {} }]).state, 'complete');
 });
 
-test('events with members of the wrong type are survived', () => {
+test('events with members of the wrong type are tolerated', () => {
   const report = tapEvents([
     { data: { type: 'message_start', message: 'hello' } },
     { data: { type: 'message_start' } },
@@ -86,7 +86,7 @@ test('a tool whose whole input comes with the block start is counted', () => {
   assert.equal(tapEvents([{ data: { type: 'content_block_start', index: 0, content_block: block } }]).outputCharacters, '{"a":1}'.length);
 });
 
-test('heartbeats and the end mark of another dialect say nothing', () => {
+test('heartbeats and the end mark of another dialect change nothing', () => {
   const report = tapEvents([{ event: 'ping', data: '{"type": "ping"}' }, { data: '' }, { data: '[DONE]' }]);
   assert.deepEqual(report, { state: 'open', malformedFrames: 0, outputCharacters: 0 });
 });

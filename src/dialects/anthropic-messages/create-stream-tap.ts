@@ -11,7 +11,7 @@ type TapState = {
   hasContent: boolean;
   malformedFrames: number;
   outputCharacters: number;
-  /** Characters that had passed when output was last counted. */
+  /** Characters that had passed at the last count of output. */
   countedCharacters: number;
   rawUsage: JsonValue | undefined;
   usageTrustworthy: boolean;
@@ -22,8 +22,8 @@ type TapState = {
 };
 
 /**
- * Reads a Messages stream as it passes. Every frame goes on untouched, also those of types that this dialect does not know. The first
- * terminal event decides the state; usage counts whenever it comes, even after it.
+ * Reads a Messages stream that passes. Every frame is forwarded unchanged, including types that this dialect does not
+ * know. The first terminal event decides the state; usage counts at any time, even after it.
  */
 export function createStreamTap(): StreamTap {
   const tap: TapState = {
@@ -41,7 +41,7 @@ export function createStreamTap(): StreamTap {
   };
   return {
     read: (frame): FrameVerdict => {
-      // Imitating servers end with the chat dialect's `[DONE]`, which is no event of this dialect and no damage either.
+      // Imitating servers end with `[DONE]` of chat completions, which is neither an event of this dialect nor damage.
       if (frame.data !== '' && frame.event !== 'ping' && frame.data !== '[DONE]') readFrame(tap, frame);
       return 'forward';
     },
@@ -54,7 +54,7 @@ export function createStreamTap(): StreamTap {
 function readFrame(tap: TapState, frame: Frame): void {
   const event = frame.object();
   if (event !== undefined) readEvent(tap, event, frame.event);
-  // It is counted and passes on: what a client makes of it is between the client and the upstream.
+  // It is counted and forwarded; the client decides how to handle it.
   else readMalformedFrame(tap, frame);
 }
 
@@ -85,8 +85,8 @@ function readEvent(tap: TapState, event: JsonObject, eventName: string | undefin
       fail(tap, readError(event.error, event));
       break;
     default:
-      // Events of other types may be added by the vendor at any time and say nothing of what is read here. An error without a type
-      // is how some imitating servers report a failure.
+      // The vendor may add event types at any time, and they do not matter here. Some imitating servers report a
+      // failure as an error without a type.
       if (isJsonObject(event.error)) fail(tap, readError(event.error, event));
   }
 }
@@ -98,7 +98,7 @@ function readMessageStart(tap: TapState, event: JsonObject): void {
   readUsage(tap, event.message.usage);
 }
 
-/** Blocks that begin empty and are filled by deltas. Those of the vendor's own tools begin with what the tool does. */
+/** Blocks that begin empty and are filled by deltas. Blocks of the vendor's own tools begin with the tool's input. */
 const filledLater = new Set(['text', 'thinking', 'tool_use']);
 
 function readBlock(tap: TapState, block: JsonValue | undefined): void {
@@ -107,7 +107,7 @@ function readBlock(tap: TapState, block: JsonValue | undefined): void {
   if (characters > 0 || !isJsonObject(block) || typeof block.type !== 'string' || !filledLater.has(block.type)) tap.hasContent = true;
 }
 
-/** The vendor sends usage beside `delta`; the contract shows it inside. */
+/** The vendor sends usage beside `delta`, the contract inside. */
 function readMessageDelta(tap: TapState, event: JsonObject): void {
   if (isJsonObject(event.delta)) {
     if (typeof event.delta.stop_reason === 'string') tap.stopReason = event.delta.stop_reason;
@@ -153,7 +153,7 @@ function reportOf(tap: TapState): StreamReport {
 function reportUsage(tap: TapState): UsageReport | undefined {
   const report = decodeUsage(tap.rawUsage);
   if (report === undefined) return undefined;
-  // The count of `message_start` is of what was made before it: one or two tokens, where nothing follows it.
+  // The count of `message_start` covers only the output before it: one or two tokens.
   const goesOn = tap.outputCharacters > tap.countedCharacters;
   return { ...report, trustworthy: report.trustworthy && tap.usageTrustworthy, ...(goesOn && { outputGoesOn: true }) };
 }

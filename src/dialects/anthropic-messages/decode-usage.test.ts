@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { decodeUsage, mergeUsage } from './decode-usage.ts';
 
-test('input_tokens is taken as it is: cache counts are not part of it', () => {
+test('input_tokens is used unchanged, because it excludes cache counts', () => {
   const raw = { input_tokens: 10, cache_read_input_tokens: 900, cache_creation_input_tokens: 80, output_tokens: 7 };
   assert.deepEqual(decodeUsage(raw), {
     usage: { inputTokens: 10, cacheReadTokens: 900, cacheWrite5mTokens: 80, outputTokens: 7 },
@@ -19,7 +19,7 @@ test('absent and null counts are unknown, a reported zero is zero', () => {
   assert.equal(decodeUsage(null), undefined);
 });
 
-test('cache writes by lifetime', () => {
+test('cache writes are read by lifetime', () => {
   const split = (five: number, hour: number) => ({ ephemeral_5m_input_tokens: five, ephemeral_1h_input_tokens: hour });
   const writes = (total: number | undefined, cache_creation: object | null) =>
     decodeUsage({ ...(total !== undefined && { cache_creation_input_tokens: total }), cache_creation })?.usage;
@@ -40,7 +40,7 @@ test('malformed counts are left out and make the report untrustworthy', () => {
   assert.deepEqual(decodeUsage('none'), { usage: {}, raw: 'none', trustworthy: false });
 });
 
-test('searches, thinking and the service tier', () => {
+test('searches, thinking and the service tier are read', () => {
   const report = decodeUsage({
     output_tokens: 50,
     output_tokens_details: { thinking_tokens: 30 },
@@ -55,7 +55,7 @@ test('searches, thinking and the service tier', () => {
   assert.equal(decodeUsage({ server_tool_use: null, output_tokens_details: null, service_tier: null })?.trustworthy, true);
 });
 
-test('merging takes the larger count, keeps what a later report leaves out, and lets no malformed count erase a good one', () => {
+test('merging uses the larger count, keeps missing counts, and lets no malformed count replace a good one', () => {
   const known = { input_tokens: 31, cache_creation: { ephemeral_5m_input_tokens: 5 }, output_tokens: 1, service_tier: 'standard' };
   const later = { input_tokens: 0, cache_creation: null, output_tokens: 9, server_tool_use: { web_search_requests: 1 } };
   assert.deepEqual(mergeUsage(known, later), {
@@ -78,7 +78,7 @@ test('a usage object that names __proto__ pollutes nothing', () => {
   assert.equal(({} as Record<string, unknown>).input_tokens, undefined);
 });
 
-test('merging is the maximum per field, whatever the order of the reports', () => {
+test('merging is the maximum per field, in any order of the reports', () => {
   const report = fc.record(
     { input_tokens: fc.nat(), output_tokens: fc.nat(), cache_read_input_tokens: fc.nat(), cache_creation_input_tokens: fc.nat() },
     { requiredKeys: [] },

@@ -3,8 +3,9 @@ import type { Usage, UsageReport } from '../../inference/usage.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../platform/json/json-value.ts';
 
 /**
- * Reads a Messages `usage` object. Its counts are disjoint already: `input_tokens` excludes cache reads and writes, `output_tokens`
- * includes thinking. Undefined when the reply has none; anything but an object is a report without counts that is not trustworthy.
+ * Reads a Messages `usage` object. Its counts are already disjoint: `input_tokens` excludes cache reads and writes,
+ * `output_tokens` includes thinking. Undefined if the reply has none; anything but an object is an untrustworthy report
+ * without counts.
  */
 export function decodeUsage(raw: unknown): UsageReport | undefined {
   if (raw === undefined || raw === null) return undefined;
@@ -36,7 +37,7 @@ export function decodeUsage(raw: unknown): UsageReport | undefined {
   };
 }
 
-/** Where inference ran and how fast: both have their own prices. */
+/** Reads the region and the speed of inference, which have prices of their own. */
 function readReplyParameters({ inference_geo: geo, speed }: JsonObject): Pick<UsageReport, 'replyParameters'> {
   if (typeof geo !== 'string' && typeof speed !== 'string') return {};
   return {
@@ -48,8 +49,8 @@ function readReplyParameters({ inference_geo: geo, speed }: JsonObject): Pick<Us
 }
 
 /**
- * The total of cache writes is `cache_creation_input_tokens`; `cache_creation` splits it by lifetime where the server says so. What the
- * split leaves unnamed counts as the five-minute kind, the vendor's default, unless only the one-hour kind was written.
+ * Reads cache writes. The total is `cache_creation_input_tokens`; `cache_creation` splits it by lifetime if the server
+ * reports it. The rest counts as five minutes, the vendor's default, unless only one-hour writes were made.
  */
 function decodeCacheWrites(raw: JsonObject, counts: CountReader): Pick<Usage, 'cacheWrite5mTokens' | 'cacheWrite1hTokens'> {
   const total = counts.read(raw.cache_creation_input_tokens);
@@ -66,25 +67,25 @@ function decodeCacheWrites(raw: JsonObject, counts: CountReader): Pick<Usage, 'c
 }
 
 /**
- * Merges two usage objects of one stream. The counts are cumulative, so the larger of each field is the true one: some servers repeat
- * the prompt counts in the last event, some report them only there, and some send a zero there that must not erase the first report.
- * Fields that are not counts take the later value, and a later null says nothing.
+ * Merges two usage objects of one stream. Counts are cumulative, so the larger value of each field is correct: some
+ * servers repeat the prompt counts in the last event, some report them only there, and some send a zero there that must
+ * not replace the first report. For other fields the later value applies, and null changes nothing.
  */
-export function mergeUsage(known: JsonValue | undefined, later: JsonValue | undefined): JsonValue | undefined {
-  if (later === undefined || later === null) return known;
-  if (known === undefined || known === null) return later;
-  if (typeof known === 'number') return largerCount(known, later);
-  if (!isJsonObject(known) || !isJsonObject(later)) return isJsonObject(known) ? known : later;
-  const fields = new Set([...Object.keys(known), ...Object.keys(later)]);
-  return Object.fromEntries([...fields].map((field) => [field, mergeUsage(memberOf(known, field), memberOf(later, field))]));
+export function mergeUsage(earlier: JsonValue | undefined, later: JsonValue | undefined): JsonValue | undefined {
+  if (later === undefined || later === null) return earlier;
+  if (earlier === undefined || earlier === null) return later;
+  if (typeof earlier === 'number') return largerCount(earlier, later);
+  if (!isJsonObject(earlier) || !isJsonObject(later)) return isJsonObject(earlier) ? earlier : later;
+  const fields = new Set([...Object.keys(earlier), ...Object.keys(later)]);
+  return Object.fromEntries([...fields].map((field) => [field, mergeUsage(memberOf(earlier, field), memberOf(later, field))]));
 }
 
 const memberOf = (object: JsonObject, field: string): JsonValue | undefined => (Object.hasOwn(object, field) ? object[field] : undefined);
 
 const isCount = (value: JsonValue): boolean => typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 
-/** A malformed count must not erase a good one: its report is marked untrustworthy when it is decoded on its own. */
-function largerCount(known: number, later: JsonValue): JsonValue {
-  if (typeof later !== 'number' || !isCount(later)) return known;
-  return isCount(known) ? Math.max(known, later) : later;
+/** A malformed count must not replace a good one. Its report is marked untrustworthy when it is decoded. */
+function largerCount(earlier: number, later: JsonValue): JsonValue {
+  if (typeof later !== 'number' || !isCount(later)) return earlier;
+  return isCount(earlier) ? Math.max(earlier, later) : later;
 }

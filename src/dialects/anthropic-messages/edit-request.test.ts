@@ -12,14 +12,14 @@ function edit(text: string, upstreamModel: string): Buffer {
   return applyJsonEdits(bytes, editRequest({ operation: 'generate', body, headers: {} }, bytes, fit));
 }
 
-test('a body whose model is the target’s is not touched', () => {
+test('a body with the target’s model is unchanged', () => {
   const bytes = Buffer.from('{"model":"a"}');
   const request = { operation: 'generate', body: { model: 'a' }, headers: {} } as const;
   const edits = editRequest(request, bytes, { requestedModel: 'a', upstreamModel: 'a', acceptsStreamOptions: true });
   assert.equal(applyJsonEdits(bytes, edits), bytes);
 });
 
-test('only the value of the outer model changes, whatever stands around it', () => {
+test('only the value of the outer model changes, for any surrounding text', () => {
   const text =
     '{ "messages":[{"model":"fake","role":"user","content":"\\"model\\":\\"a\\" 水"}],\n "mod\\u0065l" : "alias" , "stream":true}';
   assert.equal(edit(text, 'real"1').toString(), text.replace('"alias"', '"real\\"1"'));
@@ -27,7 +27,7 @@ test('only the value of the outer model changes, whatever stands around it', () 
 
 const factsOf = (body: JsonObject, operation: 'generate' | 'count-tokens' = 'generate') => readFacts({ operation, body, headers: {} });
 
-test('facts of a request', () => {
+test('facts of a request are read', () => {
   const body = { model: 'm', max_tokens: 100, stream: true, system: 'abc', messages: [{ role: 'user', content: 'defg' }] };
   assert.deepEqual(factsOf(body), {
     requestedModel: 'm',
@@ -46,7 +46,7 @@ test('facts of a request', () => {
   });
 });
 
-test('inline media and proofs are not prompt text', () => {
+test('inline media and proofs are not text of the prompt', () => {
   const content = [
     { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'A'.repeat(10_000) } },
     { type: 'thinking', thinking: '', signature: 'S'.repeat(10_000) },
@@ -54,12 +54,12 @@ test('inline media and proofs are not prompt text', () => {
   assert.ok(factsOf({ model: 'm', messages: [{ role: 'user', content }] }).inputCharacters < 100);
 });
 
-test('a thread needs an upstream that has threads, null is none', () => {
+test('a thread needs an upstream with threads, and null means none', () => {
   assert.deepEqual(factsOf({ model: 'm', messages: [], thread: { type: 'create' } }).needs, ['threads']);
   assert.deepEqual(factsOf({ model: 'm', messages: [], thread: null }).needs, []);
 });
 
-test('a token count never streams', () => {
+test('a count of tokens never streams', () => {
   assert.equal(factsOf({ model: 'm', messages: [], stream: true }, 'count-tokens').stream, false);
 });
 

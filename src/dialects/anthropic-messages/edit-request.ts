@@ -3,7 +3,7 @@ import { locateJson } from '../../platform/json/locate-json.ts';
 import type { TargetFit } from '../chat-dialect.ts';
 import type { WireRequest } from '../wire-request.ts';
 
-/** The edits that fit a validated Messages body to its target: the model name where the target knows another one, and nothing else. */
+/** Edits a validated Messages body for its target: only the model name, if the target uses another. */
 export function editRequest(_request: WireRequest, bytes: Buffer, fit: TargetFit): readonly JsonEdit[] {
   if (fit.upstreamModel === fit.requestedModel) return [];
   const model = locateJson(bytes, ['model']);

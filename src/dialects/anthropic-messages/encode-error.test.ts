@@ -17,7 +17,7 @@ test('the body is the vendor’s envelope with the contract’s code', () => {
   );
 });
 
-test('the type of every status, the status kept', () => {
+test('every status has its type and stays the same', () => {
   const types: Record<number, string> = {
     400: 'invalid_request_error',
     401: 'authentication_error',
@@ -43,7 +43,7 @@ test('the type of every status, the status kept', () => {
   }
 });
 
-test('a refused thread tells the SDK to go on without', () => {
+test('a refused thread makes the SDK continue without threads', () => {
   const error = { type: 'invalid_request_error', message: 'No threads here.', code: 'thread_unsupported' };
   const details = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
   const body = { type: 'error', error: { ...error, details }, request_id: 'req_1' };
@@ -51,7 +51,7 @@ test('a refused thread tells the SDK to go on without', () => {
   assert.deepEqual(bodyOf(new GatewayError('thread_unsupported', 'No threads here.', { details })), body);
 });
 
-test('retry-after and other headers, which cannot change the content type', () => {
+test('retry-after and other headers are sent, and cannot change the content type', () => {
   const error = new GatewayError('upstream_error', 'Slow down.', {
     status: 429,
     retryAfterSeconds: 3,
@@ -74,18 +74,18 @@ test('a broken stream ends with the vendor’s error event and nothing after it'
   );
 });
 
-test('what it writes it reads: a gateway before a gateway', () => {
+test('a gateway reads the errors of another gateway', () => {
   const error = new GatewayError('upstream_timeout', 'Too late.');
   const body = bodyOf(error) as { error: unknown };
   assert.deepEqual(readError(body.error), { message: 'Too late.', status: 504 });
 });
 
-test('an error without words is named as such', () => {
+test('an error without a message says so', () => {
   assert.deepEqual(readError(undefined), { message: 'The upstream reported an error without a message.' });
   assert.deepEqual(readError({ type: 'overloaded_error' }), { message: 'overloaded_error', status: 529 });
   assert.deepEqual(readError({ message: 'x', code: 200 }), { message: 'x' });
 });
 
-test('heartbeat is the vendor’s ping', () => {
+test('the heartbeat is the vendor’s ping', () => {
   assert.equal(anthropicMessages.voice.heartbeat('sse').toString(), 'event: ping\ndata: {"type": "ping"}\n\n');
 });

@@ -4,8 +4,8 @@ import type { HttpReply, StreamErrorOptions } from '../error-voice.ts';
 import { encodeErrorReply } from '../encode-error-reply.ts';
 
 /**
- * The error type of each status. 500 is the contract's `server_error` where the vendor writes `api_error`; 503 takes the vendor's word
- * for "try again later", and keeps its status.
+ * The error type of each status. For 500, the contract has `server_error` and the vendor `api_error`; 503 uses the
+ * vendor's type for a temporary failure and keeps its status.
  */
 const errorTypeByStatus: Readonly<Record<number, string | undefined>> = {
   401: 'authentication_error',
@@ -20,20 +20,23 @@ const errorTypeByStatus: Readonly<Record<number, string | undefined>> = {
   529: 'overloaded_error',
 };
 
-/** What the vendor's SDK reads to go on without threads. */
+/** The vendor's SDK reads this and continues without threads. */
 const threadUnsupportedDetails = { error_code: 'thread_unsupported_request', unsupported: ['thread'] };
 
-/** Writes an error as a whole reply: the vendor's envelope and type words with the contract's `code` beside them. */
+/** Writes an error as a whole reply: the vendor's envelope and types, with the contract's `code`. */
 export function encodeError(error: GatewayError, requestId: string): HttpReply {
   const reply = encodeErrorReply(error, requestId, JSON.stringify(encodeErrorBody(error, requestId)), { requestIdHeader: 'request-id' });
   return isOverloaded(error) ? { ...reply, status: 529 } : reply;
 }
 
-/** The vendor's SDKs have a status of their own for what is overloaded. */
+/** The vendor's SDKs have a separate status for overload. */
 const isOverloaded = ({ code, status }: GatewayError): boolean =>
   (code === 'upstream_overloaded' || code === 'overloaded') && status === 503;
 
-/** Writes the event that ends a broken stream. No `message_stop` follows: a client must not take the text so far as the whole answer. */
+/**
+ * Writes the event that ends a broken stream. No `message_stop` follows, because a client must not treat the partial
+ * text as the whole answer.
+ */
 export function encodeStreamError(error: GatewayError, options: StreamErrorOptions): Buffer {
   return encodeSse({ event: 'error', data: JSON.stringify(encodeErrorBody(error, options.requestId)) });
 }
@@ -50,12 +53,12 @@ function encodeErrorBody(error: GatewayError, requestId: string): object {
   };
 }
 
-/** The type of an error by its status. */
+/** Finds the type of an error by its status. */
 export function errorTypeOf(status: number): string {
   return errorTypeByStatus[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
 }
 
-/** Coding agents know by these words, with which the vendor begins, that they must shorten the conversation. */
+/** Coding agents recognise this prefix, which is the vendor's, and shorten the conversation. */
 function wordOverflow({ details, message }: GatewayError): string {
   const { tokens, tokensMax } = details ?? {};
   if (typeof tokens === 'number' && typeof tokensMax === 'number') return `prompt is too long: ${tokens} tokens > ${tokensMax} maximum`;

@@ -10,7 +10,9 @@ function encodeModel(model: ListedModel): unknown {
   };
 }
 
-/** GET /v1/models as Messages clients read it: pages by `limit`, `after_id` and `before_id` (messages reference, section 5). */
+/**
+ * GET /v1/models in the form of Messages: pages by `limit`, `after_id` and `before_id` (messages reference, section 5).
+ */
 export const anthropicModelList: ModelListFormat = {
   onlyOf: undefined,
   encodeModel,

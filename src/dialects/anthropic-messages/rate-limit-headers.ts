@@ -1,6 +1,9 @@
 import type { LimitState, RateLimitState } from '../../inference/rate-limit-state.ts';
 
-/** The vendor's rate-limit headers; resets are instants of RFC 3339 in whole seconds, rounded up so that none is too early. */
+/**
+ * Writes the vendor's rate-limit headers. Resets are times of RFC 3339 in whole seconds, rounded up so that none is too
+ * early.
+ */
 export function rateLimitHeaders({ requests, tokens }: RateLimitState, nowMs: number): Record<string, string> {
   const headers: Record<string, string> = {};
   if (requests !== undefined) addHeaders(headers, 'requests', requests, nowMs);

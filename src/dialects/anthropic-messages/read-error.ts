@@ -6,7 +6,7 @@ import { describeErrorInReply } from '../error-in-reply.ts';
 const unsaid = 'The upstream reported an error without a message.';
 
 /**
- * Reads the `error` member of a Messages body or error event. Servers that imitate the vendor send plain text instead of an object.
+ * Reads the `error` member of a Messages body or error event. Imitating servers send plain text instead of an object.
  * @param around the body or the event, where some servers put the status
  */
 export function readError(error: unknown, around?: unknown): ErrorInReply {

@@ -7,7 +7,7 @@ import { listBuiltInTools } from './built-in-tools.ts';
 /** Reads the facts of a validated Messages or count-tokens request. */
 export function readFacts(request: WireRequest): CallFacts {
   const { model, max_tokens: outputTokensMax, stream, thread, system, messages, tools, output_config: outputConfig } = request.body;
-  // `thread: false` is how the vendor's SDK switches threads off.
+  // The vendor's SDK switches threads off with `thread: false`.
   const usesThread = thread !== undefined && thread !== null && thread !== false;
   const builtInTools = listBuiltInTools(tools);
   return {
@@ -17,7 +17,7 @@ export function readFacts(request: WireRequest): CallFacts {
     inputCharacters: countTextCharacters([system, messages, tools, outputConfig]),
     needs: usesThread ? ['threads'] : [],
     keepsReply: usesThread,
-    // Its schemas are always meant to the letter.
+    // Its schemas are always strict.
     ...(isJsonObject(outputConfig) && isJsonObject(outputConfig.format) && { strictSchema: true }),
     ...(builtInTools.length > 0 && { builtInTools }),
     ...(isJsonObject(thread) &&

@@ -34,7 +34,7 @@ describe('the conversation', () => {
   const opening = { system: 'be brief', messages: [turn('user', 'hello')], tools: [{ name: 'read' }] };
   const of = (body: JsonObject): string => readConversation(request(body));
 
-  test('is the same as it grows, however its text is spelled and wherever the cache marks are', () => {
+  test('a growing conversation stays the same, for any spelling of its text and any cache marks', () => {
     const grown = {
       ...opening,
       messages: [
@@ -51,7 +51,7 @@ describe('the conversation', () => {
     assert.equal(of({ ...opening, model: 'other', max_tokens: 5, temperature: 1 }), of(opening));
   });
 
-  test('is another with another beginning', () => {
+  test('another beginning is another conversation', () => {
     const others = [
       { ...opening, system: 'be long' },
       { ...opening, messages: [turn('user', 'hello there')] },
@@ -62,7 +62,7 @@ describe('the conversation', () => {
     assert.equal(new Set([opening, ...others].map(of)).size, others.length + 1);
   });
 
-  test('is the session of Claude Code, in both spellings, and never a mere user', () => {
+  test('the session of Claude Code is read in both spellings, and a mere user is not one', () => {
     const named = (userId: string): JsonObject => ({ ...opening, metadata: { user_id: userId } });
     assert.notEqual(of(named('user_1_account__session_2')), of(named('user_1_account__session_3')));
     assert.equal(of({ ...named('user_1_account__session_2'), messages: [turn('user', 'other')] }), of(named('user_1_account__session_2')));
@@ -70,7 +70,7 @@ describe('the conversation', () => {
     assert.equal(of(named('alice')), of(opening));
   });
 
-  test('is read from a bounded part of a huge request', () => {
+  test('a bounded part of a huge request is read', () => {
     const huge = 'x'.repeat(10_000_000);
     const long = of({
       system: Array.from({ length: 1000 }, () => ({ type: 'text', text: huge })),

@@ -3,7 +3,7 @@ import type { RequestFeatures } from '../chat-dialect.ts';
 import type { WireRequest } from '../wire-request.ts';
 import { collectText, collectToolNames, joinOpening, readSessionId } from '../conversation-opening.ts';
 
-/** Reads what a request holds besides text. The interface has no audio. */
+/** Reads which media and tools a request contains. The interface has no audio. */
 export function readFeatures({ body }: WireRequest): RequestFeatures {
   const { messages, tools } = body;
   const found = { images: false, documents: false };
@@ -11,7 +11,7 @@ export function readFeatures({ body }: WireRequest): RequestFeatures {
   return { ...found, audio: false, tools: Array.isArray(tools) && tools.length > 0 };
 }
 
-/** Results of tools hold blocks of their own. */
+/** Tool results contain blocks of their own. */
 function readContent(content: JsonValue | undefined, found: { images: boolean; documents: boolean }): void {
   if (!Array.isArray(content)) return;
   for (const block of content) {
@@ -22,12 +22,15 @@ function readContent(content: JsonValue | undefined, found: { images: boolean; d
   }
 }
 
-/** Reads which conversation a call belongs to. */
+/** Finds the conversation of a call. */
 export function readConversation({ body }: WireRequest): string {
   return readSession(body.metadata) ?? readOpening(body);
 }
 
-/** Claude Code writes its session beside the user into `user_id`. Of other programs it names a user, and a user is no conversation. */
+/**
+ * Claude Code writes its session beside the user into `user_id`. Other programs write only a user, which is not a
+ * conversation.
+ */
 function readSession(metadata: JsonValue | undefined): string | undefined {
   const userId = isJsonObject(metadata) ? metadata.user_id : undefined;
   return typeof userId === 'string' && userId.includes('session') ? readSessionId(userId) : undefined;

@@ -3,7 +3,10 @@ import type { ReplyReport } from '../chat-dialect.ts';
 import { decodeUsage } from './decode-usage.ts';
 import { readError } from './read-error.ts';
 
-/** Reads a whole Messages reply. A body with an `error` member and no content, or no object at all, is an error in a 200's clothes. */
+/**
+ * Reads a whole Messages reply. A body with an `error` member and no content, or a body that is not an object, is an
+ * error with status 200.
+ */
 export function readReply(reply: unknown): ReplyReport {
   if (!isJsonObject(reply)) return { outputCharacters: 0, error: { message: 'The upstream sent no JSON object.' } };
   const usageReport = decodeUsage(reply.usage);
@@ -23,8 +26,8 @@ function countContentCharacters(content: JsonValue | undefined): number {
 }
 
 /**
- * Characters of a block that the model generated: text, thinking and tool input. Results of tools that the vendor ran, signatures and
- * encrypted thinking are not the model's words.
+ * Counts the characters that the model generated in a block: text, thinking and tool input. Results of the vendor's
+ * tools, signatures and encrypted thinking do not count.
  */
 export function countBlockCharacters(block: unknown): number {
   if (!isJsonObject(block)) return 0;
@@ -42,7 +45,7 @@ export function countBlockCharacters(block: unknown): number {
   }
 }
 
-/** A tool without arguments has input `{}`, which a stream announces before the arguments come: it counts nothing. */
+/** A stream announces the input `{}` before the arguments arrive, so it counts as nothing. */
 function countInputCharacters(input: JsonValue | undefined): number {
   if (typeof input === 'string') return input.length;
   if (!isJsonObject(input) || Object.keys(input).length === 0) return 0;
@@ -51,5 +54,5 @@ function countInputCharacters(input: JsonValue | undefined): number {
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0);
 
-/** Some servers send null, and some an empty text, with every good reply. */
+/** Some servers send null or an empty text with every good reply. */
 const isErrorMember = (error: JsonValue | undefined): boolean => (typeof error === 'string' && error !== '') || isJsonObject(error);

@@ -8,7 +8,7 @@ export function cacheControlSchema(kit: SchemaKit): TSchema {
   return kit.object({ type, ttl: orNull(Type.Enum(['5m', '1h'])) });
 }
 
-/** @param replayed members that the vendor's replies have and the contract does not show: documented mode takes them back */
+/** @param replayed members of the vendor's replies that the contract does not contain; documented mode accepts them */
 export function textBlockSchema(kit: SchemaKit, replayed: Readonly<Record<string, TSchema>> = {}): TSchema {
   return kit.object(
     {
@@ -29,12 +29,12 @@ export function contentBlockSchema(kit: SchemaKit): TSchema {
     tool_use: toolUseBlock(kit),
     tool_result: toolResultBlock(kit),
     document: documentBlock(kit),
-    // What a reply holds comes back as it was. Compatible mode leaves more of its inside to the vendor.
+    // Content of a reply is accepted unchanged. In compatible mode the vendor checks more of it.
     ...(kit.isCompatible ? furtherBlocks(kit) : { thinking: thinkingBlock(kit), redacted_thinking: redactedThinkingBlock(kit) }),
   });
 }
 
-/** Blocks of the vendor that the contract does not know. */
+/** Blocks of the vendor that the contract does not contain. */
 function furtherBlocks(kit: SchemaKit): Readonly<Record<string, TSchema>> {
   const text = orNull(Type.String());
   const content = orNull(Type.Array(textBlockSchema(kit)));
@@ -48,7 +48,7 @@ function furtherBlocks(kit: SchemaKit): Readonly<Record<string, TSchema>> {
 
 const citationSwitch = Type.Object({ enabled: orNull(Type.Boolean()) });
 
-/** What lies elsewhere: at an address, or with the vendor. */
+/** Sources by address, or stored at the vendor. */
 const keptSources: Readonly<Record<string, TSchema>> = {
   url: Type.Object({ type: Type.Literal('url'), url: Type.String() }),
   file: Type.Object({ type: Type.Literal('file'), file_id: Type.String() }),
@@ -80,7 +80,7 @@ function toolUseBlock(kit: SchemaKit): TSchema {
       id: Type.String({ minLength: 1 }),
       name: Type.String({ minLength: 1 }),
       input: Type.Object({}),
-      // Who made the call: the vendor's replies say so.
+      // The caller of a call, which the vendor's replies contain.
       ...(kit.isCompatible ? {} : { caller: Type.Optional(Type.Object({})) }),
       cache_control: kit.optional(cacheControlSchema(kit)),
     },
@@ -88,7 +88,7 @@ function toolUseBlock(kit: SchemaKit): TSchema {
   );
 }
 
-/** The vendor reads a missing `content` as an empty one, and lets more blocks into it than the contract lists. */
+/** The vendor accepts a missing `content` as empty, and more blocks in it than the contract lists. */
 function toolResultBlock(kit: SchemaKit): TSchema {
   const inner = kit.variants({ text: textBlockSchema(kit), image: imageBlock(kit) });
   const content = Type.Union([Type.String(), Type.Array(inner)]);
@@ -114,7 +114,7 @@ function redactedThinkingBlock(kit: SchemaKit): TSchema {
   return kit.object({ type: Type.Literal('redacted_thinking'), data: Type.String(), cache_control: kit.optional(cacheControlSchema(kit)) });
 }
 
-/** The contract does not show what a document source holds; the vendor has these. */
+/** The contract does not define the sources of documents; these are the vendor's. */
 function documentBlock(kit: SchemaKit): TSchema {
   const text = orNull(Type.String());
   const content = Type.Union([Type.String(), Type.Array(Type.Object({ type: Type.String() }))]);
@@ -123,7 +123,7 @@ function documentBlock(kit: SchemaKit): TSchema {
     Type.Object({ type: Type.Literal('base64'), media_type: text, data: Type.String() }),
     Type.Object({ type: Type.Literal('content'), content }),
     ...Object.values(keptSources),
-    // Everything else is the vendor's to judge.
+    // The vendor checks everything else.
     Type.Object({}),
   ]);
   return kit.object(

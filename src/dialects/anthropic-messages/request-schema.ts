@@ -5,15 +5,15 @@ import { cacheControlSchema, contentBlockSchema, textBlockSchema } from './reque
 import { toolChoiceSchema, toolSchema } from './request-tools.ts';
 
 /**
- * The request body of Messages and of its token count, by contract B 4.1. `compatible` widens what the contract bounds more tightly
- * than the vendor does; `documented` is the contract's letter, and knows no fields beyond it.
+ * Builds the schema of the body of Messages and of its token count, by contract B 4.1. `compatible` is wider where the
+ * vendor is wider than the contract; `documented` is exactly the contract, without other fields.
  */
 export function buildRequestSchema(operation: Operation, mode: ValidationMode): TSchema {
   const kit = createSchemaKit(mode);
   const isDocumented = mode === 'documented';
   const documented = {
     model: Type.String({ minLength: 1, maxLength: 256 }),
-    // The vendor takes 0 as "only warm the prompt cache", and coding agents probe their quota with 1.
+    // The vendor accepts 0 for "only warm the prompt cache", and coding agents test their quota with 1.
     ...(operation === 'generate' && { max_tokens: Type.Integer(isDocumented ? { exclusiveMinimum: 1 } : { minimum: 0 }) }),
     messages: Type.Array(messageSchema(kit), { minItems: 1, maxItems: 100_000 }),
     system: kit.optional(isDocumented ? Type.String() : Type.Union([Type.String(), Type.Array(textBlockSchema(kit))])),
@@ -30,7 +30,9 @@ export function buildRequestSchema(operation: Operation, mode: ValidationMode): 
   return kit.object(documented, furtherFields(kit));
 }
 
-/** Fields of the vendor that the contract does not know. Their words are the vendor's to judge; what they say is never lost in silence. */
+/**
+ * Fields of the vendor that the contract does not contain. The vendor checks their values, and none is lost silently.
+ */
 function furtherFields(kit: SchemaKit): Readonly<Record<string, TSchema>> {
   const text = orNull(Type.String());
   const format = Type.Object({ type: Type.String(), schema: orNull(Type.Object({})) });
@@ -50,8 +52,8 @@ function furtherFields(kit: SchemaKit): Readonly<Record<string, TSchema>> {
 
 function messageSchema(kit: SchemaKit): TSchema {
   const isDocumented = !kit.isCompatible;
-  // A string is shorthand for one text block, whose text has at least one character. The vendor lets the prefill of a reply be empty,
-  // which depends on the message's place and is checked with the other rules that a schema cannot say.
+  // A string is one text block with at least one character. The vendor allows an empty prefill, which depends on the
+  // message's position and is checked with the rules that a schema cannot express.
   const content = Type.String(isDocumented ? { minLength: 1 } : {});
   const roles = isDocumented ? ['user', 'assistant'] : ['user', 'assistant', 'system'];
   return kit.object({

@@ -2,7 +2,10 @@ import { Type, type TProperties, type TSchema } from 'typebox';
 import { literal, orNull, type SchemaKit } from '../schema-builders.ts';
 import { cacheControlSchema } from './request-blocks.ts';
 
-/** One entry of `tools`. A tool without a type is the caller's own; the other three carry the name that their type prescribes. */
+/**
+ * One entry of `tools`. A tool without a type is the caller's own; the other three have the name that their type
+ * prescribes.
+ */
 export function toolSchema(kit: SchemaKit): TSchema {
   return kit.variants({
     custom: customTool(kit),
@@ -17,7 +20,10 @@ export function toolSchema(kit: SchemaKit): TSchema {
   });
 }
 
-/** Tools of the vendor that the contract does not know, in the versions that say the most of them. Later ones pass as well. */
+/**
+ * Tools of the vendor that the contract does not contain, in the versions with the most members. Later versions are
+ * accepted too.
+ */
 function furtherTools(kit: SchemaKit): Readonly<Record<string, TSchema>> {
   const text = orNull(Type.String());
   const domains = orNull(Type.Array(Type.String()));
@@ -43,7 +49,7 @@ function furtherTools(kit: SchemaKit): Readonly<Record<string, TSchema>> {
   };
 }
 
-/** How the vendor loads a tool, and who may call it. */
+/** How the vendor loads a tool, and which callers may use it. */
 const loading: TProperties = {
   defer_loading: orNull(Type.Boolean()),
   allowed_callers: orNull(Type.Array(Type.String())),
@@ -58,7 +64,7 @@ function namedTool(kit: SchemaKit, type: string, name: string, settings: TProper
   });
 }
 
-/** The vendor allows names of 128 characters where the contract says 64, and null for the type. */
+/** The vendor allows names of 128 characters (the contract 64), and null as the type. */
 function customTool(kit: SchemaKit): TSchema {
   return kit.object(
     {

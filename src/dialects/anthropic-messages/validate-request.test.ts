@@ -30,7 +30,7 @@ const image = { type: 'base64', media_type: 'image/png', data: 'iVBORw0KGgo=' };
 const tool = (fields: object) => ({ tools: [{ name: 't', input_schema: { type: 'object' }, ...fields }] });
 const computer = { type: 'computer_20241022', name: 'computer', display_width_px: 1024, display_height_px: 768 };
 
-/** What both modes accept: the contract's own bounds, from the inside. */
+/** Accepted in both modes: the limits of the contract. */
 const accepted: readonly [string, object][] = [
   ['model of 1 character', { model: 'x' }],
   ['model of 256 characters', { model: long(256) }],
@@ -87,7 +87,7 @@ const accepted: readonly [string, object][] = [
   ['document', turn({ type: 'document', source: { anything: 1 }, ...cached })],
 ];
 
-/** What both modes refuse, with the whole message. */
+/** Refused in both modes, with the whole message. */
 const refused: readonly [object, string][] = [
   [{ model: '' }, 'invalid_value model: must have at least 1 character, but got 0'],
   [{ model: long(257) }, 'invalid_value model: must have at most 256 characters, but got 257'],
@@ -201,7 +201,7 @@ const refused: readonly [object, string][] = [
   [turn({ type: 'document', source: 'x' }), 'invalid_value messages.0.content.0.source: must be an object, but got a string'],
 ];
 
-/** What the vendor accepts and the contract does not: passes by default, refused in `documented` mode. */
+/** Accepted by the vendor but not in the contract: accepted by default, refused in `documented` mode. */
 const widened: readonly [object, string][] = [
   [{ max_tokens: 1 }, 'invalid_value max_tokens: must be greater than 1, but got 1'],
   [{ max_tokens: 0 }, 'invalid_value max_tokens: must be greater than 1, but got 0'],
@@ -262,13 +262,13 @@ const widened: readonly [object, string][] = [
 ];
 
 for (const [name, fields] of accepted) {
-  test(`accepted in both modes: ${name}`, () => {
+  test(`both modes accept: ${name}`, () => {
     for (const mode of ['compatible', 'documented'] as const) assert.equal(outcome({ ...base, ...fields }, mode), 'ok', mode);
   });
 }
 
 for (const [fields, message] of refused) {
-  test(`refused in both modes: ${JSON.stringify(fields).slice(0, 100)}`, () => {
+  test(`both modes refuse: ${JSON.stringify(fields).slice(0, 100)}`, () => {
     for (const mode of ['compatible', 'documented'] as const) {
       const result = outcome({ ...base, ...fields }, mode);
       if (message === '') assert.match(result, /^invalid_value .+: must .+, but got /, mode);
@@ -278,19 +278,19 @@ for (const [fields, message] of refused) {
 }
 
 for (const [fields, message] of widened) {
-  test(`refused in documented mode only: ${JSON.stringify(fields).slice(0, 100)}`, () => {
+  test(`only documented mode refuses: ${JSON.stringify(fields).slice(0, 100)}`, () => {
     assert.equal(outcome({ ...base, ...fields }, 'compatible'), 'ok');
     assert.equal(outcome({ ...base, ...fields }, 'documented'), message);
   });
 }
 
-test('required fields', () => {
+test('missing required fields are refused', () => {
   assert.equal(outcome(without('model'), 'compatible'), 'missing_required_field model: Field required');
   assert.equal(outcome(without('max_tokens'), 'compatible'), 'missing_required_field max_tokens: Field required');
   assert.equal(outcome(without('messages'), 'documented'), 'missing_required_field messages: Field required');
 });
 
-test('in compatible mode the bounds are the vendor’s', () => {
+test('compatible mode has the vendor’s limits', () => {
   const result = (fields: object) => outcome({ ...base, ...fields }, 'compatible');
   assert.equal(result({ max_tokens: -1 }), 'invalid_value max_tokens: must be at least 0, but got -1');
   assert.equal(result({ top_p: 1.1 }), 'invalid_value top_p: must be at most 1, but got 1.1');
@@ -310,7 +310,7 @@ test('in compatible mode the bounds are the vendor’s', () => {
   );
 });
 
-test('an empty turn is refused except as the beginning of the reply', () => {
+test('an empty turn is refused except as a prefill', () => {
   const messages = [{ role: 'assistant', content: '' }, ...base.messages];
   assert.equal(outcome({ ...base, messages }, 'compatible'), 'invalid_value messages.0.content: must have at least 1 character, but got 0');
 });
@@ -318,7 +318,7 @@ test('an empty turn is refused except as the beginning of the reply', () => {
 test('the version header is required in one of its two spellings, as a date', () => {
   assert.equal(
     outcome(base, 'compatible', {}),
-    'missing_required_header anthropic-version: header is required (vendor-version is read as well)',
+    'missing_required_header anthropic-version: header is required (vendor-version is also accepted)',
   );
   assert.match(outcome(base, 'compatible', { 'vendor-version': ' ' }), /^missing_required_header/);
   for (const name of ['anthropic-version', 'vendor-version']) {
@@ -332,7 +332,7 @@ test('the version header is required in one of its two spellings, as a date', ()
   }
 });
 
-test('betas pass by default; documented mode knows those that introduced what the contract lists', () => {
+test('betas are accepted by default; documented mode accepts those of the contract', () => {
   const beta = (value: string) => ({ ...version, 'vendor-beta': value });
   assert.equal(outcome(base, 'compatible', beta('brand-new-2026-11-01')), 'ok');
   assert.equal(outcome(base, 'documented', beta('computer-use-2024-10-22, prompt-caching-2024-07-31')), 'ok');
@@ -342,7 +342,7 @@ test('betas pass by default; documented mode knows those that introduced what th
   );
 });
 
-test('a token count is the same body without max_tokens', () => {
+test('a token count has the same body without max_tokens', () => {
   const count = (body: object, mode: ValidationMode) => outcome(body, mode, version, 'count-tokens');
   assert.equal(count(without('max_tokens'), 'compatible'), 'ok');
   assert.equal(count(without('max_tokens'), 'documented'), 'ok');
@@ -352,7 +352,7 @@ test('a token count is the same body without max_tokens', () => {
   assert.equal(count({ ...without('max_tokens'), thinking: { type: 'enabled', budget_tokens: 4096 } }, 'compatible'), 'ok');
 });
 
-test('agent-program request: betas, adaptive thinking, system turns, deferred tools', () => {
+test('a request of an agent program is accepted: betas, adaptive thinking, system turns, deferred tools', () => {
   const body = {
     model: 'claude-opus-5-5',
     max_tokens: 64000,
@@ -379,7 +379,7 @@ test('agent-program request: betas, adaptive thinking, system turns, deferred to
   assert.equal(outcome(body, 'compatible', { ...version, 'anthropic-beta': 'claude-code-20250219,interleaved-thinking-2025-05-14' }), 'ok');
 });
 
-test('a body made to be slow is refused in time', () => {
+test('a body made to be slow is refused quickly', () => {
   const content = Array.from({ length: 20_000 }, () => ({ type: 'tool_result', tool_use_id: 'a', content: [{ type: 'text', text: 5 }] }));
   const started = threadMs();
   assert.match(outcome({ ...base, messages: [{ role: 'user', content }] }, 'compatible'), /^invalid_value messages\.0\.content\.0/);

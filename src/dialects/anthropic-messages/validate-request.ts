@@ -28,8 +28,8 @@ export function requestSchema(operation: Operation, mode: ValidationMode): TSche
 }
 
 /**
- * Refuses a request that the contract refuses, in the vendor's manner: `path: reason`. What only the vendor can judge (tool results
- * that match their calls, limits of the model) is left to it.
+ * Refuses requests that violate the contract, in the vendor's form: `path: reason`. The vendor checks rules that only
+ * it knows (results that match their calls, limits of the model).
  * @throws GatewayError for the first problem found
  */
 export function validateRequest(request: WireRequest, mode: ValidationMode): void {
@@ -43,7 +43,7 @@ export function validateRequest(request: WireRequest, mode: ValidationMode): voi
   checkEmptyTexts(request.body);
 }
 
-/** The first problem, unless the object it is in has the wrong `type` besides: what is missing then follows from that. */
+/** Picks the first problem, unless its object has the wrong `type`: then missing members only follow from that. */
 function pickProblem(problems: readonly SchemaProblem[]): SchemaProblem | undefined {
   const [first] = problems;
   const parent = JSON.stringify(first?.path.slice(0, -1));
@@ -71,7 +71,7 @@ function checkThinkingBudget(body: JsonObject): void {
   throw new GatewayError('invalid_value', `${param}: must be less than max_tokens (${maxTokens}), but got ${budget}`, { param });
 }
 
-/** The vendor wants every turn to have content, except the last one when it is the beginning of the reply. */
+/** The vendor requires content in every turn, except in the last one if it is a prefill. */
 function checkEmptyTexts(body: JsonObject): void {
   const messages = Array.isArray(body.messages) ? body.messages : [];
   messages.forEach((message, index) => {

@@ -10,8 +10,8 @@ import { encodeReply } from './encode-reply.ts';
 import { createWriting, encodeStream } from './testing/test-kit.ts';
 
 /**
- * Everything that a reply of another vendor can put into this dialect. The AI SDK rejects a whole reply for one member that it does not
- * expect.
+ * Everything that another vendor's reply can add to this dialect. The AI SDK rejects a whole reply because of one
+ * unexpected member.
  */
 const reply: InferenceReply = {
   parts: [
@@ -40,7 +40,7 @@ function answerWith(body: string, type: string): ReturnType<AnthropicProvider> {
   );
 }
 
-test('the AI SDK takes a reply with everything in it, and the same from a stream', async () => {
+test('the AI SDK accepts a reply with all parts, whole and as a stream', async () => {
   const whole = await generateText({
     model: answerWith(JSON.stringify(encodeReply(reply, createWriting())), 'application/json'),
     prompt: 'Hi',
@@ -57,7 +57,7 @@ test('the AI SDK takes a reply with everything in it, and the same from a stream
   assert.deepEqual(errors, []);
   assert.deepEqual([whole.text, whole.reasoningText, whole.finishReason], ['cited', 'a\n\nb', 'tool-calls']);
   assert.deepEqual([await stream.text, await stream.reasoningText, await stream.finishReason], ['cited', 'a\n\nb', 'tool-calls']);
-  // Sorted, because the proof of a call stands after the call where it comes after its words.
+  // Sorted, because the proof of a call comes after the call if it arrives after the text.
   const typesOf = (content: readonly { readonly type: string }[]): readonly string[] => content.map(({ type }) => type).toSorted();
   assert.deepEqual(typesOf(await stream.content), typesOf(whole.content));
   const usage = await stream.usage;

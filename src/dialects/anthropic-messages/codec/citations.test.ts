@@ -11,14 +11,14 @@ for (const [wire, locator] of [
   [{ type: 'page_location', ...document, start_page_number: 3, end_page_number: 6 }, 'pages 3-5'],
   [{ type: 'content_block_location', ...document, start_block_index: 0, end_block_index: 2 }, 'blocks 0-2'],
 ] as const) {
-  test(`a citation of ${locator} goes both ways`, () => {
+  test(`a citation of ${locator} is the same after both translations`, () => {
     const citation = { citedText: 'c', title: 'D', source: { kind: 'document', index: 2, locator } } as const;
     assert.deepEqual(decodeCitation(wire), citation);
     assert.deepEqual(encodeCitation(citation), wire);
   });
 }
 
-test('pages of the web: the vendor’s index of them is not carried and not invented', () => {
+test('a web citation has no index of the vendor, because it is neither carried nor invented', () => {
   const wire = { type: 'web_search_result_location', cited_text: 'c', encrypted_index: 'E', title: 'T', url: 'https://a.example/' };
   const citation = { citedText: 'c', title: 'T', source: { kind: 'url', url: 'https://a.example/' } } as const;
   assert.deepEqual(decodeCitation(wire), citation);
@@ -27,13 +27,13 @@ test('pages of the web: the vendor’s index of them is not carried and not inve
   assert.equal(encodeCitation(untitled).title, 'https://a.example/');
 });
 
-test('search results of the caller: an address where the source is one', () => {
+test('a search result of the caller has an address only if its source is one', () => {
   const wire = { type: 'search_result_location', search_result_index: 1, start_block_index: 0, end_block_index: 1, title: 'T' };
   assert.deepEqual(decodeCitation({ ...wire, source: 'https://a.example/' })?.source, { kind: 'url', url: 'https://a.example/' });
   assert.deepEqual(decodeCitation({ ...wire, source: 'shelf 4' })?.source, { kind: 'document', index: 1, locator: 'blocks 0-1' });
 });
 
-test('documents whose place is not known, and what is no citation', () => {
+test('documents without a known position and invalid citations are handled', () => {
   assert.deepEqual(encodeCitation({ source: { kind: 'document', fileId: 'file_1' } }), {
     type: 'char_location',
     cited_text: '',

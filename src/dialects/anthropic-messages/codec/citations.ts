@@ -2,12 +2,12 @@ import type { Citation } from '../../../inference/citation.ts';
 import { filledText, numberOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
-/** Reads `citations` of a text block; the cited span is the block itself. What is no citation is left out. */
+/** Reads `citations` of a text block, which is the cited span. Invalid citations are left out. */
 export function decodeCitations(value: JsonValue | undefined): readonly Citation[] {
   return Array.isArray(value) ? value.flatMap((citation) => decodeCitation(citation) ?? []) : [];
 }
 
-/** Reads one citation of any of the vendor's kinds; undefined for anything else. */
+/** Reads a citation of any of the vendor's kinds. Undefined for anything else. */
 export function decodeCitation(value: unknown): Citation | undefined {
   if (!isJsonObject(value)) return undefined;
   const source = decodeSource(value);
@@ -20,7 +20,7 @@ export function decodeCitation(value: unknown): Citation | undefined {
 function decodeSource(value: JsonObject): Citation['source'] | undefined {
   const url = filledText(value.url) ?? filledText(value.source);
   if (value.type === 'web_search_result_location') return url === undefined ? undefined : { kind: 'url', url };
-  // Search results that the caller gave name their source in words; only an address is one.
+  // The caller's search results have free text as their source; only an address is used.
   if (value.type === 'search_result_location' && url !== undefined && /^https?:/i.test(url)) return { kind: 'url', url };
   const index = numberOf(value.document_index) ?? numberOf(value.search_result_index);
   const fileId = filledText(value.file_id);
@@ -34,7 +34,7 @@ function decodeSource(value: JsonObject): Citation['source'] | undefined {
   };
 }
 
-/** Where in a document, in words that `encodeLocation` reads again. The vendor's ends are exclusive. */
+/** Writes the position in a document as text that `encodeLocation` can read. The vendor's ends are exclusive. */
 function decodeLocator(value: JsonObject): string | undefined {
   const page = numberOf(value.start_page_number);
   if (page !== undefined) {
@@ -47,10 +47,13 @@ function decodeLocator(value: JsonObject): string | undefined {
   return block === undefined ? undefined : `blocks ${block}-${numberOf(value.end_block_index) ?? block + 1}`;
 }
 
-/** Writes a citation. The vendor's own index of a search result is not known here: it is empty, and never sent upstream. */
+/**
+ * Writes a citation. The vendor's own index of a search result is not known here, so it is empty and never sent
+ * upstream.
+ */
 export function encodeCitation({ citedText = '', title, source }: Citation): JsonObject {
   if (source.kind === 'url') {
-    // A title of null, which the vendor allows, makes @ai-sdk/anthropic 3.0.138 reject the whole reply.
+    // The vendor allows a title of null, but @ai-sdk/anthropic 3.0.138 then rejects the whole reply.
     return { type: 'web_search_result_location', cited_text: citedText, encrypted_index: '', title: title ?? source.url, url: source.url };
   }
   return {

@@ -26,13 +26,13 @@ for (const [status, type, code, seen] of [
   [500, 'overloaded_error', 'upstream_overloaded', 503],
   [302, 'odd', 'upstream_error', 502],
 ] as const) {
-  test(`${status} ${type} is ${code}`, () => {
+  test(`${status} ${type} becomes ${code}`, () => {
     const error = decodeError({ status, body: bodyOf(type, 'Why.'), retryAfterSeconds: 7 });
     assert.deepEqual([error.code, error.status, error.retryAfterSeconds], [code, seen, 7]);
   });
 }
 
-test('the vendor’s words reach the client, bounded; those about the gateway’s account do not', () => {
+test('the vendor’s message reaches the client with limited length, unless it is about the gateway’s account', () => {
   assert.equal(decodeError({ status: 400, body: bodyOf('invalid_request_error', 'tools.0: no') }).message, 'tools.0: no');
   assert.equal(decodeError({ status: 400, body: bodyOf('invalid_request_error', 'x'.repeat(9000)) }).message.length, 2000);
   for (const [status, message] of [
@@ -44,14 +44,14 @@ test('the vendor’s words reach the client, bounded; those about the gateway’
   }
 });
 
-test('used-up credit by the vendor’s and an imitator’s words', () => {
+test('used-up credit is recognised in messages of the vendor and of imitating servers', () => {
   const vendor = bodyOf('invalid_request_error', 'Your credit balance is too low to access the API.');
   assert.equal(decodeError({ status: 400, body: vendor }).code, 'upstream_quota_exhausted');
   const imitator = { error: { code: 'insufficient_quota', message: 'You exceeded your quota.' } };
   assert.equal(decodeError({ status: 429, body: imitator }).code, 'upstream_quota_exhausted');
 });
 
-test('bodies that are no error of this dialect', () => {
+test('bodies that are not errors of this dialect are handled', () => {
   for (const body of [undefined, null, 'Bad gateway', {}, { error: 'plain words' }, { message: 'at the top' }]) {
     assert.equal(decodeError({ status: 502, body }).code, 'upstream_error');
   }
@@ -71,13 +71,13 @@ for (const [message, details] of [
   ['Input is too long for requested model.', {}],
   ['Your input exceeds the context window of this model.', {}],
 ] as const) {
-  test(`context overflow: ${message.slice(0, 60)}`, () => {
+  test(`context overflow is recognised: ${message.slice(0, 60)}`, () => {
     const error = decodeError({ status: 400, body: bodyOf('invalid_request_error', message) });
     assert.deepEqual([error.code, error.status, error.details], ['context_length_exceeded', 400, details]);
   });
 }
 
-test('an ordinary refusal is no overflow', () => {
+test('an ordinary refusal is not an overflow', () => {
   for (const message of ['max_tokens: 100000 > 64000, which is the maximum allowed', 'messages: too many']) {
     assert.equal(decodeError({ status: 400, body: bodyOf('invalid_request_error', message) }).code, 'upstream_refused_request');
   }
@@ -89,7 +89,7 @@ const written = (error: GatewayError): unknown => {
   return { status, ...(said as object) };
 };
 
-test('overflow is worded as coding agents know it, whatever the upstream said (field: error identity lost)', () => {
+test('an overflow has the message that coding agents recognise, for any upstream message (field: error identity lost)', () => {
   const said = { status: 400, type: 'invalid_request_error', code: 'context_length_exceeded' };
   const sized = new GatewayError('context_length_exceeded', 'Too many.', { details: { tokens: 210_000, tokensMax: 200_000 } });
   assert.deepEqual(written(sized), { ...said, message: 'prompt is too long: 210000 tokens > 200000 maximum' });
@@ -99,7 +99,7 @@ test('overflow is worded as coding agents know it, whatever the upstream said (f
   assert.deepEqual(written(own), { ...said, message: 'prompt is too long: 3 > 2' });
 });
 
-test('an overloaded upstream is 529 here, as the SDKs know it; a slow-down is 429 with its seconds', () => {
+test('an overloaded upstream is 529 for the SDKs, and a rate limit is 429 with its seconds', () => {
   assert.deepEqual(written(new GatewayError('upstream_overloaded', 'Overloaded')), {
     status: 529,
     type: 'overloaded_error',
@@ -112,7 +112,7 @@ test('an overloaded upstream is 529 here, as the SDKs know it; a slow-down is 42
   assert.deepEqual([limited.status, limited.headers['retry-after']], [429, '3']);
 });
 
-test('what it reads it writes: another gateway’s error keeps its class', () => {
+test('an error of another gateway keeps its class', () => {
   for (const code of ['context_length_exceeded', 'upstream_overloaded', 'upstream_rate_limited', 'upstream_timeout'] as const) {
     const { status, body } = encodeError(new GatewayError(code, 'Why.'), 'req_1');
     assert.equal(decodeError({ status, body: JSON.parse(body.toString()) as unknown }).code, code);

@@ -12,7 +12,7 @@ import {
   type UpstreamError,
 } from '../../upstream-error.ts';
 
-/** Type words that tell the class better than the status, which imitating servers choose freely. */
+/** Error types that identify the class better than the status, which imitating servers choose freely. */
 const codeByType: Readonly<Record<string, ErrorCode>> = {
   overloaded_error: 'upstream_overloaded',
   rate_limit_error: 'upstream_rate_limited',
@@ -22,23 +22,23 @@ const codeByType: Readonly<Record<string, ErrorCode>> = {
   request_too_large: 'request_too_large',
 };
 
-function classify(said: UpstreamError): ErrorCode {
-  const { status, words, message } = said;
-  if (isKeyRefusal(said)) return 'upstream_credentials_rejected';
-  // The vendor answers 400 when the credit is used up.
+function classify(error: UpstreamError): ErrorCode {
+  const { status, words, message } = error;
+  if (isKeyRefusal(error)) return 'upstream_credentials_rejected';
+  // The vendor returns 400 if the credit is used up.
   if (isOutOfCredit(status, words) || /credit balance is too low/i.test(message)) return 'upstream_quota_exhausted';
   return words.map((word) => meaningOf(word, codeByType)).find((code) => code !== undefined) ?? classifyStatus(status);
 }
 
-/** Classes an error answer by the vendor's words first and by its status where they say nothing. */
+/** Classifies an error by the vendor's text first, and by its status if the text does not help. */
 export function decodeError({ status, body, retryAfterSeconds }: UpstreamErrorReply): GatewayError {
   const error = isJsonObject(body) ? (body.error ?? body) : body;
   const { message, type, code } = membersOf(error);
-  const said: UpstreamError = {
+  const upstreamError: UpstreamError = {
     status,
     message: (filledText(error) ?? filledText(message) ?? '').slice(0, messageCharactersMax),
     words: [type, code].flatMap((word) => filledText(word) ?? []),
     retryAfterSeconds,
   };
-  return createOverflowError(said) ?? createUpstreamError(classify(said), said);
+  return createOverflowError(upstreamError) ?? createUpstreamError(classify(upstreamError), upstreamError);
 }

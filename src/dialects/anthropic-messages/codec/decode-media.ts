@@ -2,7 +2,7 @@ import type { MediaPart, MediaSource, TextPart } from '../../../inference/infere
 import { filledText, textOf } from '../../../platform/json/json-readers.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
-/** Texts of a content array, joined by line breaks; other blocks in it are left to the caller. */
+/** Joins the texts of a content array with line breaks. The caller handles other blocks. */
 function joinTexts(content: readonly unknown[]): string {
   return content.flatMap((block) => (isJsonObject(block) && typeof block.text === 'string' ? [block.text] : [])).join('\n');
 }
@@ -23,7 +23,7 @@ export function decodeImage(block: JsonObject, path: string): MediaPart {
   return { kind: 'media', media: 'image', source: decodeSource(block.source), path };
 }
 
-/** A document, and after it the images that its own content holds, which have no place in a document elsewhere. */
+/** Reads a document, followed by the images in its content, because other dialects have no images in documents. */
 export function decodeDocument(block: JsonObject, path: string): readonly MediaPart[] {
   const title = filledText(block.title);
   const context = filledText(block.context);
@@ -42,7 +42,7 @@ export function decodeDocument(block: JsonObject, path: string): readonly MediaP
   return [document, ...images];
 }
 
-/** A search result that the caller found: a document whose context says where it is from. */
+/** Reads a search result of the caller: a document whose context is its source. */
 export function decodeSearchResult(block: JsonObject, path: string): MediaPart {
   const title = filledText(block.title);
   const source = filledText(block.source);
@@ -56,7 +56,7 @@ export function decodeSearchResult(block: JsonObject, path: string): MediaPart {
   };
 }
 
-/** The content of a tool result: text and media. A reference to a tool is the tool's name. */
+/** Reads the content of a tool result: text and media. A reference to a tool becomes the tool's name. */
 export function decodeResultContent(content: JsonValue | undefined, path: string): readonly (TextPart | MediaPart)[] {
   if (typeof content === 'string') return content === '' ? [] : [{ kind: 'text', text: content, path }];
   if (!Array.isArray(content)) return [];
@@ -78,7 +78,7 @@ function decodeResultBlock(block: JsonObject, path: string): readonly (TextPart 
     case 'tool_reference':
       return [{ kind: 'text', text: textOf(block.tool_name) ?? '', path }];
     default:
-      // Whatever else a tool gives back is at least its JSON text to the model.
+      // The model gets any other content as JSON text.
       return [{ kind: 'text', text: JSON.stringify(block), path }];
   }
 }

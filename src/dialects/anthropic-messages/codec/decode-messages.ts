@@ -62,7 +62,7 @@ function decodeText(block: JsonObject, path: string): readonly Part[] {
   return [{ kind: 'text', text: block.text, ...(citations.length === 0 ? {} : { citations }), path }];
 }
 
-/** Reads `thinking` and `redacted_thinking`, of a request's history or of a reply. */
+/** Reads `thinking` and `redacted_thinking` in a request's history or in a reply. */
 export function decodeReasoning(block: JsonObject, origin?: string): ReasoningPart {
   const isHidden = block.type === 'redacted_thinking';
   const read = readSignature(isHidden ? block.data : block.signature, origin);
@@ -78,12 +78,12 @@ function decodeVendorBlock(block: JsonObject, path: string, pairing: ServerToolP
     return [];
   }
   if (isServerToolResult(type)) return [{ ...pairing.finish(block), path }];
-  // The vendor's summary of turns that it took out: without it the conversation has a hole.
+  // The vendor's summary of turns that it removed. Without it, the conversation would have a gap.
   if (type === 'compaction' && typeof block.content === 'string') return [{ kind: 'text', text: block.content, path }];
   return [{ kind: 'vendor', name: type, wire: block, elsewhere: type === 'container_upload' ? 'refuse' : 'drop', path }];
 }
 
-/** Gives the proofs of calls, which came back in thinking blocks of their own, to the calls. */
+/** Moves the proofs of calls, which clients return in separate thinking blocks, to the calls. */
 function placeCallProofs(parts: readonly Part[]): readonly Part[] {
   const proofs = new Map(
     parts.flatMap((part) => {

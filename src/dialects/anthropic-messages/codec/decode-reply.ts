@@ -46,12 +46,12 @@ function decodeBlock(block: JsonObject, reading: ReplyReading, pairing: ServerTo
   }
 }
 
-/** The id and name of a `tool_use` block. Imitating servers leave the id out. */
+/** Reads id and name of a `tool_use` block. Imitating servers omit the id. */
 export function identifyCall({ id, name }: JsonObject, { newId }: ReplyReading): { readonly id: string; readonly name: string } {
   return { id: filledText(id) ?? newId('toolu'), name: textOf(name) ?? '' };
 }
 
-/** Arguments as JSON text. They are an object; imitating servers write the text itself. */
+/** Writes arguments as JSON text. They are an object; imitating servers send the text itself. */
 export function writeArguments(input: unknown): string {
   if (typeof input === 'string') return input;
   return isJsonObject(input) ? JSON.stringify(input) : '{}';

@@ -13,7 +13,7 @@ const partsOf = (role: string, content: JsonValue): readonly unknown[] => {
   return (turn?.parts ?? []).map(({ path: _path, ...part }: Part & { readonly path?: string }) => part);
 };
 
-test('the settings, in their neutral names', () => {
+test('settings get their neutral names', () => {
   const request = decode({
     system: [{ type: 'text', text: 'Be brief.', cache_control: { type: 'ephemeral' } }],
     max_tokens: 50,
@@ -61,7 +61,7 @@ for (const [thinking, output, reasoning] of [
   [undefined, { effort: 'max' }, { mode: 'auto', effort: 'max' }],
   [undefined, { effort: 'unheard-of' }, undefined],
 ] as const) {
-  test(`thinking ${JSON.stringify(thinking)} with ${JSON.stringify(output)}`, () => {
+  test(`thinking ${JSON.stringify(thinking)} with ${JSON.stringify(output)} is read`, () => {
     assert.deepEqual(decode({ max_tokens: 4096, thinking, output_config: output }).reasoning, reasoning);
   });
 }
@@ -74,13 +74,13 @@ for (const [choice, decoded] of [
   [{ type: 'none' }, { toolChoice: { kind: 'none' } }],
   [{ type: 'tool', name: 'f' }, { toolChoice: { kind: 'function', name: 'f' } }],
 ] as const) {
-  test(`tool_choice ${choice.type}`, () => {
+  test(`tool_choice ${choice.type} is read`, () => {
     const { toolChoice, parallelToolCalls } = decode({ tools: [{ name: 'f', input_schema: {} }], tool_choice: choice });
     assert.deepEqual({ toolChoice, ...(parallelToolCalls === undefined ? {} : { parallelToolCalls }) }, decoded);
   });
 }
 
-test('a conversation with thinking, calls, results and errors', () => {
+test('a conversation with thinking, calls, results and errors is read', () => {
   const { turns } = decode({
     messages: [
       { role: 'user', content: 'Look.' },
@@ -131,7 +131,7 @@ test('a conversation with thinking, calls, results and errors', () => {
   ]);
 });
 
-test('images, documents and search results, inline, by address and by file', () => {
+test('images, documents and search results are read inline, by address and by file', () => {
   assert.deepEqual(
     partsOf('user', [
       { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } },
@@ -172,7 +172,7 @@ test('images, documents and search results, inline, by address and by file', () 
   );
 });
 
-test('what a tool gives back: images, documents, references, nothing', () => {
+test('results of tools are read: images, documents, references, nothing', () => {
   const result = (content: JsonValue | undefined): unknown => {
     const [turn] = decode({ messages: [{ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't', content }] }] }).turns;
     const [part] = turn?.parts ?? [];
@@ -195,7 +195,7 @@ test('what a tool gives back: images, documents, references, nothing', () => {
   );
 });
 
-test('wrapped proofs are read back; the mark of reasoning without a proof, and damage, are none', () => {
+test('wrapped proofs are restored; the mark of a missing proof, and damaged proofs, are not proofs', () => {
   const proof = { origin: 'openai', blob: 'enc' };
   const thinking = (signature: string): unknown => partsOf('assistant', [{ type: 'thinking', thinking: 'x', signature }])[0];
   assert.deepEqual(thinking(writeSignature(proof)), { kind: 'reasoning', text: ['x'], proof });
@@ -207,7 +207,7 @@ test('wrapped proofs are read back; the mark of reasoning without a proof, and d
   ]);
 });
 
-test('the proof of a call comes back to its call, before it or after it (langgenius/dify#29187, anomalyco/opencode#4832)', () => {
+test('the proof of a call returns to its call, before it or after it (langgenius/dify#29187, anomalyco/opencode#4832)', () => {
   const carried = (id: string): JsonObject => ({
     type: 'thinking',
     thinking: '',
@@ -220,7 +220,7 @@ test('the proof of a call comes back to its call, before it or after it (langgen
   ]);
 });
 
-test('server tools and their results are one part, cited text keeps its sources', () => {
+test('server tools and their results become one part, and cited text keeps its sources', () => {
   const use = { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'q' } };
   const found = { type: 'web_search_result', url: 'https://a.example/', title: 'A', encrypted_content: 'E' };
   const result = { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [found] };
@@ -249,7 +249,7 @@ test('server tools and their results are one part, cited text keeps its sources'
   ]);
 });
 
-test('tools of the vendor', () => {
+test('tools of the vendor are read', () => {
   const { tools } = decode({
     tools: [
       {
@@ -272,7 +272,7 @@ test('tools of the vendor', () => {
   ]);
 });
 
-test('a search among tools that are loaded later is named and left out: elsewhere all tools are loaded', () => {
+test('a search among deferred tools is noted and left out, because all tools are loaded elsewhere', () => {
   const search = { type: 'tool_search_tool_regex_20251119', name: 'tool_search_tool_regex' };
   const { tools, vendorFields } = decode({ tools: [search, { name: 'f', input_schema: {}, defer_loading: true }] });
   assert.deepEqual(
@@ -285,7 +285,7 @@ test('a search among tools that are loaded later is named and left out: elsewher
   );
 });
 
-test('fields without a neutral name, by what they mean to the answer', () => {
+test('fields without a neutral name are weighted by their effect on the answer', () => {
   const { vendorFields } = decode({
     cache_control: { type: 'ephemeral' },
     safeguards: {},
@@ -330,7 +330,7 @@ for (const [field, body, code] of [
   ['mcp_servers', { mcp_servers: [{ type: 'url', url: 'https://a.example/' }] }, 'untranslatable_field'],
   ['max_tokens', { max_tokens: 0 }, 'untranslatable_field'],
 ] as const) {
-  test(`${field} lives at the vendor and is refused`, () => {
+  test(`${field} exists only at the vendor and is refused`, () => {
     assert.throws(() => decode(body), { code, param: field });
   });
 }
@@ -342,6 +342,6 @@ test('a request for a count has no limit and no stream', () => {
   assert.equal(request.outputTokensMax, undefined);
 });
 
-test('empty text says nothing (anthropics/claude-code#50082)', () => {
+test('empty text is left out (anthropics/claude-code#50082)', () => {
   assert.deepEqual(partsOf('assistant', ''), []);
 });

@@ -17,7 +17,7 @@ import { decodeVendorFields } from './decode-vendor-fields.ts';
 
 /**
  * Reads a validated Messages or count-tokens request.
- * @throws GatewayError for what lives at the vendor, and for a request that only warms its cache
+ * @throws GatewayError for objects that exist only at the vendor, and for a request that only warms its cache
  */
 export function decodeRequest({ operation, body }: WireRequest): InferenceRequest {
   const { model, stream, max_tokens: outputTokensMax, stop_sequences: stopSequences, metadata } = body;
@@ -74,7 +74,7 @@ function decodeServiceTier(tier: JsonValue | undefined): Pick<InferenceRequest, 
   return tier === 'standard_only' ? { serviceTier: 'default' } : {};
 }
 
-/** The format stands in `output_config`; an earlier beta had it at the top. */
+/** Reads the format from `output_config`; an earlier beta had it at the top. */
 function decodeOutputFormat({ output_config: output, output_format: earlier }: JsonObject): OutputFormat | undefined {
   const format = isJsonObject(output) && isJsonObject(output.format) ? output.format : earlier;
   if (!isJsonObject(format) || !isJsonObject(format.schema)) return undefined;
@@ -94,9 +94,9 @@ function decodeReasoningRequest({ thinking, output_config: output }: JsonObject)
     mode: thinking.type === 'enabled' ? 'on' : 'auto',
     ...effort,
     ...(thinking.type === 'enabled' && typeof budgetTokens === 'number' ? { budgetTokens } : {}),
-    // Who switches thinking on wants to see it, unless they say otherwise.
+    // Clients that turn thinking on want to see it, unless they say otherwise.
     visible: display !== 'omitted',
-    // This dialect's thinking always comes with its signature.
+    // Thinking in this dialect always has its signature.
     wantsProofs: true,
   };
 }

@@ -12,7 +12,8 @@ export function decodeTools(tools: JsonValue | undefined): readonly Tool[] {
 }
 
 /**
- * The vendor's search among tools that are loaded later. Elsewhere all tools are there from the start, and nothing is left to be searched.
+ * The vendor's search among deferred tools. Elsewhere all tools are loaded from the start, so there is nothing to
+ * search.
  */
 export function isToolSearch({ type }: JsonObject): boolean {
   return typeof type === 'string' && type.startsWith('tool_search_tool_');
@@ -46,7 +47,7 @@ function decodeTool(tool: JsonObject, path: string): Tool {
 
 const builtInMembers = new Set(['type', 'name', 'max_uses', 'allowed_domains', 'blocked_domains', 'user_location']);
 
-/** The tool as it was sent, where that says more than its neutral form: a later date, a mark for the cache. */
+/** Keeps the tool's wire form if it contains more than the neutral form: a later date, a mark for the cache. */
 function wireOf(tool: JsonObject, usualType: string): { readonly wire?: JsonObject } {
   const isUsual = tool.type === usualType && Object.keys(tool).every((member) => builtInMembers.has(member));
   return isUsual ? {} : { wire: tool };
@@ -84,7 +85,7 @@ function decodeWebSearch(tool: JsonObject, path: string): WebSearchTool {
   };
 }
 
-/** Reads `tool_choice`, which holds the switch for parallel calls as well. */
+/** Reads `tool_choice`, which also contains the switch for parallel calls. */
 export function decodeToolChoice(
   choice: JsonValue | undefined,
   tools: JsonValue | undefined,
@@ -116,7 +117,7 @@ function decodeChoice({ type, name }: JsonObject, tools: JsonValue | undefined):
   }
 }
 
-/** The tool of a name, which may be one that the service runs. */
+/** Finds the tool of a name, which may be a built-in tool. */
 function chooseTool(name: string, tools: JsonValue | undefined): ToolChoice {
   const named = objectsOf(tools).find((tool) => tool.name === name);
   const builtIn = builtInToolOf(textOf(named?.type) ?? '');

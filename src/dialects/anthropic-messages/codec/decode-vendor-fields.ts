@@ -8,7 +8,7 @@ import { decodeCitations } from './citations.ts';
 import { decodeClientTool } from './client-tools.ts';
 import { isToolSearch } from './decode-tools.ts';
 
-/** Fields that have a neutral name, or are read together with one. */
+/** Fields that have a neutral name, or are read together with such a field. */
 const namedFields = new Set([
   'model',
   'max_tokens',
@@ -28,7 +28,7 @@ const namedFields = new Set([
   'service_tier',
 ]);
 
-/** Fields that steer caching, speed, accounting or the vendor's own guards, and not what the model answers. */
+/** Fields that affect caching, speed, accounting or the vendor's own guards, but not the answer. */
 const hintFields = new Set([
   'cache_control',
   'betas',
@@ -41,16 +41,16 @@ const hintFields = new Set([
   'workspace_id',
 ]);
 
-/** Members of a tool that say how the vendor loads, streams or caches it. */
+/** Members of a tool that control how the vendor loads, streams or caches it. */
 const toolHints = new Set(['cache_control', 'defer_loading', 'eager_input_streaming']);
 const functionMembers = new Set(['type', 'name', 'description', 'input_schema', 'strict']);
-/** Of the tools that the vendor defined: those that their neutral form holds, of which the writers of other dialects say what is lost. */
+/** Members of the vendor's tools that their neutral form contains. Writers of other dialects note what is lost. */
 const builtInMembers = new Set(['type', 'name', 'max_uses', 'allowed_domains', 'blocked_domains', 'user_location']);
 const clientToolMembers = new Set(['type', 'name', 'display_width_px', 'display_height_px']);
 
 const blockHints = new Set(['cache_control', 'caller']);
 const sourceMembers = new Set(['type', 'media_type', 'data', 'url', 'file_id', 'content']);
-/** What is read of each block. Blocks of other types are carried or left out as a whole. */
+/** The members that are read of each block. Blocks of other types are carried or left out as a whole. */
 const blockMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   text: new Set(['type', 'text']),
   image: new Set(['type', 'source']),
@@ -62,7 +62,7 @@ const blockMembers: Readonly<Record<string, ReadonlySet<string>>> = {
   redacted_thinking: new Set(['type', 'data']),
 };
 
-/** Objects at the top and what is read of them. */
+/** Objects at the top, and the members that are read of them. */
 const innerMembers: readonly (readonly [field: string, read: ReadonlySet<string>])[] = [
   ['metadata', new Set(['user_id'])],
   ['tool_choice', new Set(['type', 'name', 'disable_parallel_tool_use'])],
@@ -74,8 +74,8 @@ const efforts = new Set<unknown>(['low', 'medium', 'high', 'xhigh', 'max']);
 const tiers = new Set<unknown>(['auto', 'standard_only']);
 
 /**
- * What a request says that has no neutral name. Throws for what lives at the vendor: a conversation (`thread`), a container, servers of
- * tools that the vendor would call.
+ * Collects fields that have no neutral name. Throws for objects that exist only at the vendor: a conversation
+ * (`thread`), a container, servers of tools that the vendor would call.
  */
 export function decodeVendorFields(body: JsonObject): readonly VendorField[] {
   refuseVendorState(body);
@@ -105,7 +105,8 @@ function refuse(param: string, reason: string): never {
 }
 
 /**
- * Clearing old tool results and thoughts saves input; compaction rewrites the conversation. Coding agents send the former with every call.
+ * Clearing old tool results and thoughts only saves input, and coding agents request it with every call. Compaction
+ * rewrites the conversation.
  */
 function onlyClears({ field, value }: VendorField): boolean {
   if (field !== 'context_management') return false;
@@ -133,7 +134,7 @@ function decodeInnerFields(body: JsonObject): readonly VendorField[] {
   return fields;
 }
 
-/** A form of answers without a schema is one that is not known here. */
+/** A format without a schema is not known here. */
 function decodeFormatFields(format: JsonValue | undefined, path: string): readonly VendorField[] {
   if (!isJsonObject(format)) return [];
   if (!isJsonObject(format.schema)) return [{ field: path, value: format, weight: 'matters' }];
@@ -146,7 +147,7 @@ function decodeToolFields(tool: JsonValue, path: string): readonly VendorField[]
   if (isToolSearch(tool)) return [{ field: path, value: tool, weight: 'matters' }];
   if (typeof type !== 'string' || type === 'custom') return listUnread(tool, path, functionMembers, toolHints);
   if (builtInToolOf(type) !== undefined) return listUnread(tool, path, builtInMembers, toolHints);
-  // The others that only the vendor knows are refused as a whole.
+  // Other tools that only the vendor has are refused as a whole.
   return decodeClientTool(tool, type, path) === undefined ? [] : listUnread(tool, path, clientToolMembers, toolHints);
 }
 
@@ -158,7 +159,7 @@ function decodeMessageFields(message: JsonValue, path: string): readonly VendorF
   ];
 }
 
-/** Citations of what was said, all of which are known. Nothing else has any that are read. */
+/** Citations of earlier replies, all of which are read. No other citations are. */
 function isReadCitations(field: string, value: JsonValue, path: string): boolean {
   if (!/^\.content\.\d+\.citations$/.test(field.slice(path.length))) return false;
   return Array.isArray(value) && decodeCitations(value).length === value.length;
@@ -174,7 +175,7 @@ function decodeBlockFields(block: JsonObject, path: string): readonly VendorFiel
   const read = meaningOf(type, blockMembers);
   if (read === undefined) return [];
   const fields = [...listUnread(block, path, read, blockHints)];
-  // Documents whose citations are switched on: elsewhere the model is not made to cite them.
+  // Documents with citations switched on: models of other vendors need not cite them.
   if (type !== 'text' && isSaid(citations) && membersOf(citations).enabled !== false) {
     fields.push({ field: `${path}.citations`, value: citations, weight: 'matters' });
   }

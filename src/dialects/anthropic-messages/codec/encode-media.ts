@@ -15,7 +15,7 @@ const textTypes = /^text\/|^application\/(?:[\w.-]+\+)?(?:json|xml|yaml|x-yaml|j
 
 const titleCharactersMax = 500;
 
-/** Writes an image or a document. Refuses, naming the part, what the vendor has no block for. */
+/** Writes an image or a document. Refuses a part for which the vendor has no block, and names it. */
 export function encodeMedia(part: MediaPart, notes: TranslationNotes): JsonObject {
   const refuse = (reason: string): never => notes.refuse({ path: part.path, otherwise: 'turns' }, reason);
   if (part.source.kind === 'vendor-file') return refuse('this file is kept by another vendor; send its content instead');
@@ -26,7 +26,7 @@ export function encodeMedia(part: MediaPart, notes: TranslationNotes): JsonObjec
       return { type: 'document', source: encodeDocumentSource(part.source, refuse), ...encodeDescription(part) };
     case 'audio':
     case 'video':
-      return refuse(`the vendor of this model takes no ${part.media}; choose a model that does`);
+      return refuse(`the vendor of this model does not accept ${part.media}; choose a model that does`);
   }
 }
 
@@ -36,10 +36,10 @@ const plainType = (mediaType: string): string => (mediaType.split(';')[0] ?? '')
 
 function encodeImageSource(source: OwnSource, refuse: (reason: string) => never): JsonObject {
   if (source.kind === 'url') return { type: 'url', url: source.url };
-  if (source.kind === 'text') return refuse('an image cannot be given as text');
+  if (source.kind === 'text') return refuse('an image cannot be sent as text');
   const type = plainType(source.mediaType);
   const mediaType = meaningOf(type, imageTypes);
-  if (mediaType === undefined) return refuse(`images must be JPEG, PNG, GIF or WebP, and this one is ${source.mediaType}`);
+  if (mediaType === undefined) return refuse(`images must be JPEG, PNG, GIF or WebP; got ${source.mediaType}`);
   return { type: 'base64', media_type: mediaType, data: source.data };
 }
 
@@ -48,7 +48,7 @@ function encodeDocumentSource(source: OwnSource, refuse: (reason: string) => nev
   if (source.kind === 'text') return { type: 'text', media_type: 'text/plain', data: source.text };
   const mediaType = plainType(source.mediaType);
   if (mediaType === 'application/pdf') return { type: 'base64', media_type: mediaType, data: source.data };
-  if (!textTypes.test(mediaType)) return refuse(`documents must be PDF or text, and this one is ${source.mediaType}`);
+  if (!textTypes.test(mediaType)) return refuse(`documents must be PDF or text; got ${source.mediaType}`);
   return { type: 'text', media_type: 'text/plain', data: Buffer.from(source.data, 'base64').toString() };
 }
 

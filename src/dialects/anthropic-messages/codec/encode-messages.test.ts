@@ -19,7 +19,7 @@ const tools = [{ kind: 'function', name: 'f' }] as const;
 
 const messagesOf = (...turns: readonly Turn[]): unknown => encode({ turns, tools }).body.messages;
 
-test('parallel results stand in one user turn, in the order of the calls, before text (MoonshotAI/kosong#45, mlflow/mlflow#24296)', () => {
+test('parallel results are in one user turn, in the order of the calls, before text (MoonshotAI/kosong#45, mlflow/mlflow#24296)', () => {
   assert.deepEqual(
     messagesOf(
       user(text('Hi')),
@@ -56,13 +56,13 @@ test('input is an object and never a string (hass-agent-llm#42)', () => {
   assert.throws(() => codec.encodeRequest(broken, createFit()), { code: 'untranslatable_field', param: 'call a' });
 });
 
-test('a call that was never answered gets a result that says so, and a note', () => {
+test('a call without a result gets one that says so, and a note', () => {
   const { body, notes } = encode({ turns: [user(text('Hi')), assistant(call('a')), user(text('Never mind.'))], tools });
   assert.match(JSON.stringify(body.messages), /"tool_result","tool_use_id":"a","content":"The tool call was not executed."/);
   assert.deepEqual(notes, ['adapted call a']);
 });
 
-test('ids that the vendor refuses are replaced in call and result alike; ids used twice are told apart', () => {
+test('ids that the vendor refuses are replaced in call and result; repeated ids become different', () => {
   const { messages } = encode({
     turns: [
       user(text('Hi')),
@@ -81,7 +81,7 @@ test('ids that the vendor refuses are replaced in call and result alike; ids use
   assert.deepEqual(ids.slice(2), ['call_0', 'call_0', 'call_0_2', 'call_0_2']);
 });
 
-test('empty and blank text is left out, with the turns it leaves empty (anthropics/claude-code#50082, vercel/eve#2753)', () => {
+test('empty and blank texts are left out, with turns that contain nothing else (anthropics/claude-code#50082, vercel/eve#2753)', () => {
   assert.deepEqual(messagesOf(user(text('Hi')), assistant(text(' \n'), text('')), user(text(''), text('There?'))), [
     {
       role: 'user',
@@ -93,7 +93,7 @@ test('empty and blank text is left out, with the turns it leaves empty (anthropi
   ]);
 });
 
-test('a conversation that begins with the assistant, and system text in its middle', () => {
+test('a conversation that begins with the assistant, or contains system text, is put in order', () => {
   const { body, notes } = encode({
     turns: [assistant(text('Welcome.')), { role: 'system', parts: [text('Be kind.')] }, user(text('Hi'))],
   });
@@ -111,7 +111,7 @@ test('a conversation that begins with the assistant, and system text in its midd
   assert.deepEqual(notes, ['adapted messages']);
 });
 
-test('instructions are one text; blank ones are left out', () => {
+test('instructions become one text, and blank ones are left out', () => {
   const { body } = encode({
     instructions: [
       { kind: 'text', text: 'One.' },
@@ -123,7 +123,7 @@ test('instructions are one text; blank ones are left out', () => {
   assert.ok(!('system' in encode({}).body));
 });
 
-test('native reasoning goes back byte for byte; foreign and unproven reasoning does not go at all (BerriAI/litellm#26916)', () => {
+test('native reasoning is sent byte for byte; foreign and unproven reasoning is not sent (BerriAI/litellm#26916)', () => {
   const { body, notes } = encode({
     turns: [
       user(text('Hi')),
@@ -194,13 +194,13 @@ for (const [name, part] of [
   ['a document of a type the vendor does not know', media('file', inline('application/msword'))],
   ['a file at another vendor', media('file', { kind: 'vendor-file', id: 'file-1' })],
 ] as const) {
-  test(`media: ${name} is refused by its place`, () => {
+  test(`media: ${name} is refused with its path`, () => {
     const request = createFakeRequest({ turns: [user(part)] });
     assert.throws(() => codec.encodeRequest(request, createFit()), { code: 'untranslatable_field', param: 'here' });
   });
 }
 
-test('images in results stay there, or follow the result where the model takes only text', () => {
+test('images in results stay there, or follow the result if the model accepts only text', () => {
   const withImage: Part = {
     kind: 'tool-result',
     callId: 'a',
@@ -228,7 +228,7 @@ test('images in results stay there, or follow the result where the model takes o
   assert.deepEqual(moved.notes, ['adapted here']);
 });
 
-test('records of other vendors’ tools, and parts of other dialects, are left out by name or refused', () => {
+test('records of other vendors’ tools, and parts of other dialects, are left out with a note or refused', () => {
   const record: Part = { kind: 'server-tool', tool: 'web-search', id: 'ws', input: ['q'], wire: [{ type: 'web_search_call' }], path: 'p1' };
   const vendor = (elsewhere: 'drop' | 'refuse'): Part => ({ kind: 'vendor', name: 'x', wire: {}, elsewhere, path: 'p2' });
   const made = media('image', inline('image/png'));
@@ -240,7 +240,7 @@ test('records of other vendors’ tools, and parts of other dialects, are left o
   assert.throws(() => encode({ turns: [user(vendor('refuse'))] }), { code: 'untranslatable_field', param: 'p2' });
 });
 
-test('code that ran elsewhere goes on as text', () => {
+test('code that ran elsewhere becomes text', () => {
   const run: Part = {
     kind: 'server-tool',
     tool: 'code-execution',
@@ -255,7 +255,7 @@ test('code that ran elsewhere goes on as text', () => {
   assert.deepEqual(notes, ['adapted p1']);
 });
 
-test('the beginning of a reply: kept where the model continues it, asked for otherwise', () => {
+test('a prefilled reply is sent if the model continues it, and requested in text otherwise', () => {
   const turns = [user(text('Hi')), assistant(text('Well, \n'))];
   const kept = encode({ turns });
   assert.deepEqual((kept.body.messages as JsonObject[])[1], { role: 'assistant', content: 'Well,' });
@@ -269,7 +269,7 @@ test('the beginning of a reply: kept where the model continues it, asked for oth
   }
 });
 
-test('what this dialect says comes back the same through the neutral form', () => {
+test('content of this dialect is the same after decoding and encoding', () => {
   const body: JsonObject = {
     model: 'claude-upstream',
     max_tokens: 9000,

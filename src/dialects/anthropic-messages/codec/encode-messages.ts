@@ -12,21 +12,21 @@ export const callIdRules = { pattern: /^[a-zA-Z0-9_-]+$/, charactersMax: 256 };
 type TurnWriting = {
   readonly fit: RequestFit;
   readonly toWireName: (name: string) => string;
-  /** Whether the request was read from this dialect, and which members of its blocks have no neutral name. */
+  /** Whether the request was read from this dialect, and the members of its blocks without a neutral name. */
   readonly isOwn: boolean;
   readonly own: OwnMembers;
-  /** The ids under which calls were sent and not yet answered, in order. A conversation may use an id twice, the vendor wants it once. */
+  /** The ids of sent calls without a result, in order. A conversation may repeat an id; the vendor accepts it once. */
   readonly sentIds: Map<string, { readonly ids: string[]; answered: number }>;
-  /** Ids that were sent, and how often each was wanted. */
+  /** The ids that were sent, and how often each was requested. */
   readonly usedIds: Map<string, number>;
 };
 
 /** Writes arranged turns as `messages`. */
 export function encodeMessages(
   turns: readonly Turn[],
-  given: Pick<TurnWriting, 'fit' | 'toWireName' | 'isOwn' | 'own'>,
+  options: Pick<TurnWriting, 'fit' | 'toWireName' | 'isOwn' | 'own'>,
 ): readonly JsonObject[] {
-  const writing: TurnWriting = { ...given, sentIds: new Map(), usedIds: new Map() };
+  const writing: TurnWriting = { ...options, sentIds: new Map(), usedIds: new Map() };
   return turns.map((turn) => ({ role: turn.role, content: encodeContent(turn, writing) }));
 }
 
@@ -44,11 +44,14 @@ function encodeContent({ parts }: Turn, writing: TurnWriting): string | readonly
       moved.push(...after);
     }
   }
-  // The vendor wants all results before anything else that the user says.
+  // The vendor requires all results before any other content of the user.
   return [...results, ...moved, ...rest];
 }
 
-/** Gives the last block of a part the members that have no neutral name: marks for the cache, and whether a document is to be cited. */
+/**
+ * Adds the members without a neutral name to the last block of a part: marks for the cache, and whether a document may
+ * be cited.
+ */
 function markBlocks(blocks: readonly JsonObject[], path: string | undefined, { own }: TurnWriting): readonly JsonObject[] {
   const last = blocks.at(-1);
   const members = last === undefined ? undefined : own.take(path);
@@ -73,13 +76,13 @@ function encodePart(part: Exclude<Part, ToolResultPart>, writing: TurnWriting): 
   }
 }
 
-/** A file that the vendor keeps, which it knows by its id. */
+/** Writes a file that the vendor stores, by its id. */
 function encodeOwnFile({ media, source }: MediaPart, { isOwn }: TurnWriting): JsonObject | undefined {
   if (!isOwn || source.kind !== 'vendor-file') return undefined;
   return { type: media === 'image' ? 'image' : 'document', source: { type: 'file', file_id: source.id } };
 }
 
-/** Native reasoning, as the vendor wrote it: a signature stays byte for byte. */
+/** Writes native reasoning; its signature is unchanged byte for byte. */
 function encodeReasoning({ text, proof }: ReasoningPart): JsonObject {
   if (proof?.hidden === true) return { type: 'redacted_thinking', data: proof.blob };
   return { type: 'thinking', thinking: text.join('\n\n'), signature: proof?.blob ?? '' };
@@ -93,13 +96,13 @@ function encodeCall(part: ToolCallPart, { fit, toWireName, sentIds, usedIds }: T
   return { type: 'tool_use', id, name: toWireName(part.name), input: readToolArguments(part, fit.notes) };
 }
 
-/** The id if nobody has it, and otherwise the id with the next number that is free. */
-function takeId(wanted: string, usedIds: Map<string, number>): string {
-  let count = (usedIds.get(wanted) ?? 0) + 1;
-  let id = count === 1 ? wanted : `${wanted}_${count}`;
-  while (count > 1 && usedIds.has(id)) id = `${wanted}_${(count += 1)}`;
-  usedIds.set(wanted, count);
-  if (id !== wanted) usedIds.set(id, 1);
+/** Returns the id if it is unused, otherwise the id with the next free number. */
+function takeId(requestedId: string, usedIds: Map<string, number>): string {
+  let count = (usedIds.get(requestedId) ?? 0) + 1;
+  let id = count === 1 ? requestedId : `${requestedId}_${count}`;
+  while (count > 1 && usedIds.has(id)) id = `${requestedId}_${(count += 1)}`;
+  usedIds.set(requestedId, count);
+  if (id !== requestedId) usedIds.set(id, 1);
   return id;
 }
 
@@ -119,7 +122,7 @@ function encodeResult(part: ToolResultPart, writing: TurnWriting): EncodedResult
     else {
       fit.notes.adapted(
         { path: piece.path, otherwise: 'turns' },
-        'this model takes only text as the result of a tool; the rest follows it',
+        'this model accepts only text as the result of a tool; the rest follows it',
       );
       inside.push({ type: 'text', text: `The ${piece.media} that the call ${id} returned follows its result.` });
       after.push({ type: 'text', text: `Returned by the call ${id}:` }, encodeMedia(piece, fit.notes));

@@ -14,7 +14,7 @@ import { writeCallProof, writeSignature } from './proof-fields.ts';
 import { encodeServerTool } from './write-server-tools.ts';
 import { encodeEnding } from './stop-reasons.ts';
 
-/** Writes a whole message. It says what the stream of the same reply says. */
+/** Writes a whole message, with the same content as the stream of the reply. */
 export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonObject {
   const has = (kind: ReplyPart['kind']): boolean => reply.parts.some((part) => part.kind === kind);
   return {
@@ -25,14 +25,17 @@ export function encodeReply(reply: InferenceReply, writing: ReplyWriting): JsonO
   };
 }
 
-/** How often the tools ran that are counted in `usage`. */
+/** Counts the uses of the tools that `usage` counts. */
 function countToolUses(parts: readonly ReplyPart[]): ToolUses {
   const uses = { webSearches: 0, pagesRead: 0 };
   for (const part of parts) if (part.kind === 'server-tool') addToolUses(uses, part);
   return uses;
 }
 
-/** Adds a tool's work to what `usage` counts: every search, and every page. As at the vendor, what failed is not charged and does not count. */
+/**
+ * Adds the uses of a tool to `usage`: every search, and every page. Like at the vendor, failed uses are not charged and
+ * do not count.
+ */
 export function addToolUses(uses: { webSearches: number; pagesRead: number }, { tool, input, failed, results = [] }: ServerToolPart): void {
   if (failed === true) return;
   const unread = results.filter(({ unreadable }) => unreadable === true).length;
@@ -41,15 +44,18 @@ export function addToolUses(uses: { webSearches: number; pagesRead: number }, { 
 }
 
 /**
- * Whether the client asked to see thoughts. One that did not reads the first block as the answer, and gets none; the proofs of its tool
- * turns are kept by the gateway.
+ * Whether the client requested thoughts. A client that did not would read the first block as the answer, so it gets
+ * none; the gateway stores the proofs of its tool turns.
  */
 export function showsThoughts({ request }: ReplyWriting): boolean {
   const { thinking } = request;
   return isJsonObject(thinking) && thinking.type !== 'disabled';
 }
 
-/** The members that a message begins with. Ids of other vendors are replaced: clients know this dialect's by its prefix. */
+/**
+ * Writes the first members of a message. Ids of other vendors are replaced, because clients check this dialect's
+ * prefix.
+ */
 export function encodeHead({ replyId, servedModel }: Pick<InferenceReply, 'replyId' | 'servedModel'>, writing: ReplyWriting): JsonObject {
   return {
     id: replyId?.startsWith('msg_') === true ? replyId : (siblingId(writing.requestId, 'msg') ?? writing.newId('msg')),
@@ -93,25 +99,25 @@ export function encodeHiddenReasoning(proof: Proof): JsonObject {
   return { type: 'redacted_thinking', data: writeSignature(proof) };
 }
 
-/** The id of a call as this dialect's clients may have it: they send it back in a result. */
+/** The id of a call in the form of this dialect. Clients return it in a result. */
 export function callIdOf(id: string): string {
   return fitCallId(id, callIdRules);
 }
 
-/** The proof of a call goes before it in a thinking block without text: it has no field of its own. */
+/** Writes the proof of a call as a thinking block without text before it, because a call has no field for it. */
 export function carryCallProof(callId: string, proof: Proof): JsonObject {
   return { type: 'thinking', thinking: '', signature: writeCallProof(callId, proof) };
 }
 
-/** Writes parts that come whole. What this dialect's replies have no block for is left out, and noted. */
+/** Writes parts that arrive whole. Parts for which this dialect's replies have no block are left out with a note. */
 export function encodeWholePart(
   part: Extract<ReplyPart, { kind: 'server-tool' | 'media' }>,
   { notes }: ReplyWriting,
 ): readonly JsonObject[] {
   const blocks = part.kind === 'server-tool' ? encodeServerTool(part) : undefined;
   if (blocks === undefined) {
-    const what = part.kind === 'media' ? `${part.media} made by the model` : 'what a tool of the vendor did';
-    notes.adapted({ path: undefined, otherwise: 'turns' }, `${what} has no place in a reply of this interface; it was left out`);
+    const what = part.kind === 'media' ? `${part.media} made by the model` : 'the activity of a tool of the vendor';
+    notes.adapted({ path: undefined, otherwise: 'turns' }, `a reply of this interface cannot contain ${what}; it was left out`);
   }
   return blocks ?? [];
 }

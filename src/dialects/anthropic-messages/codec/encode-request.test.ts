@@ -31,7 +31,7 @@ check(
   { outputTokensMax: 100_000 },
   { body: { max_tokens: 64_000 }, notes: ['adapted max_tokens'] },
 );
-test('max_tokens: 4096 where nothing is known', () => {
+test('max_tokens is 4096 if no limit is known', () => {
   const { outputTokensMax: _unknown, ...traits } = createFit().traits;
   assert.equal(codec.encodeRequest(createFakeRequest({}), { ...createFit(), traits }).body.max_tokens, 4096);
 });
@@ -192,7 +192,7 @@ check(
   { stopSequences: ['\n', 'END'] },
   { body: { stop_sequences: ['END'] }, notes: ['emulated stop_sequences'] },
 );
-test('stop sequences of white space are where the gateway cuts the reply', () => {
+test('at stop sequences of white space, the gateway cuts the reply', () => {
   assert.deepEqual(codec.encodeRequest(createFakeRequest({ stopSequences: ['\n\n', '', 'END'] }), createFit()).cutAt, ['\n\n']);
   assert.equal(codec.encodeRequest(createFakeRequest({ stopSequences: ['END'] }), createFit()).cutAt, undefined);
 });
@@ -219,7 +219,7 @@ check(
   { body: { logit_bias: undefined, store: undefined }, notes: ['dropped logit_bias'] },
 );
 
-test('strict translation refuses what would be dropped', () => {
+test('strict translation refuses drops', () => {
   const request = createFakeRequest({ sampling: { seed: 1 } });
   assert.throws(() => codec.encodeRequest(request, createFit({}, true)), { code: 'untranslatable_field' });
 });

@@ -16,10 +16,10 @@ import { fitThinking, type FittedThinking } from './fit-thinking.ts';
 import { ownDialect } from './own-dialect.ts';
 import { prepareTurns } from './prepare-turns.ts';
 
-/** The contract's bound; the vendor's own is 512. */
+/** The contract's limit; the vendor's is 512. */
 const endUserCharactersMax = 256;
 
-/** Fields of a message request that a request for a count has too. */
+/** Fields of a message request that are also fields of a request for a count. */
 const countedFields = ['model', 'system', 'messages', 'tools', 'tool_choice', 'thinking', 'output_config'];
 
 /** Writes a Messages request. */
@@ -58,7 +58,7 @@ export function encodeRequest(request: InferenceRequest, fit: RequestFit): Encod
   };
 }
 
-/** Fields of this dialect that go back where they stood: those of the body, of tools, and those that were taken for their block. */
+/** Whether a field of this dialect returned to its place: in the body, in a tool, or in its block. */
 const isRestored = (field: VendorField, own: OwnMembers): boolean =>
   isPutBack(field) || field.field.startsWith('tools.') || own.hasRead(field);
 
@@ -67,13 +67,13 @@ function noteLosses(request: InferenceRequest, fit: RequestFit, own: OwnMembers 
   if (own === undefined) dropVendorFields(request.vendorFields, notes);
   else {
     const lost = request.vendorFields.filter((field) => !isRestored(field, own));
-    dropVendorFields(lost, notes, 'a request in which the gateway has a part cannot carry it');
+    dropVendorFields(lost, notes, 'a reply that the gateway rewrites cannot carry it');
   }
   const takesReasoning = ({ proof }: ReasoningPart): boolean => proof?.origin === proofOrigin;
   noteLostContent(request, { verbosity: true, imageDetail: true, mediaNames: true, citations: 'all', takesReasoning, proofOrigin }, notes);
 }
 
-/** Writes a request for a count: a message request without what limits or steers the output. */
+/** Writes a request for a count: a message request without fields that limit or control the output. */
 export function encodeCountRequest(request: InferenceRequest, fit: RequestFit): JsonObject {
   const { body } = encodeRequest(request, fit);
   return Object.fromEntries(Object.entries(body).filter(([field]) => countedFields.includes(field)));
@@ -81,7 +81,7 @@ export function encodeCountRequest(request: InferenceRequest, fit: RequestFit): 
 
 const isForced = (choice: JsonObject | undefined): boolean => choice?.type === 'any' || choice?.type === 'tool';
 
-/** A model that always thinks cannot be forced to call a tool: it is free to, then. */
+/** A model that always thinks cannot be forced to call a tool, so the choice is left to it. */
 function encodeChoice({ choice }: EncodedTools, { isOn }: FittedThinking, { notes }: RequestFit): JsonObject {
   if (choice === undefined) return {};
   if (!isOn || !isForced(choice)) return { tool_choice: choice };
@@ -90,7 +90,7 @@ function encodeChoice({ choice }: EncodedTools, { isOn }: FittedThinking, { note
   return { tool_choice: { ...rest, type: 'auto' } };
 }
 
-/** Searches among the vendor's deferred tools stand in the list of tools. */
+/** The vendor's searches among deferred tools are in the list of tools. */
 function putBackOwnFields(body: JsonObject, fields: readonly VendorField[]): JsonObject {
   const searches = fields.flatMap(({ field, value }) => (/^tools\.\d+$/.test(field) && isJsonObject(value) ? [value] : []));
   const put = putBackFields(body, fields);
@@ -99,7 +99,7 @@ function putBackOwnFields(body: JsonObject, fields: readonly VendorField[]): Jso
 
 function encodeSystem(request: InferenceRequest, fit: RequestFit, own: OwnMembers): JsonObject {
   if (request.instructions.some(({ path }) => own.has(path))) {
-    // Blocks with marks for the cache stay blocks.
+    // Blocks with marks for the cache remain blocks.
     const blocks = request.instructions.flatMap(({ text, path }) =>
       text.trim() === '' ? [] : [{ type: 'text', text, ...own.take(path) }],
     );
@@ -113,21 +113,24 @@ function encodeSystem(request: InferenceRequest, fit: RequestFit, own: OwnMember
 }
 
 /**
- * What the vendor has no switch for is asked of the model: JSON without a schema, and a schema that is no object's where only a tool could
- * stand in.
+ * Requests in text what the vendor has no setting for: JSON without a schema, and a schema that is not of an object if
+ * only a tool could replace it.
  */
 function encodeJsonHint({ outputFormat }: InferenceRequest, { traits, notes }: RequestFit): string | undefined {
   if (outputFormat === undefined) return undefined;
   const isPlain = outputFormat.kind === 'json';
   if (!isPlain && (traits.structuredOutput || isObjectSchema(outputFormat.schema))) return undefined;
-  notes.emulated('outputFormat', 'this model cannot be held to the format; it is asked for it');
+  notes.emulated('outputFormat', 'this model does not guarantee the format; the prompt asks for it');
   const rule = 'and nothing else: no words before or after it, no code fence.';
   return isPlain
     ? `Answer with one JSON object ${rule}`
     : `Answer with JSON of this schema ${rule}\n${JSON.stringify(outputFormat.schema)}`;
 }
 
-/** The vendor holds an answer to the rules that its grammar knows, and to no JSON without a schema. */
+/**
+ * Whether the vendor guarantees the format. It enforces the rules that its grammar supports, and does not guarantee
+ * JSON without a schema.
+ */
 export function holdsFormat({ outputFormat }: InferenceRequest, { structuredOutput }: ModelTraits): boolean {
   if (outputFormat === undefined) return true;
   return outputFormat.kind === 'json-schema' && structuredOutput && isHeldWhole(outputFormat.schema);
@@ -143,21 +146,21 @@ function encodeOutputConfig(
   const described = describeSchema(outputFormat);
   const schema = fitAnswerSchema(described);
   if (schema !== described) {
-    notes.adapted('outputFormat', 'objects were closed, and rules that the vendor cannot hold an answer to are said in descriptions');
+    notes.adapted('outputFormat', 'objects were closed, and rules that the vendor does not enforce are in descriptions');
   }
   return { ...effort, format: { type: 'json_schema', schema } };
 }
 
-/** A conversation may end with an assistant turn only where the model continues it, which none does while it thinks. */
+/** A conversation may end with an assistant turn only if the model continues it. No model does that while it thinks. */
 function endWithUser(turns: readonly Turn[], { traits, notes }: RequestFit, thinks: boolean): readonly Turn[] {
   const last = turns.at(-1);
   if (last?.role !== 'assistant') return turns;
   if (traits.prefill && !thinks) return [...turns.slice(0, -1), withoutTrailingSpace(last)];
-  notes.adapted('turns', 'this model does not continue an assistant turn; it is asked to');
+  notes.adapted('turns', 'this model does not continue an assistant turn; the prompt asks for it');
   return [...turns, { role: 'user', parts: [{ kind: 'text', text: 'Continue from where your last message ends.' }] }];
 }
 
-/** The vendor refuses a beginning that ends in white space. */
+/** The vendor refuses a prefill that ends in white space. */
 function withoutTrailingSpace(turn: Turn): Turn {
   const last = turn.parts.at(-1);
   if (last?.kind !== 'text' && last?.kind !== 'refusal') return turn;
@@ -171,7 +174,7 @@ function encodeStopSequences({ stopSequences = [] }: InferenceRequest, { notes }
   const sent = sequences.filter((sequence) => sequence.trim() !== '');
   const cutAt = sequences.filter((sequence) => sequence.trim() === '');
   if (cutAt.length > 0)
-    notes.emulated('stopSequences', 'the gateway cuts the reply at white space, which the vendor takes for no sequence');
+    notes.emulated('stopSequences', 'the gateway cuts the reply at white space, which the vendor does not accept as a sequence');
   return { members: sent.length === 0 ? {} : { stop_sequences: sent }, cutAt };
 }
 
@@ -189,10 +192,10 @@ function encodeServiceTier({ serviceTier }: InferenceRequest, { notes }: Request
     case 'default':
       return { service_tier: 'standard_only' };
     case 'priority':
-      // The vendor's `auto` is its priority tier where the account has one.
+      // The vendor's `auto` uses the priority tier if the account has one.
       return { service_tier: 'auto' };
     case 'flex':
-      notes.adapted('serviceTier', 'the vendor has no such tier; its standard one is used');
+      notes.adapted('serviceTier', 'the vendor does not have this tier; its standard tier is used');
       return { service_tier: 'standard_only' };
   }
 }

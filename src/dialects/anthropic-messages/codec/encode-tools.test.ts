@@ -12,7 +12,7 @@ const f: Tool = { kind: 'function', name: 'f', parameters: { type: 'object' }, p
 const g: Tool = { kind: 'function', name: 'g', parameters: { type: 'object' }, path: 'tools.1' };
 const namesOf = ({ body }: NotedRequest): unknown[] => (body.tools as JsonObject[] | undefined)?.map(({ name }) => name) ?? [];
 
-test('functions: names, descriptions, and a schema that is always an object’s', () => {
+test('functions have names, descriptions, and always a schema of an object', () => {
   const { body } = encode({
     tools: [f, { kind: 'function', name: 'h', description: 'd' }, { kind: 'function', name: 'i', parameters: {} }],
   });
@@ -23,7 +23,7 @@ test('functions: names, descriptions, and a schema that is always an object’s'
   ]);
 });
 
-test('alternatives at the top of a schema are put together', () => {
+test('alternatives at the top of a schema are merged', () => {
   const choice = (name: string): JsonObject => ({ type: 'object', properties: { [name]: {}, kind: {} }, required: [name, 'kind'] });
   const parameters = { anyOf: [choice('a'), choice('b')], allOf: [{ properties: { c: {} }, required: ['c'] }] };
   const { body, notes } = encode({ tools: [{ ...f, parameters }] });
@@ -33,7 +33,7 @@ test('alternatives at the top of a schema are put together', () => {
   assert.deepEqual(notes, ['adapted tools.0']);
 });
 
-test('names that the vendor refuses are replaced everywhere, and the way back is told', () => {
+test('names that the vendor refuses are replaced everywhere, with a mapping back', () => {
   const turns: readonly Turn[] = [
     { role: 'user', parts: [{ kind: 'text', text: 'Hi' }] },
     { role: 'assistant', parts: [{ kind: 'tool-call', id: 'a', name: 'my.tool', arguments: '{}' }] },
@@ -56,30 +56,30 @@ for (const [choice, sent] of [
     { type: 'tool', name: 'g' },
   ],
 ] as const) {
-  test(`tool choice ${choice.kind}`, () => {
+  test(`tool choice ${choice.kind} is written`, () => {
     assert.deepEqual(encode({ tools: [f, g], toolChoice: choice }).body.tool_choice, sent);
   });
 }
 
-test('a choice of several: only those are sent', () => {
+test('for a choice of several functions, only those are sent', () => {
   const allowed = encode({ tools: [f, g], toolChoice: { kind: 'allowed', names: ['g'], required: true } });
   assert.deepEqual([namesOf(allowed), allowed.body.tool_choice], [['g'], { type: 'any' }]);
 });
 
-test('parallel calls off: within the choice, which none has no room for', () => {
+test('parallel calls are switched off within the choice, except for none', () => {
   assert.deepEqual(encode({ tools: [f], parallelToolCalls: false }).body.tool_choice, { type: 'auto', disable_parallel_tool_use: true });
   assert.deepEqual(encode({ tools: [f], parallelToolCalls: true }).body.tool_choice, undefined);
   assert.deepEqual(encode({ tools: [f], toolChoice: { kind: 'none' }, parallelToolCalls: false }).body.tool_choice, { type: 'none' });
   assert.deepEqual(encode({ parallelToolCalls: false }).body.tool_choice, undefined);
 });
 
-test('a choice without tools is none, and one of an unknown tool is refused', () => {
+test('a choice without tools is left out, and a choice of an unknown tool is refused', () => {
   const nothing = encode({ toolChoice: { kind: 'required' } });
   assert.deepEqual([nothing.body.tool_choice, nothing.notes], [undefined, ['dropped tool_choice']]);
   assert.throws(() => encode({ tools: [f], toolChoice: { kind: 'function', name: 'x' } }), { param: 'tool_choice' });
 });
 
-test('calls in the history without tools: they are described, and cannot be called', () => {
+test('calls in the history without tools are described and cannot be called', () => {
   const turns: readonly Turn[] = [
     { role: 'user', parts: [{ kind: 'text', text: 'Hi' }] },
     { role: 'assistant', parts: [{ kind: 'tool-call', id: 'a', name: 'f', arguments: '{}' }] },
@@ -89,7 +89,7 @@ test('calls in the history without tools: they are described, and cannot be call
   assert.deepEqual([body.tools, body.tool_choice], [[{ name: 'f', input_schema: { type: 'object' } }], { type: 'none' }]);
 });
 
-test('strict functions are held to their schema where the model can be', () => {
+test('strict functions are strict at the vendor if the model supports it', () => {
   const strict: Tool = { ...f, strict: true };
   assert.deepEqual(encode({ tools: [strict] }).body.tools, [
     { name: 'f', input_schema: { type: 'object', additionalProperties: false }, strict: true },
@@ -99,7 +99,7 @@ test('strict functions are held to their schema where the model can be', () => {
   assert.ok(!JSON.stringify(encode({ tools: [{ ...f, strict: false }] }).body.tools).includes('strict'), 'never added');
 });
 
-test('web search: what the vendor has of it', () => {
+test('web search is written with the settings that the vendor has', () => {
   const search: Tool = {
     kind: 'web-search',
     maxUses: 2,
@@ -122,7 +122,7 @@ test('web search: what the vendor has of it', () => {
   assert.deepEqual(notes, ['dropped tools.0']);
 });
 
-test('a function that is called like a tool of the vendor gets another name beside it', () => {
+test('a function with the name of a vendor’s tool gets another name beside it', () => {
   const search: Tool = { ...f, name: 'web_search' };
   const beside = encode({ tools: [search, { kind: 'web-search' }] });
   assert.deepEqual(namesOf(beside), ['web_search_function', 'web_search']);
@@ -130,7 +130,7 @@ test('a function that is called like a tool of the vendor gets another name besi
   assert.deepEqual(namesOf(encode({ tools: [search] })), ['web_search']);
 });
 
-test('tools that the upstream lacks are left out by name; other vendors’ tools are refused', () => {
+test('tools that the upstream lacks are left out with a note; other vendors’ tools are refused', () => {
   const without = encode(
     {
       tools: [
@@ -147,13 +147,13 @@ test('tools that the upstream lacks are left out by name; other vendors’ tools
 const schema: JsonObject = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
 const format: OutputFormat = { kind: 'json-schema', name: 'reply', description: 'The reply.', schema, strict: true };
 
-test('structured output: the vendor’s own where the model has it', () => {
+test('structured output uses the vendor’s own if the model has it', () => {
   const { body, notes, answerTool } = encode({ outputFormat: format });
   assert.deepEqual(body.output_config, { format: { type: 'json_schema', schema: { description: 'The reply.', ...schema } } });
   assert.deepEqual([notes, answerTool], [[], undefined]);
 });
 
-test('structured output: schemas are closed, and rules unknown to the vendor are said in words', () => {
+test('for structured output, schemas are closed, and unsupported rules become descriptions', () => {
   const { notes } = encode({ outputFormat: { kind: 'json-schema', schema: { type: 'object' } } });
   assert.deepEqual(notes, ['adapted output_config.format']);
   assert.deepEqual(
@@ -184,7 +184,7 @@ test('structured output: schemas are closed, and rules unknown to the vendor are
 
 const older = { structuredOutput: false };
 
-test('structured output: a forced tool stands in for models without it', () => {
+test('for models without structured output, a forced tool replaces it', () => {
   const { body, notes, answerTool } = encode({ outputFormat: format }, older);
   assert.equal(answerTool, 'reply');
   assert.deepEqual(body.tool_choice, { type: 'tool', name: 'reply', disable_parallel_tool_use: true });
@@ -192,7 +192,7 @@ test('structured output: a forced tool stands in for models without it', () => {
   assert.deepEqual([body.output_config, notes], [undefined, ['emulated output_config.format']]);
 });
 
-test('structured output beside tools: one of them or the answer; names never collide', () => {
+test('structured output beside tools becomes a choice between them and the answer, and names never collide', () => {
   const beside = encode({ outputFormat: { ...format, name: 'f' }, tools: [f] }, older);
   assert.deepEqual([namesOf(beside), beside.answerTool], [['f', 'f_answer'], 'f_answer']);
   assert.deepEqual(beside.body.tool_choice, { type: 'any', disable_parallel_tool_use: true });
@@ -202,12 +202,12 @@ test('structured output beside tools: one of them or the answer; names never col
   assert.deepEqual([forced.answerTool, forced.body.tool_choice], [undefined, { type: 'any' }]);
 });
 
-test('structured output: the stand-in goes before thinking', () => {
+test('structured output takes precedence over thinking', () => {
   const { body, notes } = encode({ outputFormat: format, reasoning: { mode: 'on', budgetTokens: 2000 } }, older);
   assert.deepEqual([body.thinking, notes], [{ type: 'disabled' }, ['emulated output_config.format', 'adapted thinking']]);
 });
 
-test('JSON without a schema, and a schema that is no object’s, are asked of the model', () => {
+test('JSON without a schema, and a schema that is not of an object, are requested in text', () => {
   const plain = encode({ outputFormat: { kind: 'json' }, instructions: [{ kind: 'text', text: 'Be brief.' }] });
   assert.match(textOf(plain.body.system) ?? '', /^Be brief\.\n\nAnswer with one JSON object/);
   assert.deepEqual(plain.notes, ['emulated output_config.format']);

@@ -18,19 +18,19 @@ import { ownDialect } from './own-dialect.ts';
 
 type JsonSchemaFormat = Extract<OutputFormat, { kind: 'json-schema' }>;
 
-/** The tools of a request as they are sent, and what follows from them. */
+/** The tools of a request as they are sent, and their consequences. */
 export type EncodedTools = {
   readonly tools: readonly JsonObject[];
   readonly choice: JsonObject | undefined;
   readonly toWireName: (name: string) => string;
   readonly renamed: ReadonlyMap<string, string>;
-  /** The tool whose arguments are the answer, where the model takes no schema for its answer. */
+  /** The tool whose arguments are the answer, if the model does not support answer schemas. */
   readonly answerTool?: string;
 };
 
 const nameRules = { pattern: /[a-zA-Z0-9_-]/, charactersMax: 128 };
 
-/** The vendor holds the arguments of at most this many tools of one request to their schemas. */
+/** The vendor enforces the schemas of at most this many tools of one request. */
 const strictToolsMax = 20;
 
 /** Writes `tools` and `tool_choice`. */
@@ -56,30 +56,32 @@ export function encodeTools(request: InferenceRequest, fit: RequestFit, own: Own
   return { tools, choice, toWireName, renamed, ...(answerTool === undefined ? {} : { answerTool }) };
 }
 
-/** How the vendor calls the tools that it runs. */
+/** The vendor's names of the tools that it runs. */
 const nativeNames: Readonly<Record<string, string | undefined>> = {
   'web-search': 'web_search',
   'code-execution': 'code_execution',
   'url-context': 'web_fetch',
 };
 
-/** Names that the vendor takes. Those of its own tools are not free beside them: names must be unique. */
+/**
+ * Fits names to the vendor's rules. Names must be unique, so the names of its own tools are reserved if they are sent.
+ */
 function fitNames(request: InferenceRequest, offered: readonly Tool[]): Pick<EncodedTools, 'toWireName' | 'renamed'> {
   const names = listToolNames(request);
   const { toWireName, renamed } = fitToolNames(names, nameRules);
-  const taken = new Set(
+  const reserved = new Set(
     offered.flatMap(({ kind }) => {
       const native = nativeNames[kind];
       return native === undefined ? [] : [native];
     }),
   );
-  const clashes = [...names].filter((name) => taken.has(toWireName(name)));
+  const clashes = [...names].filter((name) => reserved.has(toWireName(name)));
   if (clashes.length === 0) return { toWireName, renamed };
-  const keepApart = (name: string): string => (taken.has(toWireName(name)) ? `${toWireName(name)}_function` : toWireName(name));
+  const keepApart = (name: string): string => (reserved.has(toWireName(name)) ? `${toWireName(name)}_function` : toWireName(name));
   return { toWireName: keepApart, renamed: new Map([...renamed, ...clashes.map((name) => [keepApart(name), name] as const)]) };
 }
 
-/** All tools, or only those functions that the choice allows: the vendor knows no choice of several. */
+/** All tools, or only the functions that the choice allows, because the vendor has no choice of several. */
 function offeredTools({ tools, toolChoice }: InferenceRequest): readonly Tool[] {
   if (toolChoice?.kind !== 'allowed') return tools;
   return tools.filter((tool) => tool.kind !== 'function' || toolChoice.names.includes(tool.name));
@@ -124,7 +126,7 @@ function encodeTool(tool: Tool, writing: ToolWriting): readonly JsonObject[] {
   }
 }
 
-/** The vendor's own tool that steers a screen, of the date that this model knows. */
+/** Writes the vendor's own tool for controlling a screen, in the version that this model supports. */
 function encodeScreen({ screen, wire }: FunctionTool, { fit, isOwn }: ToolWriting): JsonObject | undefined {
   const { screenTool } = fit.traits;
   if (screen === undefined || screenTool === undefined) return undefined;
@@ -132,7 +134,7 @@ function encodeScreen({ screen, wire }: FunctionTool, { fit, isOwn }: ToolWritin
   return { type: screenTool, name: screenToolName, display_width_px: screen.width, display_height_px: screen.height };
 }
 
-/** A tool that the vendor defined and the client runs, where both ends speak this dialect. */
+/** Writes a tool that the vendor defined and the client runs, if the client speaks this dialect too. */
 function encodeOwnTool({ screen, wire }: FunctionTool, { isOwn }: ToolWriting): JsonObject | undefined {
   return isOwn && screen === undefined ? wire : undefined;
 }
@@ -155,7 +157,7 @@ function encodeFunction(tool: FunctionTool, { fit, toWireName, keepsStrict, own 
   const place = { path, otherwise: 'tools' } as const;
   if (schema.type !== parameters.type && parameters.type !== undefined) fit.notes.adapted(place, 'arguments must be an object');
   if (parameters.anyOf !== undefined || parameters.oneOf !== undefined || parameters.allOf !== undefined) {
-    fit.notes.adapted(place, 'the vendor takes no alternatives at the top of a schema; their properties were put together');
+    fit.notes.adapted(place, 'the vendor does not support alternatives at the top of a schema; their properties were merged');
   }
   const isStrict = strict === true && keepsStrict;
   if (strict === true && !isStrict)
@@ -174,9 +176,8 @@ function encodeWebSearch(tool: WebSearchTool, { notes }: RequestFit): JsonObject
   const place = { path, otherwise: 'tools' } as const;
   const allows = allowedDomains.length > 0;
   if (allows && blockedDomains.length > 0)
-    notes.dropped(place, 'the vendor takes allowed or blocked domains, not both; the allowed ones were sent');
-  if (contextSize === 'low' || contextSize === 'high')
-    notes.dropped(place, 'the vendor has no setting for how much is read of what was found');
+    notes.dropped(place, 'the vendor accepts allowed or blocked domains, not both; the allowed ones were sent');
+  if (contextSize === 'low' || contextSize === 'high') notes.dropped(place, 'the vendor has no setting for the amount of search results');
   return {
     type: 'web_search_20250305',
     name: 'web_search',
@@ -187,29 +188,32 @@ function encodeWebSearch(tool: WebSearchTool, { notes }: RequestFit): JsonObject
   };
 }
 
-/** A schema for the answer is a forced tool where the model takes none, unless another tool is forced: then there is no answer yet. */
+/**
+ * Whether a forced tool must replace the answer's schema: the model does not support schemas, and no other tool is
+ * forced.
+ */
 function needsAnswerTool({ outputFormat, toolChoice }: InferenceRequest, { traits, notes }: RequestFit): boolean {
   if (outputFormat?.kind !== 'json-schema' || traits.structuredOutput || !isObjectSchema(outputFormat.schema)) return false;
   if (toolChoice?.kind === 'required' || toolChoice?.kind === 'function' || toolChoice?.kind === 'built-in') return false;
   if (toolChoice?.kind === 'allowed' && toolChoice.required) return false;
-  notes.emulated('outputFormat', 'this model takes no schema for its answer; a tool with that schema stands in');
+  notes.emulated('outputFormat', 'this model does not support answer schemas; a tool with the schema replaces it');
   return true;
 }
 
 function nameAnswerTool(request: InferenceRequest, toWireName: (name: string) => string): string {
   const { outputFormat } = request;
-  const taken = new Set([...listToolNames(request)].map(toWireName));
+  const reserved = new Set([...listToolNames(request)].map(toWireName));
   let name = toWireName(outputFormat?.kind === 'json-schema' ? (outputFormat.name ?? 'answer') : 'answer');
-  while (taken.has(name)) name = `${name.slice(0, nameRules.charactersMax - 7)}_answer`;
+  while (reserved.has(name)) name = `${name.slice(0, nameRules.charactersMax - 7)}_answer`;
   return name;
 }
 
 function encodeAnswerTool({ schema, description }: JsonSchemaFormat, name: string): JsonObject {
-  const purpose = 'Give the answer with this tool, once, and say nothing beside it.';
+  const purpose = 'Give the answer with this tool, once, and write nothing beside it.';
   return { name, description: description === undefined ? purpose : `${description}\n\n${purpose}`, input_schema: fitInputSchema(schema) };
 }
 
-/** A history with calls needs their tools described even where no tool is offered any more. */
+/** Describes the tools of calls in the history, which the vendor requires even if no tool is offered any more. */
 function describeCalledTools({ turns }: InferenceRequest, toWireName: (name: string) => string): readonly JsonObject[] {
   const names = turns.flatMap(({ parts }) => parts.flatMap((part) => (part.kind === 'tool-call' ? [toWireName(part.name)] : [])));
   return [...new Set(names)].map((name) => ({ name, input_schema: { type: 'object' } }));
@@ -239,13 +243,13 @@ function encodeChoice(request: InferenceRequest, facts: ChoiceFacts): JsonObject
   return { ...(choice ?? { type: 'auto' }), disable_parallel_tool_use: true };
 }
 
-/** The answer is one call. Where other tools may be called first, the model must call one of them or the answer. */
+/** The answer is one call. If other tools may be called first, the model must call one of them or the answer. */
 function encodeAnswerChoice({ tools, toolChoice }: InferenceRequest, answerTool: string): JsonObject {
   const mayCallOthers = toolChoice?.kind !== 'none' && tools.length > 0;
   return { ...(mayCallOthers ? { type: 'any' } : { type: 'tool', name: answerTool }), disable_parallel_tool_use: true };
 }
 
-/** Whether the vendor runs this tool, and it is no function of the client that has the same name. */
+/** Whether this is a tool that the vendor runs, and not a function of the client with the same name. */
 const isOfVendor = ({ name, type }: JsonObject): boolean =>
   type !== undefined && Object.values(nativeNames).some((native) => native === name);
 

@@ -2,22 +2,22 @@ import { readUsedTier } from '../../../inference/service-tier.ts';
 import type { Usage, UsageReport } from '../../../inference/usage.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 
-/** Uses of tools that stand in the reply. What the vendor counted may be more. */
+/** Uses of tools in the reply. The vendor may have counted more. */
 export type ToolUses = { readonly webSearches: number; readonly pagesRead: number };
 
 const noUses: ToolUses = { webSearches: 0, pagesRead: 0 };
 
 const wordByTier = { standard: 'standard', flex: 'standard', priority: 'priority', scale: 'priority', batch: 'batch' } as const;
 
-/** The tier that was used, in the vendor's words; nothing where the upstream does not say. */
+/** Writes the service tier under the vendor's name. Nothing if the upstream does not report it. */
 export function encodeServiceTier(report: UsageReport | undefined): JsonObject {
   const tier = readUsedTier(report?.serviceTier);
   return tier === undefined ? {} : { service_tier: wordByTier[tier] };
 }
 
 /**
- * Writes `usage`. `input_tokens` excludes what was read from and written to a cache, `output_tokens` includes thinking. The four counts
- * that clients add up are always there; the rest is left out where it is unknown.
+ * Writes `usage`. `input_tokens` excludes cache reads and writes, `output_tokens` includes thinking. The four counts
+ * that clients add up are always present; unknown ones of the others are left out.
  */
 export function encodeUsage(usage: Usage, { webSearches: searches, pagesRead }: ToolUses = noUses): JsonObject {
   const { inputTokens, cacheReadTokens, cacheWrite5mTokens, cacheWrite1hTokens, outputTokens, reasoningTokens, webSearches } = usage;

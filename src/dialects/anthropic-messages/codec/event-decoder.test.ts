@@ -16,7 +16,7 @@ const fixtures = openFixtures(join(import.meta.dirname, '../fixtures'));
 const broken = ['cut-before-end', 'error-mid-stream', 'error-then-stop'];
 
 for (const name of fixtures.casesOf('.stream.sse')) {
-  test(`stream ${name}: the same events for any chunk size, and the grammar is kept`, () => {
+  test(`stream ${name} gives the same valid events for any chunk size`, () => {
     const body = fixtures.readBytes(`${name}.stream.sse`);
     const whole = decodeStream(body);
     const isBroken = broken.includes(name);
@@ -26,13 +26,13 @@ for (const name of fixtures.casesOf('.stream.sse')) {
   });
 }
 
-/** What a stream and a whole reply can both say. */
+/** The content that a stream and a whole reply have in common. */
 function comparable({ parts, usageReport, ...reply }: InferenceReply): object {
   return { ...reply, parts, usage: usageReport?.usage };
 }
 
 for (const name of fixtures.casesOf('.stream.sse').filter((stream) => fixtures.files.includes(`${stream}.reply.json`))) {
-  test(`stream ${name} says what the whole reply says`, () => {
+  test(`stream ${name} has the content of the whole reply`, () => {
     const whole = codec.decodeReply(fixtures.readJson(`${name}.reply.json`), createReading());
     assert.deepEqual(comparable(foldEvents(decodeStream(fixtures.readBytes(`${name}.stream.sse`)))), comparable(whole));
   });
@@ -53,7 +53,7 @@ const begin = (index: number, block: JsonObject): JsonObject => ({ type: 'conten
 const more = (index: number, delta: JsonObject): JsonObject => ({ type: 'content_block_delta', index, delta });
 const end = (index: number): JsonObject => ({ type: 'content_block_stop', index });
 
-test('web search: use and result become one part, citations stay with their text', () => {
+test('a web search becomes one part, and citations stay with their text', () => {
   const reply = foldEvents(decodeStream(fixtures.readBytes('web-search-citations.stream.sse')));
   assert.deepEqual(
     reply.parts.map(({ kind }) => kind),
@@ -85,7 +85,7 @@ test('web search: use and result become one part, citations stay with their text
   });
 });
 
-test('thinking, its signature and redacted thinking', () => {
+test('thinking, its signature and redacted thinking are read', () => {
   const { parts } = foldEvents(decodeStream(fixtures.readBytes('thinking-signature.stream.sse')));
   assert.deepEqual(parts.slice(0, 2), [
     {
@@ -97,7 +97,7 @@ test('thinking, its signature and redacted thinking', () => {
   ]);
 });
 
-test('thinking without words keeps its signature (openai/openai-agents-python#4155)', () => {
+test('thinking without text keeps its signature (openai/openai-agents-python#4155)', () => {
   const reply = replyOf(
     start,
     begin(0, { type: 'thinking', thinking: '' }),
@@ -109,7 +109,7 @@ test('thinking without words keeps its signature (openai/openai-agents-python#41
   assert.deepEqual(reply.parts, [{ kind: 'reasoning', text: [], proof: { origin: 'anthropic', blob: 'S' } }]);
 });
 
-test('a signature in every delta is one proof, the last', () => {
+test('a signature in every delta becomes one proof, the last', () => {
   const reply = replyOf(
     start,
     begin(0, { type: 'thinking', thinking: 'a', signature: '' }),
@@ -122,12 +122,12 @@ test('a signature in every delta is one proof, the last', () => {
   assert.deepEqual(reply.parts, [{ kind: 'reasoning', text: ['a'], proof: { origin: 'anthropic', blob: 'S2' } }]);
 });
 
-test('a call whose arguments come only with its start (BerriAI/litellm#25321)', () => {
+test('a call may have its arguments only at its start (BerriAI/litellm#25321)', () => {
   const reply = replyOf(start, begin(0, { type: 'tool_use', id: 't1', name: 'f', input: { a: 1 } }), end(0), ending('tool_use'), stop);
   assert.deepEqual(reply.parts, [{ kind: 'tool-call', id: 't1', name: 'f', arguments: '{"a":1}' }]);
 });
 
-test('a call without arguments, and a call without an id', () => {
+test('a call may have no arguments or no id', () => {
   const reply = replyOf(
     start,
     begin(0, { type: 'tool_use', id: 't1', name: 'now', input: {} }),
@@ -145,7 +145,7 @@ test('a call without arguments, and a call without an id', () => {
   assert.equal(reply.stopReason, 'tool-calls', 'end_turn with calls is a call for tools');
 });
 
-test('interleaved calls of a sloppy server stay apart (sgl-project/sglang#39782, BerriAI/litellm#15315)', () => {
+test('interleaved calls of an imitating server stay separate (sgl-project/sglang#39782, BerriAI/litellm#15315)', () => {
   const reply = replyOf(
     start,
     begin(0, { type: 'tool_use', id: 't1', name: 'f' }),
@@ -165,7 +165,7 @@ test('interleaved calls of a sloppy server stay apart (sgl-project/sglang#39782,
   );
 });
 
-test('blocks that never begin, never end, or change their kind', () => {
+test('blocks that never begin, never end, or change their kind are handled', () => {
   const reply = replyOf(
     more(0, { type: 'thinking_delta', thinking: 'hm' }),
     more(0, { type: 'text_delta', text: 'one' }),
@@ -208,14 +208,14 @@ for (const [reason, stopReason] of [
   ['model_context_window_exceeded', 'context-limit'],
   ['something_new', 'end'],
 ] as const) {
-  test(`stop reason ${reason}`, () => {
+  test(`stop reason ${reason} is read`, () => {
     const said = replyOf(start, ending(reason, reason === 'stop_sequence' ? { stop_sequence: 'END' } : {}), stop);
     assert.equal(said.stopReason, stopReason);
     assert.equal(said.stopSequence, reason === 'stop_sequence' ? 'END' : undefined);
   });
 }
 
-test('the explanation of a refusal', () => {
+test('the explanation of a refusal is read', () => {
   const { stopReason, stopDetail } = foldEvents(decodeStream(fixtures.readBytes('refusal.stream.sse')));
   assert.deepEqual([stopReason, stopDetail], ['refusal', 'The request was declined.']);
 });
@@ -238,7 +238,7 @@ test('usage is merged over the stream and never added (BerriAI/litellm#9812)', (
   ]);
 });
 
-test('nothing an upstream sends makes it throw', () => {
+test('no input makes the decoder throw', () => {
   for (const data of [
     'null',
     '[]',

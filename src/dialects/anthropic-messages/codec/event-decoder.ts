@@ -18,17 +18,17 @@ type OpenBlock =
       /** Its index among the neutral events. */
       readonly index: number;
       proof?: Proof | undefined;
-      /** A call's input as the block's start had it: it counts where no deltas come. */
+      /** The input of a call at the start of its block. It applies if no deltas come. */
       input?: JsonValue | undefined;
       hasDeltas: boolean;
     }
-  /** The use of a server tool, whose input is being gathered. */
+  /** A use of a server tool, whose input is being collected. */
   | { readonly kind: 'server-tool'; readonly block: JsonObject; input: string };
 
 type DecoderState = {
   readonly reading: ReplyReading;
   readonly pairing: ServerToolPairing;
-  /** By the index on the wire. */
+  /** By the index in the stream. */
   readonly open: Map<number, OpenBlock>;
   nextIndex: number;
   hasStarted: boolean;
@@ -36,11 +36,11 @@ type DecoderState = {
   rawUsage: JsonValue | undefined;
   usageTrustworthy: boolean;
   ending: JsonObject;
-  /** After the last event, or an error: nothing more is said. */
+  /** After the last event, or an error: no event follows. */
   isOver: boolean;
 };
 
-/** Reads a Messages stream. What imitating servers leave out or send twice is made good; what is unknown says nothing. */
+/** Decodes a Messages stream. It repairs what imitating servers leave out or send twice, and ignores unknown events. */
 export function createEventDecoder(reading: ReplyReading): EventDecoder {
   const state: DecoderState = {
     reading,
@@ -57,7 +57,7 @@ export function createEventDecoder(reading: ReplyReading): EventDecoder {
   return {
     read: (frame) => {
       if (state.isOver || frame.data === '' || frame.event === 'ping') return [];
-      // The tap counts what is malformed.
+      // The tap counts malformed events.
       const event = frame.object();
       return event === undefined ? [] : readEvent(state, event, typeof event.type === 'string' ? event.type : (frame.event ?? ''));
     },
@@ -162,13 +162,13 @@ function readDelta(state: DecoderState, at: number, delta: JsonObject): readonly
   if (typeof json === 'string') return readInputDelta(state, at, json);
   const block = state.open.get(at);
   if (block === undefined || block.kind === 'server-tool') return [];
-  // The last one counts: the vendor sends one, others send it in every delta.
+  // The last one applies: the vendor sends one, others send it in every delta.
   if (typeof signature === 'string') block.proof = readSignature(signature, state.reading.proofOrigin) ?? block.proof;
   const cited = block.kind === 'text' ? decodeCitation(citation) : undefined;
   return cited === undefined ? [] : [{ type: 'citation', index: block.index, citation: cited }];
 }
 
-/** More text of a block. Where the block was never opened, or as one of another kind, one is opened for it. */
+/** Adds text to a block. If the block is missing or has another kind, one is opened. */
 function writeDelta(state: DecoderState, at: number, kind: 'text' | 'reasoning', text: unknown): readonly InferenceEvent[] {
   if (typeof text !== 'string' || text === '') return [];
   const open = state.open.get(at);
@@ -212,7 +212,7 @@ function withInput(block: JsonObject, input: string): JsonObject {
   return parsed === undefined ? block : { ...block, input: parsed };
 }
 
-/** The vendor sends usage beside `delta`; the contract shows it inside. */
+/** The vendor sends usage beside `delta`, the contract inside. */
 function readMessageDelta(state: DecoderState, event: JsonObject): readonly InferenceEvent[] {
   const delta = isJsonObject(event.delta) ? event.delta : {};
   if (typeof delta.stop_reason === 'string') state.ending = delta;

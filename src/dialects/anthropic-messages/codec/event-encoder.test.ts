@@ -85,20 +85,20 @@ const cases: Readonly<Record<string, InferenceReply>> = {
 };
 
 for (const [name, value] of Object.entries(cases)) {
-  test(`${name}: the stream adds up in the SDK to the whole reply`, async () => {
+  test(`${name}: the SDK reads the stream as the whole reply`, async () => {
     const whole = codec.encodeReply(value, createWriting());
     const message = await readWithSdk(encodeStream(replayReply(value)));
     const { parsed_output: _parsed, ...said } = message;
     assert.deepEqual(withoutParsed(said), whole);
   });
-  test(`${name}: what it writes it reads`, () => {
+  test(`${name}: the decoder reads the encoder’s stream`, () => {
     const read = foldEvents(decodeStream(encodeStream(replayReply(value))));
     const whole = codec.decodeReply(codec.encodeReply(value, createWriting()), createReading());
     assert.deepEqual({ ...read, usageReport: read.usageReport?.usage }, { ...whole, usageReport: whole.usageReport?.usage });
   });
 }
 
-/** The SDK adds a member of its own to text blocks. */
+/** The SDK adds a member to text blocks. */
 function withoutParsed({ content, ...message }: JsonObject): JsonObject {
   const blocks = Array.isArray(content) ? content.filter(isJsonObject) : [];
   return { ...message, content: blocks.map(({ parsed_output: _parsed, ...block }) => block) };
@@ -110,7 +110,7 @@ const events = (...middle: readonly InferenceEvent[]): readonly InferenceEvent[]
   { type: 'finished', stopReason: 'end' },
 ];
 
-test('usage: an estimate at the beginning, the true counts at the end, in both places (vercel/ai#17326)', () => {
+test('usage is an estimate at the beginning and exact at the end, in both places (vercel/ai#17326)', () => {
   const data = dataOf(encodeStream(replayReply(reply([{ kind: 'text', text: 'x' }]))));
   const [first] = data;
   const last = data.find(({ type }) => type === 'message_delta');
@@ -132,13 +132,13 @@ test('usage: an estimate at the beginning, the true counts at the end, in both p
   assert.deepEqual(last?.delta, { stop_reason: 'end_turn', stop_sequence: null, usage: { input_tokens: 100, output_tokens: 30 } });
 });
 
-test('counts that an upstream tells early stand at the beginning already', () => {
+test('early counts of an upstream are in the first event', () => {
   const [first] = dataOf(encodeStream(events({ type: 'usage', usageReport })));
   assert.ok(isJsonObject(first?.message) && isJsonObject(first.message.usage));
   assert.equal(first.message.usage.input_tokens, 100);
 });
 
-test('an upstream that never tells its usage leaves the estimate standing', async () => {
+test('if an upstream never reports usage, the estimate remains', async () => {
   const message = await readWithSdk(encodeStream(events()));
   assert.ok(isJsonObject(message.usage));
   assert.equal(message.usage.input_tokens, 77);
@@ -159,7 +159,7 @@ test('nothing is written before content comes', () => {
   assert.match(encoder.write({ type: 'block-started', index: 0, block: { kind: 'text' } }), /^event: message_start\n/);
 });
 
-test('reasoning always has a signature, so that clients keep it; its mark is no proof', () => {
+test('reasoning always has a signature, so that clients keep it; the mark for none is not a proof', () => {
   const data = dataOf(encodeStream(replayReply(reply([{ kind: 'reasoning', text: ['Hm'] }]))));
   const deltas = data.flatMap(({ delta }) => (isJsonObject(delta) ? [delta] : []));
   assert.deepEqual(
@@ -169,7 +169,7 @@ test('reasoning always has a signature, so that clients keep it; its mark is no 
   assert.equal(readSignature(deltas[1]?.signature), undefined);
 });
 
-test('a foreign proof is wrapped, a native one is as it was', () => {
+test('a foreign proof is wrapped, a native one is unchanged', () => {
   const signatureOf = (value: InferenceReply | undefined): unknown => {
     const { content } = codec.encodeReply(value ?? reply([]), createWriting());
     return Array.isArray(content) && isJsonObject(content[0]) ? content[0].signature : undefined;
@@ -178,7 +178,7 @@ test('a foreign proof is wrapped, a native one is as it was', () => {
   assert.equal(signatureOf(cases['native reasoning']), 'B');
 });
 
-test('the proof of a call goes before the call where it is known, and after it otherwise (BerriAI/litellm#16893)', () => {
+test('the proof of a call precedes the call if it is known, and follows it otherwise (BerriAI/litellm#16893)', () => {
   const call: InferenceEvent = { type: 'block-started', index: 0, block: { kind: 'tool-call', id: 'call_1', name: 'f' } };
   const proof: InferenceEvent = { type: 'proof', index: 0, proof: { origin: 'gemini', blob: 'G' } };
   const delta: InferenceEvent = { type: 'delta', index: 0, text: '{}' };
@@ -196,7 +196,7 @@ test('a message id of another vendor is replaced, the vendor’s own is kept', (
   assert.equal(codec.encodeReply(reply([], { replyId: 'msg_abc' }), createWriting()).id, 'msg_abc');
 });
 
-test('arguments that are no JSON are kept as text', () => {
+test('arguments that are not JSON are stored as text', () => {
   const { content } = codec.encodeReply(reply([{ kind: 'tool-call', id: 'c', name: 'f', arguments: '{"a":' }]), createWriting());
   assert.deepEqual(content, [{ type: 'tool_use', id: 'c', name: 'f', input: { _raw: '{"a":' } }]);
 });
@@ -204,7 +204,7 @@ test('arguments that are no JSON are kept as text', () => {
 const fixtures = openFixtures(join(import.meta.dirname, '../fixtures'));
 
 for (const name of fixtures.casesOf('.stream.sse')) {
-  test(`stream ${name}: read, written and read again it is the same`, () => {
+  test(`stream ${name} is the same after reading, writing and reading again`, () => {
     const first = decodeStream(fixtures.readBytes(`${name}.stream.sse`));
     const second = decodeStream(encodeStream(first));
     const comparable = (list: readonly InferenceEvent[]): unknown => {
@@ -215,7 +215,7 @@ for (const name of fixtures.casesOf('.stream.sse')) {
   });
 }
 
-test('a client that did not ask for thinking gets none: the first block is the answer', () => {
+test('a client that did not request thinking gets none: the first block is the answer', () => {
   const proof = { origin: 'other', blob: 'b' };
   const value = reply([
     { kind: 'reasoning', text: ['hm'], proof },

@@ -19,7 +19,7 @@ import { writeSignature } from './proof-fields.ts';
 import { encodeEnding } from './stop-reasons.ts';
 import { foreignToolId, splitPages, wireNameOf, writeInput, writeResultBlock } from './write-server-tools.ts';
 
-/** The block that is being said. It is written with its first words: what stays without words or proof is no block here. */
+/** The open block. It is written with its first text; a block without text and proof is never written. */
 type OpenBlock = {
   readonly start: BlockStart;
   isWritten: boolean;
@@ -34,17 +34,20 @@ type EncoderState = {
   readonly showsThoughts: boolean;
   head: Extract<InferenceEvent, { type: 'started' }> | undefined;
   usage: Usage | undefined;
-  /** The tier that was used, as `usage` tells it. */
+  /** The service tier, as `usage` contains it. */
   tier: JsonObject;
   block: OpenBlock | undefined;
-  /** The index of the block that is being written, or comes next. */
+  /** The index of the open or the next block. */
   index: number;
   framesSent: number;
-  readonly seen: { toolCalls: boolean; refusals: boolean };
+  readonly contents: { toolCalls: boolean; refusals: boolean };
   readonly toolUses: { webSearches: number; pagesRead: number };
 };
 
-/** Writes a Messages stream: one block after another, `usage` estimated at the beginning and true at the end. */
+/**
+ * Creates an encoder of a Messages stream: one block after another, `usage` estimated at the beginning and exact at the
+ * end.
+ */
 export function createEventEncoder(writing: ReplyWriting): EventEncoder {
   const state: EncoderState = {
     writing,
@@ -55,7 +58,7 @@ export function createEventEncoder(writing: ReplyWriting): EventEncoder {
     block: undefined,
     index: 0,
     framesSent: 0,
-    seen: { toolCalls: false, refusals: false },
+    contents: { toolCalls: false, refusals: false },
     toolUses: { webSearches: 0, pagesRead: 0 },
   };
   return { write: (event) => writeEvent(state, event), open: () => writeStart(state), position: () => ({ framesSent: state.framesSent }) };
@@ -74,11 +77,11 @@ function writeEvent(state: EncoderState, event: InferenceEvent): string {
       state.tier = encodeServiceTier(event.usageReport);
       return '';
     case 'block-started':
-      // Its deltas find no block and say nothing.
+      // Its deltas find no block and write nothing.
       if (event.block.kind === 'reasoning' && !state.showsThoughts) return writeStart(state);
       state.block = { start: event.block, isWritten: false, hasText: false, isNewParagraph: false, proof: undefined, heldInput: '' };
-      if (event.block.kind === 'tool-call') state.seen.toolCalls = true;
-      if (event.block.kind === 'refusal') state.seen.refusals = true;
+      if (event.block.kind === 'tool-call') state.contents.toolCalls = true;
+      if (event.block.kind === 'refusal') state.contents.refusals = true;
       return writeStart(state) + (event.block.kind === 'server-tool' ? startTool(state, state.block, event.block) : '');
     case 'tool-outcome':
       return state.block?.start.kind === 'server-tool' ? endTool(state, state.block, event.part) : '';
@@ -106,18 +109,18 @@ function frame(state: EncoderState, type: string, members: string): string {
   return `event: ${type}\ndata: {"type":"${type}"${members}}\n\n`;
 }
 
-/** The beginning waits for content, so that it can hold the counts that an upstream tells early. */
+/** Writes the first event. It waits for content, so that it can contain early counts of an upstream. */
 function writeStart(state: EncoderState): string {
   const { head, usage, writing } = state;
   if (head === undefined) return '';
   state.head = undefined;
-  const known = usage?.inputTokens === undefined ? { ...usage, inputTokens: writing.inputTokensEstimate } : usage;
+  const startUsage = usage?.inputTokens === undefined ? { ...usage, inputTokens: writing.inputTokensEstimate } : usage;
   const message = {
     ...encodeHead(head, writing),
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: { ...encodeUsage(known), ...state.tier },
+    usage: { ...encodeUsage(startUsage), ...state.tier },
   };
   return frame(state, 'message_start', `,"message":${JSON.stringify(message)}`);
 }
@@ -152,7 +155,10 @@ const deltaWords: Readonly<Record<BlockStart['kind'], string>> = {
 
 type ToolStart = Extract<BlockStart, { kind: 'server-tool' }>;
 
-/** A tool begins to work. What it is asked for may be known now, or comes in deltas, which are parts of no JSON text and are held. */
+/**
+ * Starts a tool. Its input may be known now. Otherwise it arrives in deltas, which are held because they are not pieces
+ * of JSON text.
+ */
 function startTool(state: EncoderState, block: OpenBlock, { tool, id, input }: ToolStart): string {
   const name = wireNameOf(tool);
   if (name === undefined) return '';
@@ -168,7 +174,7 @@ function endToolInput(state: EncoderState, block: OpenBlock, input: readonly str
   return writeDelta(state, `"input_json_delta","partial_json":${JSON.stringify(json)}`) + writeStop(state);
 }
 
-/** A tool has done its work, or will not do it any more. */
+/** Ends a tool, with or without a result. */
 function endTool(state: EncoderState, block: OpenBlock, part: ServerToolPart): string {
   if (!block.isWritten) return '';
   block.isWritten = false;
@@ -183,12 +189,12 @@ function endTool(state: EncoderState, block: OpenBlock, part: ServerToolPart): s
   return ended + more.join('');
 }
 
-/** A tool whose work was cut off. */
+/** Ends a tool that was interrupted. */
 function interruptTool(state: EncoderState, block: OpenBlock): string {
   if (!block.isWritten || block.start.kind !== 'server-tool') return '';
   const { tool, id, input } = block.start;
-  const said = block.heldInput === '' ? input : [block.heldInput];
-  return endTool(state, block, { kind: 'server-tool', tool, id, input: said, failed: true, failure: 'unavailable', wire: [] });
+  const heldInput = block.heldInput === '' ? input : [block.heldInput];
+  return endTool(state, block, { kind: 'server-tool', tool, id, input: heldInput, failed: true, failure: 'unavailable', wire: [] });
 }
 
 function writeText(state: EncoderState, block: OpenBlock, text: string): string {
@@ -197,10 +203,10 @@ function writeText(state: EncoderState, block: OpenBlock, text: string): string 
     return '';
   }
   const opened = openBlock(state, block);
-  const said = block.isNewParagraph ? `\n\n${text}` : text;
+  const words = block.isNewParagraph ? `\n\n${text}` : text;
   block.isNewParagraph = false;
   block.hasText = true;
-  return opened + writeDelta(state, deltaWords[block.start.kind] + JSON.stringify(said));
+  return opened + writeDelta(state, deltaWords[block.start.kind] + JSON.stringify(words));
 }
 
 function writeDelta(state: EncoderState, members: string): string {
@@ -251,13 +257,16 @@ function endBlock(state: EncoderState, block: OpenBlock): string {
       );
     case 'tool-call': {
       const ended = openBlock(state, block) + writeStop(state);
-      // It came too late to go before the call.
+      // It arrived too late to precede the call.
       return block.proof === undefined ? ended : ended + writeWhole(state, carryCallProof(callIdOf(start.id), block.proof));
     }
   }
 }
 
-/** A block that is known from the beginning. The vendor sends the input of tools and the words of thinking as deltas all the same. */
+/**
+ * Writes a block that is known from the beginning. Like the vendor, it sends the input of tools and the text of
+ * thinking as deltas.
+ */
 function writeWhole(state: EncoderState, block: JsonObject): string {
   if (block.type === 'thinking') {
     const start = writeBlockStart(state, { ...block, signature: '' });
@@ -268,15 +277,16 @@ function writeWhole(state: EncoderState, block: JsonObject): string {
   return start + writeDelta(state, `"input_json_delta","partial_json":${JSON.stringify(JSON.stringify(block.input))}`) + writeStop(state);
 }
 
-/** Usage stands beside `delta`, where the vendor has it, and inside, where the contract shows it. */
+/** Writes the end. Usage is beside `delta`, like at the vendor, and inside, like in the contract. */
 function writeEnd(state: EncoderState, event: Extract<InferenceEvent, { type: 'finished' }>): string {
   const usage: JsonObject = { ...encodeUsage(state.usage ?? {}, state.toolUses), ...state.tier };
   const { input_tokens: inputTokens, ...others } = usage;
-  // An upstream that never told leaves the estimate standing.
-  const known = state.usage?.inputTokens === undefined ? others : usage;
-  const told = { input_tokens: inputTokens, output_tokens: usage.output_tokens };
-  const delta = { ...encodeEnding(event, state.seen), usage: told };
+  // If the upstream never reported usage, the estimate remains.
+  const endUsage = state.usage?.inputTokens === undefined ? others : usage;
+  const contractUsage = { input_tokens: inputTokens, output_tokens: usage.output_tokens };
+  const delta = { ...encodeEnding(event, state.contents), usage: contractUsage };
   return (
-    frame(state, 'message_delta', `,"delta":${JSON.stringify(delta)},"usage":${JSON.stringify(known)}`) + frame(state, 'message_stop', '')
+    frame(state, 'message_delta', `,"delta":${JSON.stringify(delta)},"usage":${JSON.stringify(endUsage)}`) +
+    frame(state, 'message_stop', '')
   );
 }

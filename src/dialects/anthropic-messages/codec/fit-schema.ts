@@ -1,6 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 
-/** Members that the vendor's grammar for answers knows as they are. Source: the schema transformation in the vendor's SDK, 1.11.0. */
+/**
+ * Members that the vendor's grammar for answers supports unchanged. Source: the schema transformation in the vendor's
+ * SDK, 1.11.0.
+ */
 const knownMembers = new Set([
   '$ref',
   '$defs',
@@ -24,19 +27,23 @@ const schemaMembers = new Set(['items']);
 const schemaListMembers = new Set(['anyOf', 'allOf', 'oneOf']);
 const schemaMapMembers = new Set(['properties', '$defs', 'definitions']);
 
-/** Members that say nothing of what is valid. */
+/** Members that do not affect validity. */
 const idleMembers = new Set(['$schema', '$id', '$comment', 'additionalProperties']);
 
 /**
- * Fits a JSON schema to what the vendor takes for an answer: every object is closed, alternatives are `anyOf`, and rules that its grammar
- * does not know are said in the description, where the model still reads them. The same object when nothing had to change.
+ * Fits a JSON schema to the vendor's rules for answers: every object is closed, alternatives are `anyOf`, and
+ * unsupported rules are moved to the description, where the model still reads them. Returns the same object if nothing
+ * had to change.
  */
 export function fitAnswerSchema(schema: JsonObject): JsonObject {
   const fitted = fitSchema(schema);
   return isSame(schema, fitted) ? schema : fitted;
 }
 
-/** Whether the vendor's grammar holds an answer to all of the schema: no rule of it is only said, and no alternative is wider than it was. */
+/**
+ * Whether the vendor's grammar enforces the whole schema: no rule is only in a description, and no alternative became
+ * wider.
+ */
 export function isHeldWhole(schema: JsonObject): boolean {
   return Object.entries(schema).every(([name, value]) => {
     if (value === undefined || idleMembers.has(name)) return true;
@@ -63,17 +70,17 @@ function fitMap(value: JsonValue): JsonValue {
 
 function fitSchema(schema: JsonObject): JsonObject {
   const members: [string, JsonValue][] = [];
-  const said: string[] = [];
+  const rulesAsText: string[] = [];
   for (const [name, value] of Object.entries(schema)) {
     if (value === undefined || idleMembers.has(name)) continue;
     if (schemaMapMembers.has(name)) members.push([name, fitMap(value)]);
     else if (schemaMembers.has(name)) members.push([name, fitValue(value)]);
     else if (schemaListMembers.has(name) && Array.isArray(value)) members.push([name === 'oneOf' ? 'anyOf' : name, value.map(fitValue)]);
     else if (isKnown(name, value)) members.push([name, value]);
-    else said.push(`${name}: ${JSON.stringify(value)}`);
+    else rulesAsText.push(`${name}: ${JSON.stringify(value)}`);
   }
   const fitted: JsonObject = Object.fromEntries(members);
-  const described = said.length === 0 ? fitted : { ...fitted, description: describe(fitted.description, said) };
+  const described = rulesAsText.length === 0 ? fitted : { ...fitted, description: describe(fitted.description, rulesAsText) };
   return isObjectSchema(schema) ? { ...described, additionalProperties: false } : described;
 }
 
@@ -83,8 +90,8 @@ function isKnown(name: string, value: JsonValue): boolean {
   return knownMembers.has(name);
 }
 
-function describe(description: JsonValue | undefined, said: readonly string[]): string {
-  const rules = `{${said.join(', ')}}`;
+function describe(description: JsonValue | undefined, rulesAsText: readonly string[]): string {
+  const rules = `{${rulesAsText.join(', ')}}`;
   return typeof description === 'string' && description !== '' ? `${description}\n\n${rules}` : rules;
 }
 
@@ -92,12 +99,13 @@ export function isObjectSchema({ type, properties }: JsonObject): boolean {
   return type === 'object' || (Array.isArray(type) && type.includes('object')) || (type === undefined && isJsonObject(properties));
 }
 
-/** What the vendor refuses at the top of a tool's schema. */
+/** Keywords that the vendor refuses at the top of a tool's schema. */
 const alternatives = ['anyOf', 'oneOf', 'allOf'] as const;
 
 /**
- * Fits the schema of a function's arguments: it must be an object's, without alternatives at the top. Their properties are put together;
- * what only some of them require is optional then. The same object when nothing had to change.
+ * Fits the schema of a function's arguments, which must be of an object without alternatives at the top. Properties of
+ * the alternatives are merged; those that only some of them require become optional. Returns the same object if nothing
+ * had to change.
  */
 export function fitInputSchema(schema: JsonObject): JsonObject {
   if (alternatives.every((name) => schema[name] === undefined)) return schema.type === 'object' ? schema : { ...schema, type: 'object' };

@@ -3,7 +3,7 @@ import { fitReasoning } from '../../../inference/reasoning-scale.ts';
 import type { JsonObject } from '../../../platform/json/json-value.ts';
 import type { RequestFit } from '../../chat-codec.ts';
 
-/** What is sent of thinking, and the output limit that has room for it. */
+/** The thinking settings that are sent, and an output limit that has room for them. */
 export type FittedThinking = {
   readonly thinking?: JsonObject;
   readonly effort?: string;
@@ -11,10 +11,10 @@ export type FittedThinking = {
   readonly isOn: boolean;
 };
 
-/** Where neither the client nor what is known of the model says how long a reply may be. */
+/** The output limit if neither the client nor the traits of the model set one. */
 const defaultOutputTokensMax = 4096;
 
-/** The vendor's least budget. */
+/** The vendor's minimum budget. */
 const budgetTokensMin = 1024;
 
 const off: JsonObject = { type: 'disabled' };
@@ -22,24 +22,21 @@ const off: JsonObject = { type: 'disabled' };
 type Conversation = { readonly turns: readonly Turn[]; readonly isForced: boolean };
 
 /**
- * Decides on thinking and on `max_tokens`, which holds both the thoughts and the answer. Thinking is switched off where the vendor would
- * refuse it: with a forced tool, and in a tool loop whose thoughts the client no longer has.
+ * Decides on thinking and on `max_tokens`, which covers thoughts and answer. Thinking is switched off if the vendor
+ * would refuse it: with a forced tool, and in a tool loop whose thoughts the client no longer has.
  */
 export function fitThinking(request: InferenceRequest, fit: RequestFit, { turns, isForced }: Conversation): FittedThinking {
   const { traits, notes } = fit;
   const outputTokensMax = fitOutputLimit(request, fit);
   const fitted = fitReasoning(request.reasoning, traits, notes);
   if (fitted.kind === 'default' && traits.reasoning === 'budget' && request.reasoning?.visible === true) {
-    notes.dropped(
-      'reasoning',
-      'this model thinks only when it is told how much, so there are no thoughts to show; send an effort or a budget',
-    );
+    notes.dropped('reasoning', 'this model thinks only with a given amount, so there are no thoughts to show; send an effort or a budget');
   }
   if (!('effort' in fitted || 'tokens' in fitted)) {
     return fitted.kind === 'off' ? { thinking: off, outputTokensMax, isOn: false } : { outputTokensMax, isOn: traits.alwaysReasons };
   }
   if (isForced && !traits.alwaysReasons) {
-    notes.adapted('reasoning', 'the vendor does not let a model think when a tool is forced; thinking is off for this reply');
+    notes.adapted('reasoning', 'the vendor does not allow thinking with a forced tool; thinking is off for this reply');
     return { thinking: off, outputTokensMax, isOn: false };
   }
   const display = encodeDisplay(request, fitted.kind);
@@ -48,10 +45,7 @@ export function fitThinking(request: InferenceRequest, fit: RequestFit, { turns,
     return { thinking: { type: 'adaptive', ...display }, effort, outputTokensMax, isOn: true };
   }
   if (lacksThoughts(turns)) {
-    notes.dropped(
-      'reasoning',
-      'the tool calls in the history come without the thoughts before them, which the vendor wants back; thinking is off',
-    );
+    notes.dropped('reasoning', 'the tool calls in the history lack the thoughts before them, which the vendor requires; thinking is off');
     return { thinking: off, outputTokensMax, isOn: false };
   }
   return fitBudget(Math.max(budgetTokensMin, fitted.tokens), outputTokensMax, request, fit, display);
@@ -65,7 +59,7 @@ function fitOutputLimit({ outputTokensMax }: InferenceRequest, { traits, notes }
   return most;
 }
 
-/** Budgeted models show a summary unless told otherwise; what the others do depends on the model. */
+/** Models with a budget show a summary by default; the default of others depends on the model. */
 function encodeDisplay({ reasoning }: InferenceRequest, kind: 'effort' | 'budget'): JsonObject {
   if (reasoning?.visible === false) return { display: 'omitted' };
   return reasoning?.visible === true && kind === 'effort' ? { display: 'summarized' } : {};
@@ -74,7 +68,7 @@ function encodeDisplay({ reasoning }: InferenceRequest, kind: 'effort' | 'budget
 function fitBudget(
   budget: number,
   limit: number,
-  { outputTokensMax: asked }: InferenceRequest,
+  { outputTokensMax: requestedMax }: InferenceRequest,
   { traits, notes }: RequestFit,
   display: JsonObject,
 ): FittedThinking {
@@ -85,13 +79,13 @@ function fitBudget(
   });
   if (budget < limit) return write(budget, limit);
   const raised = Math.min(traits.outputTokensMax ?? Number.POSITIVE_INFINITY, budget + limit);
-  // What the answer itself may take stays as free as it can.
+  // The answer keeps as much room as possible.
   const tokens = Math.min(budget, Math.max(budgetTokensMin, raised - Math.min(limit, Math.floor(raised / 2))));
   if (tokens >= raised) {
     notes.dropped('reasoning', `there is no room to think in ${limit} tokens of output`);
     return { thinking: off, outputTokensMax: limit, isOn: false };
   }
-  if (asked !== undefined && raised > limit)
+  if (requestedMax !== undefined && raised > limit)
     notes.adapted('outputTokensMax', `the limit must have room for the thoughts; ${raised} is sent`);
   if (tokens < budget) notes.adapted('reasoning', `the output limit of this model has room for ${tokens} tokens of thought`);
   return write(tokens, raised);
@@ -101,8 +95,8 @@ const hasCall = ({ parts }: Turn): boolean => parts.some((part) => part.kind ===
 const isResult = (part: Part): boolean => part.kind === 'tool-result';
 
 /**
- * Whether a turn with calls, of the loop that is going on or the last one, does not begin with its thoughts. With a budget the vendor
- * refuses that; the reasoning that is left in the turns is its own.
+ * Whether a turn with calls, in the current loop or the last one, does not begin with its thoughts. The vendor refuses
+ * that with a budget. Any reasoning left in the turns is the vendor's own.
  */
 function lacksThoughts(turns: readonly Turn[]): boolean {
   const lastQuestion = turns.findLastIndex((turn) => turn.role === 'user' && !turn.parts.some(isResult));

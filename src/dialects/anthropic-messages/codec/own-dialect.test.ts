@@ -61,26 +61,26 @@ describe('from this dialect into this dialect', () => {
   test('nothing is noted as lost', () => assert.deepEqual(fit.notes.list(), []));
 
   for (const name of ['system', 'tools', 'messages', 'context_management', 'brand_new', 'max_tokens'])
-    test(`${name} goes back as it was`, () => assert.deepEqual(body[name], fields[name]));
+    test(`${name} is sent unchanged`, () => assert.deepEqual(body[name], fields[name]));
 
-  test('members of an object with a neutral name are joined with it', () => {
+  test('members of an object with a neutral name are merged with it', () => {
     assert.deepEqual(body.output_config, { effort: 'high', task_budget: { total: 9 } });
   });
 
-  test('the beta of a tool is asked for', () => assert.deepEqual(headers, { 'anthropic-beta': 'computer-use-2025-11-24' }));
+  test('the beta of a tool is requested', () => assert.deepEqual(headers, { 'anthropic-beta': 'computer-use-2025-11-24' }));
 });
 
 describe('for the vendor of this dialect, from another', () => {
   const asked = decode({ tools: [{ type: 'computer_20241022', name: 'computer', display_width_px: 10, display_height_px: 20 }] });
   const { dialect: _dialect, ...foreign } = asked;
 
-  test('a screen is steered with the tool that the model knows, and its beta', () => {
+  test('a screen uses the model’s own tool and its beta', () => {
     const { body, headers } = encodeRequest(foreign, createFit({ screenTool: 'computer_20250124' }));
     assert.deepEqual(body.tools, [{ type: 'computer_20250124', name: 'computer', display_width_px: 10, display_height_px: 20 }]);
     assert.deepEqual(headers, { 'anthropic-beta': 'computer-use-2025-01-24' });
   });
 
-  test('and with a function where it knows none', () => {
+  test('a screen uses a function if the model has no tool for it', () => {
     const { body, headers } = encodeRequest(foreign, createFit());
     assert.deepEqual(
       objectsOf(body.tools).map(({ name, type }) => [name, type]),
@@ -89,7 +89,7 @@ describe('for the vendor of this dialect, from another', () => {
     assert.equal(headers, undefined);
   });
 
-  test('the choice of a tool that it runs is by name, and is noted where it has none', () => {
+  test('the choice of a built-in tool is by name, or noted if it has none', () => {
     const request = { ...foreign, tools: [{ kind: 'web-search' } as const], toolChoice: { kind: 'built-in', tool: 'web-search' } as const };
     assert.deepEqual(encodeRequest(request, createFit()).body.tool_choice, { type: 'tool', name: 'web_search' });
     const fit = createFit({ webSearch: false });

@@ -1,2 +1,2 @@
-/** By this name a request says that it was read from this dialect. */
+/** The name of this dialect in requests that were read from it. */
 export const ownDialect = 'anthropic-messages';

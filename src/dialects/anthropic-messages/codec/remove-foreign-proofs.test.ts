@@ -25,13 +25,13 @@ const contentOf = (body: JsonObject, at = 1): unknown => {
   return isJsonObject(message) ? message.content : undefined;
 };
 
-test('what holds nothing foreign stays the same object', () => {
+test('a body without foreign content stays the same object', () => {
   for (const body of [bodyOf([native, call]), bodyOf('text'), { model: 'm' }, bodyOf([{ type: 'text', text: 'x', citations: [] }])]) {
     assert.equal(removeForeignProofs(body), body);
   }
 });
 
-test('thinking with a foreign proof, or with the mark of none, is taken out; the vendor’s own stays', () => {
+test('thinking with a foreign proof, or with the mark for none, is removed; the vendor’s own stays', () => {
   const unproven = { type: 'thinking', thinking: 'x', signature: writeSignature(undefined) };
   const hidden = { type: 'redacted_thinking', data: writeSignature({ origin: 'openai', blob: 'B', hidden: true }) };
   const carried = { type: 'thinking', thinking: '', signature: writeCallProof('a', { origin: 'gemini', blob: 'G' }) };
@@ -41,7 +41,7 @@ test('thinking with a foreign proof, or with the mark of none, is taken out; the
   assert.equal(JSON.stringify(body), before, 'the request itself is not touched');
 });
 
-test('a turn of nothing else goes with it: no content is left empty', () => {
+test('a turn without other content is removed, so that no content is empty', () => {
   const cleaned = removeForeignProofs(bodyOf([foreign]));
   assert.deepEqual(cleaned.messages, [{ role: 'user', content: 'Hi' }, answer]);
   assert.deepEqual(removeForeignProofs({ messages: [{ role: 'assistant', content: [foreign] }] }).messages, [
@@ -49,7 +49,7 @@ test('a turn of nothing else goes with it: no content is left empty', () => {
   ]);
 });
 
-test('a tool loop that loses its thoughts goes on without thinking (pydantic/pydantic-ai#2040)', () => {
+test('a tool loop that loses its thoughts continues without thinking (pydantic/pydantic-ai#2040)', () => {
   const clear = { type: 'clear_thinking_20251015' };
   const uses = { type: 'clear_tool_uses_20250919' };
   const thinking = { type: 'enabled', budget_tokens: 2048 };
@@ -63,7 +63,7 @@ test('a tool loop that loses its thoughts goes on without thinking (pydantic/pyd
   assert.deepEqual(removeForeignProofs(bodyOf([foreign, call], { thinking: adaptive })).thinking, adaptive);
 });
 
-test('everything that replies of other vendors put into this dialect is taken out again', () => {
+test('all additions from replies of other vendors are removed', () => {
   const reply: InferenceReply = {
     parts: [
       { kind: 'server-tool', tool: 'web-search', id: 'ws-1', input: ['q'], results: [{ url: 'https://a.example/' }], wire: [] },
@@ -78,7 +78,7 @@ test('everything that replies of other vendors put into this dialect is taken ou
   assert.deepEqual(contentOf(removeForeignProofs(bodyOf(content ?? null))), [{ type: 'text', text: 'cited' }, call]);
 });
 
-test('citations that the vendor made stay beside those it did not', () => {
+test('citations of the vendor stay, others are removed', () => {
   const own = { type: 'web_search_result_location', url: 'u', title: 't', cited_text: 'c', encrypted_index: 'E' };
   const text = { type: 'text', text: 'x', citations: [own, { ...own, encrypted_index: '' }] };
   assert.deepEqual(contentOf(removeForeignProofs(bodyOf([text]))), [{ type: 'text', text: 'x', citations: [own] }]);

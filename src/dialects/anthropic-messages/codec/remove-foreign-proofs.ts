@@ -4,25 +4,25 @@ import { isForeignSignature } from './proof-fields.ts';
 import { isForeignServerTool } from './server-tools.ts';
 
 /**
- * Takes out of a request what a gateway wrote into the vendor's fields for other vendors: thinking with wrapped proofs, records of their
- * tools, citations without the vendor's index. Turns that held nothing else go with it. Returns the same object when there is nothing of
- * the kind.
+ * Removes from a request what a gateway wrote into the vendor's fields for other vendors: thinking with wrapped proofs,
+ * records of their tools, citations without the vendor's index. Turns without other content are removed too. Returns
+ * the same object if there is nothing to remove.
  */
 export function removeForeignProofs(body: JsonObject): JsonObject {
   const { messages } = body;
   if (!Array.isArray(messages)) return body;
-  const kept = messages.flatMap(cleanMessage);
-  if (kept.length === messages.length && kept.every((message, index) => message === messages[index])) return body;
-  const cleaned = { ...body, messages: kept.length === 0 ? [{ role: 'user', content: '.' }] : kept };
-  return beginsWithoutThinking(kept) ? withoutThinking(cleaned) : cleaned;
+  const remaining = messages.flatMap(cleanMessage);
+  if (remaining.length === messages.length && remaining.every((message, index) => message === messages[index])) return body;
+  const cleaned = { ...body, messages: remaining.length === 0 ? [{ role: 'user', content: '.' }] : remaining };
+  return beginsWithoutThinking(remaining) ? withoutThinking(cleaned) : cleaned;
 }
 
 function cleanMessage(message: JsonValue): readonly JsonValue[] {
   if (!isJsonObject(message) || message.role !== 'assistant' || !Array.isArray(message.content)) return [message];
   const { content } = message;
-  const kept = content.flatMap(cleanBlock);
-  if (kept.length === content.length && kept.every((block, index) => block === content[index])) return [message];
-  return kept.length === 0 ? [] : [{ ...message, content: kept }];
+  const remaining = content.flatMap(cleanBlock);
+  if (remaining.length === content.length && remaining.every((block, index) => block === content[index])) return [message];
+  return remaining.length === 0 ? [] : [{ ...message, content: remaining }];
 }
 
 function cleanBlock(block: JsonValue): readonly JsonValue[] {
@@ -35,7 +35,7 @@ function cleanBlock(block: JsonValue): readonly JsonValue[] {
   return [citations.length === 0 ? rest : { ...rest, citations }];
 }
 
-/** With a budget the vendor wants the last turn that has calls to begin with its thoughts. */
+/** With a budget, the vendor requires the last turn with calls to begin with its thoughts. */
 function beginsWithoutThinking(messages: readonly JsonValue[]): boolean {
   const last = messages.findLast((message): message is JsonObject => isJsonObject(message) && message.role === 'assistant');
   if (last === undefined || !Array.isArray(last.content)) return false;
@@ -43,7 +43,10 @@ function beginsWithoutThinking(messages: readonly JsonValue[]): boolean {
   return types.includes('tool_use') && types[0] !== 'thinking' && types[0] !== 'redacted_thinking';
 }
 
-/** Another vendor's thoughts cannot be given back, so this reply goes without. What clears thoughts is refused without them. */
+/**
+ * Switches thinking off, because another vendor's thoughts cannot be sent. Settings that clear thoughts are removed
+ * too, because they are refused without thinking.
+ */
 function withoutThinking(body: JsonObject): JsonObject {
   if (!isJsonObject(body.thinking) || body.thinking.type !== 'enabled') return body;
   const { context_management: management, ...rest } = body;

@@ -39,7 +39,7 @@ function reply(tool: Tool, inner: readonly InferenceEvent[]): readonly Inference
 
 const withoutWire = (part: object | undefined): unknown => ({ ...part, wire: [] });
 
-/** The tools at work, and what they bring: everything must come back when the history is replayed. */
+/** The tools and their results. All of it must return when the history is replayed. */
 const cases: readonly (readonly [name: string, tool: Tool, more: Partial<ServerToolPart>])[] = [
   [
     'a web search',
@@ -66,7 +66,7 @@ describe('a tool at work', () => {
   for (const [name, tool, more] of cases) {
     const part = did(tool, more);
     const id = 'srvtoolu_gw1_t1';
-    test(`${name} comes back from the stream, from the whole reply and from the history`, () => {
+    test(`${name} is the same in the stream, in the whole reply and in the history`, () => {
       const streamed = foldEvents(decodeStream(encodeStream(reply(tool, [outcome(part)]))));
       assert.deepEqual(withoutWire(streamed.parts[0]), { ...part, id });
       const whole = encodeReply({ parts: [part], stopReason: 'end' }, createWriting());
@@ -80,7 +80,7 @@ describe('a tool at work', () => {
       assert.deepEqual(withoutWire(replayed), { ...part, id });
     });
 
-    test(`${name}: stream and whole reply say the same, and the vendor's SDK reads it`, async () => {
+    test(`${name}: stream and whole reply are equal, and the vendor's SDK reads them`, async () => {
       const { content, usage } = encodeReply({ parts: [part, { kind: 'text', text: 'Low.' }], stopReason: 'end' }, createWriting());
       const read = await readWithSdk(encodeStream(reply(tool, [outcome(part)])));
       assert.deepEqual(read.content, content);
@@ -88,7 +88,7 @@ describe('a tool at work', () => {
     });
   }
 
-  test('its use is told before its result is known', () => {
+  test('the use of a tool is written before its result is known', () => {
     const encoder = createEventEncoder(createWriting());
     encoder.write({ type: 'started' });
     const sent = dataOf(encoder.write({ type: 'block-started', index: 0, block: began({ tool: 'web-search', input: ['weirs'] }) }));
@@ -99,14 +99,14 @@ describe('a tool at work', () => {
     assert.deepEqual(sent[2]?.delta, { type: 'input_json_delta', partial_json: '{"query":"weirs"}' });
   });
 
-  test('code that comes in pieces is one input', () => {
+  test('code that arrives in pieces is one input', () => {
     const pieces = ['print', '(1)'].map((text): InferenceEvent => ({ type: 'delta', index: 0, text }));
     const part = did({ tool: 'code-execution', input: ['print(1)'] }, { results: [{ text: '1' }] });
     const read = foldEvents(decodeStream(encodeStream(reply({ tool: 'code-execution', input: [] }, [...pieces, outcome(part)]))));
     assert.deepEqual(withoutWire(read.parts[0]), { ...part, id: 'srvtoolu_gw1_t1' });
   });
 
-  test('one that was interrupted failed, and its use has a result all the same', () => {
+  test('an interrupted tool has failed, and its use still has a result', () => {
     const events = dataOf(encodeStream(reply({ tool: 'web-search', input: ['weirs'] }, [])));
     const blocks = events.flatMap(({ content_block: block }) => (block === undefined ? [] : [block as JsonObject]));
     assert.deepEqual(
@@ -136,7 +136,7 @@ describe('a tool at work', () => {
     assert.deepEqual(membersOf(end?.usage).server_tool_use, { web_search_requests: 0, web_fetch_requests: 2 });
   });
 
-  test('what failed is not counted', () => {
+  test('failed uses are not counted', () => {
     const pages: Tool = { tool: 'url-context', input: ['https://a.org', 'https://b.org'] };
     const half = did(pages, {
       results: [

@@ -3,15 +3,21 @@ import { unwrapProof, wrapProof } from '../../../inference/proof.ts';
 import { filledText, numberOf } from '../../../platform/json/json-readers.ts';
 import { parseJsonObject } from '../../../platform/json/parse-json.ts';
 
-/** Marks the content of a page that was sealed here: the vendor could not read it, and we read it when the history comes back. */
+/**
+ * Marks the content of a page that the gateway encoded. The vendor could not read it, and the gateway reads it in the
+ * history.
+ */
 const sealOrigin = 'finding';
 
-/** What stands for the vendor's sealed content of a page, which only it can write: the text itself, in a form that no client looks into. */
+/**
+ * Replaces the vendor's sealed content of a page, which only the vendor can write, with the encoded text. No client
+ * reads it.
+ */
 export function sealFinding({ text, score }: ToolFinding): string {
   return wrapProof({ origin: sealOrigin, blob: JSON.stringify({ text, score }) });
 }
 
-/** What `sealFinding` sealed; nothing for the vendor's own seals. */
+/** Reads the output of `sealFinding`. Nothing for the vendor's own content. */
 export function openFinding(sealed: unknown): Pick<ToolFinding, 'text' | 'score'> {
   const proof = typeof sealed === 'string' ? unwrapProof(sealed) : undefined;
   if (proof?.origin !== sealOrigin) return {};

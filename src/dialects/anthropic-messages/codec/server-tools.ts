@@ -3,15 +3,15 @@ import { meaningOf, membersOf, numberOf, textOf } from '../../../platform/json/j
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../platform/json/json-value.ts';
 import { openFinding } from './sealed-findings.ts';
 
-/** How the ids of server tools begin that no vendor of this dialect ran: by it they are told apart when they come back. */
+/** The prefix of ids of server tools that another vendor ran. It identifies them in the history. */
 export const foreignIdPrefix = 'srvtoolu_gw1_';
 
-/** Puts the use of a server tool and its result together, which stand in blocks of their own. */
+/** Joins the use of a server tool with its result, which are separate blocks. */
 export type ServerToolPairing = {
   readonly begin: (use: JsonObject) => void;
-  /** The part of a result, together with the use it answers where that is known. */
+  /** Returns the part of a result, with its use if that is known. */
   readonly finish: (result: JsonObject) => ServerToolPart;
-  /** Uses that no result has come for: a paused turn ends with them. */
+  /** Returns uses without a result, with which a paused turn ends. */
   readonly unfinished: () => readonly ServerToolPart[];
 };
 
@@ -60,8 +60,8 @@ function toolOf(name: string): ServerToolPart['tool'] {
 
 function decodeInput(input: JsonValue | undefined): readonly string[] {
   if (!isJsonObject(input)) return [];
-  const told = input.query ?? input.url ?? input.code ?? input.command;
-  if (typeof told === 'string') return [told];
+  const value = input.query ?? input.url ?? input.code ?? input.command;
+  if (typeof value === 'string') return [value];
   return Object.keys(input).length === 0 ? [] : [JSON.stringify(input)];
 }
 
@@ -92,7 +92,7 @@ function decodeResults(content: JsonValue | undefined): NonNullable<ServerToolPa
   return printed.length === 0 ? [] : [{ text: printed.join('\n') }];
 }
 
-/** A page that was read. Its text is there unless it is a PDF. */
+/** Reads a page. Its text is present unless it is a PDF. */
 function decodePage({ url, content, retrieved_at: date }: JsonObject): ToolFinding {
   const { title, source } = membersOf(content);
   const { type, data } = membersOf(source);
@@ -114,12 +114,12 @@ function decodeResult({ url, title, text, page_age: date, encrypted_content: sea
   };
 }
 
-/** Whether a block stands for a server tool that another vendor ran. */
+/** Whether a block is of a server tool that another vendor ran. */
 export function isForeignServerTool(block: JsonObject): boolean {
   return [block.id, block.tool_use_id].some((id) => typeof id === 'string' && id.startsWith(foreignIdPrefix));
 }
 
-/** The blocks of a server tool as this dialect's vendor wrote them; undefined for those of other dialects. */
+/** Returns the original blocks of a server tool if this dialect's vendor wrote them. */
 export function nativeBlocks({ wire }: ServerToolPart): readonly JsonObject[] | undefined {
   const isNative = wire.every(({ type }) => typeof type === 'string' && (isServerToolUse(type) || isServerToolResult(type)));
   return isNative && wire.length > 0 ? wire : undefined;

@@ -20,19 +20,21 @@ const wireByNeutral: Readonly<Record<StopReason, string>> = {
   'context-limit': 'model_context_window_exceeded',
   refusal: 'refusal',
   pause: 'pause_turn',
-  // The vendor knows no such end of a message; what there is of it stands.
+  // The vendor has no such end of a message; the partial text remains.
   failed: 'end_turn',
 };
 
 type Ending = { readonly stopReason: StopReason; readonly stopSequence?: string; readonly stopDetail?: string };
 
-/** Reads how a message ended, from the message itself or from the `delta` of its last event. Unknown reasons are ordinary ends. */
+/**
+ * Reads how a message ended, from the message or from the `delta` of its last event. Unknown reasons are ordinary ends.
+ */
 export function decodeEnding(wire: JsonObject, hasToolCalls: boolean): Ending {
   const { stop_reason: reason, stop_sequence: sequence, stop_details: details } = wire;
   const stopReason = meaningOf(reason, neutralByWire) ?? 'end';
   const stopDetail = readDetail(details);
   return {
-    // Imitating servers call it an ordinary end although calls were made.
+    // Imitating servers report an ordinary end although there are calls.
     stopReason: stopReason === 'end' && hasToolCalls ? 'tool-calls' : stopReason,
     ...(typeof sequence === 'string' ? { stopSequence: sequence } : {}),
     ...(stopDetail === undefined ? {} : { stopDetail }),
@@ -41,17 +43,17 @@ export function decodeEnding(wire: JsonObject, hasToolCalls: boolean): Ending {
 
 function readDetail(details: JsonValue | undefined): string | undefined {
   if (!isJsonObject(details)) return undefined;
-  const said = [details.explanation, details.category].find((text) => typeof text === 'string' && text !== '');
-  return textOf(said);
+  const detail = [details.explanation, details.category].find((text) => typeof text === 'string' && text !== '');
+  return textOf(detail);
 }
 
-/** What a reply held, as far as it decides how its end is called. */
-export type Seen = { readonly toolCalls: boolean; readonly refusals: boolean };
+/** The contents of a reply that decide its stop reason. */
+export type SeenContents = { readonly toolCalls: boolean; readonly refusals: boolean };
 
-/** Writes how a message ended: the members that the message itself and the `delta` of its last event share. */
-export function encodeEnding({ stopReason, stopSequence, stopDetail }: Ending, seen: Seen): JsonObject {
+/** Writes how a message ended: the members that a message and the `delta` of its last event share. */
+export function encodeEnding({ stopReason, stopSequence, stopDetail }: Ending, contents: SeenContents): JsonObject {
   const isEnd = stopReason === 'end';
-  const reason = isEnd && seen.toolCalls ? 'tool_use' : isEnd && seen.refusals ? 'refusal' : wireByNeutral[stopReason];
+  const reason = isEnd && contents.toolCalls ? 'tool_use' : isEnd && contents.refusals ? 'refusal' : wireByNeutral[stopReason];
   const sequence = reason === 'stop_sequence' ? (stopSequence ?? null) : null;
   if (reason !== 'refusal') return { stop_reason: reason, stop_sequence: sequence };
   return {

@@ -6,10 +6,10 @@ import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts
 import { sealFinding } from './sealed-findings.ts';
 import { foreignIdPrefix, nativeBlocks } from './server-tools.ts';
 
-/** The id under which clients know a tool that no vendor of this dialect ran. */
+/** Writes the id for a tool that another vendor ran. */
 export function foreignToolId(id: string, page = 0): string {
-  const known = /^\w{1,64}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 24);
-  return foreignIdPrefix + (page === 0 ? known : `${known}_${page + 1}`);
+  const shortId = /^\w{1,64}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 24);
+  return foreignIdPrefix + (page === 0 ? shortId : `${shortId}_${page + 1}`);
 }
 
 const nameByKind: Partial<Readonly<Record<BuiltInToolKind | 'other', string>>> = {
@@ -18,16 +18,16 @@ const nameByKind: Partial<Readonly<Record<BuiltInToolKind | 'other', string>>> =
   'code-execution': 'code_execution',
 };
 
-/** How a tool is called here; undefined for those that this dialect has no blocks for. */
+/** The name of a tool in this dialect. Undefined if the dialect has no blocks for it. */
 export const wireNameOf = (tool: ServerToolPart['tool']): string | undefined => nameByKind[tool];
 
-/** What a tool is asked for, as its `input`. */
+/** Writes the `input` of a tool. */
 export function writeInput(tool: ServerToolPart['tool'], input: readonly string[]): JsonObject {
   if (tool === 'web-search') return { query: input.join('; ') };
   return tool === 'url-context' ? { url: input[0] ?? '' } : { code: input.join('\n') };
 }
 
-/** Errors in the vendor's words. What it has no word for is that the tool was not available. */
+/** The vendor's names of errors. Any other error becomes "unavailable". */
 const searchErrors: Readonly<Record<string, string>> = { 'limit-reached': 'max_uses_exceeded', 'invalid-input': 'invalid_tool_input' };
 const fetchErrors: Readonly<Record<string, string>> = { ...searchErrors, unavailable: 'url_not_accessible' };
 const codeErrors: Readonly<Record<string, string>> = {
@@ -49,13 +49,13 @@ function writeSearchResult(part: ServerToolPart): JsonValue {
 }
 
 function writeFetchResult(part: ServerToolPart): JsonObject {
-  const [asked = ''] = part.input;
+  const [requestedUrl = ''] = part.input;
   const { results = [] } = part;
-  // Vendors that tell nothing of what stood on the page have read it all the same.
+  // Vendors that do not send the text of a page have read it anyway.
   const found = results.find(({ unreadable }) => unreadable !== true) ?? {};
   if (part.failed === true || (results.length > 0 && results.every(({ unreadable }) => unreadable === true)))
     return { type: 'web_fetch_tool_result_error', error_code: wordError(part, fetchErrors) };
-  const { url = asked, title, text = '', date } = found;
+  const { url = requestedUrl, title, text = '', date } = found;
   const source = { type: 'text', media_type: 'text/plain', data: text };
   return {
     type: 'web_fetch_result',
@@ -68,14 +68,14 @@ function writeFetchResult(part: ServerToolPart): JsonObject {
 function writeCodeResult(part: ServerToolPart): JsonObject {
   const { failed = false, failure, results = [] } = part;
   const printed = results.flatMap(({ text }) => text ?? []).join('\n');
-  // What was printed before it failed is more than that it did.
+  // Output before a failure is more useful than the failure itself.
   if (failed && failure !== undefined && printed === '')
     return { type: 'code_execution_tool_result_error', error_code: wordError(part, codeErrors) };
   const [stdout, stderr] = failed ? ['', printed] : [printed, ''];
   return { type: 'code_execution_result', stdout, stderr, return_code: failed ? 1 : 0, content: [] };
 }
 
-/** The result of a tool, as a block. */
+/** Writes the result of a tool as a block. */
 export function writeResultBlock(id: string, part: ServerToolPart): JsonObject {
   switch (part.tool) {
     case 'web-search':
@@ -90,7 +90,7 @@ export function writeResultBlock(id: string, part: ServerToolPart): JsonObject {
   }
 }
 
-/** A reading of several pages as readings of one page each: a use of the tool names one page here. */
+/** Splits a reading of several pages, because a use of the tool names one page here. */
 export function splitPages(part: ServerToolPart): readonly ServerToolPart[] {
   if (part.tool !== 'url-context' || part.input.length < 2) return [part];
   return part.input.map((url) => ({
@@ -100,7 +100,7 @@ export function splitPages(part: ServerToolPart): readonly ServerToolPart[] {
   }));
 }
 
-/** Writes what a server tool did for a client; undefined for tools that this dialect has no blocks for. */
+/** Writes the activity of a server tool for a client. Undefined if this dialect has no blocks for the tool. */
 export function encodeServerTool(part: ServerToolPart): readonly JsonObject[] | undefined {
   const native = nativeBlocks(part);
   if (native !== undefined) return native;

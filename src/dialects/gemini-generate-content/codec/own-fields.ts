@@ -9,7 +9,7 @@ export const ownDialect = 'gemini-generate-content';
 /** What a reply that is read and written again cannot carry is not asked for. */
 const repliesOnly: ReadonlySet<string> = new Set(['generationConfig.responseLogprobs', 'generationConfig.logprobs']);
 
-const inPart = 'a reply in which the gateway has a part cannot carry it';
+const inPart = 'a reply that the gateway rewrites cannot carry it';
 
 /**
  * What a request says that only its own dialect has words for. Where it was read from this dialect it is put back where it stood, so that a

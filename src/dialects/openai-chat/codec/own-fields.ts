@@ -26,6 +26,6 @@ export function restoreOwnFields(request: InferenceRequest, notes: TranslationNo
   }
   const restored = vendorFields.filter((field) => isCarried(field) && /^\w+$/.test(field.field));
   const dropped = vendorFields.filter((field) => !restored.includes(field));
-  dropVendorFields(dropped, notes, 'a reply in which the gateway has a part cannot carry it');
+  dropVendorFields(dropped, notes, 'a reply that the gateway rewrites cannot carry it');
   return Object.fromEntries(restored.map(({ field, value }) => [field, value]));
 }

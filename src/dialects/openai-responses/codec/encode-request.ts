@@ -173,7 +173,7 @@ const isRestored = (field: VendorField, { traits }: RequestFit): boolean =>
 function noteLosses(request: InferenceRequest, fit: RequestFit, isOwn: boolean): void {
   const { notes, proofOrigin } = fit;
   const dropped = isOwn ? request.vendorFields.filter((field) => !isRestored(field, fit)) : request.vendorFields;
-  dropVendorFields(dropped, notes, isOwn ? 'a request in which the gateway has a part cannot carry it' : undefined);
+  dropVendorFields(dropped, notes, isOwn ? 'a reply that the gateway rewrites cannot carry it' : undefined);
   const takesReasoning = ({ proof }: ReasoningPart): boolean => proof?.origin === proofOrigin && proof.blob !== '';
   noteLostContent(request, { mediaNames: true, citations: 'documents', takesReasoning, proofOrigin }, notes);
 }

@@ -30,7 +30,7 @@ export function decodeScreenTool(tool: JsonObject, path: string): FunctionTool {
   return {
     kind: 'function',
     name: screenToolName,
-    description: `Steers the screen${where}, which is ${screen.width} pixels wide and ${screen.height} high. Every use returns a screenshot.`,
+    description: `Controls the screen${where}, which is ${screen.width} pixels wide and ${screen.height} high. Every use returns a screenshot.`,
     parameters: screenToolParameters,
     screen,
     wire: tool,

@@ -19,7 +19,7 @@ import {
 import { validateRequest } from '../../validate-request.ts';
 import { codec } from '../codec.ts';
 
-/** The usual model is steered by a budget, takes everything, and continues assistant turns. */
+/** The usual model has a budget, supports everything, and continues assistant turns. */
 const translation = createFakeTranslation({
   fieldNames: codec.fieldNames,
   upstreamModel: 'claude-upstream',
@@ -31,7 +31,7 @@ const translation = createFakeTranslation({
 
 export const { createFit, createReading } = translation;
 
-/** What makes the usual model one that is steered by an effort, with fixed sampling and without prefill. */
+/** The differences of a model with efforts, fixed sampling and no prefill. */
 export const effortTraits: TraitDifferences = {
   reasoning: 'effort',
   efforts: ['low', 'medium', 'high', 'xhigh', 'max'],
@@ -56,11 +56,11 @@ export function decode(body: JsonObject): InferenceRequest {
   return codec.decodeRequest({ operation: 'generate', body: complete, headers });
 }
 
-/** Writing for a client that asked to see thoughts, unless it sent another request. */
+/** A writing for a client that requested thoughts, unless it sent another request. */
 export const createWriting = (request: JsonObject = { thinking: { type: 'enabled', budget_tokens: 1024 } }): ReplyWriting =>
   translation.createWriting(request);
 
-/** Decodes a stream that comes in chunks of so many bytes. */
+/** Decodes a stream that arrives in chunks of this size. */
 export const decodeStream = (body: Buffer | string, chunkBytes?: number): readonly InferenceEvent[] =>
   decodeFrames(codec.createEventDecoder(createReading(), 'sse'), readFrames(body, 'sse', chunkBytes));
 
@@ -71,12 +71,12 @@ export function encodeStream(events: readonly InferenceEvent[], writing: ReplyWr
   return text;
 }
 
-/** The events of a stream as its data members say them. */
+/** The events of a stream, from its data members. */
 export function dataOf(stream: string): readonly JsonObject[] {
   return [...stream.matchAll(/^data: (.*)$/gm)].map((match) => JSON.parse(match[1] ?? '') as JsonObject);
 }
 
-/** What the vendor's SDK makes of a stream. */
+/** Reads a stream with the vendor's SDK. */
 export async function readWithSdk(stream: string): Promise<JsonObject> {
   const client = new Anthropic({
     apiKey: 'k',
