@@ -4,12 +4,12 @@ import { after, before, test } from 'node:test';
 import { startSimulator, type RunningSimulator } from 'weir-simulator';
 
 import { readImageEvent } from '../../src/dialects/openai-images/image-events.ts';
-import { readGeminiPicture } from '../../src/dialects/openai-images/read-gemini-picture.ts';
+import { readGeminiImages } from '../../src/dialects/openai-images/read-gemini-images.ts';
 import { readGenerationRequest } from '../../src/dialects/openai-images/read-image-request.ts';
 import { readImagenReply } from '../../src/dialects/openai-images/read-imagen-reply.ts';
 import { readImagesReply } from '../../src/dialects/openai-images/read-images-reply.ts';
 import type { UpstreamImageCall } from '../../src/dialects/openai-images/upstreams/upstream-image-call.ts';
-import { writeGeminiPicture } from '../../src/dialects/openai-images/upstreams/write-gemini-picture.ts';
+import { writeGeminiImages } from '../../src/dialects/openai-images/upstreams/write-gemini-images.ts';
 import { writeImagen } from '../../src/dialects/openai-images/upstreams/write-imagen.ts';
 import { writeOpenaiImages } from '../../src/dialects/openai-images/upstreams/write-openai-images.ts';
 import { writeXaiImages } from '../../src/dialects/openai-images/upstreams/write-xai-images.ts';
@@ -76,9 +76,9 @@ const upstreams: Readonly<
   ],
   gemini: [
     'gemini',
-    (asked) => writeGeminiPicture(asked, 'gemini-3-pro-image-preview', createFieldNotes(false)),
+    (asked) => writeGeminiImages(asked, 'gemini-3-pro-image-preview', createFieldNotes(false)),
     (operation) => `/v1beta/models/gemini-3-pro-image-preview:${operation}`,
-    readGeminiPicture,
+    readGeminiImages,
   ],
   imagen: [
     'gemini',

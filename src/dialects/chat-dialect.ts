@@ -1,5 +1,5 @@
 import type { DialectId, Operation, ValidationMode } from './dialect-id.ts';
-import type { PictureCodec } from './picture-codec.ts';
+import type { ImageCodec } from './image-codec.ts';
 import type { WireRequest } from './wire-request.ts';
 import type { CallFacts } from '../inference/call-facts.ts';
 import type { Usage, UsageReport } from '../inference/usage.ts';
@@ -247,5 +247,5 @@ export type ChatDialect = {
   /** Translates to and from the neutral form, for clients and upstreams that use different dialects. */
   readonly codec: ChatCodec;
   /** How its clients request images in a chat. Absent if they cannot, or if only their vendor serves such requests. */
-  readonly pictures?: PictureCodec;
+  readonly images?: ImageCodec;
 };

@@ -44,5 +44,5 @@ export const geminiGenerateContent: ChatDialect = {
   // The vendor tells of its limits in the details of a 429 only.
   voice: { encodeError, encodeStreamError, heartbeat, rateLimitHeaders: () => ({}) },
   codec,
-  pictures: pictureCodec,
+  images: pictureCodec,
 };

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../platform/json/json-value.ts';
 import { parseSseFrame } from '../../platform/sse/parse-sse-frame.ts';
 import { readImageEvent, replayImages, writeImageEvent, writeImagesReply } from './image-events.ts';
 import { readImageTokens, writeImageTokens } from './image-usage.ts';
-import { readGeminiPicture } from './read-gemini-picture.ts';
+import { readGeminiImages } from './read-gemini-images.ts';
 import { readImagenReply } from './read-imagen-reply.ts';
 import { readImagesReply } from './read-images-reply.ts';
 import { requireImages } from './require-images.ts';
@@ -115,7 +115,7 @@ test('the parts of a usage never exceed their total', () => {
 
 test("images of the answer are distinguished from text and from images of the model's reasoning", () => {
   const picture = { inlineData: { mimeType: 'image/png', data: png } };
-  const reply = readGeminiPicture(
+  const reply = readGeminiImages(
     {
       candidates: [{ content: { parts: [{ text: 'Here' }, { thought: true, ...picture }, picture] }, finishReason: 'STOP' }],
       usageMetadata: {
@@ -146,7 +146,7 @@ const withoutPictures: readonly [what: string, body: JsonObject, reason: string]
 
 for (const [what, body, reason] of withoutPictures)
   test(`${what} is never a success, and its reason is reported`, () => {
-    const reply = readGeminiPicture(body, none);
+    const reply = readGeminiImages(body, none);
     assert.deepEqual([reply?.images, reply?.withheld], [[], [reason]]);
     assert.throws(() => reply && requireImages(reply), {
       code: 'upstream_refused_request',
@@ -174,7 +174,7 @@ test('filtered images of Imagen are reported, and only the others are counted', 
 test('a body of another form is not read as a reply', () => {
   for (const body of [{}, { data: 'x' }, { data: [{}] }, { data: [null] }] as JsonObject[])
     assert.equal(readImagesReply(body, none), undefined);
-  assert.equal(readGeminiPicture({ error: {} }, none), undefined);
+  assert.equal(readGeminiImages({ error: {} }, none), undefined);
   assert.equal(readImagenReply({ predictions: 'x' }), undefined);
 });
 

@@ -3,7 +3,7 @@ import type { ImageReply, GeneratedImage } from '../../../inference/image.ts';
 import { membersOf, numberOf, textOf, textsOf } from '../../../platform/json/json-readers.ts';
 import type { JsonObject, JsonValue } from '../../../platform/json/json-value.ts';
 import { listUnread } from '../../list-unread.ts';
-import type { PictureCodec, PictureWish, PictureWriting } from '../../picture-codec.ts';
+import type { ImageCodec, ImageChatRequest, ImageReplyWriting } from '../../image-codec.ts';
 import type { WireRequest } from '../../wire-request.ts';
 import { canonicalizeRequest } from '../canonicalize-request.ts';
 import { readRequestedModel } from '../read-facts.ts';
@@ -12,12 +12,12 @@ import { decodeRequest } from './decode-request.ts';
 import { encodeUsage } from './encode-usage.ts';
 
 /** Images as parts of generate-content: asked for by `responseModalities`, with `imageConfig`. */
-export const pictureCodec: PictureCodec = { modelOf: readRequestedModel, decode, encode };
+export const pictureCodec: ImageCodec = { modelOf: readRequestedModel, decode, encode };
 
 const countMax = 10;
 const configPath = 'generationConfig.imageConfig';
 
-function decode(request: WireRequest): PictureWish | undefined {
+function decode(request: WireRequest): ImageChatRequest | undefined {
   if (request.operation !== 'generate') return undefined;
   const body = canonicalizeRequest(request.body, requestSchema('generate', 'compatible'), true);
   const config = membersOf(body['generationConfig']);
@@ -36,7 +36,7 @@ function decode(request: WireRequest): PictureWish | undefined {
   return { chat: { ...chat, vendorFields: [...chat.vendorFields, ...unread] }, count, ...decodeShape(membersOf(imageConfig)) };
 }
 
-function decodeShape({ aspectRatio, imageSize }: JsonObject): Pick<PictureWish, 'aspectRatio' | 'resolution'> {
+function decodeShape({ aspectRatio, imageSize }: JsonObject): Pick<ImageChatRequest, 'aspectRatio' | 'resolution'> {
   const ratio = readWord(aspectRatio, /^\d{1,3}(?:\.\d{1,2})?:\d{1,3}(?:\.\d{1,2})?$/, 'aspectRatio', 'a shape such as "16:9"');
   const size = readWord(imageSize, /^[124]k$/i, 'imageSize', '"512", "1K", "2K" or "4K"');
   return { ...(ratio !== undefined && { aspectRatio: ratio }), ...(size !== undefined && { resolution: size.toLowerCase() }) };
@@ -54,7 +54,7 @@ function refuse(param: string, problem: string): GatewayError {
   return new GatewayError('untranslatable_field', `${param}: ${problem}`, { param });
 }
 
-function encode(reply: ImageReply, { requestId, requestedModel, framing }: PictureWriting): Buffer {
+function encode(reply: ImageReply, { requestId, requestedModel, framing }: ImageReplyWriting): Buffer {
   const made = reply.images.map((image, index): JsonObject => ({
     content: { parts: encodeParts(image), role: 'model' },
     finishReason: 'STOP',

@@ -6,7 +6,7 @@ import type { ImageInput, ImageRequest } from '../../../inference/image.ts';
 import { createFieldNotes, type FieldNotes } from '../../../inference/translation-notes.ts';
 import { boundImageTokens } from '../bound-image-tokens.ts';
 import type { UpstreamImageCall } from './upstream-image-call.ts';
-import { writeGeminiPicture } from './write-gemini-picture.ts';
+import { writeGeminiImages } from './write-gemini-images.ts';
 import { writeImagen } from './write-imagen.ts';
 import { writeOpenaiImages } from './write-openai-images.ts';
 import { writeXaiImages } from './write-xai-images.ts';
@@ -43,7 +43,7 @@ const writers: Readonly<Record<string, Write>> = {
   openai: (request, notes) => writeOpenaiImages(request, 'gpt-image-1.5', notes),
   dalle: (request, notes) => writeOpenaiImages(request, 'dall-e-3', notes),
   xai: (request, notes) => writeXaiImages(request, 'grok-imagine-image', notes),
-  gemini: (request, notes) => writeGeminiPicture(request, 'gemini-3-pro-image-preview', notes),
+  gemini: (request, notes) => writeGeminiImages(request, 'gemini-3-pro-image-preview', notes),
   imagen: (request, notes) => writeImagen(request, notes),
 };
 
@@ -179,7 +179,7 @@ test('Gemini receives parts, with a size class only if the model has several', (
     generationConfig: { responseModalities: ['IMAGE'], imageConfig: { aspectRatio: '2:3', imageSize: '1K' } },
   });
   const notes = createFieldNotes(false);
-  const old = writeGeminiPicture({ ...plain, resolution: '4k' }, 'gemini-2.5-flash-image', notes);
+  const old = writeGeminiImages({ ...plain, resolution: '4k' }, 'gemini-2.5-flash-image', notes);
   assert.deepEqual('json' in old && old.json['generationConfig'], { responseModalities: ['IMAGE'] });
   assert.deepEqual(
     notes.list().map(({ field }) => field),

@@ -25,19 +25,19 @@ type ChatOfCaller = {
  * @throws GatewayError for settings that image models do not support
  */
 export function orderPictures({ callId, dialect, routing, caller, request }: ChatOfCaller): PictureOrder | undefined {
-  const { pictures, codec, voice, id } = dialect;
-  if (pictures === undefined || request.operation !== 'generate') return undefined;
-  const requestedModel = pictures.modelOf(request);
+  const { images, codec, voice, id } = dialect;
+  if (images === undefined || request.operation !== 'generate') return undefined;
+  const requestedModel = images.modelOf(request);
   const route = routing.routeOf(requestedModel);
   if (route === undefined || !makesOnlyPictures(route) || !mayCall(caller, requestedModel)) return undefined;
-  const order = pictures.decode(request);
+  const order = images.decode(request);
   if (order === undefined) return undefined;
   const { chat, ...settings } = order;
   const notes = createTranslationNotes(codec.fieldNames, asksForStrict(caller, request.headers));
   const image = imageOfChat(chat, settings, notes);
   const framing = request.pathFraming ?? (chat.stream ? ('sse' as const) : undefined);
   const writing = { requestId: callId, requestedModel, framing };
-  const write = (reply: ImageReply): Buffer => pictures.encode(reply, writing);
+  const write = (reply: ImageReply): Buffer => images.encode(reply, writing);
   const client = { label: id, dialect: id, voice, framing, write, replay: (reply: ImageReply) => [write(reply)] };
   return { request: image, notes: notes.list(), client };
 }

@@ -65,7 +65,7 @@ function answerWithPictures(
   report: CallReport,
 ): Promise<void> | undefined {
   const { callId, response, dialect } = call;
-  if (pictureMaker === undefined || dialect.pictures === undefined) return undefined;
+  if (pictureMaker === undefined || dialect.images === undefined) return undefined;
   const order = orderPictures({ callId, dialect, routing: settings.routing, caller, request });
   if (order === undefined) return undefined;
   const disconnect = caller.disconnectPolicy ?? settings.disconnect;

@@ -1,5 +1,5 @@
 import type { ReplyReport } from '../../../dialects/chat-dialect.ts';
-import { readGeminiPicture } from '../../../dialects/openai-images/read-gemini-picture.ts';
+import { readGeminiImages } from '../../../dialects/openai-images/read-gemini-images.ts';
 import { readImagenReply } from '../../../dialects/openai-images/read-imagen-reply.ts';
 import { readImagesReply } from '../../../dialects/openai-images/read-images-reply.ts';
 import { requireImages } from '../../../dialects/openai-images/require-images.ts';
@@ -100,7 +100,7 @@ function readCounted(reply: JsonObject, { request, chargedBy }: RelayedImages, m
 }
 
 function readAs(form: ImageInterface['form'], reply: JsonObject, request: ImageRequest): ImageReply | undefined {
-  if (form === 'gemini') return readGeminiPicture(reply, request);
+  if (form === 'gemini') return readGeminiImages(reply, request);
   if (form === 'imagen') return 'error' in reply ? undefined : readImagenReply(reply);
   return readImagesReply(reply, request);
 }

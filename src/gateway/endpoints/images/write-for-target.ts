@@ -1,5 +1,5 @@
 import type { UpstreamImageCall } from '../../../dialects/openai-images/upstreams/upstream-image-call.ts';
-import { writeGeminiPicture } from '../../../dialects/openai-images/upstreams/write-gemini-picture.ts';
+import { writeGeminiImages } from '../../../dialects/openai-images/upstreams/write-gemini-images.ts';
 import { writeImagen } from '../../../dialects/openai-images/upstreams/write-imagen.ts';
 import { writeOpenaiImages } from '../../../dialects/openai-images/upstreams/write-openai-images.ts';
 import { writeXaiImages } from '../../../dialects/openai-images/upstreams/write-xai-images.ts';
@@ -25,7 +25,7 @@ export function writeForTarget(original: ImageRequest, target: Target, notes: Fi
     case 'xai':
       return writeXaiImages(withDelivery(request), upstreamModel, notes);
     case 'gemini':
-      return writeGeminiPicture(request, upstreamModel, notes);
+      return writeGeminiImages(request, upstreamModel, notes);
     case 'imagen':
       return writeImagen(request, notes);
   }

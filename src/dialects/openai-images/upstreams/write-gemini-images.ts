@@ -12,7 +12,7 @@ const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9',
  * be in the request.
  * @throws GatewayError untranslatable_field
  */
-export function writeGeminiPicture(request: ImageRequest, upstreamModel: string, notes: FieldNotes): UpstreamImageCall {
+export function writeGeminiImages(request: ImageRequest, upstreamModel: string, notes: FieldNotes): UpstreamImageCall {
   limitCount(request, 1, notes);
   if (request.mask !== undefined) notes.refuse('mask', 'the model does not support masks: describe the change in the prompt');
   noteLosses(

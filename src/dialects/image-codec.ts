@@ -4,7 +4,7 @@ import type { StreamFraming } from '../platform/frames.ts';
 import type { WireRequest } from './wire-request.ts';
 
 /** A chat request for image output. */
-export type PictureWish = {
+export type ImageChatRequest = {
   /** The request without its image settings. */
   readonly chat: InferenceRequest;
   readonly count: number;
@@ -15,7 +15,7 @@ export type PictureWish = {
 };
 
 /** The context for encoding an image reply. */
-export type PictureWriting = {
+export type ImageReplyWriting = {
   readonly requestId: string;
   readonly requestedModel: string;
   /** The framing of the requested stream; undefined for a reply that is not streamed. */
@@ -23,14 +23,14 @@ export type PictureWriting = {
 };
 
 /** Decodes image requests of a chat dialect and encodes image replies for its clients. */
-export type PictureCodec = {
+export type ImageCodec = {
   /** The model name in a request. */
   readonly modelOf: (request: WireRequest) => string;
   /**
    * Decodes a valid request. Undefined if it does not request images.
    * @throws GatewayError for settings that image models do not support
    */
-  readonly decode: (request: WireRequest) => PictureWish | undefined;
+  readonly decode: (request: WireRequest) => ImageChatRequest | undefined;
   /** Encodes a reply with all its images; for a stream, all its frames. */
-  readonly encode: (reply: ImageReply, writing: PictureWriting) => Buffer;
+  readonly encode: (reply: ImageReply, writing: ImageReplyWriting) => Buffer;
 };

@@ -8,7 +8,7 @@ import { countImages } from './image-usage.ts';
 const usualEndings: ReadonlySet<string> = new Set(['STOP', 'MAX_TOKENS', 'FINISH_REASON_UNSPECIFIED']);
 
 /** Reads the images of a generate-content reply. Undefined for a body of another form. */
-export function readGeminiPicture(body: JsonObject, request: Pick<ImageRequest, 'sources'>): ImageReply | undefined {
+export function readGeminiImages(body: JsonObject, request: Pick<ImageRequest, 'sources'>): ImageReply | undefined {
   const blockReason = filledText(membersOf(body['promptFeedback'])['blockReason']);
   if (!Array.isArray(body['candidates']) && blockReason === undefined) return undefined;
   const candidates = objectsOf(body['candidates']);
