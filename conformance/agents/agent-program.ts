@@ -1,13 +1,13 @@
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 
-/** Where a program is to find Weir, and the home directory in which its configuration goes. */
+/** The address of Weir for a program, and the home directory for its configuration. */
 type AgentPlace = {
   readonly gatewayUrl: string;
   readonly apiKey: string;
   readonly home: string;
 };
 
-/** What a user writes once so that a program uses Weir, and how it is asked. */
+/** The files that a user writes once so that a program uses Weir, and the program's command line. */
 type AgentSetup = {
   /** Configuration files by their path below the home directory. */
   readonly files: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ type AgentSetup = {
   readonly command: (prompt: string) => readonly string[];
 };
 
-/** An agent program, in one of the ways in which it can be pointed at a gateway. */
+/** An agent program, in one of the ways in which it can be configured for a gateway. */
 export type AgentProgram = {
   readonly title: string;
   /** Package on the npm registry, the version that is run, and its command. */
@@ -25,6 +25,6 @@ export type AgentProgram = {
   /** Interface that it speaks. */
   readonly dialect: DialectId;
   readonly setUp: (place: AgentPlace) => AgentSetup;
-  /** A tool of its own that changes nothing, and the arguments that make it show a file. */
+  /** A read-only tool of the program, and the arguments that make it show a file. */
   readonly readTool: { readonly name: string; readonly arguments: (file: string) => Readonly<Record<string, unknown>> };
 };

@@ -1,7 +1,7 @@
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { type SimulatedWeir, startSimulatedGateway, upstreamKey } from '../support/start-simulated-weir.ts';
 
-/** An upstream that every program is run against. */
+/** An upstream that every program uses in turn. */
 export type AgentUpstream = {
   readonly name: string;
   readonly title: string;
@@ -15,7 +15,7 @@ export const agentUpstreams: readonly AgentUpstream[] = [
   { name: 'gemini', title: 'generate-content', dialect: 'gemini-generate-content' },
 ];
 
-/** What a model is called at an upstream whose vendor did not make it. */
+/** The name of a model at an upstream of another vendor. */
 const foreignModels: Readonly<Record<string, string>> = {
   anthropic: 'claude-sonnet-4-5',
   responses: 'gpt-5-mini',
@@ -23,16 +23,16 @@ const foreignModels: Readonly<Record<string, string>> = {
   gemini: 'gemini-2.5-flash',
 };
 
-/** Beginnings of model names, with the upstreams at which they keep their name. */
+/** Prefixes of model names, with the upstreams at which they keep their name. */
 const families: Readonly<Record<string, readonly string[]>> = {
   'claude-*': ['anthropic'],
-  // The compatible server serves one of OpenAI's older models and knows none of its newer ones.
+  // The compatible server serves one of OpenAI's older models and none of its newer ones.
   'gpt-4*': ['responses', 'chat'],
   'gpt-*': ['responses'],
   'gemini-*': ['gemini'],
 };
 
-/** A running Weir that sends every model which the programs may ask for to one upstream. */
+/** A running Weir that sends every model that the programs may call to one upstream. */
 export function startAgentWeir(upstream: AgentUpstream): Promise<SimulatedWeir> {
   const { name } = upstream;
   const models = Object.entries(families).map(([family, keepers]) => {

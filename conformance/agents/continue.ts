@@ -1,6 +1,6 @@
 import type { AgentProgram } from './agent-program.ts';
 
-/** It takes Responses for the models that it knows to have it, and chat completions for others. */
+/** It uses Responses for models that it knows to support it, and chat completions for others. */
 const ways = [
   { dialect: 'openai-responses', model: 'gpt-5.2' },
   { dialect: 'openai-chat', model: 'gpt-4.1' },

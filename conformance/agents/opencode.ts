@@ -1,6 +1,6 @@
 import type { AgentProgram } from './agent-program.ts';
 
-/** The four packages through which it speaks to a provider, with the path that each appends to. */
+/** The four packages by which it calls a provider, with the path that each appends. */
 const ways = [
   { dialect: 'anthropic-messages', npm: '@ai-sdk/anthropic', model: 'claude-sonnet-4-5', path: '/v1' },
   { dialect: 'openai-responses', npm: '@ai-sdk/openai', model: 'gpt-5.2', path: '/v1' },

@@ -1,6 +1,6 @@
 import type { AgentProgram } from './agent-program.ts';
 
-/** The interfaces that it knows by these names, with the path that each appends to. */
+/** The interfaces that it knows by these names, with the path that each appends. */
 const ways = [
   { dialect: 'anthropic-messages', api: 'anthropic-messages', model: 'claude-sonnet-4-5', path: '' },
   { dialect: 'openai-responses', api: 'openai-responses', model: 'gpt-5.2', path: '/v1' },

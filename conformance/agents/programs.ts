@@ -29,7 +29,7 @@ const codex = {
 const codexExec = ['exec', '--skip-git-repo-check', '--sandbox', 'danger-full-access'] as const;
 const codexQuiet = 'check_for_update_on_startup = false\n[analytics]\nenabled = false\n';
 
-/** The provider that is built in, which tries a websocket first. */
+/** The built-in provider, which first tries a WebSocket. */
 const codexBuiltIn: AgentProgram = {
   ...codex,
   title: 'codex',
@@ -74,7 +74,7 @@ function setUpGemini(options: readonly string[]): AgentProgram['setUp'] {
   });
 }
 
-/** Without a model it asks another one which to take. */
+/** Without a model it calls another one to choose a model. */
 const geminiRouted: AgentProgram = { ...gemini, title: 'gemini', setUp: setUpGemini([]) };
 const geminiNamed: AgentProgram = { ...gemini, title: 'gemini -m', setUp: setUpGemini(['-m', 'gemini-2.5-flash']) };
 
@@ -89,7 +89,7 @@ const qwen: AgentProgram = {
       '.qwen/settings.json': JSON.stringify({
         security: { auth: { selectedType: 'openai' } },
         privacy: { usageStatisticsEnabled: false },
-        // Otherwise it asks the model what to remember, with tools of its own, after every run.
+        // Otherwise, after every run, it asks the model which facts to remember, with tools of its own.
         memory: { enableManagedAutoMemory: false, enableManagedAutoDream: false },
       }),
     },

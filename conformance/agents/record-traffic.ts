@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** One call as the program made it, and how it was answered. */
+/** One call of the program, and its answer. */
 export type SeenCall = {
   readonly method: string;
   readonly path: string;
@@ -10,7 +10,7 @@ export type SeenCall = {
   readonly body: string;
   status: number;
   replyHeaders: IncomingHttpHeaders;
-  /** The answer's body where it says what went wrong. */
+  /** The answer's body if it is an error. */
   error: string;
 };
 
@@ -21,7 +21,7 @@ export type TrafficRecorder = {
   readonly close: () => Promise<void>;
 };
 
-/** A server in front of the gateway that passes everything on and keeps what was asked. */
+/** A server in front of the gateway that passes everything on and records the requests. */
 export async function recordTraffic(gatewayUrl: string): Promise<TrafficRecorder> {
   const { hostname, port } = new URL(gatewayUrl);
   let calls: SeenCall[] = [];

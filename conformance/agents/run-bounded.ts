@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 export type BoundedRun = {
-  /** Undefined when a signal ended it. */
+  /** Undefined if a signal ended it. */
   readonly code: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
@@ -34,7 +34,7 @@ export function runBounded(
     try {
       process.kill(-child.pid, signal);
     } catch {
-      // Nobody of the group is left, which is what was wanted.
+      // No process of the group is left, which is the goal.
     }
   };
   return new Promise((resolve, reject) => {
@@ -48,7 +48,7 @@ export function runBounded(
       clearTimeout(timer);
       reject(error);
     });
-    // Helpers that it left behind would hold the pipes open.
+    // Child processes that it left would keep the pipes open.
     child.once('exit', () => endGroup('SIGKILL'));
     child.once('close', (code) => {
       clearTimeout(timer);

@@ -9,7 +9,7 @@ import { type AgentTask, noteText } from './tasks.ts';
 const limitMs = 60_000;
 
 export type ProgramRun = {
-  /** Directory with the programs that were installed. */
+  /** Directory with the installed programs. */
   readonly directory: string;
   readonly program: AgentProgram;
   readonly task: AgentTask;
@@ -17,13 +17,13 @@ export type ProgramRun = {
   readonly apiKey: string;
 };
 
-/** The path of the user's shell: npm puts this project's own Node first, which programs are not made for. */
+/** The path of the user's shell: npm puts this project's own Node first, for which programs are not made. */
 function ownPath(): string {
   const entries = (process.env['PATH'] ?? '').split(delimiter);
   return entries.filter((entry) => !entry.includes('node_modules')).join(delimiter);
 }
 
-/** Runs a program once on a task, in a home directory of its own that holds nothing but what its user had to write. */
+/** Runs a program once on a task, in a home directory of its own with only the files that its user must write. */
 export async function runProgram({ directory, program, task, gatewayUrl, apiKey }: ProgramRun): Promise<BoundedRun> {
   const home = mkdtempSync(join(tmpdir(), 'weir-agent-'));
   try {

@@ -12,7 +12,7 @@ const input = 'The kettle is on the stove.';
 const usual = { model: 'tts-1', input, voice: 'alloy' };
 const models = Object.fromEntries(['tts-1', 'tts-1-hd', 'whisper-1'].map((model) => [model, { targets: [{ upstream: 'openai', model }] }]));
 
-/** The same sound in another container, packet by packet. */
+/** The same audio in another container, packet by packet. */
 async function repack(sound: Buffer, format: Mp4OutputFormat | WebMOutputFormat): Promise<Buffer> {
   const reader = new Input({ source: new BufferSource(Uint8Array.from(sound)), formats: ALL_FORMATS });
   try {
@@ -69,7 +69,7 @@ describe('the contract of audio, validation documented', () => {
     assert.equal(error['param'], param);
   };
 
-  test('4.4 both models, all voices, all formats, and the bounds of speed', async () => {
+  test('4.4 both models accept all voices, all formats, and the bounds of speed', async () => {
     const rows: readonly object[] = [
       { model: 'tts-1-hd' },
       { speed: 0.25 },
@@ -97,13 +97,13 @@ describe('the contract of audio, validation documented', () => {
     ['speed 0.2', { speed: 0.2 }, 'speed'],
     ['speed 4.1', { speed: 4.1 }, 'speed'],
   ] as const)
-    test(`4.4, 7, 8 ${name}: 400 naming the field`, async () => {
+    test(`4.4, 7, 8 ${name}: 400 names the field`, async () => {
       const { status, bytes } = await speak({ ...usual, ...change });
       assert.equal(status, 400);
       assertRefused(bytes.toString(), param);
     });
 
-  test('4.5, 4.6 all nine formats of a file', async () => {
+  test('4.5, 4.6 all nine formats of a file are accepted', async () => {
     for (const extension of ['flac', 'mp3', 'mp4', 'mpeg', 'mpga', 'm4a', 'ogg', 'wav', 'webm'])
       for (const path of ['transcriptions', 'translations']) {
         const { status, text } = await send(path, {}, { name: `a.${extension}` });
@@ -112,7 +112,7 @@ describe('the contract of audio, validation documented', () => {
       }
   });
 
-  test('4.5, 4.6 all five forms of an answer, and all fields', async () => {
+  test('4.5, 4.6 all five forms of an answer, and all fields, are available', async () => {
     const fields = { language: 'en', prompt: 'a kitchen', temperature: '0.5' };
     for (const path of ['transcriptions', 'translations'])
       for (const [response_format, type] of [
@@ -154,17 +154,17 @@ describe('the contract of audio, validation documented', () => {
     ['temperature 1.1', 'transcriptions', { temperature: '1.1' }, 'a.wav', 'temperature'],
     ['temperature -0.1', 'translations', { temperature: '-0.1' }, 'a.wav', 'temperature'],
     ['another granularity', 'transcriptions', { 'timestamp_granularities[]': 'letter' }, 'a.wav', 'timestamp_granularities'],
-    ['a language that is none', 'transcriptions', { language: 'english' }, 'a.wav', 'language'],
+    ['an invalid language', 'transcriptions', { language: 'english' }, 'a.wav', 'language'],
     ['a file of another kind', 'translations', {}, 'a.txt', 'file'],
     ['no model for a translation', 'translations', { model: undefined }, 'a.wav', 'model'],
   ] as const)
-    test(`4.5, 4.6, 7, 8 ${name}: 400 naming the field`, async () => {
+    test(`4.5, 4.6, 7, 8 ${name}: 400 names the field`, async () => {
       const { status, text } = await send(path, fields, { name: file });
       assert.equal(status, 400, text);
       assertRefused(text, param);
     });
 
-  test('5, 7 no key and a wrong one: 401 in the same shape', async () => {
+  test('5, 7 no key and a wrong one: 401 in the same format', async () => {
     for (const key of ['', 'sk-wrong']) {
       const spoken = await speak(usual, key);
       for (const { status, text } of [
@@ -179,7 +179,7 @@ describe('the contract of audio, validation documented', () => {
     }
   });
 
-  test('2.3, 4.7 the statistics: characters are prompt tokens, sound has none; both have their amounts', async () => {
+  test('2.3, 4.7 the statistics: characters are prompt tokens, audio has none; both have their amounts', async () => {
     const { monitorUrl, billingToken, gatewayUrl, apiKey } = running.weir;
     const nowSeconds = Math.floor(Date.now() / 1000);
     const recordsOf = async (modelName: string): Promise<Record<string, number>> => {

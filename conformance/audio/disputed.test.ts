@@ -20,9 +20,9 @@ type Case = {
   readonly name: string;
   readonly answer: (response: ServerResponse) => void;
   readonly ask: (running: AudioWeir) => Promise<string>;
-  /** USD, in billionths, that no such call can come to. */
+  /** USD, in billionths, above the cost of any such call. */
   readonly belowNanoUsd: bigint;
-  /** The gateway's own count, which is charged in place of the figure. Absent: it is an estimate. */
+  /** The gateway's own count, which is charged in place of the reported one. Absent: it is an estimate. */
   readonly measuredMs?: number;
 };
 
@@ -83,7 +83,7 @@ const cases: readonly Case[] = [
       ['a billion input tokens', tokens(billion, 5)],
       ['a negative count', tokens(-14, 5)],
       ['a fractional count', tokens(14, 5.5)],
-      ['a count as text', tokens('many', 5)],
+      ['a count as a string', tokens('many', 5)],
     ] as const
   ).flatMap(([name, usage]): Case[] => [
     {
@@ -120,7 +120,7 @@ const cases: readonly Case[] = [
   })),
 ];
 
-describe('B9: an impossible figure about sound or embeddings is disputed, and bankrupts nobody', () => {
+describe('B9: an impossible count of audio or embeddings is disputed, and does not use up a balance', () => {
   let running: AudioWeir;
   before(async () => {
     running = await startAudioWeir((_, response) => void response.end(), {
@@ -153,12 +153,12 @@ describe('B9: an impossible figure about sound or embeddings is disputed, and ba
       assert.equal(row.estimated, measuredMs === undefined);
       if (measuredMs !== undefined) assert.equal(row.usage['input_audio_ms'], measuredMs, JSON.stringify(row.usage));
       const charged = BigInt(receipt.total.nano_usd);
-      assert.ok(charged > 0n, 'a broken upstream is no free one');
+      assert.ok(charged > 0n, 'a broken upstream is not free');
       assert.ok(charged < belowNanoUsd, receipt.total.usd);
     });
   }
 
-  test('they are all counted, and listed with what was reported', async () => {
+  test('they are all counted, and listed with the reported counts', async () => {
     const { stdout } = await runCommand(['usage', '--disputed', '--json'], { WEIR_DATA_DIR: running.weir.dataDirectory });
     const listed = JSON.parse(stdout) as readonly { readonly id: string; readonly usage_reported: unknown }[];
     assert.deepEqual(new Set(listed.map(({ id }) => id)), new Set(disputedIds));
@@ -167,7 +167,7 @@ describe('B9: an impossible figure about sound or embeddings is disputed, and ba
     assert.equal(sumSamples(readExposition(metrics.text), 'weir_disputed_calls_total'), cases.length);
   });
 
-  test('figures that can be true are not disputed', async () => {
+  test('plausible counts are not disputed', async () => {
     for (const [answer, ask] of [
       [vectors({ prompt_tokens: 8, total_tokens: 8 }), embed],
       [text({ ...tokens(30, 5), total_tokens: 35 }), transcribe('gpt-4o-transcribe')],

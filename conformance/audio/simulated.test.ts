@@ -18,7 +18,7 @@ const models = {
 
 const input = 'The kettle is on the stove. Everybody is waiting for tea.';
 
-describe('the whole circle: a text is read out and written down again', () => {
+describe('the full circle: a text is spoken and transcribed again', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
   let recording: Buffer;
@@ -75,20 +75,20 @@ describe('the whole circle: a text is read out and written down again', () => {
     );
 
   for (const format of ['mp3', 'opus', 'aac', 'flac', 'wav'] as const)
-    test(`${format} is whole, and of its length`, async () => {
+    test(`${format} is complete, with the right length`, async () => {
       const made = await secondsOf(await speak(format));
       assert.ok(Math.abs(made - seconds) < 0.2, `${made} s of ${seconds} s`);
       assert.deepEqual((await lastRow())?.usage, { inputCharacters: input.length });
     });
 
-  test('pcm has no header, and two bytes for each of 24,000 samples a second', async () => {
+  test('pcm has no header, and two bytes for each of 24,000 samples per second', async () => {
     const samples = await speak('pcm');
     assert.notEqual(samples.toString('latin1', 0, 4), 'RIFF');
     assert.ok(Math.abs(samples.length / 48_000 - seconds) < 0.2);
   });
 
   for (const model of ['whisper-1', 'whisper-cpp'])
-    test(`${model}: the words come back in all five forms`, async () => {
+    test(`${model}: the words are returned in all five forms`, async () => {
       const json = (await hear(model, 'json')) as { text: string };
       assert.equal(json.text.trim().replaceAll(/\s+/g, ' '), input);
       assert.match(String(await hear(model, 'text')), /kettle[^]*tea\.\n$/);
@@ -101,7 +101,7 @@ describe('the whole circle: a text is read out and written down again', () => {
       assert.deepEqual((await lastRow())?.usage, { inputAudioMs: Math.ceil(seconds) * 1000 });
     });
 
-  test('a translation is English text of the vendor and of whisper.cpp alike', async () => {
+  test('a translation is English text from the vendor and from whisper.cpp', async () => {
     for (const model of ['whisper-1', 'whisper-cpp']) {
       const file = await toFile(recording, 'kettle.wav');
       assert.match((await client.audio.translations.create({ model, file })).text, /simulated English translation/);
@@ -115,7 +115,7 @@ describe('the whole circle: a text is read out and written down again', () => {
     ['quoted-text', ['text', 'srt', 'vtt']],
   ] as const)
     for (const format of formats)
-      test(`${format} of a server with ${kind} is as it should be`, async () => {
+      test(`${format} of a server with ${kind} is correct`, async () => {
         const odd = await hear('whisper-1', format, {}, { 'x-simulator-fault': `audio-quirk;kind=${kind}` });
         const usual = await hear('whisper-1', format);
         if (kind !== 'no-duration') return assert.deepEqual(odd, usual);
@@ -126,7 +126,7 @@ describe('the whole circle: a text is read out and written down again', () => {
     ['json-only', 1],
     ['json-declared', 0],
   ] as const)
-    test(`${model}: text is taken out of what comes, and subtitles without times are refused ${before === 1 ? 'when that is seen' : 'beforehand'}`, async () => {
+    test(`${model}: the text is extracted, and subtitles without times are refused ${before === 1 ? 'when that is detected' : 'in advance'}`, async () => {
       assert.equal(String(await hear(model, 'text')).trim(), input);
       const calls = running.simulator.records().length;
       for (const format of ['srt', 'verbose_json'])
@@ -145,7 +145,7 @@ describe('the whole circle: a text is read out and written down again', () => {
     assert.equal(row?.estimated, false);
   });
 
-  test('a length that the upstream does not report is measured in every container', async () => {
+  test('a duration that the upstream does not report is measured in every container', async () => {
     for (const [format, name] of [
       ['mp3', 'a.mp3'],
       ['opus', 'a.ogg'],

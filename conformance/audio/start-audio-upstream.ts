@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import { Busboy } from '@fastify/busboy';
 
-/** A call as the upstream got it. */
+/** A call as the upstream received it. */
 export type SeenCall = {
   readonly path: string;
   readonly headers: IncomingMessage['headers'];
@@ -18,17 +18,17 @@ export type SeenCall = {
   }[];
 };
 
-/** What the upstream does with a call. It has been read to its end, unless `early` is set. */
+/** The upstream's reaction to a call, which has been read to its end unless `early` is set. */
 export type Answer = (call: SeenCall, response: ServerResponse) => void | Promise<void>;
 
-/** An audio server in the test's own process that answers as a test says, and keeps what it was asked. */
+/** An audio server in the test's own process that answers as a test says, and records the requests. */
 export type AudioUpstream = {
   readonly url: string;
   readonly calls: SeenCall[];
   answer: Answer;
-  /** Answers before the body has come. */
+  /** Answers before the body has arrived. */
   early: ((request: IncomingMessage, response: ServerResponse) => boolean) | undefined;
-  /** Calls whose client went away before its answer was whole. */
+  /** Calls whose client disconnected before its answer was complete. */
   left: number;
   readonly close: () => Promise<void>;
 };
@@ -93,7 +93,7 @@ export function sendJson(response: ServerResponse, status: number, body: unknown
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Sixteen-bit samples of silence with their header: a recording of exactly so many seconds. */
+/** Sixteen-bit samples of silence with their header: a recording of exactly this many seconds. */
 export function makeWav(seconds: number, rate = 16_000): Buffer {
   const data = Math.round(seconds * rate) * 2;
   const wav = Buffer.alloc(44 + data);

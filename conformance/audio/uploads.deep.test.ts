@@ -7,11 +7,11 @@ import { makeWav, sendJson } from './start-audio-upstream.ts';
 import { upload } from './upload-form.ts';
 
 test('200 uploads of 10 MB at once are not held in memory', async (context) => {
-  // Memory is what is looked at: on a busy machine the gate would refuse some.
+  // The subject is memory: on a busy machine the gate would refuse some calls.
   const running = await startAudioProgram(() => {}, { config: { overload: { loopDelayMs: 10_000 } } });
   try {
     const { weir, upstream } = running;
-    // It counts what comes and keeps nothing of it.
+    // It counts the bytes and stores none of them.
     let taken = 0;
     upstream.early = (request, response) => {
       request.on('data', (piece: Buffer) => (taken += piece.length));
@@ -22,7 +22,7 @@ test('200 uploads of 10 MB at once are not held in memory', async (context) => {
     const wave = () => Promise.all(Array.from({ length: 50 }, () => upload(running, file)));
     await wave();
     const before = residentBytes(weir.process.pid);
-    if (before === undefined) return context.skip('resident memory is not known here');
+    if (before === undefined) return context.skip('this system does not report resident memory');
     let peak = before;
     const watch = setInterval(() => (peak = Math.max(peak, residentBytes(weir.process.pid) ?? 0)), 20);
     const replies = await Promise.all(Array.from({ length: 200 }, () => upload(running, file)));
@@ -30,7 +30,7 @@ test('200 uploads of 10 MB at once are not held in memory', async (context) => {
     assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
     assert.ok(taken > 250 * file.length);
     const grownMb = Math.round((peak - before) / 1_000_000);
-    context.diagnostic(`2 GB of uploads at once took ${grownMb} MB of memory`);
+    context.diagnostic(`2 GB of simultaneous uploads took ${grownMb} MB of memory`);
     assert.ok(grownMb < 300, `it grew by ${grownMb} MB`);
   } finally {
     await running[Symbol.asyncDispose]();

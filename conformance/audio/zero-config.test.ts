@@ -22,7 +22,7 @@ async function billed({ monitorUrl, billingToken }: ServedWeir, modelName: strin
   return { calls: sum(({ callCount }) => callCount), usd: sum(({ totalAmount }) => totalAmount) };
 }
 
-describe('audio of a Weir that nobody has configured', () => {
+describe('audio of a Weir without any configuration', () => {
   let weir: ServedWeir;
   let client: OpenAI;
   before(async () => {
@@ -49,7 +49,7 @@ describe('audio of a Weir that nobody has configured', () => {
     ['tts-1', 15_000n],
     ['tts-1-hd', 30_000n],
   ] as const)
-    test(`${model}: each code point is charged to the nano`, async () => {
+    test(`${model}: each code point is charged exactly`, async () => {
       assert.equal((await speak(model)).toString('latin1', 0, 4), 'RIFF');
       const [row] = await rowsOf(model);
       assert.equal(BigInt(String(row?.charge.amountNanoUsd)), characters * nanoPerCharacter);
@@ -57,7 +57,7 @@ describe('audio of a Weir that nobody has configured', () => {
       assert.deepEqual([calls, Math.round(usd * 1e9)], [1, Number(characters * nanoPerCharacter)]);
     });
 
-  test('whisper-1: each second that has begun is charged to the nano', async () => {
+  test('whisper-1: each second that has begun is charged exactly', async () => {
     const file = await toFile(makeWav(7.3), 'a.wav');
     assert.equal(typeof (await client.audio.transcriptions.create({ model: 'whisper-1', file })).text, 'string');
     const [row] = await rowsOf('whisper-1');
@@ -79,7 +79,7 @@ describe('audio of a Weir that nobody has configured', () => {
     });
 });
 
-describe('audio of a server of one’s own', () => {
+describe('audio of a self-hosted server', () => {
   let running: AudioWeir;
   before(async () => {
     const prices = { 'own-voice': { characters: '4' }, 'own-whisper': { audioMinute: '0.003' } };
@@ -92,7 +92,7 @@ describe('audio of a server of one’s own', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('is charged as its operator says, and a model of the vendor that reports nothing only once', async () => {
+  test('it is charged as its operator configured, and a model of the vendor that reports nothing is charged only once', async () => {
     const file = () => toFile(makeWav(5.5), 'a.wav');
     await running.client.audio.transcriptions.create({ model: 'own-whisper', file: await file() });
     await running.client.audio.transcriptions.create({ model: 'gpt-4o-transcribe', file: await file() });
@@ -105,7 +105,7 @@ describe('audio of a server of one’s own', () => {
     assert.equal(BigInt(String(minutes?.charge.amountNanoUsd)), 300_000n);
     assert.equal(BigInt(String(read?.charge.amountNanoUsd)), characters * 4000n);
     assert.deepEqual([tokens?.estimated, tokens?.charge.lines.some(({ meter }) => meter === 'audio_second')], [true, false]);
-    // Six seconds are 60 tokens of sound at 6 USD a million; six characters are 2 tokens at 10.
+    // Six seconds are 60 tokens of audio at 6 USD per million; six characters are 2 tokens at 10.
     assert.equal(BigInt(String(tokens?.charge.amountNanoUsd)), 60n * 6000n + 2n * 10_000n);
   });
 });

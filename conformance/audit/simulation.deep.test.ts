@@ -7,11 +7,11 @@ import { liveThrough, storeProgram } from './live-through.ts';
 const firstSeed = Number(process.env['WEIR_SIMULATION_SEED'] ?? 20_261_122);
 const worlds = Number(process.env['WEIR_SIMULATION_WORLDS'] ?? 20);
 const calls = Number(process.env['WEIR_SIMULATION_CALLS'] ?? 49_000);
-/** A world on the product's own store costs several times as much for each call. */
+/** A world on the real store costs several times as much per call. */
 const storeWorlds = Math.min(worlds, 4);
 const storeCalls = Number(process.env['WEIR_SIMULATION_STORE_CALLS'] ?? 5000);
 const worldsPerThread = 5;
-/** Far more than the worlds of a thread need: the machine may be busy. */
+/** Far more than the worlds of a thread need, because the machine may be busy. */
 const timeoutMs = 400_000;
 const modelProgram = new URL('../../src/billing/testing/simulation/live-in-thread.ts', import.meta.url);
 const seeds = Array.from({ length: worlds }, (_, world) => firstSeed + world);
@@ -27,7 +27,7 @@ describe(`M1 M2 M3 M4 M5 M6 M7 M9 M13 M15 M16: ${worlds * calls} simulated calls
   }
 });
 
-describe(`M1 M2 M4 M5 M6 M7 M15: ${storeWorlds * storeCalls} simulated calls, and videos, on the product's own store`, () => {
+describe(`M1 M2 M4 M5 M6 M7 M15: ${storeWorlds * storeCalls} simulated calls, and videos, on the real store`, () => {
   const workerData: SimulatedWorlds = { seeds: seeds.slice(0, storeWorlds), calls: storeCalls };
   test(
     `a video's hold outlives its processes and is settled once with its task, late or never; late usage counts for the hour of its acceptance (seeds ${workerData.seeds.join(', ')})`,
@@ -35,7 +35,7 @@ describe(`M1 M2 M4 M5 M6 M7 M15: ${storeWorlds * storeCalls} simulated calls, an
     async (context) => {
       const counts = await liveThrough(storeProgram, workerData, context);
       for (const name of ['videosCompleted', 'videosVoided', 'videosWithheld', 'videosRefused', 'rowsLate'])
-        // A single world, for a failure that is to be shown again, need not have everything.
+        // A single world that reproduces a failure need not have every event.
         assert.ok(storeWorlds < 4 || (counts[name] ?? 0) > 0, `${name}: ${counts[name]}`);
     },
   );

@@ -43,7 +43,7 @@ async function startTwice(use: (start: () => Promise<RunningWeir>) => Promise<vo
   }
 }
 
-// Each waits for its own gateway more than it works.
+// Each test mostly waits for its own gateway.
 describe('how background responses end', { concurrency: true }, () => {
   test('a gateway that is killed leaves a response that fails with a reason within its lease, and is booked once', () =>
     startTwice(async (start) => {
@@ -56,9 +56,12 @@ describe('how background responses end', { concurrency: true }, () => {
       await first.stop('SIGKILL');
       const second = await start();
       const killedAtMs = performance.now();
-      // On a busy machine it is killed before more than its beginning is kept.
+      // On a busy machine it is killed before more than its beginning is stored.
       const followed = await follow(second, id, 0);
-      assert.ok(performance.now() - killedAtMs < 45_000, 'it is seen within its lease, and not when its call would have been over');
+      assert.ok(
+        performance.now() - killedAtMs < 45_000,
+        'the failure is visible within its lease, and not only when its call would have been over',
+      );
       assert.match(followed.text, /event: response\.failed\n[^]*$/);
       const { json } = await show(second, id);
       assert.equal(json.status, 'failed');
@@ -71,7 +74,7 @@ describe('how background responses end', { concurrency: true }, () => {
       await ledger.close();
     }));
 
-  test('a gateway that ends gives its responses the grace, and the rest fails with a reason', () =>
+  test('a gateway that stops gives its responses the grace period, and the others fail with a reason', () =>
     startTwice(async (start) => {
       const first = await start();
       const id = await begin(first);
@@ -86,7 +89,7 @@ describe('how background responses end', { concurrency: true }, () => {
       assert.match(json.error.message, /shut down/);
     }));
 
-  test('workers cancel and follow what another of them generates', async () => {
+  test('workers cancel and follow responses that another worker generates', async () => {
     await using running = await startSimulatedProgram({ weir: { command: 'gateway', commandArguments: ['--workers', '2'] } });
     const { weir } = running;
     for (let round = 0; round < 2; round += 1) {

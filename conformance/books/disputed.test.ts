@@ -8,7 +8,7 @@ import { compareStatistics, type Ledger, openLedger } from '../support/audit.ts'
 import { call, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedWeir } from '../support/start-simulated-weir.ts';
 
-/** What an operator does about figures of an upstream that cannot be true. */
+/** The operator's remedies for impossible usage reports of an upstream. */
 let running: SimulatedWeir;
 let ledger: Ledger;
 before(async () => {
@@ -42,7 +42,7 @@ async function receiptOf(callId: string): Promise<Receipt> {
   return answer.json as Receipt;
 }
 
-test('B9: a billion tokens for a bound of 50 are listed with what was charged, and accepted or corrected once', async () => {
+test('B9: a billion tokens for a limit of 50 are listed with the charged count, and accepted or corrected once', async () => {
   const [accepted, corrected, left] = [await callDisputed(), await callDisputed(), await callDisputed()];
   const listed = JSON.parse((await weir('--disputed', '--json')).stdout) as readonly {
     id: string;

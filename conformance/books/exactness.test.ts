@@ -27,7 +27,7 @@ const tool = {
   parameters: { type: 'object', properties: { term: { type: 'string' } }, required: ['term'] },
 };
 
-/** What each interface calls thinking, caching and tools: parts of a reply that are counted in ways of their own. */
+/** Each interface's thinking, caching and tools: parts of a reply with separate counts. */
 const variants: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   'anthropic-messages': [
     {},
@@ -59,7 +59,7 @@ const variants: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   ],
 };
 
-test(`${callsTotal} calls of all interfaces: every amount is the price of what the upstream reported, to the last nano-dollar`, async (context) => {
+test(`${callsTotal} calls of all interfaces: every amount is the price of the upstream's usage, to the last nano-dollar`, async (context) => {
   const random = createRandom(7);
   const views: ClientView[] = [];
   let number = 0;
@@ -108,7 +108,7 @@ test(`${callsTotal} calls of all interfaces: every amount is the price of what t
   assert.deepEqual(await compareStatistics(simulated.weir.monitorUrl, simulated.weir.billingToken, entries), []);
 });
 
-test('reading is free: lists, counts of tokens, statistics and health add no row', async () => {
+test('reading is free: lists, token counts, statistics and health add no row', async () => {
   const before = (await ledger.all()).length;
   const { gatewayUrl, apiKey } = simulated.weir;
   const auth = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };

@@ -14,7 +14,7 @@ import { scaled } from '../support/scale.ts';
 import { skipPostgres, startPostgres } from '../support/start-postgres.ts';
 import { removal, type RunningWeir, startWeir } from '../support/start-weir.ts';
 
-// 200,000 records are 59 MB of JSON; collected before they were written, they took 250 MB and 1.5 s to the first byte.
+// 200,000 records are 59 MB of JSON; with buffering they took 250 MB and 1.5 s to the first byte.
 const shape = { users: 50, keys: 2, models: 5, days: 400, minutes: 0 };
 const records = shape.users * shape.keys * shape.models * shape.days;
 const moreBytesMax = 60_000_000;
@@ -73,7 +73,7 @@ for (const [name, use, skip] of [
   });
 }
 
-/** Memory and first byte: of four at once the first bytes wait for each other on a machine with fewer processors. */
+/** Memory and first byte: with fewer processors, the first bytes of four simultaneous answers wait for each other. */
 async function assertStreams(
   weir: RunningWeir,
   question: MeasuredQuestion,

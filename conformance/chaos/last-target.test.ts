@@ -10,10 +10,10 @@ import { neverOverloaded, upstreamKey } from '../support/start-simulated-weir.ts
 import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 
-/** As many as an agent program asks for at once when it looks at its context. */
+/** The number of simultaneous calls with which an agent program counts its context. */
 const burst = 26;
 
-/** A model with one target, with retries and health as they are by default. */
+/** A model with one target, with the default retries and health. */
 describe('the only target of a model', () => {
   let simulator: RunningSimulator;
   let proxy: ChaosProxy;
@@ -54,7 +54,7 @@ describe('the only target of a model', () => {
     return [...new Set(answers.map(({ status }) => status))];
   };
 
-  test('prompts that make it answer 500, from one caller: others notice nothing, and the same caller is served too', async () => {
+  test('prompts of one caller that cause status 500 do not affect others, and the same caller is served too', async () => {
     for (let number = 0; number < 12; number += 1) {
       const poisoned = await ask('one', '', `poison ${number}`, { 'x-simulator-fault': 'status;status=500' });
       assert.equal(poisoned.status, 500, poisoned.text);

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { assertMet, shortTimeouts as timeouts, slackMs } from './assert-met.ts';
 import { cutFigures, lanes, oneDeadFigures } from './outage-figures.ts';
 
-/** The short form of the reliability table; `npm run test:faults -- --long` is the long one. */
+/** The short form of the reliability table; `npm run test:faults -- --long` is the long form. */
 describe('outages under load', () => {
   test('F62, F67: one of two upstreams dies, and no client notices', async () => {
     const options = {
@@ -13,11 +13,12 @@ describe('outages under load', () => {
       wellSeconds: 2,
       deadSeconds: 4,
       backSeconds: 9,
-      // Of a few dozen calls the slowest is one that found a silent connection.
+      // Among a few dozen calls, the slowest found a silent connection.
       addedMsMax: ({ death }) => slackMs + (death === 'stall' || death === 'black-hole' ? timeouts.firstByteMs : timeouts.connectMs),
     } satisfies Parameters<typeof oneDeadFigures>[0];
     await assertMet(() => oneDeadFigures(options));
   });
 
-  test('F62, F63, F64: a connection cut at any byte is made up for or told', () => assertMet(() => cutFigures({ cutsPerReply: 8 })));
+  test('F62, F63, F64: a connection cut at any byte is replaced or reported as an error', () =>
+    assertMet(() => cutFigures({ cutsPerReply: 8 })));
 });

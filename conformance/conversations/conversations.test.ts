@@ -31,7 +31,7 @@ describe('conversations over HTTP', () => {
     assert.deepEqual((await client.conversations.create()).metadata, {});
   });
 
-  test('items are added, listed, read and deleted; short forms are written out', async () => {
+  test('items are added, listed, read and deleted; short forms are expanded', async () => {
     const { id } = await client.conversations.create({ items: [{ role: 'user', content: 'Hello' }] });
     const added = await client.conversations.items.create(id, {
       items: [
@@ -84,14 +84,14 @@ describe('conversations over HTTP', () => {
     ['/conversations/conv_x', {}, /^metadata/],
     ['/conversations/conv_x/items', {}, /^items/],
   ] as const) {
-    test(`POST ${path} with ${JSON.stringify(body).slice(0, 60)} is refused and says where`, async () => {
+    test(`POST ${path} with ${JSON.stringify(body).slice(0, 60)} is refused with the place of the error`, async () => {
       const { status, json, text } = await send(path, body);
       assert.equal(status, 400, text);
       assert.match(String(json.error.param), param, text);
     });
   }
 
-  test('a key for which nothing is stored has no conversations', async () => {
+  test('a key without storage has no conversations', async () => {
     const secret = await bench.createKey('forgetful', 'zero', '--retention-days', '0');
     await assert.rejects(bench.client(secret).conversations.create(), OpenAI.BadRequestError);
   });

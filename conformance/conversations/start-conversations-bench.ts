@@ -18,10 +18,10 @@ import {
 } from '../support/start-simulated-weir.ts';
 import { commandOutput } from '../programs/run-command.ts';
 
-/** A running Weir, and the store behind it, into which a test puts what it then asks for. */
+/** A running Weir, and its store, into which a test writes the objects that it then requests. */
 export type ConversationsBench<Simulated extends SimulatedWeir = SimulatedWeir> = Simulated & {
   readonly stored: Conversations;
-  /** Runs `weir keys …` and returns what it printed. */
+  /** Runs `weir keys …` and returns its output. */
   readonly keys: (...words: readonly string[]) => Promise<string>;
   /** Creates a key, waits until the gateway knows it, and returns its secret. */
   readonly createKey: (user: string, name: string, ...options: readonly string[]) => Promise<string>;
@@ -64,7 +64,7 @@ async function equip<Simulated extends SimulatedWeir>(running: Simulated): Promi
   };
 }
 
-/** A finished response of a user, with every kind of item that `include` decides about. */
+/** A finished response of a user, with every kind of item that `include` affects. */
 export function createStoredResponse(id: string, userName: string, changes: Partial<StoredResponse> = {}): StoredResponse {
   const image = { type: 'input_image', detail: 'auto', image_url: 'data:image/png;base64,aGlkZGVu' };
   return {

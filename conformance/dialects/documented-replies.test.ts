@@ -27,7 +27,7 @@ describe('replies of Messages that pass through', () => {
     [429, 'rate_limit_error', 'upstream_rate_limited'],
     [500, 'server_error', 'upstream_error'],
   ] as const) {
-    test(`documented: an error with status ${status} has the contract's type and code; compatible: the vendor's bytes`, async () => {
+    test(`documented: an error with status ${status} has the contract's type and code; compatible: it is unchanged`, async () => {
       const fault = steer({ fault: `status;status=${status}` }).headers;
       const told = await ask(documented, {}, fault);
       assert.deepEqual([told.status, told.json.error.type, told.json.error.code], [status, type, code], told.text);
@@ -39,7 +39,7 @@ describe('replies of Messages that pass through', () => {
     });
   }
 
-  test('documented: the last delta of a stream holds usage, inside and beside; compatible: beside only', async () => {
+  test('documented: the last delta of a stream has usage inside and beside; compatible: only beside', async () => {
     const lastDelta = (text: string) => JSON.parse(/^data: (.*"message_delta".*)$/m.exec(text)?.[1] ?? '{}');
     const told = lastDelta((await ask(documented, { stream: true }, saying('Fine.').headers)).text);
     assert.ok(told.usage.output_tokens > 0);
@@ -59,7 +59,7 @@ describe('replies of Messages that pass through', () => {
     assert.match(event.error.code, /^upstream_/);
   });
 
-  test('documented: thoughts are taken back as they were given', async () => {
+  test('documented: unchanged thoughts are accepted in the next turn', async () => {
     const thinking = { thinking: { type: 'enabled', budget_tokens: 1024 } };
     const tools = [{ name: 'look', description: 'Looks.', input_schema: { type: 'object', properties: {} } }];
     const first = await ask(documented, { ...thinking, tools }, steer({ 'tool-calls': 1 }).headers);

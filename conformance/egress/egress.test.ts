@@ -63,7 +63,7 @@ async function ask(weir: ServedWeir): Promise<{ readonly status: number; readonl
 
 const credential = `Basic ${Buffer.from('user:proxy-secret').toString('base64')}`;
 
-test('an upstream’s own proxy: its calls go through a tunnel, and the proxy’s password is in no line', async (context) => {
+test('an upstream’s own proxy: its calls use a tunnel, and no log line has the proxy’s password', async (context) => {
   const proxy = await startUpstreamAndProxy(context);
   const address = proxy.address.replace('http://', 'http://user:${PROXY_PASSWORD}@');
   await using weir = await serveWeir({
@@ -92,25 +92,25 @@ test('a proxy of the environment is used, and one that refuses is named in the l
   status = 407;
   proxy.cut();
   let refused = await ask(weir);
-  // The first after the tunnels were cut may still meet one that is ending.
+  // The first call after the tunnels were cut may still use one that is ending.
   if (!/cannot be reached/.test(refused.text)) refused = await ask(weir);
   assert.match(refused.text, /cannot be reached/);
   assert.match(weir.output(), /ProxyRefusedError: the proxy http:\/\/127\.0\.0\.1:\d+ refuses to connect to far\.test:80 \(status 407/);
   assert.doesNotMatch(weir.output(), /proxy-secret/);
 });
 
-test('NO_PROXY keeps an upstream out of the proxy', async (context) => {
+test('NO_PROXY excludes an upstream from the proxy', async (context) => {
   const proxy = await startUpstreamAndProxy(context);
   await using weir = await serveWeir({
     command: 'gateway',
     config: `${configOf('http://far.test/v1', '')}retries: { attemptsMax: 1 }\n`,
     environment: { HTTP_PROXY: proxy.address, NO_PROXY: 'other.test,.far.test' },
   });
-  assert.match((await ask(weir)).text, /cannot be reached/, 'the name leads nowhere without the proxy');
+  assert.match((await ask(weir)).text, /cannot be reached/, 'the name does not resolve without the proxy');
   assert.deepEqual(proxy.asked, []);
 });
 
-test('http2: an upstream that offers HTTP/2 is spoken to in it, and one that is not configured so in HTTP/1.1', async (context) => {
+test('http2: an upstream with HTTP/2 is called with it, and one without that setting with HTTP/1.1', async (context) => {
   const versions: string[] = [];
   const server = createSecureServer({ key, cert, allowHTTP1: true }, (request, response) => {
     versions.push(request.httpVersion);

@@ -10,7 +10,7 @@ import { assertInvisible, casesOf, startTwoTargets, type TwoTargets } from './tw
 const silent: FaultRow = { id: 'silent', name: 'silence before headers', fault: 'stall-before-headers' };
 const openings: FaultRow = { id: 'openings', name: 'silence after the opening events', fault: 'stall-mid-stream;after=0', only: 'stream' };
 
-/** What happens between two attempts of one call. */
+/** Events between two attempts of one call. */
 describe('while a call waits at its first target', { concurrency: 16 }, () => {
   let bench: TwoTargets;
   const leaving = casesOf([silent], allModes, ['same']);
@@ -21,14 +21,14 @@ describe('while a call waits at its first target', { concurrency: 16 }, () => {
   after(() => bench[Symbol.asyncDispose]());
 
   for (const which of leaving) {
-    test(`${which.mode.title}: a client that leaves is not answered by another target, and pays nothing`, async () => {
+    test(`${which.mode.title}: a client that disconnects gets no second attempt, and pays nothing`, async () => {
       const { tag, call } = bench.open(which);
       await bench.reached(tag);
       call.leave('rst');
       const { first, second } = await bench.truthsOf(tag);
       assert.deepEqual([first.length, second.length], [1, 0]);
       assert.equal(first[0]?.ending, 'client-closed');
-      // Where a wrong second attempt would come from.
+      // The possible source of a wrong second attempt.
       await new Promise((resolve) => setTimeout(resolve, 700));
       const later = await bench.truthsOf(tag);
       assert.equal(later.second.length, 0);
@@ -37,20 +37,16 @@ describe('while a call waits at its first target', { concurrency: 16 }, () => {
 
   for (const which of kept) {
     const { mode, row, fallback } = which;
-    test(`${mode.title}, ${row.name}, ${fallback}: the other target's reply follows, after heartbeats where the stream had begun`, async () => {
+    test(`${mode.title}, ${row.name}, ${fallback}: the other target's reply follows, after heartbeats if the stream had begun`, async () => {
       const seen = await bench.run(which);
       assertInvisible(which, seen);
-      // A stream that has not begun has no head, and its status is not given away by a heartbeat.
+      // A stream that has not begun has no head, and a heartbeat must not decide its status.
       if (row !== openings || mode.api === arrayInterface) return;
-      assert.match(
-        seen.reply.text,
-        /^(?:event: ping|: .*|:|data: \{"usageMetadata":\{\}\})\r?\n/,
-        'the client is kept waiting with heartbeats',
-      );
+      assert.match(seen.reply.text, /^(?:event: ping|: .*|:|data: \{"usageMetadata":\{\}\})\r?\n/, 'heartbeats keep the client connected');
     });
   }
 
-  test('afterwards everything is as it should be', { concurrency: 1 }, async () => {
+  test('afterwards the gateway is healthy', { concurrency: 1 }, async () => {
     await eventually(
       async () => (await bench.ledger.all()).filter(({ end }) => end === 'failed').every(({ charge }) => charge.amountNanoUsd === 0n),
       (free) => free,

@@ -6,7 +6,7 @@ import { allModes, type FaultBench, type Mode, startFaultBench } from './fault-b
 
 const callsTotal = 300;
 
-/** A generator of numbers from 0 to 1 that repeats itself, so that a failure can be repeated. */
+/** A generator of numbers from 0 to 1 that repeats, so that a failure can be reproduced. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -21,7 +21,7 @@ before(async () => {
 });
 after(() => bench[Symbol.asyncDispose]());
 
-test(`F88, F90: ${callsTotal} calls at once, of which some leave anywhere: nobody reads another's text and everybody pays their own`, async () => {
+test(`F88, F90: ${callsTotal} simultaneous calls, of which some disconnect anywhere: no client reads another's text, and each pays its own cost`, async () => {
   const random = createRandom(20_260_102);
   const calls = Array.from({ length: callsTotal }, async (_, number) => {
     const mode = allModes[number % allModes.length] as Mode;
@@ -36,7 +36,7 @@ test(`F88, F90: ${callsTotal} calls at once, of which some leave anywhere: nobod
       steer: { 'output-tokens': String(tokens), pace: 'tokensPerSecond=250;tokensPerFrame=4' },
       limitMs: 30_000,
     });
-    // Every other one after its head has come, however busy the machine is.
+    // Every other one after its head has arrived, also on a busy machine.
     const beginning = number % 2 === 0 ? call.head.catch(() => undefined) : Promise.resolve();
     if (leaves) void beginning.then(() => setTimeout(() => call.leave(how), leaveAfterMs));
     return { mode, tag, canary, reply: await call.done };
@@ -68,7 +68,7 @@ test(`F88, F90: ${callsTotal} calls at once, of which some leave anywhere: nobod
     if (entry.end === 'finished') assert.ok(isExact(entry, truth), told);
     else assert.ok(entry.charge.amountNanoUsd <= priceBound(entry, truth), told);
   }
-  assert.ok(left > 5, `${left} left in the middle`);
+  assert.ok(left > 5, `${left} disconnected in the middle`);
 });
 
-test('afterwards everything is as it should be', () => bench.assertSound());
+test('afterwards the gateway is healthy', () => bench.assertSound());

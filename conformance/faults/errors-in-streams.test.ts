@@ -12,11 +12,11 @@ import { serveWeir } from '../support/serve-weir.ts';
 import type { ServedWeir } from '../support/start-weir.ts';
 import { speeches } from './translated-bench.ts';
 
-/** What an upstream says is wrong, and the status line that says the same. */
+/** An upstream's error inside a stream, and the status line with the same meaning. */
 type Failure = {
   readonly error: Readonly<Record<string, unknown>>;
   readonly status: number;
-  /** Requests that one call makes, where one target and two attempts are there. */
+  /** Requests of one call with one target and two attempts. */
   readonly attempts: number;
   readonly health: 'healthy' | 'rejected' | 'rate-limited';
   /** Its code in a failed response. Absent: `server_error`. */
@@ -90,7 +90,7 @@ function eventOf(to: DialectId, error: object): string {
 const forms = ['opening', 'status', 'content'] as const;
 type Form = (typeof forms)[number];
 
-/** The kind of error that a client of each dialect reads out of an error body or an error event. */
+/** The kind of error that a client of each dialect reads in an error body or an error event. */
 const kindsOf: Readonly<Record<DialectId, (error: any) => unknown>> = {
   'anthropic-messages': (body) => body?.error?.type,
   'openai-chat': (body) => [body?.error?.type, body?.error?.code],
@@ -98,12 +98,12 @@ const kindsOf: Readonly<Record<DialectId, (error: any) => unknown>> = {
   'gemini-generate-content': (body) => [body?.error?.code, body?.error?.status],
 };
 
-/** A3: each call has an upstream of its own, so that none meets the health and the retry budget of another. */
-describe('an error inside a translated stream is what a status line would have made of it', () => {
+/** A3: each call has an upstream of its own, so that the health and the retry budget of others do not affect it. */
+describe('an error inside a translated stream has the same effect as a status line', () => {
   let server: Server;
   let weir: ServedWeir;
   const requests = new Map<string, number>();
-  /** Ends a reply of which the client has some. */
+  /** Ends a reply of which the client has received a part. */
   const release = new Map<string, () => void>();
   const nameOf = (client: DialectId, to: DialectId, at: number, form: Form): string => `${client}.${to}.${at}.${form}`;
 
@@ -151,7 +151,7 @@ describe('an error inside a translated stream is what a status line would have m
   const healthOf = async (name: string): Promise<unknown> => {
     const { json } = await call(`${weir.gatewayUrl}/health`);
     const targets = json.targets as readonly { readonly upstream: string; readonly state: string }[];
-    // It lists 200, those that do not work first.
+    // It lists 200 targets, failing ones first.
     return targets.find(({ upstream }) => upstream === name.replaceAll('.', '_'))?.state ?? 'healthy';
   };
 
@@ -178,7 +178,7 @@ describe('an error inside a translated stream is what a status line would have m
           assert.match(broken.text, /Hello /);
           assert.match(broken.text, api.errorEvent);
           assert.doesNotMatch(broken.text, api.terminal);
-          assert.equal(requests.get(content), 1, 'what was delivered is not asked for again');
+          assert.equal(requests.get(content), 1, 'delivered content is not requested again');
           const events = broken.text.split('\n').filter((line) => line.startsWith('data: {'));
           const ends = events.slice(-2).map((line) => JSON.parse(line.slice('data: '.length)));
           // A stream of Responses ends with two events, of which the second has a closed list of codes.

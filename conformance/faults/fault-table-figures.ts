@@ -24,10 +24,10 @@ type Part = {
 };
 
 const parts: readonly Part[] = [
-  { what: 'before content: the client never knows', gate: 'all', rows: beforeContent, check: assertInvisible },
-  { what: 'after content: one honest error event, no second attempt', gate: 'all', rows: afterContent, check: assertHonest },
+  { what: 'before content: the client does not notice', gate: 'all', rows: beforeContent, check: assertInvisible },
+  { what: 'after content: one proper error event, no second attempt', gate: 'all', rows: afterContent, check: assertHonest },
   { what: "the caller's mistakes are reported unchanged", gate: 'all', rows: refusals, check: assertRefused },
-  { what: 'answers that are too large are not asked for again', gate: 'all', rows: tooLarge, check: assertTooLarge },
+  { what: 'answers that are too large are not requested again', gate: 'all', rows: tooLarge, check: assertTooLarge },
 ];
 
 /** R5: the upstream fault table, as figures. */

@@ -5,7 +5,7 @@ import { measureBest } from '../support/measure-best.ts';
 import { type FaultBench, type Mode, startFaultProgram, streamModes } from './fault-bench.ts';
 import { translatedModel, translating, translations } from './translated-models.ts';
 
-/** The promise: an upstream that nobody listens to any more stops within this time. */
+/** The promise: an upstream whose client has disconnected stops within this time. */
 const noticedWithinMs = 200;
 
 type Leaving = { readonly title: string; readonly mode: Mode; readonly model?: string };
@@ -14,12 +14,12 @@ const leavings: readonly Leaving[] = [
   ...translations.filter(({ mode }) => mode.stream).map(({ mode, to, title }) => ({ title, mode, model: translatedModel(to) })),
 ];
 
-/** What such calls cost is asserted in client-leaves and translated-books. */
-describe('a client that leaves is noticed at once', { timeout: 600_000 }, () => {
+/** client-leaves and translated-books check the costs of such calls. */
+describe('a client that disconnects is noticed at once', { timeout: 600_000 }, () => {
   let bench: FaultBench;
   before(async () => {
     bench = await startFaultProgram(translating);
-    // The first calls load and compile code, which is not what is measured.
+    // The first calls load and compile code, which would distort the measurement.
     await bench.assertSound();
   });
   after(() => bench[Symbol.asyncDispose]());
@@ -53,9 +53,9 @@ describe('a client that leaves is noticed at once', { timeout: 600_000 }, () => 
   };
 
   for (const leaving of leavings) {
-    test(`${leaving.title}: in the middle of a stream`, async () => {
+    test(`${leaving.title}: the upstream stops after a disconnect in the middle of a stream`, async () => {
       for (const how of ['fin', 'rst', 'half'] as const) await soon(() => leaveStream(leaving, how));
     });
-    test(`${leaving.title}: before the head`, () => soon(() => leaveBeforeHead(leaving)));
+    test(`${leaving.title}: the upstream stops after a disconnect before the head`, () => soon(() => leaveBeforeHead(leaving)));
   }
 });

@@ -14,7 +14,7 @@ type Seen = {
   readonly endMs: number;
 };
 
-/** What opens a stream. */
+/** The frames that open a stream. */
 const opens: Readonly<Record<string, RegExp>> = {
   'anthropic-messages': /^event: message_start$/gm,
   'openai-responses': /^event: response\.created$/gm,
@@ -30,7 +30,7 @@ describe('a model that thinks for four seconds', { concurrency: true }, () => {
   before(async () => {
     simulated = await startSimulatedProgram({
       retries: {},
-      // Each model with one upstream, so that the interfaces that it does not speak are translated.
+      // Each model has one upstream, so that its other interfaces are translated.
       models: {
         'to-claude': { targets: [{ upstream: 'anthropic', model: 'claude-sonnet-4-5' }] },
         'to-gemini': { targets: [{ upstream: 'gemini', model: 'gemini-2.5-flash' }] },
@@ -69,10 +69,10 @@ describe('a model that thinks for four seconds', { concurrency: true }, () => {
   const isQuick = ({ headMs }: Seen): boolean => headMs <= withinMs;
 
   for (const api of chatInterfaces) {
-    test(`${api.dialect}: the head is there within 1.1 s, with the opening events where the interface has any`, async () => {
+    test(`${api.dialect}: the head arrives within 1.1 s, with the opening events if the interface has any`, async () => {
       const seen = await measureBest(() => ask(api, api.model, slow), isQuick);
       assert.ok(isQuick(seen), `${seen.headMs} ms`);
-      assert.ok(seen.endMs >= thinksMs, 'it thought as long as it was to');
+      assert.ok(seen.endMs >= thinksMs, 'it thought for the requested time');
       assert.match(seen.text, api.terminal);
       // Its first chunk already has content.
       if (api.dialect === 'gemini-generate-content') return;
@@ -82,9 +82,9 @@ describe('a model that thinks for four seconds', { concurrency: true }, () => {
   }
 
   for (const api of chatInterfaces.filter(({ dialect }) => dialect !== 'gemini-generate-content')) {
-    // One upstream says that it begins, the other says nothing before its first content.
+    // One upstream sends opening events, the other sends nothing before its first content.
     for (const model of ['to-claude', 'to-gemini']) {
-      test(`${api.dialect}, translated ${model}: the opening events are there once, within 1.1 s`, async () => {
+      test(`${api.dialect}, translated ${model}: the opening events arrive once, within 1.1 s`, async () => {
         const seen = await measureBest(
           () => ask(api, model, slow),
           ({ firstByteMs }) => firstByteMs <= withinMs,

@@ -7,11 +7,11 @@ import { upstreamKey } from '../support/start-simulated-weir.ts';
 import { assertErrorEvent, assertFree, assertPartly, type FaultBench, startFaultBench } from './fault-bench.ts';
 import { translatedModel, translating, translations } from './translated-models.ts';
 
-/** Beside other tests; that it takes 200 ms at most is measured in leaving.timing. */
+/** Beside other tests; leaving.timing measures that it takes at most 200 ms. */
 const noticedWithinMs = 15_000;
 const canary = 'canary-of-the-prompt-5317';
 
-/** However a translated call ends, it is booked as what the upstream served, in the upstream's own counts. */
+/** A translated call is booked with the upstream's own counts, however it ends. */
 describe('books of translated calls', { concurrency: 16 }, () => {
   let bench: FaultBench;
   before(async () => {
@@ -34,7 +34,7 @@ describe('books of translated calls', { concurrency: 16 }, () => {
       assert.deepEqual([entry.end, entry.dialect, entry.translation?.upstreamDialect], ['finished', mode.api.dialect, to]);
     });
 
-    test(`${title}: a refused credential, an error and a call that is never answered are free`, async () => {
+    test(`${title}: a refused credential, an error and a call without an answer are free`, async () => {
       for (const fault of ['echo-credentials', 'status;status=529', 'reset-before-headers', 'error-in-200;status=500']) {
         const reply = await bench.send(mode, { model, steer: { fault } });
         assert.ok(reply.status >= 400, `${fault}: ${reply.status}`);
@@ -48,7 +48,7 @@ describe('books of translated calls', { concurrency: 16 }, () => {
     const model = translatedModel(to);
 
     for (const how of ['fin', 'rst'] as const) {
-      test(`${title}: the client leaves (${how}): the upstream is stopped, and what it had said is charged`, async () => {
+      test(`${title}: a disconnect of the client (${how}) stops the upstream, and its output until then is charged`, async () => {
         const { tag, call } = bench.open(mode, { model, steer: { pace, 'output-tokens': '2000' }, body: {} });
         await call.until((text) => text.length > 1500);
         const head = await call.head;
@@ -67,7 +67,7 @@ describe('books of translated calls', { concurrency: 16 }, () => {
       'error-event;after=5',
       'stall-mid-stream;after=5',
     ]) {
-      test(`${title}: ${fault}: the client's error event, and a charge for what was delivered`, async () => {
+      test(`${title}: ${fault}: the client gets an error event, and is charged for the delivered output`, async () => {
         const reply = await bench.send(mode, {
           model,
           steer: { fault, 'output-tokens': '120', pace: 'tokensPerSecond=60;tokensPerFrame=4' },
@@ -80,7 +80,7 @@ describe('books of translated calls', { concurrency: 16 }, () => {
 
   const cutting = streamed.filter(({ mode, to }) => mode.api.dialect !== 'openai-responses' && to === 'openai-responses');
   for (const { mode, to, title } of cutting) {
-    test(`${title}: a reply that the gateway ends at a stop sequence is charged up to there, and the upstream is stopped`, async () => {
+    test(`${title}: a reply that the gateway ends at a stop sequence is charged until there, and the upstream is stopped`, async () => {
       const stop = {
         'anthropic-messages': { stop_sequences: ['HALT'] },
         'openai-chat': { stop: ['HALT'] },
@@ -101,7 +101,7 @@ describe('books of translated calls', { concurrency: 16 }, () => {
     });
   }
 
-  test('a client that leaves before the head costs nothing', async () => {
+  test('a client that disconnects before the head pays nothing', async () => {
     const reached = (tag: string): Promise<Truth | undefined> =>
       eventually(
         () => bench.simulator.records().find((record) => record.tag === tag),
@@ -128,7 +128,7 @@ describe('books of translated calls', { concurrency: 16 }, () => {
     }
   });
 
-  test('afterwards everything is as it should be, and neither prompts nor credentials were printed', async () => {
+  test('afterwards the gateway is healthy, and neither prompts nor credentials were printed', async () => {
     await bench.assertSound();
     assert.ok(!bench.weir.output().includes(canary));
   });

@@ -6,7 +6,7 @@ import { translatedModel, translating, translations } from './translated-models.
 
 const kills = Number(process.env['WEIR_KILLS'] ?? 5);
 
-test(`killed ${kills} times under a load of translated calls: every answered call is booked once, and nobody pays too much`, async (context) => {
+test(`killed ${kills} times under a load of translated calls: every answered call is booked once, and no call is charged too much`, async (context) => {
   const entries = await killUnderLoad(context, {
     kills,
     seed: 20_261_121,

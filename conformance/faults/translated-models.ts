@@ -5,7 +5,7 @@ import { arrayInterface, chatInterfaces } from '../support/interfaces.ts';
 import { type StartSimulatedWeirOptions, upstreamKey } from '../support/start-simulated-weir.ts';
 import type { Mode } from './fault-bench.ts';
 
-/** Priced models behind which one dialect only is spoken, so that clients of the others are translated. */
+/** Priced models whose upstream speaks only one dialect, so that clients of the others are translated. */
 const targets: Readonly<Record<DialectId, { readonly upstream: string; readonly model: string }>> = {
   'anthropic-messages': { upstream: 'anthropic', model: 'claude-sonnet-4-5' },
   'openai-responses': { upstream: 'only-responses', model: 'gpt-4.1' },
@@ -28,7 +28,7 @@ export const translating: Pick<StartSimulatedWeirOptions, 'upstreams' | 'models'
 
 export type Direction = { readonly mode: Mode; readonly to: DialectId; readonly title: string };
 
-/** Every way in which a client can be translated: its interface, whole or streamed, and the upstream's dialect. */
+/** Every possible translation: the client's interface, whole or streamed, and the upstream's dialect. */
 export const translations: readonly Direction[] = [...chatInterfaces, arrayInterface].flatMap((api) =>
   dialects
     .filter((to) => to !== api.dialect)

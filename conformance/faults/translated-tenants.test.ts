@@ -16,7 +16,7 @@ const mode: Mode = { title: 'chat', api: chat, stream: false };
 const signature = 'c2lnbmF0dXJlLW9mLXRoaW5raW5n';
 const thoughts = 'private-thoughts-of-the-model';
 
-/** A reply of the Messages interface that thinks and calls. */
+/** A reply of the Messages interface with thinking and a call. */
 const thinkingCall = JSON.stringify({
   id: 'msg_1',
   type: 'message',
@@ -32,7 +32,7 @@ const thinkingCall = JSON.stringify({
 });
 
 const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object', properties: {} } } }];
-/** The conversation as a client goes on with it that has dropped the reasoning. */
+/** The conversation of a client that has dropped the reasoning. */
 const goingOn = {
   tools,
   messages: [
@@ -46,8 +46,8 @@ const goingOn = {
   ],
 };
 
-/** Proofs of reasoning that the gateway keeps for clients that drop them. */
-describe('kept proofs', () => {
+/** Proofs of reasoning that the gateway stores for clients that drop them. */
+describe('stored proofs', () => {
   let bench: ScriptedWeir;
   let stranger: string;
   before(async () => {
@@ -61,7 +61,7 @@ describe('kept proofs', () => {
   });
   after(() => bench[Symbol.asyncDispose]());
 
-  /** What the upstream is sent when the conversation goes on. */
+  /** The upstream's request when the conversation continues. */
   async function sentOn(headers: Readonly<Record<string, string>> = {}): Promise<string | undefined> {
     let got: string | undefined;
     const reply = await bench.send(
@@ -78,7 +78,7 @@ describe('kept proofs', () => {
     return got;
   }
 
-  test('go back to the vendor for the user whose call made them, and for nobody else who knows the id', async () => {
+  test('they are sent back to the vendor for the user whose call made them, and for no other user who knows the id', async () => {
     const first = await bench.send(mode, 'anthropic-messages', answers(200, 'application/json', thinkingCall), { body: { tools } });
     assert.equal(first.status, 200, first.text);
     assert.ok((await sentOn())?.includes(signature), 'the owner has the proof back');
@@ -91,14 +91,14 @@ describe('kept proofs', () => {
     assert.ok((await sentOn())?.includes(signature), 'and still has it');
   });
 
-  test('are nowhere in clear: not in files, not in what is printed', async () => {
+  test('they are never in clear text: not in files, not in the output', async () => {
     const directory = bench.weir.dataDirectory;
     await new Promise((resolve) => setTimeout(resolve, 300));
     const files = filesBelow(directory);
     assert.ok(files.some((path) => path.endsWith('weir.sqlite')));
     for (const path of files) {
       const bytes = readIfThere(path);
-      for (const secret of [signature, thoughts, 'toolu_shared']) assert.ok(!bytes.includes(secret), `${secret} stands in ${path}`);
+      for (const secret of [signature, thoughts, 'toolu_shared']) assert.ok(!bytes.includes(secret), `${secret} is in ${path}`);
     }
     for (const secret of [signature, thoughts]) assert.ok(!bench.weir.output().includes(secret));
   });

@@ -1,9 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-/** What a thread saw that asked whether a process lives, every few milliseconds. */
+/** The results of a thread that probes a process every few milliseconds. */
 export type HealthReport = {
   readonly times: readonly number[];
-  /** Each status that was answered, once. */
+  /** Each status of an answer, once. */
   readonly statuses: readonly number[];
 };
 

@@ -15,7 +15,7 @@ import { makeDocx, makePdf } from './documents.ts';
 
 const fileBytesMax = 4 * 1024 * 1024;
 
-describe('hostile uploads and strangers', () => {
+describe('hostile uploads and other users', () => {
   let weir: ServedWeir;
   let client: OpenAI;
 
@@ -50,7 +50,7 @@ describe('hostile uploads and strangers', () => {
     return made;
   };
 
-  test('wrong forms are refused and leave nothing', async () => {
+  test('invalid forms are refused and leave nothing', async () => {
     const [files, pieces] = [count('files'), count('file_pieces')];
     const blob = new Blob(['x']);
     const boundary = 'multipart/form-data; boundary=b';
@@ -82,7 +82,7 @@ describe('hostile uploads and strangers', () => {
     assert.deepEqual([count('files'), count('file_pieces')], [files, pieces]);
   });
 
-  test('an upload that is left leaves nothing', async () => {
+  test('an upload whose client disconnects leaves nothing', async () => {
     const [files, pieces] = [count('files'), count('file_pieces')];
     const { hostname, port } = new URL(weir.gatewayUrl);
     const socket = connect(Number(port), hostname);
@@ -96,7 +96,7 @@ describe('hostile uploads and strangers', () => {
     await until(() => count('files') === files && count('file_pieces') === pieces);
   });
 
-  test('a user has so much room and no more', async () => {
+  test('a user has a limited amount of storage', async () => {
     const ids: string[] = [];
     const content = Buffer.alloc(fileBytesMax, 'y');
     for (let index = 0; index < 2; index++)
@@ -104,13 +104,13 @@ describe('hostile uploads and strangers', () => {
     const more = await Promise.allSettled(
       [1, 2].map(async () => await client.files.create({ file: await toFile(content, 'y.txt'), purpose: 'user_data' })),
     );
-    assert.equal(more.filter(({ status }) => status === 'rejected').length, 1, 'two at once do not both get the last place');
+    assert.equal(more.filter(({ status }) => status === 'rejected').length, 1, 'two simultaneous uploads do not both get the last space');
     for (const made of more) if (made.status === 'fulfilled') ids.push(made.value.id);
     for (const id of ids) await client.files.delete(id);
-    assert.equal(count('file_pieces'), 0, 'the content is gone with the files');
+    assert.equal(count('file_pieces'), 0, 'the content is deleted with the files');
   });
 
-  test('files that harm their reader fail in words, and the gateway serves on', async () => {
+  test('files that harm their reader fail with a message, and the gateway continues', async () => {
     const store = await client.vectorStores.create({});
     const bomb = deflateSync(Buffer.alloc(900_000_000, ' '));
     const flate = makeStreamPdf(bomb);
@@ -140,14 +140,14 @@ describe('hostile uploads and strangers', () => {
     const odd = await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from('nul\u0000byte oddword'), 'odd.md'), {
       pollIntervalMs: 100,
     });
-    assert.equal(odd.status, 'failed', 'NUL bytes are the mark of what is no text');
+    assert.equal(odd.status, 'failed', 'NUL bytes show that a file is not text');
     const good = await client.vectorStores.files.uploadAndPoll(store.id, await toFile(Buffer.from('fine goodword'), 'good.md'), {
       pollIntervalMs: 100,
     });
     assert.equal(good.status, 'completed');
   });
 
-  test('what belongs to another user is answered byte for byte as what does not exist', async () => {
+  test('an object of another user has byte for byte the answer of a missing one', async () => {
     const stdout = await commandOutput(['keys', 'create', '--user', 'stranger', '--name', 'key'], { WEIR_DATA_DIR: weir.dataDirectory });
     const secret = stdout;
     const file = await client.files.create({ file: await toFile(Buffer.from('mine'), 'mine.txt'), purpose: 'assistants' });
@@ -200,7 +200,7 @@ describe('hostile uploads and strangers', () => {
     assert.match(await ask('GET', 'files', undefined, secret), /"data":\[\]/);
     assert.match(await ask('GET', `files?after=${file.id}`, undefined, secret), /"data":\[\]/);
     for (const path of ['files', 'vector_stores']) assert.match(await ask('GET', path, undefined, 'no-such-key'), /^401 /);
-    assert.equal((await client.vectorStores.search(store.id, { query: 'mine' })).data.length, 1, 'nothing was changed by the stranger');
+    assert.equal((await client.vectorStores.search(store.id, { query: 'mine' })).data.length, 1, 'the other user has changed nothing');
   });
 });
 

@@ -14,7 +14,7 @@ const contents = {
   'harbour.txt': 'The harbour master of Eastquay reads the tide tables.',
 };
 
-describe('what a search of files has found is ordered by a ranking model', () => {
+describe('the results of a file search are ordered by a ranking model', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
   let storeId = '';
@@ -39,10 +39,10 @@ describe('what a search of files has found is ordered by a ranking model', () =>
 
   const rankings = () => running.simulator.records().filter(({ path }) => path === '/jina/v1/rerank');
 
-  test('a search of a store has the scores of the model, and none is asked by who wants no ranker', async () => {
+  test('a search of a store has the scores of the model, and none is called without a ranker', async () => {
     const query = 'Eastquay harbour tide';
     const { data } = await client.vectorStores.search(storeId, { query });
-    // The simulated model knows how many words of the query a text has.
+    // The simulated model counts the words of the query in a text.
     assert.deepEqual(
       data.map(({ filename, score }) => [filename, score]),
       [

@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test';
 import { fuzzParser, openParsers } from './fuzz-parsers.ts';
 
 const cases = 60;
-/** A machine that is busy with other tests reads whole files in this time. */
+/** A machine that is busy with other tests reads complete files in this time. */
 const limitMs = 3000;
 const lagMsMax = 2000;
 
@@ -13,10 +13,10 @@ describe('F95: broken files of every kind, the short form of npm run test:fuzz',
   after(close);
 
   for (const [name, parser] of Object.entries(parsers))
-    test(`${name}: the process lives, its event loop turns, and every case ends`, async () => {
+    test(`${name}: the process survives, its event loop runs, and every case ends`, async () => {
       const report = await fuzzParser(name, parser, cases, 1);
       assert.equal(report.read + report.refused + report.ended, cases);
-      assert.ok(report.read > 0, 'none was read: the files are broken before they are');
+      assert.ok(report.read > 0, 'no file was parsed, so the seed files are already broken');
       assert.ok(report.longestLagMs < lagMsMax, JSON.stringify(report));
     });
 });

@@ -5,7 +5,7 @@ import { prepare as preparePage, run as runPage } from '../../src/tools/extract-
 import { prepare as prepareFile, run as runFile } from '../../src/tools/file-search/extraction/extraction-job.ts';
 import { makePdf } from '../files/documents.ts';
 
-/** Does one job on a PDF in a thread that is new, and tells which modules were loaded while it ran. */
+/** Does one job on a PDF in a new thread, and reports which modules were loaded while it ran. */
 export type LoadReport = { readonly isRead: boolean; readonly loaded: readonly string[] };
 
 const bytes = new Uint8Array(makePdf(['Words on a page']));

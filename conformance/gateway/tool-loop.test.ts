@@ -52,7 +52,7 @@ before(async () => {
   });
 });
 
-/** How each dialect's clients ask with a search. */
+/** The request of each dialect's clients for a search. */
 const bodies: Readonly<Record<Exclude<DialectId, 'openai-chat'>, (model: string) => JsonObject>> = {
   'openai-responses': (model) => ({ model, input: question, tools: [{ type: 'web_search_preview' }] }),
   'anthropic-messages': (model) => ({
@@ -114,7 +114,7 @@ const models = { anthropic: 'claude-sonnet-5', openai: 'gpt-4.1', gemini: 'gemin
 for (const dialectId of Object.keys(bodies) as (keyof typeof bodies)[]) {
   for (const [vendor, model] of Object.entries(models)) {
     for (const stream of [true, false]) {
-      test(`${dialectId} over ${vendor}, ${stream ? 'streamed' : 'whole'}: a search, an answer that cites it, and the books`, async () => {
+      test(`${dialectId} over ${vendor}, ${stream ? 'streamed' : 'whole'}: a search and an answer that cites it are booked`, async () => {
         const { text, status, entries } = await run(dialectId, model, stream);
         assert.equal(status, 200, text);
         const said = Array.from(text.matchAll(/"(?:text|delta)":"((?:[^"\\]|\\.)*)"/g), ([, words]) => words).join('');

@@ -21,7 +21,7 @@ function merge(one: Members, other: Members): Members {
   return { ...one, ...Object.fromEntries(merged) };
 }
 
-/** The upstreams that pages name without writing them down again: those of docs/guide/configure.md. */
+/** The upstreams that pages name without defining them: those of docs/guide/configure.md. */
 const knownUpstreams = {
   anthropic: { vendor: 'anthropic', apiKey: 'sk-1' },
   gemini: { vendor: 'gemini', apiKey: 'sk-1' },
@@ -30,12 +30,12 @@ const knownUpstreams = {
   xai: { vendor: 'xai', apiKey: 'sk-1' },
 };
 
-/** Parts of weir.yaml: YAML that nothing says anything else of. */
+/** Parts of weir.yaml: YAML blocks without another treatment. */
 function isConfiguration({ language, marker }: Block): boolean {
   return language === 'yaml' && (marker === undefined || (marker.type === 'file' && marker.value === 'weir.yaml'));
 }
 
-/** The parts of weir.yaml that a page shows, put together, go through `weir config check`. Returns its complaint. */
+/** Combines the parts of weir.yaml on a page and runs `weir config check` on them. Returns its error. */
 export async function checkConfiguration(page: readonly Block[], directory: string): Promise<string | undefined> {
   const parts = page.filter(isConfiguration);
   if (parts.length === 0) return undefined;
@@ -47,7 +47,7 @@ export async function checkConfiguration(page: readonly Block[], directory: stri
   let config: Members = { upstreams: knownUpstreams };
   for (const { text, line } of parts) {
     const part: unknown = parse(text);
-    if (!isMembers(part)) return `line ${line}: this is no part of weir.yaml`;
+    if (!isMembers(part)) return `line ${line}: this is not a part of weir.yaml`;
     config = merge(config, part);
   }
   const file = join(directory, 'all-parts.yaml');
@@ -73,8 +73,8 @@ export async function writePrograms(page: readonly Block[], surroundings: PageSu
 }
 
 /**
- * Runs all programs in one process, one after another: loading the SDKs takes longer than what they do. Rejects with
- * what the first that fails prints.
+ * Runs all programs in one process, one after another, because loading the SDKs takes longer than the programs. Rejects
+ * with the output of the first that fails.
  */
 export async function runPrograms(
   programs: readonly Program[],

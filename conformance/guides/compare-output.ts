@@ -1,4 +1,4 @@
-/** What differs from run to run. */
+/** The parts of the output that differ from run to run. */
 const varying: readonly (readonly [RegExp, string])[] = [
   [/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'],
   [/\b\d{4}-\d\d-\d\d\b/g, '<day>'],
@@ -20,8 +20,8 @@ function patternOf(line: string): RegExp {
 }
 
 /**
- * The first line of a sample that the output lacks, where the others come in their order; undefined where all are
- * there. The output may have more lines: it is that of a shared gateway.
+ * The first line of a sample that is missing in the output, if the others occur in their order; undefined if all occur.
+ * The output may have more lines, because the gateway is shared.
  */
 export function findMissingLine(sample: string, output: string): string | undefined {
   const printed = output.split('\n').map(normalize);

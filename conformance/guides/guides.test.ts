@@ -22,7 +22,7 @@ const paths = [
 ];
 const pages = new Map(paths.map((path) => [path, readPage(readFileSync(path, 'utf8'))]));
 
-/** Languages whose blocks are run or checked, and those that nobody types. */
+/** Languages whose blocks are run or checked, and those that readers do not type. */
 const languages = new Set(['sh', 'ts', 'yaml', 'mermaid', 'http']);
 
 describe('pages that people read', () => {
@@ -53,7 +53,7 @@ describe('pages that people read', () => {
         ['http://127.0.0.1:9464/metrics', weir.metricsUrl],
         ['sk-weir-…', weir.apiKey],
         ['bt-weir-…', weir.billingToken],
-        // A day to come, whenever this runs.
+        // A future day, whenever this runs.
         ['2030-01-01', `${nextYear}-01-01`],
       ],
       environment: { WEIR_DATA_DIR: weir.dataDirectory, WEIR_LOG_LEVEL: 'warn' },
@@ -63,15 +63,15 @@ describe('pages that people read', () => {
 
   for (const [path, page] of pages) {
     const name = basename(path);
-    test(`${name}: its commands run in an empty directory and print what the page says`, async () => {
+    test(`${name}: its commands run in an empty directory and print what the page shows`, async () => {
       assert.deepEqual(await runPage(page, surround(path)), []);
     });
 
-    test(`${name}: its parts of weir.yaml are good together`, async () => {
+    test(`${name}: its parts of weir.yaml are valid together`, async () => {
       assert.equal(await checkConfiguration(page, join(base, basename(path, '.md'))), undefined);
     });
 
-    test(`${name}: each block is tried by a test, or says why it cannot be`, () => {
+    test(`${name}: each block is tested, or has a reason why not`, () => {
       assert.deepEqual(
         page.filter((block, place) => !isAccountedFor(name, block, page[place - 1])).map(({ line }) => `${name}:${line}`),
         [],
@@ -86,7 +86,7 @@ describe('pages that people read', () => {
   });
 });
 
-/** Makes a call and waits until the statistics have it: some pages show what was used. */
+/** Makes a call and waits until the statistics have it: some pages show usage. */
 async function bookCall(weir: ServedWeir): Promise<void> {
   const post = async (url: string, headers: Readonly<Record<string, string>>, body: object): Promise<string> => {
     const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) };

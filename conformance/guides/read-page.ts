@@ -2,7 +2,7 @@
 export type Block = {
   readonly language: string;
   readonly text: string;
-  /** Of the opening fence, from 1. */
+  /** Line of the opening fence, from 1. */
   readonly line: number;
   readonly marker?: Marker;
 };
@@ -23,7 +23,7 @@ function readMarker(line: string | undefined): Marker | undefined {
   return type === undefined || value === undefined ? undefined : { type: type as Marker['type'], value };
 }
 
-/** Reads the fenced blocks of a page in their order. Throws where a fence is not closed. */
+/** Reads the fenced blocks of a page in their order. Throws if a fence is not closed. */
 export function readPage(page: string): readonly Block[] {
   const lines = page.split('\n');
   const blocks: Block[] = [];

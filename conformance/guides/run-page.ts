@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { findMissingLine } from './compare-output.ts';
 import type { Block } from './read-page.ts';
 
-/** What a page's commands find around them. */
+/** The environment of a page's commands. */
 export type PageSurroundings = {
   readonly directory: string;
-  /** Replaced in commands and files before they are used: addresses, keys, days to come. */
+  /** Replaced in commands and files before they are used: addresses, keys, future days. */
   readonly replacements: readonly (readonly [string, string])[];
   readonly environment: Readonly<Record<string, string>>;
   /** Defines `weir`. */
@@ -19,7 +19,7 @@ export type PageSurroundings = {
 const divider = '\u001e';
 const pageLimitMs = 90_000;
 
-/** Replaces what is different where a page is tried. */
+/** Replaces values that differ in the test of a page. */
 export function adapt(text: string, { replacements }: Pick<PageSurroundings, 'replacements'>): string {
   return replacements.reduce((adapted, [from, to]) => adapted.replaceAll(from, to), text);
 }
@@ -27,8 +27,8 @@ export function adapt(text: string, { replacements }: Pick<PageSurroundings, 're
 const quote = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`;
 
 /**
- * A shell has the blocks run in their order, so that later ones have the variables and files of earlier ones. It ends
- * with the first that fails.
+ * One shell runs the blocks in their order, so that later ones have the variables and files of earlier ones. It ends
+ * with the first failure.
  */
 function writeScript(blocks: readonly Block[], surroundings: PageSurroundings): string {
   const steps = blocks.map((block, place) => {
@@ -47,8 +47,8 @@ export function isRun({ language, marker }: Block): boolean {
 }
 
 /**
- * Runs the commands of a page in a directory of its own. Returns what is wrong: a command that failed, and samples that
- * are not what was printed.
+ * Runs the commands of a page in a directory of its own. Returns the errors: commands that failed, and samples that
+ * differ from the output.
  */
 export async function runPage(page: readonly Block[], surroundings: PageSurroundings): Promise<readonly string[]> {
   const run = page.filter(isRun);
@@ -83,7 +83,7 @@ function judge(page: readonly Block[], run: readonly Block[], printed: string): 
     const output = outputs.get(page[index - 1]);
     if (block.language !== 'text' || output === undefined || block.marker !== undefined) continue;
     const missing = findMissingLine(block.text, output);
-    if (missing !== undefined) wrong.push(`line ${block.line}: the sample has\n${missing}\nand this was printed:\n${output}`);
+    if (missing !== undefined) wrong.push(`line ${block.line}: the sample has\n${missing}\nbut the output was:\n${output}`);
   }
   return wrong;
 }

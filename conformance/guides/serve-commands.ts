@@ -7,13 +7,10 @@ import { buffer } from 'node:stream/consumers';
 
 import { runCommand } from '../programs/run-command.ts';
 
-/**
- * `weir` as a shell function that has its command run by the test's process: a process of its own takes ten times as
- * long.
- */
+/** `weir` as a shell function whose command runs in the test's process: a separate process takes ten times as long. */
 export type ServedCommands = { readonly shellFunction: string; readonly [Symbol.asyncDispose]: () => Promise<void> };
 
-/** @param directory for what the commands print */
+/** @param directory for the output of the commands */
 export async function serveCommands(directory: string): Promise<ServedCommands> {
   let last: Promise<unknown> = Promise.resolve();
   let count = 0;

@@ -21,7 +21,7 @@ function imageOf({ output }: OpenAI.Responses.Response): OpenAI.Responses.Respon
   return found;
 }
 
-/** Chat models whose upstreams have no tool for images, and one image model for all of them. */
+/** Chat models whose upstreams have no image tool, and one image model for all of them. */
 describe('the image tool of Responses on upstreams without it', () => {
   let running: ImageWeir;
   before(async () => {
@@ -33,7 +33,7 @@ describe('the image tool of Responses on upstreams without it', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  /** The rows of a call as its receipt lists them, when it has so many. */
+  /** The rows of a call in its receipt, once it has this many. */
   async function partsOf(callId: string, count: number): Promise<readonly { readonly id: string; readonly nanoUsd: bigint }[]> {
     const { json } = await eventually(
       () => running.receipt(callId),
@@ -117,7 +117,7 @@ describe('the image tool of Responses on upstreams without it', () => {
     await partsOf(String(response.headers.get('x-weir-request-id')), 1);
   });
 
-  test('an image that the key cannot pay is not made, and the model learns why', async () => {
+  test('an image that the key cannot pay is not made, and the model receives the reason', async () => {
     const store = await openSqliteStore({ path: join(running.weir.dataDirectory, 'weir.sqlite') });
     const accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
     const { secret } = await accounts.createApiKey({ userName: 'poor', name: 'poor', limits: { spendTotal: '0.007' } });
@@ -131,7 +131,7 @@ describe('the image tool of Responses on upstreams without it', () => {
     const data = await running.client(secret).responses.create({ model: 'chat', input, tools, max_output_tokens: 100 });
     assert.deepEqual([imageOf(data).status, imageOf(data).result], ['failed', null]);
     assert.match(data.output_text, /could not be made: Spend limit/);
-    assert.equal(running.simulator.records().length, before + 2, 'the image upstream was not asked');
+    assert.equal(running.simulator.records().length, before + 2, 'the image upstream was not called');
   });
 
   test('a value that the interface does not have is refused with its field', async () => {
@@ -142,7 +142,7 @@ describe('the image tool of Responses on upstreams without it', () => {
   });
 });
 
-test('the image tool is refused with its field where no image model is configured and the upstream has no such tool', async () => {
+test('the image tool is refused with its field if no image model is configured and the upstream does not have the tool', async () => {
   await using running = await startImageWeir({ models, upstreams: ({ openai }) => chatOnly(openai) });
   await assert.rejects(
     running.client().responses.create({ model: 'chat', input, tools }),

@@ -1,4 +1,4 @@
-/** The middle, the hundredth worst and the worst of some measurements. */
+/** The median, the 99th percentile and the maximum of some measurements. */
 export type Percentiles = { readonly p50: number; readonly p99: number; readonly max: number };
 
 export function percentilesOf(values: readonly number[]): Percentiles {

@@ -9,13 +9,13 @@ import { eventually } from '../support/http.ts';
 const clients = 60;
 const mebibyte = 1024 * 1024;
 
-/** Together they announce three times what the gateway holds of requests at a time. */
+/** Together they announce three times the bytes of requests that the gateway holds at a time. */
 const announcements: readonly (readonly [name: string, header: string, first: string])[] = [
   ['bodies without a length', 'transfer-encoding: chunked', '1\r\n{\r\n'],
   ['bodies of 30 MB', `content-length: ${30 * mebibyte}`, '{'],
 ];
 
-/** Clients that announce much and send little. */
+/** Clients that announce large bodies and send little. */
 describe('announced bodies', () => {
   let bench: LimitsBench;
   let other: string;
@@ -29,7 +29,7 @@ describe('announced bodies', () => {
   assert.ok(mode);
 
   for (const [name, header, first] of announcements) {
-    test(`${name}, of which only the beginning comes, keep nobody out`, async () => {
+    test(`${name} that arrive only in part block no other client`, async () => {
       const { hostname, port } = new URL(bench.weir.gatewayUrl);
       const head = `POST /v1/messages HTTP/1.1\r\nhost: a\r\nauthorization: Bearer ${bench.weir.apiKey}\r\ncontent-type: application/json\r\nanthropic-version: 2023-06-01\r\n`;
       const sockets: Socket[] = [];
@@ -52,7 +52,7 @@ describe('announced bodies', () => {
             assert.equal(reply.status, 200, reply.text);
           }
         }
-        assert.equal(answers, 0, 'and none of them is refused for what has not come yet');
+        assert.equal(answers, 0, 'none of them is refused because of its missing part');
       } finally {
         for (const socket of sockets) socket.destroy();
       }

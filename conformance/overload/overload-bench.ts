@@ -22,7 +22,7 @@ export type OverloadBench = {
 const repository = join(import.meta.dirname, '../..');
 const readyWithinMs = 60_000;
 
-/** Starts the upstream whose replies cost it little. */
+/** Starts the upstream, whose replies use little processor time. */
 function startUpstream(): Promise<{ readonly port: number; readonly stop: () => void }> {
   const child = spawn(process.execPath, [join(repository, 'bench/upstream.ts')], { stdio: ['ignore', 'pipe', 'inherit'] });
   return new Promise((resolve, reject) => {

@@ -11,10 +11,10 @@ import { neverOverloaded } from '../support/start-simulated-weir.ts';
 import { serveWeir } from '../support/serve-weir.ts';
 import { type RunningWeir, type ServedWeir, type ServeWeirOptions, startWeir, type StartWeirOptions } from '../support/start-weir.ts';
 
-/** A server with a database whose owner made the schema and the two roles, and simulated vendors. */
+/** A server with a database whose owner created the schema and the two roles, and simulated vendors. */
 export type SharedParts = { readonly server: PostgresServer; readonly simulator: RunningSimulator };
 
-/** What all gateways of one database have in common. */
+/** The settings that all gateways of one database share. */
 const proofKey = 'ab'.repeat(32);
 
 /** One server for the tests of a file. */
@@ -23,7 +23,7 @@ export function useSharedParts(settings: readonly string[] = []): () => SharedPa
   before(async () => {
     const server = await startPostgres(settings);
     parts = { server, simulator: await startSimulator() };
-    // Opening it as the owner makes the schema.
+    // The owner creates the schema by opening it.
     await (await openPostgresStore({ url: server.url() })).close();
     await server.query(describeRoles({ gateway: 'weir_gateway', monitor: 'weir_monitor', operator: 'weir_operator' }));
   });

@@ -26,7 +26,7 @@ test('gateway and monitor as two processes on one data directory', async () => {
   }
   assert.deepEqual(await compareStatistics(monitor.monitorUrl, monitor.billingToken, await ledger.all()), []);
   assert.equal((await post(`${monitor.monitorUrl}/bill/stats`, {}, { token: 'wrong-token' })).status, 401);
-  // Either may come and go without the other.
+  // Either may start and stop without the other.
   assert.equal(await monitor.stop('SIGTERM'), 0);
   assert.ok((await makeCall(weir.gatewayUrl, weir.apiKey, { ...modeOf(30), number: 30 })).complete);
   await using again = await startWeir({
@@ -40,7 +40,7 @@ test('gateway and monitor as two processes on one data directory', async () => {
   assert.equal(await again.stop('SIGINT'), 0);
 });
 
-test('every answer has a request id of its own, and errors carry it where their dialect has a place for it', async () => {
+test('every answer has a request id of its own, and errors contain it if their dialect has a field for it', async () => {
   await using simulated = await startSimulatedGateway();
   const { weir } = simulated;
   const ids: string[] = [];
@@ -57,7 +57,7 @@ test('every answer has a request id of its own, and errors carry it where their 
     const url = `${weir.gatewayUrl}${api.path(api.model)}`;
     const good = await post(url, api.body(api.model, 'Hello'), { ...auth, ...api.headers });
     keep(good);
-    // The vendor's own id goes on beside ours.
+    // The vendor's own id is passed on beside it.
     if (api.dialect !== 'gemini-generate-content') assert.ok(good.headers['request-id'] ?? good.headers['x-request-id']);
     for (const answer of [
       await post(url, {}, { ...auth, ...api.headers }),
@@ -76,7 +76,7 @@ test('every answer has a request id of its own, and errors carry it where their 
   assert.equal(new Set(ids).size, ids.length);
 });
 
-/** Runs before the program and moves its wall clock back and forth; threads of the process get it too. */
+/** Runs before the program and moves its wall clock back and forth, also in threads of the process. */
 const jumpingClock = `
   const real = Date.now;
   const started = performance.now();
@@ -111,12 +111,12 @@ test('a wall clock that jumps by an hour back and forth: no call ends early, no 
     assert.ok(truth);
     assert.ok(row.durationMs >= 0 && row.durationMs < 600_000, `${row.durationMs} ms`);
     assert.ok((row.firstByteMs ?? 0) >= 0);
-    // An input that the vendor's cache holds is another's price, and the same sum.
+    // A cached input has another price, and the same sum.
     assert.equal(row.end, 'finished');
     assert.equal(row.charge.amountNanoUsd, priceOf(row, plannedUsage(truth)));
     times.add(Math.round((row.acceptedAtMs - Date.now()) / 1_800_000));
   }
-  assert.ok(times.size >= 3, 'the clock did jump');
+  assert.ok(times.size >= 3, 'the clock jumped');
   assert.equal(new Set(rows.map(({ callId }) => callId)).size, views.length);
   assert.deepEqual(await compareStatistics(weir.monitorUrl, weir.billingToken, rows), []);
   await ledger.close();

@@ -24,14 +24,14 @@ function fresh(): string {
 
 const unused = { WEIR_PORT: '0', WEIR_MONITOR_PORT: '0' };
 
-/** What a program finds that is started in a directory. */
+/** The environment of a program that is started in a directory. */
 const inside = (directory: string): Record<string, string> => ({
   ...unused,
   WEIR_CONFIG: join(directory, 'weir.yaml'),
   WEIR_DATA_DIR: join(directory, 'weir-data'),
 });
 
-/** What differs from run to run: ports, times, disk space and the directory. */
+/** The parts that differ from run to run: ports, times, disk space and the directory. */
 const steady = (text: string): string =>
   text
     .replaceAll(/127\.0\.0\.1(:| port )\d+/g, '127.0.0.1$1N')
@@ -41,17 +41,17 @@ const steady = (text: string): string =>
     .replaceAll(/prices\s+\S+/g, 'prices N');
 
 describe('weir doctor', { concurrency: 3 }, () => {
-  test('the sample in the guide is what it prints', async () => {
+  test('the sample in the guide matches its output', async () => {
     const ended = await runWeir(['doctor'], { COLUMNS: '110', WEIR_PORT: String(await unusedPort()) }, fresh());
     assert.equal(ended.code, 0, ended.stdout + ended.stderr);
     const guide = readFileSync(join(import.meta.dirname, '../../docs/guide/doctor.md'), 'utf8');
     const sample = /weir doctor\n```\n[^`]*```text\n([^]*?)```/.exec(guide)?.[1] ?? '';
     assert.equal(steady(sample), steady(ended.stdout));
     // oxlint-disable-next-line no-control-regex -- colour is what is not to be there
-    assert.doesNotMatch(ended.stdout, /\u001b/, 'no colour where no terminal is');
+    assert.doesNotMatch(ended.stdout, /\u001b/, 'without a terminal there is no colour');
   });
 
-  test('as JSON: nothing but JSON, exit code 1 where something is bad, and no secret', async () => {
+  test('as JSON: only JSON, exit code 1 if a check is bad, and no secret', async () => {
     await using server = await startOddServer((_request, body, response) => {
       if (body === undefined) return false;
       response.writeHead(401, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message: `bad key ${secret}` } }));
@@ -70,7 +70,7 @@ describe('weir doctor', { concurrency: 3 }, () => {
     assert.ok(!ended.stdout.includes(secret));
   });
 
-  test('every problem of a configuration is named with its position, and nothing is called', async () => {
+  test('every problem of a configuration is named with its position, and no upstream is called', async () => {
     const directory = fresh();
     writeFileSync(join(directory, 'weir.yaml'), 'upstreams:\n  a:\n    vendor: opanai\ntimeZone: Mars/Olympus\n');
     const ended = await runCommand(['doctor'], inside(directory));
@@ -83,7 +83,7 @@ describe('weir doctor', { concurrency: 3 }, () => {
     assert.doesNotMatch(missing.stderr, /\n\s+at /);
   });
 
-  test('options that make no sense are refused in words', async () => {
+  test('invalid options are refused with a message', async () => {
     for (const [options, words] of [
       [['--check', 'everything'], /reply, stream/],
       [['--timeout', 'soon'], /seconds/],
@@ -96,7 +96,7 @@ describe('weir doctor', { concurrency: 3 }, () => {
     }
   });
 
-  test('warnings: no price, a key in clear that others may read, a key that nothing uses', async () => {
+  test('warnings: a missing price, a readable key in clear text, an unused key', async () => {
     await using server = await startOddServer();
     const directory = fresh();
     const path = join(directory, 'weir.yaml');
@@ -113,11 +113,11 @@ describe('weir doctor', { concurrency: 3 }, () => {
     assert.match(ended.stdout, /! secrets +\S*weir\.yaml holds the key of odd in clear/);
     assert.match(ended.stdout, /chmod 600/);
     assert.match(ended.stdout, /OPENAI_API_KEY is set and not used/);
-    assert.doesNotMatch(ended.stdout, /bills/, 'where nothing costs no cost is named');
+    assert.doesNotMatch(ended.stdout, /bills/, 'without costs no cost is named');
     assert.ok(!ended.stdout.includes(secret) && !ended.stdout.includes('sk-unused'));
   });
 
-  test('beside a running gateway: it is found, and so is who has the directory', async () => {
+  test('a running gateway is found, and so is the owner of the directory', async () => {
     await using weir = await startWeir();
     const port = new URL(weir.gatewayUrl).port;
     const ended = await runCommand(['doctor', '--no-calls'], { WEIR_PORT: port, WEIR_DATA_DIR: weir.dataDirectory });
@@ -131,7 +131,7 @@ describe('weir doctor', { concurrency: 3 }, () => {
     assert.match(later.stdout, /is gone: it was killed/);
   });
 
-  test('a signal ends it at once with what is known, and exit code 130', async () => {
+  test('a signal ends it at once with the results so far, and exit code 130', async () => {
     const asked = Promise.withResolvers<void>();
     await using server = await startOddServer(() => {
       asked.resolve();

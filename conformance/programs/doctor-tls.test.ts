@@ -25,7 +25,7 @@ after(() => {
   server.closeAllConnections();
 });
 
-/** Runs with the certificate among those that are trusted. */
+/** Runs with the certificate among the trusted ones. */
 async function trusting(step: () => Promise<void>): Promise<void> {
   const usual = getCACertificates('default');
   setDefaultCACertificates([...usual, cert]);
@@ -37,7 +37,7 @@ async function trusting(step: () => Promise<void>): Promise<void> {
 }
 
 describe('certificates', () => {
-  test('self-signed: said, with the way to trust it, and nothing is sent', async () => {
+  test('a self-signed certificate is reported, with the way to trust it, and nothing is sent', async () => {
     const report = await examine(configOf(`https://localhost:${port}/v1`), { mayCall: false });
     const { verdict, words } = told(report, 'TLS');
     assert.equal(verdict, 'bad', show(report));
@@ -45,7 +45,7 @@ describe('certificates', () => {
     assert.equal(received, '');
   });
 
-  test('for another name', () =>
+  test('a certificate for another name is reported', () =>
     trusting(async () => {
       const { verdict, words } = told(await examine(configOf(`https://127.0.0.1:${port}/v1`), { mayCall: false }), 'TLS');
       assert.equal(verdict, 'bad');
@@ -53,7 +53,7 @@ describe('certificates', () => {
       assert.equal(received, '');
     }));
 
-  test('trusted: the days that it has left, and a warning when they are few', () =>
+  test('a trusted certificate has its remaining days, and a warning if they are few', () =>
     trusting(async () => {
       const config = configOf(`https://localhost:${port}/v1`);
       const { verdict, words } = told(await examine(config, { mayCall: false, checks: ['reply'] }), 'TLS');
@@ -66,7 +66,7 @@ describe('certificates', () => {
       assert.match(soon.words, /good for 8 more days.*renewed/);
     }));
 
-  test('a plain server behind https: says so', async () => {
+  test('a plain server at an https address is reported', async () => {
     const plain = createTcpServer((socket) => socket.on('error', () => {}).end('HTTP/1.1 400 Bad Request\r\n\r\n')).listen(0, '127.0.0.1');
     await once(plain, 'listening');
     try {

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 
 import { configOf, examine, show, startOddServer, told, unusedPort } from './doctor-kit.ts';
 
-test('without any configuration the simulated vendors are checked, and all is green', async () => {
+test('without any configuration the simulated vendors are checked, and all checks are green', async () => {
   const report = await examine(undefined);
   assert.equal(report.simulated, true);
   assert.equal(report.healthy, true, show(report));
@@ -31,7 +31,7 @@ test('without any configuration the simulated vendors are checked, and all is gr
   assert.match(show(report), /These were the simulated vendors/);
 });
 
-test('a good small server is all green, and the fields that it does not offer are grey', async () => {
+test('a correct small server is all green, and missing features are grey', async () => {
   await using server = await startOddServer();
   const report = await examine(configOf(server.url));
   assert.equal(report.healthy, true, show(report));
@@ -39,7 +39,7 @@ test('a good small server is all green, and the fields that it does not offer ar
   assert.equal(told(report, 'credential').verdict, 'good');
 });
 
-test('what costs is left out on request, and filters choose checks with what they need', async () => {
+test('paid checks are skipped on request, and filters select checks with their requirements', async () => {
   await using server = await startOddServer();
   const free = await examine(configOf(server.url), { mayCall: false });
   assert.deepEqual(
@@ -55,31 +55,31 @@ test('what costs is left out on request, and filters choose checks with what the
   await assert.rejects(examine(configOf(server.url), { upstreams: ['nobody'] }), /no upstream "nobody".*odd/);
 });
 
-describe('the way to an upstream', () => {
-  test('a refused connection: is the server running?', async () => {
+describe('the connection to an upstream', () => {
+  test('a refused connection leads to the question whether the server is running', async () => {
     const port = await unusedPort();
     const report = await examine(configOf(`http://127.0.0.1:${port}/v1`));
     const { verdict, words } = told(report, 'TCP');
     assert.equal(verdict, 'bad');
     assert.match(words, new RegExp(`refused.*is the server running at 127\\.0\\.0\\.1:${port}`));
     assert.equal(report.healthy, false);
-    assert.deepEqual(report.upstreams[0]?.matrix, [], 'nothing further is tried');
+    assert.deepEqual(report.upstreams[0]?.matrix, [], 'no further check is made');
   });
 
-  test('a name that does not exist: check the spelling', async () => {
+  test('a name that does not exist leads to a hint about its spelling', async () => {
     const { verdict, words } = told(await examine(configOf('http://no-such-host.invalid/v1')), 'DNS');
     assert.equal(verdict, 'bad');
     assert.match(words, /no-such-host\.invalid cannot be resolved.*(?:spelling of baseUrl|resolver does not answer)/);
   });
 
-  test('a server that accepts and never answers: the step ends within its time', async () => {
+  test('a server that accepts and never answers ends the step at its time-out', async () => {
     await using server = await startOddServer(() => true);
     const { verdict, words } = told(await examine(configOf(server.url), { timeoutMs: 4000 }), 'HTTP');
     assert.equal(verdict, 'bad');
     assert.match(words, /no answer within 4 s.*--timeout/);
   });
 
-  test('a server that is none of HTTP', async () => {
+  test('a server without HTTP is reported', async () => {
     const server = createServer((socket) => socket.on('error', () => {}).end('SSH-2.0-OpenSSH_9.9\r\n')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {
@@ -91,7 +91,7 @@ describe('the way to an upstream', () => {
     }
   });
 
-  test('Ctrl-C: it ends at once, and says that it was cut short', async () => {
+  test('Ctrl-C ends it at once, and it reports the interruption', async () => {
     await using server = await startOddServer(() => true);
     const abort = new AbortController();
     const running = examine(configOf(server.url), { signal: abort.signal, timeoutMs: 60_000 });

@@ -13,14 +13,14 @@ import { removal, startWeir } from '../support/start-weir.ts';
 const freezing = { nodeArguments: ['--import', fileURLToPath(new URL('../support/freeze-loop.ts', import.meta.url))] };
 const endsWithinMs = 8000;
 
-describe('F97: an event loop that stands still', () => {
+describe('F97: a blocked event loop', () => {
   for (const command of ['start', 'gateway', 'monitor'] as const)
-    test(`${command}: the process says where it stood and ends, and the next one counts it`, async (context) => {
+    test(`${command}: the process reports where it was blocked and exits, and the next one counts it`, async (context) => {
       const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-frozen-'));
       context.after(() => rmSync(dataDirectory, removal));
       const config = JSON.stringify({ upstreams: { own: { vendor: 'openai', baseUrl: 'http://127.0.0.1:9/v1', apiKey: 'sk-none' } } });
       const options = { command, dataDirectory, config, ...freezing } as const;
-      // A monitor reads what a gateway has made.
+      // A monitor reads the data of a gateway.
       if (command === 'monitor') await (await startWeir({ ...options, command: 'gateway' })).stop();
       const frozen = await startWeir({ ...options, environment: { WEIR_WATCHDOG_SECONDS: '1' } });
       const ended = once(frozen.process, 'exit', { signal: AbortSignal.timeout(endsWithinMs) });
@@ -42,7 +42,7 @@ describe('F97: an event loop that stands still', () => {
       }
     });
 
-  test('a process that was stopped for longer goes on, and so does one without a watchdog', async (context) => {
+  test('a process that was stopped for longer continues, and so does one without a watchdog', async (context) => {
     const stopped = await startWeir({ environment: { WEIR_WATCHDOG_SECONDS: '1' } });
     context.after(() => stopped[Symbol.asyncDispose]());
     stopped.process.kill('SIGSTOP');

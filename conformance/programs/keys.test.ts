@@ -16,7 +16,7 @@ import { runToEnd } from './run-weir.ts';
 const root = join(import.meta.dirname, '../..');
 const effectWithinMs = 20_000;
 
-/** Keys made, listed, disabled, enabled and deleted by commands while the gateway runs. */
+/** Commands that make, list, disable, enable and delete keys while the gateway runs. */
 describe('weir keys beside a running gateway', () => {
   let simulated: SimulatedWeir;
   before(async () => {
@@ -37,7 +37,7 @@ describe('weir keys beside a running gateway', () => {
       effectWithinMs,
     );
 
-  test('create prints the key and nothing else, through npm too, and it works at once', async () => {
+  test('create prints only the key, also through npm, and it works at once', async () => {
     const npm = await runToEnd('npm', ['run', '-s', 'weir', '--', 'keys', 'create', '--user', 'bob', '--name', 'ci'], {
       environment: environment(),
       cwd: root,
@@ -90,7 +90,7 @@ describe('weir keys beside a running gateway', () => {
     assert.equal((await ask(secret)).status, 401);
   });
 
-  test('a key disabled or deleted during its stream: the stream goes on to its end and is booked to it', async () => {
+  test('a key that is disabled or deleted during its stream: the stream continues to its end and is booked for it', async () => {
     const secret = (await keys('create', '--user', 'erin', '--name', 'stream')).stdout.trim();
     await becomes(secret, 200);
     const call = openCall(`${simulated.weir.gatewayUrl}${chat.path(chat.model, true)}`, {
@@ -112,7 +112,7 @@ describe('weir keys beside a running gateway', () => {
     assert.equal(row.usage.outputTokens, 900);
   });
 
-  test('billing tokens are made and withdrawn by commands too', async () => {
+  test('commands also make and revoke billing tokens', async () => {
     const made = await runCommand(['tokens', 'create', '--name', 'finance'], environment());
     assert.equal(made.code, 0, made.stderr);
     const token = made.stdout.trim();
@@ -134,7 +134,7 @@ describe('weir keys beside a running gateway', () => {
 });
 
 describe('first credentials', { concurrency: 2 }, () => {
-  test('those of the environment are honoured and never printed', async () => {
+  test('credentials in the environment are used and never printed', async () => {
     const environment = { WEIR_API_KEY: 'a-key-of-my-own-0123', WEIR_BILLING_TOKEN: 'a-token-of-my-own-0123', WEIR_LOG_LEVEL: 'debug' };
     await using weir = await startWeir({ environment });
     const [api] = chatInterfaces;
@@ -154,7 +154,7 @@ describe('first credentials', { concurrency: 2 }, () => {
     for (const secret of [environment.WEIR_API_KEY, environment.WEIR_BILLING_TOKEN]) assert.ok(!weir.output().includes(secret));
   });
 
-  test('generated ones are printed once, at the first start only', async () => {
+  test('generated credentials are printed once, at the first start only', async () => {
     const none = { WEIR_API_KEY: '', WEIR_BILLING_TOKEN: '' };
     await using first = await startWeir({ environment: none });
     const secret = /^API key \(shown this once\):\s+(\S+)$/m.exec(first.output())?.[1];
@@ -175,7 +175,7 @@ describe('first credentials', { concurrency: 2 }, () => {
     await second.stop();
   });
 
-  test('a key that is too weak is refused at the start, without showing it', async () => {
+  test('a weak key is refused at the start, without showing it', async () => {
     const ended = await runCommand(['start'], {
       WEIR_PORT: '0',
       WEIR_MONITOR_PORT: '0',

@@ -8,7 +8,7 @@ import { chatInterfaces } from '../support/interfaces.ts';
 import { measureBest } from '../support/measure-best.ts';
 import { startSimulatedProgram } from '../support/start-simulated-weir.ts';
 
-test('SIGHUP has a changed weir.yaml read at once, and not only when it is looked at next', async () => {
+test('SIGHUP makes the process read a changed weir.yaml at once, before the next periodic check', async () => {
   await using simulated = await startSimulatedProgram();
   const { weir } = simulated;
   const chat = chatInterfaces.find(({ dialect }) => dialect === 'openai-chat');

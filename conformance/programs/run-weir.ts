@@ -4,7 +4,7 @@ import { cleanEnvironment, program } from '../support/start-weir.ts';
 
 export type Finished = { readonly code: number | undefined; readonly stdout: string; readonly stderr: string };
 
-/** What a command takes on a machine that is busy with other suites, and far beyond. */
+/** Far more than a command takes on a machine that is busy with other suites. */
 const endsWithinMs = 60_000;
 
 /** Runs a command to its end. */
@@ -20,7 +20,7 @@ export function runToEnd(
   });
   let stdout = '';
   let stderr = '';
-  // Signs of several bytes may come in two pieces.
+  // Characters of several bytes may arrive in two pieces.
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => void (stdout += chunk));
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => void (stderr += chunk));
   return new Promise((resolve, reject) => {

@@ -62,7 +62,7 @@ const faults = [
   'conflicting-lengths',
 ];
 
-/** Every kind of call and failure that is at hand, each with canaries. */
+/** Every available kind of call and failure, each with canaries. */
 async function makeTrouble(): Promise<void> {
   const { weir } = simulated;
   for (const api of [...chatInterfaces, arrayInterface]) {
@@ -101,7 +101,7 @@ async function makeTrouble(): Promise<void> {
   }
 }
 
-test('F86: no secret and no prompt is in the data directory, in the log, or in an answer to somebody else', async () => {
+test("F86: no secret and no prompt is in the data directory, in the log, or in another client's answer", async () => {
   const made = await runCommand(['keys', 'create', '--user', madeUser, '--name', 'one'], { WEIR_DATA_DIR: simulated.weir.dataDirectory });
   madeSecret = made.stdout.trim();
   assert.match(madeSecret, /^sk-weir-/);
@@ -113,7 +113,7 @@ test('F86: no secret and no prompt is in the data directory, in the log, or in a
     (rows) => rows >= calls - 5,
   );
   await ledger.close();
-  // As text, and as it would look in base64 at any of the three offsets.
+  // As text, and as base64 at any of the three offsets.
   const forms = (secret: string): readonly string[] => [
     secret,
     ...[0, 1, 2].map((skip) => Buffer.from(secret.slice(skip, skip + Math.floor((secret.length - skip) / 3) * 3)).toString('base64')),
@@ -128,7 +128,7 @@ test('F86: no secret and no prompt is in the data directory, in the log, or in a
   const found: string[] = [];
   const inFiles = (): void => {
     for (const path of filesBelow(simulated.weir.dataDirectory)) {
-      // The configuration is the operator's own file; this test's is there because it has to be somewhere.
+      // The configuration is the operator's own file; this test keeps it in the same directory.
       if (!path.endsWith('weir.yaml')) found.push(...look(path, readIfThere(path), all));
     }
   };
@@ -145,11 +145,11 @@ test('F86: no secret and no prompt is in the data directory, in the log, or in a
   assert.ok(collector.spans.length > calls, 'each call has its span, and the last ones are sent at the end');
   found.push(...look('the traces', Buffer.from(collector.text()), all));
   for (const text of [simulated.weir.output(), metrics.text, collector.text()])
-    assert.ok(!text.includes(wrongKey), 'wrong keys are somebody’s right keys elsewhere');
+    assert.ok(!text.includes(wrongKey), 'a wrong key may be valid at another service');
   assert.deepEqual([...new Set(found)], []);
 });
 
-test('the files of the data directory are for their owner only', () => {
+test('the files of the data directory are only accessible to their owner', () => {
   for (const path of filesBelow(simulated.weir.dataDirectory)) {
     // The operator's own file, and the lock, which is empty and gets its mode from the database engine.
     if (path.endsWith('weir.yaml') || path.endsWith('weir.lock')) continue;

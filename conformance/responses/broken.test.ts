@@ -26,7 +26,7 @@ async function readBroken(stream: AsyncIterable<OpenAI.Responses.ResponseStreamE
   return { id, text, failed };
 }
 
-/** What the client has seen begin is to be found afterwards as what it became. */
+/** A response whose beginning the client has seen can be read afterwards with its final state. */
 describe('responses that break after their client saw them begin', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
@@ -43,10 +43,10 @@ describe('responses that break after their client saw them begin', () => {
   const faults = ['reset-mid-stream;after=4', 'truncate;after=4', 'error-event;after=4'];
   for (const model of modelNames) {
     for (const fault of faults) {
-      test(`${model}, ${fault}: failed, with its error and what was said`, async () => {
+      test(`${model}, ${fault}: the response is failed, with its error and its output`, async () => {
         const stream = await client.responses.create(
           { model, input: 'Tell a story.', stream: true },
-          // Slow enough for what comes before the break to reach the client by itself.
+          // Slow enough that the content before the break reaches the client separately.
           steer({ 'output-tokens': 60, pace: 'tokensPerSecond=20;tokensPerFrame=2', fault }),
         );
         const told = await readBroken(stream);
@@ -64,7 +64,7 @@ describe('responses that break after their client saw them begin', () => {
       });
     }
 
-    test(`${model}: a client that leaves leaves nothing behind`, async () => {
+    test(`${model}: a client that disconnects leaves nothing behind`, async () => {
       const stream = await client.responses.create(
         { model, input: 'Tell a story.', stream: true },
         steer({ ...longReply, tag: `left-${model}` }),
@@ -83,7 +83,7 @@ describe('responses that break after their client saw them begin', () => {
     });
   }
 
-  test('a conversation is free again, and holds nothing of it', async () => {
+  test('a conversation is unlocked again, and has nothing of the broken response', async () => {
     const { id: conversation } = await client.conversations.create();
     const stream = await client.responses.create(
       { model: 'messages', conversation, input: 'Tell a story.', stream: true },

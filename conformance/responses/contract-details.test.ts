@@ -9,7 +9,7 @@ import { chatOnly, models } from './models.ts';
 
 const docxType = 'application/vnd.openxmlformats-officedocument.wordprocessingml.document';
 
-describe('Responses, to the letter', () => {
+describe('details of the Responses contract', () => {
   let running: SimulatedWeir;
   before(async () => {
     running = await startSimulatedGateway({
@@ -31,7 +31,7 @@ describe('Responses, to the letter', () => {
     post(running.weir.gatewayUrl + path, body, { authorization: `Bearer ${running.weir.apiKey}`, ...headers });
   const sentFor = (wanted: string): any => running.simulator.records().findLast(({ tag }) => tag === wanted)?.requestBody;
 
-  test('domains of a search reach an OpenAI upstream as the filter that it has', async () => {
+  test('domains of a search reach an OpenAI upstream as its filter', async () => {
     const location = { type: 'approximate', country: 'GB' };
     const tool = {
       type: 'web_search_preview',
@@ -59,7 +59,7 @@ describe('Responses, to the letter', () => {
   }
 
   for (const model of ['small', 'small-native']) {
-    test(`${model}: without truncation a request that exceeds the configured window is refused and sent nowhere`, async () => {
+    test(`${model}: without truncation a request that exceeds the configured window is refused and not sent`, async () => {
       const input = 'The quick brown fox jumps over the lazy dog. '.repeat(100);
       for (const truncation of [undefined, 'disabled']) {
         const tag = `long-${model}-${truncation}`;
@@ -73,7 +73,7 @@ describe('Responses, to the letter', () => {
     });
   }
 
-  test('a response says when it was completed, whole and streamed, and not while it runs', async () => {
+  test('a response has its time of completion, whole and streamed, and not while it runs', async () => {
     for (const model of ['messages', 'chat', 'generate-content']) {
       const whole = await ask('/v1/responses', { model, input: 'Hello' }, saying('Hi.').headers);
       assert.ok(whole.json.completed_at >= whole.json.created_at, whole.text);
@@ -86,7 +86,7 @@ describe('Responses, to the letter', () => {
 
   const document = Buffer.from(makeDocx('The ferry leaves at noon.')).toString('base64');
   for (const model of ['messages', 'chat', 'generate-content']) {
-    test(`${model}: a Word document is read as text, because the vendor takes none`, async () => {
+    test(`${model}: a Word document is read as text, because the vendor does not support it`, async () => {
       for (const [file_data, tag] of [
         [`data:${docxType};base64,${document}`, 'typed'],
         [document, 'bare'],
@@ -100,7 +100,7 @@ describe('Responses, to the letter', () => {
           saying('At noon.', { tag: wanted }).headers,
         );
         assert.equal(answer.status, 200, answer.text);
-        // Generate-content takes plain text as a file of its own.
+        // Generate-content accepts plain text as a file of its own.
         const sent = JSON.stringify(sentFor(wanted));
         const read = model === 'generate-content' ? Buffer.from(/"data":"([^"]+)/.exec(sent)?.[1] ?? '', 'base64').toString() : sent;
         assert.match(read, /The ferry leaves at noon/);
@@ -109,14 +109,14 @@ describe('Responses, to the letter', () => {
     });
   }
 
-  test('a damaged Word document is a 400 that names its place, and hides no parser error', async () => {
+  test('a damaged Word document is a 400 that names its place, and shows no parser error', async () => {
     const content = [{ type: 'input_file', filename: 'x.docx', file_data: Buffer.from('PK\u0003\u0004 no archive').toString('base64') }];
     const answer = await ask('/v1/responses', { model: 'messages', input: [{ role: 'user', content }] });
     assert.deepEqual([answer.status, answer.json.error.param], [400, 'input[0].content[0]'], answer.text);
     assert.match(answer.json.error.message, /damaged, or is not a Word document/);
   });
 
-  test('a vendor that takes Word documents gets the bytes', async () => {
+  test('a vendor that supports Word documents gets the bytes', async () => {
     const file = { type: 'input_file', filename: 'ferry.docx', file_data: `data:${docxType};base64,${document}` };
     const answer = await ask(
       '/v1/responses',

@@ -1,4 +1,4 @@
-/** A model of each upstream dialect, under a name that says which. */
+/** A model of each upstream dialect, with a name that says which. */
 export const modelTargets = {
   messages: { upstream: 'anthropic', model: 'claude-sonnet-4-5' },
   responses: { upstream: 'openai', model: 'gpt-4.1' },

@@ -10,7 +10,7 @@ import { type Host, openHost, usualLimits } from './sandbox-kit.ts';
 
 type Line = { readonly name: string; readonly done: boolean; readonly value?: string; readonly error?: string };
 
-/** Runs the attacker's program under the seals of a sandbox, in the place of the real one. */
+/** Runs the attacker's program with the seals of a sandbox, in place of the real one. */
 async function attack(host: Host, seals: ReadonlySet<HostSeal>): Promise<readonly Line[]> {
   const script = fileURLToPath(new URL('./escaped-program.ts', import.meta.url));
   const { program, args } = composeCommand(seals, usualLimits, [
@@ -42,7 +42,7 @@ describe('JavaScript of an attacker in the process of a sandbox', () => {
   });
   after(() => host.close());
 
-  test('with Node’s seals and limits alone, nothing but signals leaves it', async () => {
+  test('with Node’s seals and limits alone, only signals can leave it', async () => {
     const lines = await attack(host, new Set());
     assert.ok(lines.length >= 30, `${lines.length} attempts`);
     assert.deepEqual(
@@ -52,7 +52,7 @@ describe('JavaScript of an attacker in the process of a sandbox', () => {
     await host.assertUntouched();
   });
 
-  test('with every seal that holds on this host, nothing leaves it', async () => {
+  test('with every seal that this host supports, nothing leaves it', async () => {
     const lines = await attack(host, everything);
     const own = everything.has('namespaces') || everything.has('bubblewrap');
     assert.deepEqual(

@@ -24,7 +24,7 @@ import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { longReply, pixelPng, saying, steer } from './steer.ts';
 import { failNext } from './vendor-failures.ts';
 
-// This SDK writes advice to the terminal otherwise.
+// Otherwise this SDK writes advice to the terminal.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 type Connection = { readonly baseUrl: string; readonly apiKey: string };
@@ -33,12 +33,12 @@ type Provider = {
   readonly name: string;
   readonly vendor: 'openai' | 'anthropic' | 'gemini';
   readonly model: string;
-  /** A model that reasons, and how it is asked to. */
+  /** A model that reasons, and the setting that enables it. */
   readonly thinker: string;
   readonly thinking: ProviderOptions;
   readonly connect: (connection: Connection) => (model: string) => LanguageModel;
   readonly hasStopSequences: boolean;
-  /** A field that this provider sends out of its bounds as it is, and the words of the refusal. */
+  /** A field that this provider sends out of its bounds unchanged, and the message of the refusal. */
   readonly outOfBounds: { readonly topP?: number; readonly providerOptions?: ProviderOptions };
   readonly outOfBoundsWords: RegExp;
 };
@@ -131,7 +131,7 @@ describe('AI SDK', () => {
         model = open(provider.model);
       });
 
-      test('whole call with a system prompt', async () => {
+      test('a whole call with a system prompt is answered', async () => {
         const options = saying('Grüße, 世界 🌊', { tag: tagged('system') });
         const result = await generateText({ model, system: 'Be brief.', prompt: 'Hello', maxRetries: 0, ...options });
         assert.equal(result.text, 'Grüße, 世界 🌊');
@@ -141,7 +141,7 @@ describe('AI SDK', () => {
         assert.match(result.response.headers?.['x-weir-request-id'] ?? '', /^req_/);
       });
 
-      test('stream: the deltas are the text, then reason and usage', async () => {
+      test('the deltas of a stream are the text, then come reason and usage', async () => {
         const text = 'One two three, 世界 and 🚰 and so on until the end.';
         const result = streamText({ model, prompt: 'Hello', maxRetries: 0, ...saying(text) });
         const deltas: string[] = [];
@@ -172,7 +172,7 @@ describe('AI SDK', () => {
         });
       }
 
-      test('two calls at once, answered by the caller', async () => {
+      test('two parallel calls are answered by the caller', async () => {
         const tools = { get_weather: tool({ inputSchema: weatherInput, outputSchema: z.string() }) };
         const messages: ModelMessage[] = [{ role: 'user', content: 'Bern and Basel?' }];
         const asked = streamText({ model, messages, tools, maxRetries: 0, ...steer({ 'tool-calls': 2 }) });
@@ -206,7 +206,7 @@ describe('AI SDK', () => {
         Forecast.parse(await streamed.output);
       });
 
-      test('reasoning goes back with the tool results and is accepted', async () => {
+      test('reasoning is sent back with the tool results and is accepted', async () => {
         const tools = { get_weather: tool({ inputSchema: weatherInput, execute: () => 'snow' }) };
         const result = await generateText({
           model: open(provider.thinker),
@@ -220,12 +220,12 @@ describe('AI SDK', () => {
         for (const step of result.steps) see(step.usage, provider.thinker);
         assert.equal(result.steps.length, 2);
         assert.ok((result.steps[0]?.usage.outputTokenDetails.reasoningTokens ?? 1) > 0);
-        // Chat completions of this vendor keep their reasoning to themselves.
+        // Chat completions of this vendor do not show their reasoning.
         if (provider.name !== 'openai.chat') assert.ok(result.steps[0]?.reasoningText);
         assert.ok(result.text);
       });
 
-      test('an image reaches the vendor as it was given', async () => {
+      test('an image reaches the vendor unchanged', async () => {
         const messages: ModelMessage[] = [
           {
             role: 'user',
@@ -240,7 +240,7 @@ describe('AI SDK', () => {
         assert.ok(JSON.stringify(recordOf('image')?.requestBody).includes(pixelPng));
       });
 
-      test('output limit and stop sequence', async () => {
+      test('an output limit and a stop sequence end the reply', async () => {
         const limited = await generateText({
           model,
           prompt: 'Hello',
@@ -257,7 +257,7 @@ describe('AI SDK', () => {
         assert.equal(stopped.text, 'before ');
       });
 
-      test('a client that leaves a stream is noticed by the vendor, and pays for what it got', async () => {
+      test('the vendor notices a client that disconnects, and the client pays for the received part', async () => {
         const controller = new AbortController();
         const result = streamText({
           model: open(left),
@@ -281,7 +281,7 @@ describe('AI SDK', () => {
         await assertLeft(running, { tag: tagged('left'), model: left, characters, leftAtMs });
       });
 
-      test('each status of the vendor is an APICallError with it and with the vendor’s words', async () => {
+      test('each status of the vendor is an APICallError with the status and the vendor’s message', async () => {
         for (const [status, isRetryable] of [
           [400, false],
           [404, false],
@@ -302,7 +302,7 @@ describe('AI SDK', () => {
         }
       });
 
-      test('a wrong key, an unknown model, a field out of its bounds, a gateway that is gone', async () => {
+      test('a wrong key, an unknown model, a field out of its bounds and an unreachable gateway raise errors', async () => {
         const status = (expected: number | undefined, words: RegExp) => (error: unknown) => {
           assert.ok(APICallError.isInstance(error), String(error));
           assert.equal(error.statusCode, expected);
@@ -317,7 +317,7 @@ describe('AI SDK', () => {
         await assert.rejects(generateText({ ...options, model, ...provider.outOfBounds }), status(400, provider.outOfBoundsWords));
         const gone = provider.connect({ baseUrl: 'http://127.0.0.1:9', apiKey: 'x' });
         await assert.rejects(generateText({ ...options, model: gone(provider.model) }), status(undefined, /connect/i));
-        assert.equal(recordOf('refused'), undefined, 'no vendor was asked');
+        assert.equal(recordOf('refused'), undefined, 'no vendor was called');
       });
 
       test('the operator’s key stays secret', async () => {
@@ -332,7 +332,7 @@ describe('AI SDK', () => {
         }
       });
 
-      test('the SDK comes back after a rate limit and is served, and only the answer is booked', async () => {
+      test('the SDK retries after a rate limit and succeeds, and only the answer is booked', async () => {
         const comeBack = async (): Promise<number> => {
           await failNext(running, provider.vendor, 'status;status=429;retry-after-ms=20');
           const before = running.simulator.records().length;
@@ -345,10 +345,10 @@ describe('AI SDK', () => {
         };
         // By itself it would wait for two seconds.
         const ms = await measureBest(comeBack, (taken) => taken < 2000);
-        assert.ok(ms < 2000, `the advice of the vendor reached the SDK: ${ms} ms`);
+        assert.ok(ms < 2000, `the vendor's retry-after reached the SDK: ${ms} ms`);
       });
     });
   }
 
-  test('the books are what the SDK saw', () => assertBooksAgree(running.weir, seen, providers.map(nameLeft)));
+  test("the books match the SDK's usage", () => assertBooksAgree(running.weir, seen, providers.map(nameLeft)));
 });

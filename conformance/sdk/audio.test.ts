@@ -11,12 +11,12 @@ import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulat
 const input = 'The kettle is on the stove. 👋';
 const models = Object.fromEntries(['tts-1', 'whisper-1'].map((model) => [model, { targets: [{ upstream: 'openai', model }] }]));
 
-/** The openai SDK's audio and the AI SDK's speech and transcription, and what both cost. */
-describe('SDKs that speak and listen', () => {
+/** The openai SDK's audio and the AI SDK's speech and transcription, and the costs of both. */
+describe('SDKs with speech and transcription', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
   let provider: ReturnType<typeof createOpenAI>;
-  /** Characters read out and whole seconds heard. */
+  /** Characters of speech and whole seconds of transcription. */
   const seen = { spoken: 0, characters: 0, heard: 0, seconds: 0 };
   const spoke = (): void => {
     seen.spoken += 1;
@@ -35,7 +35,7 @@ describe('SDKs that speak and listen', () => {
   });
   after(() => running[Symbol.asyncDispose]());
 
-  test('openai: speech, its transcript with times, and its translation', async () => {
+  test('openai: speech, its transcript with times, and its translation work', async () => {
     const sound = await client.audio.speech.create({ model: 'tts-1', voice: 'nova', input, response_format: 'wav' });
     const bytes = Buffer.from(await sound.arrayBuffer());
     assert.equal(bytes.toString('latin1', 0, 4), 'RIFF');
@@ -49,7 +49,7 @@ describe('SDKs that speak and listen', () => {
     heard(verbose.duration);
   });
 
-  test('ai: experimental_generateSpeech and experimental_transcribe, round and back', async () => {
+  test('ai: experimental_generateSpeech and experimental_transcribe work in both directions', async () => {
     const { audio, warnings } = await generateSpeech({
       model: provider.speech('tts-1'),
       text: input,
@@ -71,7 +71,7 @@ describe('SDKs that speak and listen', () => {
     heard(told.durationInSeconds);
   });
 
-  test('the books are what the SDKs sent and heard', async () => {
+  test("the books match the SDKs' characters and seconds", async () => {
     const { monitorUrl, billingToken } = running.weir;
     const nowSeconds = Math.floor(Date.now() / 1000);
     const question = { type: 3, startTime: nowSeconds - 3600, endTime: nowSeconds + 3600 };
@@ -86,7 +86,7 @@ describe('SDKs that speak and listen', () => {
     };
     const { spoken, characters, heard: times, seconds } = seen;
     const books = await eventually(read, (rows) => (rows['tts-1']?.[0] ?? 0) >= spoken && (rows['whisper-1']?.[0] ?? 0) >= times);
-    // $15 for a million characters, $0.006 for a minute that is heard.
+    // $15 per million characters, $0.006 per minute of input.
     assert.deepEqual(books, { 'tts-1': [spoken, characters, characters * 15_000], 'whisper-1': [times, 0, seconds * 100_000] });
   });
 });

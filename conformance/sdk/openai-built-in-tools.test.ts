@@ -28,7 +28,7 @@ const lookUp = {
 } as const;
 const include: Request['include'] = ['web_search_call.action.sources', 'code_interpreter_call.outputs'];
 
-/** The tools that the service runs, as the OpenAI SDK sees them on upstreams that have none. */
+/** The tools that the service runs, as the OpenAI SDK receives them on upstreams that have none. */
 describe('OpenAI SDK: built-in tools', () => {
   let bench: ToolBench;
   let client: OpenAI;
@@ -55,7 +55,7 @@ describe('OpenAI SDK: built-in tools', () => {
     for (const streamed of [false, true]) {
       const how = `${model}, ${streamed ? 'streamed' : 'whole'}`;
 
-      test(`a searched answer cites its sources, and the whole reply goes back as history (${how})`, async () => {
+      test(`a searched answer cites its sources, and the whole reply is accepted as history (${how})`, async () => {
         const first = await ask({ model, input: searchQuestion, tools: [search], include }, streamed);
         const call = first.output.find((item) => item.type === 'web_search_call');
         assert.equal(call?.status, 'completed');
@@ -82,7 +82,7 @@ describe('OpenAI SDK: built-in tools', () => {
         assert.ok(chained.output_text);
       });
 
-      test(`code is run, shown with what it wrote, and goes back (${how})`, async () => {
+      test(`code is run, shown with its output, and accepted as history (${how})`, async () => {
         const first = await ask({ model, input: codeQuestion, tools: [python], include }, streamed);
         const call = first.output.find((item) => item.type === 'code_interpreter_call');
         assert.equal(call?.code, 'print(6 * 7)');
@@ -96,7 +96,7 @@ describe('OpenAI SDK: built-in tools', () => {
         assert.ok(second.output_text);
       });
 
-      test(`two tools at once, beside a function that is not called (${how})`, async () => {
+      test(`two parallel tools work beside a function that is not called (${how})`, async () => {
         const question = 'Search the web for tides. Compute: 6 * 7';
         const reply = await ask({ model, input: question, tools: [search, python, lookUp], include }, streamed);
         const kinds = reply.output.map(({ type }) => type).filter((type) => type !== 'message' && type !== 'reasoning');
@@ -107,10 +107,10 @@ describe('OpenAI SDK: built-in tools', () => {
     }
   }
 
-  test('the books are what the SDK saw', () => assertBooksAgree(bench.weir, seen));
+  test("the books match the SDK's usage", () => assertBooksAgree(bench.weir, seen));
 });
 
-/** Reads a stream by the SDK, which throws at an event that it cannot place, and holds the grammar of its events. */
+/** Reads a stream by the SDK, which throws at an unexpected event, and checks the order of its events. */
 async function readStream(client: OpenAI, request: Request): Promise<Response> {
   const stream = client.responses.stream({ ...request, stream: true });
   const open = new Set<string>();
@@ -119,13 +119,13 @@ async function readStream(client: OpenAI, request: Request): Promise<Response> {
     assert.equal(event.sequence_number, sequence++);
     if (event.type === 'response.output_item.added') open.add(event.item.id ?? '');
     if (event.type === 'response.output_item.done') assert.ok(open.delete(event.item.id ?? ''), 'an item ends once, after it began');
-    if ('item_id' in event) assert.ok(open.has(event.item_id), `${event.type} is of an open item`);
+    if ('item_id' in event) assert.ok(open.has(event.item_id), `${event.type} belongs to an open item`);
   }
   assert.equal(open.size, 0);
   return await stream.finalResponse();
 }
 
-/** The citations of a reply, each with the words that it is of: its offsets are characters. */
+/** The citations of a reply, each with its cited text: its offsets are characters. */
 function readCitations(response: Response): readonly { readonly url: string; readonly title: string; readonly passage: string }[] {
   return response.output.flatMap((item) =>
     item.type !== 'message'

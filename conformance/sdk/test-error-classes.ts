@@ -5,7 +5,7 @@ import { type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir
 import { brokenReplies, steer } from './steer.ts';
 import { assertNotAsked, assertOutsideWords, awayFaults, credentialFaults, hastyModel, silentFaults } from './vendor-failures.ts';
 
-/** What the errors of these SDKs hold besides a message. */
+/** The members of these SDKs' errors besides the message. */
 type Raised = Error & {
   readonly status: number | undefined;
   readonly headers: Headers | undefined;
@@ -13,7 +13,7 @@ type Raised = Error & {
   readonly requestID: string | null | undefined;
 };
 
-/** What an error says by name, such as its `type`. */
+/** The machine-readable name of an error, such as its `type`. */
 type Members = Readonly<Record<string, string>>;
 
 type ErrorClass = abstract new (...args: any[]) => Error;
@@ -38,7 +38,7 @@ export type CallOptions = { headers?: Record<string, string>; timeout?: number; 
 export type SdkCall<Client> = {
   readonly name: string;
   readonly call: (options: CallOptions, from?: Client, model?: string) => Promise<unknown>;
-  /** Its reply is read whole, so that a break in its middle is known before anything is returned. */
+  /** Its reply is read completely, so that a break in its middle is known before anything is returned. */
   readonly isWhole?: boolean;
 };
 
@@ -47,11 +47,11 @@ export type ErrorClassSuite<Client> = {
   readonly running: () => SimulatedWeir;
   readonly connect: (options: object) => Client;
   readonly calls: readonly SdkCall<Client>[];
-  /** The class that each status raises, and what else its errors hold. */
+  /** The class that each status raises, and further members of its errors. */
   readonly statuses: readonly (readonly [status: number, errorClass: ErrorClass, more?: Members])[];
-  /** What else the error of a wrong key holds. */
+  /** Further members of the error of a wrong key. */
   readonly wrongKey: Members;
-  /** A base address where nobody listens. */
+  /** A base address without a listener. */
   readonly goneUrl: string;
 };
 
@@ -59,7 +59,7 @@ function assertMembers(error: Raised, members: Members = {}): void {
   for (const [name, value] of Object.entries(members)) assert.equal((error as unknown as Members)[name], value);
 }
 
-/** Checks that a call fails with this class, and looks at its error. */
+/** Checks that a call fails with this class, and returns its error. */
 async function assertRaises(call: Promise<unknown>, errorClass: ErrorClass, about: string, look?: (error: Raised) => void): Promise<void> {
   await assert.rejects(call, (error) => {
     assert.ok(error instanceof errorClass, `${about} raises ${errorClass.name}, not ${String(error)}`);
@@ -69,7 +69,7 @@ async function assertRaises(call: Promise<unknown>, errorClass: ErrorClass, abou
 }
 
 function testStatuses<Client>({ classes, statuses }: ErrorClassSuite<Client>, { name, call }: SdkCall<Client>): void {
-  test(`${name}: each status of the vendor raises its class, with the vendor’s words`, async () => {
+  test(`${name}: each status of the vendor raises its class, with the vendor’s message`, async () => {
     for (const [status, errorClass, more] of statuses) {
       const options = steer({ fault: `status;status=${status};message=Words of the vendor.` });
       await assertRaises(call(options), errorClass, String(status), (error) => {
@@ -81,7 +81,7 @@ function testStatuses<Client>({ classes, statuses }: ErrorClassSuite<Client>, { 
     }
   });
 
-  test(`${name}: a rate limit tells when to come back`, () =>
+  test(`${name}: a rate limit has the time to wait`, () =>
     assertRaises(call(steer({ fault: 'status;status=429;retry-after=7' })), classes.RateLimitError, '429', (error) =>
       assert.equal(error.headers?.get('retry-after'), '7'),
     ));
@@ -110,13 +110,13 @@ function testKeys<Client>(suite: ErrorClassSuite<Client>, { name, call }: SdkCal
 }
 
 function testConnections<Client>({ classes, connect, goneUrl }: ErrorClassSuite<Client>, { name, call }: SdkCall<Client>): void {
-  test(`${name}: a vendor that is away or lies is a server error with words`, async () => {
+  test(`${name}: an unreachable or faulty vendor is a server error with a message`, async () => {
     const raise = (fault: string): Promise<void> =>
       assertRaises(call(steer({ fault })), classes.InternalServerError, fault, ({ message }) => assertOutsideWords(message, fault));
     await Promise.all(awayFaults.map(raise));
   });
 
-  test(`${name}: the client’s own time limit, the caller’s abort, a gateway that is gone`, async () => {
+  test(`${name}: the client’s own time limit, its abort and an unreachable gateway raise errors`, async () => {
     const stalled = steer({ fault: 'stall-before-headers' });
     await Promise.all([
       assert.rejects(call({ ...stalled, timeout: 40 }), classes.APIConnectionTimeoutError),
@@ -126,7 +126,7 @@ function testConnections<Client>({ classes, connect, goneUrl }: ErrorClassSuite<
   });
 }
 
-/** Every error class of an SDK, raised by the cause it stands for, in each way to make a call. */
+/** Every error class of an SDK, raised by its cause, in each way to make a call. */
 export function testErrorClasses<Client>(suite: ErrorClassSuite<Client>): void {
   const { calls, classes } = suite;
   for (const way of calls) {
@@ -142,7 +142,7 @@ export function testErrorClasses<Client>(suite: ErrorClassSuite<Client>): void {
     await Promise.all(whole.flatMap((way) => brokenReplies.map((fault) => raise(way, fault))));
   });
 
-  test('a vendor that says nothing is a time-out with words, wherever it falls silent', async () => {
+  test('a silent vendor is a time-out with a message, whenever it falls silent', async () => {
     const raise = ({ call }: SdkCall<Client>, fault: string): Promise<void> =>
       assertRaises(call(steer({ fault }), undefined, hastyModel), classes.InternalServerError, fault, (error) => {
         assert.equal(error.status, 504);

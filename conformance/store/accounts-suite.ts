@@ -6,7 +6,7 @@ import { hostileNames } from './hostile-names.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
-/** What every store promises of users, keys and tokens. */
+/** The contract of every store for users, keys and tokens. */
 export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
@@ -27,7 +27,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     };
   }
 
-  test('the pepper is random, made once and the same for every handle', async () => {
+  test('the pepper is random, created once and the same for every handle', async () => {
     const pepper = await engine().store().pepper();
     assert.match(pepper, /^[0-9a-f]{64}$/);
     const another = await engine().openAnother();
@@ -36,14 +36,14 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await engine().store().pepper(), pepper);
   });
 
-  test('a user of a known name is found, not made again', async () => {
+  test('a user with an existing name is found, not created again', async () => {
     const store = engine().store();
     const first = await store.ensureUser({ id: 'user-a', name: 'Alice', createdAtMs: 1 });
     assert.deepEqual(await store.ensureUser({ id: 'user-b', name: 'Alice', createdAtMs: 2 }), first);
     assert.equal((await store.ensureUser({ id: 'user-c', name: 'alice', createdAtMs: 3 })).id, 'user-c');
   });
 
-  test('twenty handles that ensure one user at once agree on it', async () => {
+  test('twenty handles that create one user simultaneously agree on it', async () => {
     const stores = [engine().store(), await engine().openAnother()];
     const users = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -53,7 +53,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(new Set(users.map((user) => user.id)).size, 1);
   });
 
-  test('a key is read back whole, disabled and enabled again', async () => {
+  test('a key is read back completely, disabled and enabled again', async () => {
     const store = engine().store();
     const key = await createKey('life');
     const before = await store.keysVersion();
@@ -81,7 +81,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.ok((await store.keysVersion()) >= before + 5);
   });
 
-  test('limits of a key and of its owner are read back, changed one by one and taken away', async () => {
+  test('limits of a key and of its owner are read back, changed one by one and removed', async () => {
     const store = engine().store();
     const key = await createKey('limited', { limits: { requestsPerMinute: 60, models: ['gpt-5*'] } });
     await store.insertApiKey(key);
@@ -102,7 +102,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.changeUserLimits('nobody', { concurrency: 1 }), false);
   });
 
-  test('changes of limits at once by two handles all arrive', async () => {
+  test('simultaneous changes of limits by two handles all arrive', async () => {
     const store = engine().store();
     const other = await engine().openAnother();
     const key = await createKey('raced');
@@ -111,7 +111,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual((await store.findApiKeyByHash(key.hash))?.limits, { requestsPerMinute: 1, concurrency: 2 });
   });
 
-  test('the name and the hash of a living key are refused and nothing changes; those of a deleted key are free', async () => {
+  test('the name and the hash of an existing key are refused and nothing changes; those of a deleted key are free', async () => {
     const store = engine().store();
     const key = await createKey('unique');
     await store.insertApiKey(key);
@@ -125,7 +125,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await store.findApiKeyByHash(key.hash), reborn);
   });
 
-  test('changes of a key that is not there or deleted report false and leave the version', async () => {
+  test('changes of a missing or deleted key return false and leave the version', async () => {
     const store = engine().store();
     const key = await createKey('gone');
     await store.insertApiKey(key);
@@ -162,7 +162,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(listed, [keys[1], keys[0]]);
   });
 
-  test('another handle sees a change and its version at once', async () => {
+  test('another handle gets a change and its version at once', async () => {
     const another = await engine().openAnother();
     const before = await another.keysVersion();
     const key = await createKey('seen');
@@ -171,7 +171,7 @@ export function accountsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(await another.findApiKeyByHash(key.hash), key);
   });
 
-  test('billing tokens: unique by name and hash, with and without a user, deleted for good', async () => {
+  test('billing tokens are unique by name and hash, with and without a user, and deleted permanently', async () => {
     const store = engine().store();
     const all = { id: 'token-all', name: 'finance', createdAtMs: 1 };
     const one = { id: 'token-one', name: 'alice only', userName: 'Alice', createdAtMs: 2 };

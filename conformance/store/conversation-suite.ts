@@ -4,7 +4,7 @@ import { deletionSuite } from './conversations/deletion-suite.ts';
 import { useEngine } from './store-under-test.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
-/** What every engine does with stored responses and conversations. */
+/** The behaviour of every engine for stored responses and conversations. */
 export function conversationSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
   for (const suite of [responseSuite, deletionSuite, conversationObjectSuite]) suite(() => engine().store());

@@ -1,4 +1,4 @@
-/** Names that break out of quotes, formulas, paths and encodings wherever a value is pasted into text. */
+/** Names that break quotes, formulas, paths and encodings if a value is inserted into text. */
 export const hostileNames = [
   `'; drop table calls; --`,
   `" or 1=1 --`,

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { silentLogger } from '../../src/platform/log.ts';
 import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 
-test('proofs outlive the process in the embedded store, for their user alone, and no file of it shows them', async (context) => {
+test('proofs survive the process in the embedded store, for their user alone, and no file of it shows them', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'weir-vault-'));
   context.after(() => rm(directory, { recursive: true, force: true }));
   const open = async () => {

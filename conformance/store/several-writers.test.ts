@@ -11,12 +11,12 @@ import { runToEnd } from '../programs/run-weir.ts';
 const writers = 4;
 const batches = 60;
 
-test(`F7, F37: ${writers} processes that write at once, each shipping half of it twice: every entry is there once, and so is its minute`, async () => {
+test(`F7, F37: ${writers} processes write simultaneously, each ships half of its entries twice, and every entry and its minute are stored once`, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-writers-'));
   const path = join(directory, 'weir.sqlite');
   const main = fileURLToPath(new URL('./append-entries-main.ts', import.meta.url));
   try {
-    // They create the database together, too.
+    // They also create the database together.
     const ended = await Promise.all(
       Array.from({ length: writers }, (_, index) => runToEnd(process.execPath, [main, path, `writer-${index}`, String(batches)])),
     );

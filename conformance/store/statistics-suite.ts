@@ -11,11 +11,11 @@ import type { StoreUnderTest } from './store-under-test.ts';
 import { startMs, startSeconds } from './suite-start.ts';
 import { sumStatistics } from './sum-statistics.ts';
 
-/** What every store promises of the statistics. */
+/** The contract of every store for statistics. */
 export function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
-  /** Whole-minute buckets of random widths that cover a span, a query that cuts into them, and filters. */
+  /** Whole-minute buckets of random widths that cover a span, a query that cuts them, and filters. */
   const queries = (fromSeconds: number, spanSeconds: number): fc.Arbitrary<Omit<StatisticsQuery, 'rowsMax'>> =>
     fc
       .record({
@@ -40,7 +40,7 @@ export function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
         return { buckets, startSeconds: start, endSeconds: end, ...filters };
       });
 
-  test('M15: statistics equal the ledger for any entries, partition, cut and filter, whatever is shipped again in whatever order', async () => {
+  test('M15: statistics equal the ledger for any entries, partition, cut and filter, for any order and repetition of shipments', async () => {
     const spanMs = 5 * 3_600_000;
     let run = 0;
     const scenario = fc.record({
@@ -51,7 +51,7 @@ export function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
     });
     await fc.assert(
       fc.asyncProperty(scenario, async (drawn) => {
-        // Every run has a span of time of its own in the same database; 7 days keep them apart.
+        // Every run has a span of time of its own in the same database; 7 days separate them.
         const shiftMs = startMs + (run += 1) * 7 * 86_400_000;
         const entries = drawn.entries.map((entry) => ({
           ...entry,
@@ -73,7 +73,7 @@ export function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
-  test('two handles that append overlapping batches at once book every call once', async () => {
+  test('two handles that simultaneously append overlapping batches book every call once', async () => {
     const stores = [engine().store(), await engine().openAnother()];
     const entries = Array.from({ length: 400 }, (_, index) =>
       createEntry(`race-${index}`, { userName: 'race', acceptedAtMs: startMs + index * 1000 }),
@@ -96,7 +96,7 @@ export function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
     );
   });
 
-  test('a failed call counts nowhere, a call in its first millisecond and not one in the last', async () => {
+  test('a failed call is not counted, a call in the first millisecond is, and one in the last is not', async () => {
     const store = engine().store();
     const minute = { userName: 'edges', usage: { outputTokens: 1 } };
     await store.appendEntries([
@@ -117,7 +117,7 @@ export function statisticsSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await counts(startSeconds - 3600, startSeconds + 3600), 2);
   });
 
-  test('one row more than the maximum tells that there are more', async () => {
+  test('one row more than the maximum shows that there are more', async () => {
     const store = engine().store();
     await store.appendEntries(
       [1, 2, 3, 4].map((number) => createEntry(`rows-${number}`, { userName: 'rows', requestedModel: `m-${number}` })),

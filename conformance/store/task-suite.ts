@@ -7,11 +7,11 @@ import { taskEngineSuite } from './tasks/task-engine-suite.ts';
 import type { OpenTasks, TaskStores } from './tasks/task-fixtures.ts';
 import { taskQuerySuite } from './tasks/task-query-suite.ts';
 
-/** What every engine does with video tasks and callbacks. */
+/** The behaviour of every engine for video tasks and callbacks. */
 export function taskSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
   let other: Promise<TaskStores> | undefined;
-  /** Emptying the tables is quicker than opening a database for each test. */
+  /** Emptying the tables is faster than opening a database for each test. */
   const openTasks: OpenTasks = async (context) => {
     context.after(async () => {
       for (const table of ['video_idempotency', 'video_requests', 'video_tasks', 'callback_deliveries', 'callback_secrets'])

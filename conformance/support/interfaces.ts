@@ -1,18 +1,18 @@
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 
-/** One chat interface as a plain client sees it: where to post, what a minimal request is, how its errors look. */
+/** One chat interface as a plain client sees it: its path, a minimal request, the format of its errors. */
 export type ChatInterface = {
   readonly dialect: DialectId;
   readonly path: (model: string, stream?: boolean) => string;
   readonly headers: Readonly<Record<string, string>>;
   readonly model: string;
   readonly body: (model: string, text: string, stream?: boolean) => Record<string, unknown>;
-  /** The machine-readable words of an error body. */
+  /** The machine-readable value of an error body. */
   readonly errorType: (body: any) => unknown;
   readonly unknownModelStatus: number;
-  /** What a complete stream of this interface ends with. */
+  /** The end of a complete stream of this interface. */
   readonly terminal: RegExp;
-  /** How a broken stream of this interface ends. */
+  /** The end of a broken stream of this interface. */
   readonly errorEvent: RegExp;
 };
 

@@ -9,7 +9,7 @@ type CollectedSpan = {
   readonly kind: number;
   readonly startTimeUnixNano: string;
   readonly endTimeUnixNano: string;
-  /** Values as they are written, whatever their kind. */
+  /** Values as they are written, of any kind. */
   readonly attributes: Readonly<Record<string, unknown>>;
   readonly status: { readonly code?: number };
 };
@@ -17,7 +17,7 @@ type CollectedSpan = {
 export type Collector = {
   readonly url: string;
   readonly spans: readonly CollectedSpan[];
-  /** Everything that was received, word for word. */
+  /** The received text, unchanged. */
   readonly text: () => string;
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
@@ -26,11 +26,11 @@ type Written = Omit<CollectedSpan, 'attributes'> & {
   readonly attributes: readonly { readonly key: string; readonly value: Readonly<Record<string, unknown>> }[];
 };
 
-/** An OpenTelemetry collector as far as Weir needs one: takes spans as JSON over HTTP and keeps them. */
+/** An OpenTelemetry collector with the features that Weir needs: accepts spans as JSON over HTTP and stores them. */
 export async function startCollector(): Promise<Collector> {
   const spans: CollectedSpan[] = [];
   let received = '';
-  // Longer than an exporter keeps idle connections: it must not meet the closing of one.
+  // Longer than an exporter keeps idle connections, so that it never uses one that is being closed.
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => void chunks.push(chunk));

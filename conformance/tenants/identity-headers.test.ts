@@ -48,12 +48,12 @@ describe('a gateway behind a gateway', () => {
     const other = await ask('other', 'Hello');
     const different = await ask('other', 'Something else');
     assert.deepEqual([one.status, other.status], [200, 200], `${one.text}\n${other.text}`);
-    assert.notEqual(one.json.id, other.json.id, 'the same words are two calls');
+    assert.notEqual(one.json.id, other.json.id, 'identical texts are two calls');
     assert.equal(different.status, 409, 'a key stays one request within a user');
     assert.equal((await ask('one', 'Hello')).json.id, one.json.id);
   });
 
-  test('vendors get a key made from the id of the call where their clients send one, and nobody gets that of the client', async () => {
+  test("vendors get a key that is derived from the id of the call if their clients send one, and never the client's own", async () => {
     for (const api of chatInterfaces) {
       const tag = `identity ${api.dialect}`;
       const answer = await post(`${behind.weir.gatewayUrl}${api.path(api.model)}`, api.body(api.model, 'Hello'), {

@@ -9,7 +9,7 @@ import { startSimulatedGateway, type SimulatedWeir } from '../support/start-simu
 const text = 'Read https://example.com/weir and search for more.';
 const parameters = { type: 'object', properties: {} };
 
-/** All four kinds of tools, as each interface asks for them. */
+/** All four kinds of tools, in the request of each interface. */
 const asked: Readonly<Record<string, { readonly path: string; readonly body: object; readonly alone: object }>> = {
   'generate content': {
     path: '/v1beta/models/gpt:generateContent',
@@ -45,7 +45,7 @@ const asked: Readonly<Record<string, { readonly path: string; readonly body: obj
   },
 };
 
-/** A vendor that searches and runs code and reads no pages, and a gateway without a search service. */
+/** A vendor that searches, runs code and cannot read pages, and a gateway without a search service. */
 describe('tools of which the vendor runs some', () => {
   let running: SimulatedWeir;
   before(async () => {
@@ -65,13 +65,13 @@ describe('tools of which the vendor runs some', () => {
       body: JSON.stringify(body),
     });
     assert.equal(answer.status, 200, answer.text);
-    assert.equal(answer.headers['x-gateway-warning'], undefined, 'nothing was left out');
+    assert.equal(answer.headers['x-gateway-warning'], undefined, 'nothing was omitted');
     const record = running.simulator.records().find((one) => one.tag === tag);
     return objectsOf(record?.requestBody?.['tools']).map(({ type, name }) => textOf(name) ?? textOf(type) ?? '');
   }
 
   for (const [what, { path, body, alone }] of Object.entries(asked)) {
-    test(`keep those that the vendor runs, beside functions, for a client of ${what}`, async () => {
+    test(`the vendor's tools stay with the vendor, beside functions, for a client of ${what}`, async () => {
       assert.deepEqual((await offered(path, body, `${what} beside`)).toSorted(), [
         'code_interpreter',
         'fetch_url',
@@ -79,7 +79,7 @@ describe('tools of which the vendor runs some', () => {
         'web_search',
       ]);
     });
-    test(`keep those that the vendor runs, without functions, for a client of ${what}`, async () => {
+    test(`the vendor's tools stay with the vendor, without functions, for a client of ${what}`, async () => {
       assert.deepEqual((await offered(path, alone, `${what} alone`)).toSorted(), ['code_interpreter', 'fetch_url', 'web_search']);
     });
   }
@@ -89,7 +89,7 @@ describe('tools of which the vendor runs some', () => {
     ['gpt', 'required'],
     ['claude', { type: 'any' }],
   ] as const) {
-    test(`that a search of ${model} may stand for the call of a function that generate content demands is named`, async () => {
+    test(`a warning says that a search of ${model} may replace a forced function call of generate content`, async () => {
       const ask = async (functions: object, tag: string) => {
         const contents = [{ role: 'user', parts: [{ text }] }];
         const answer = await post(
@@ -111,7 +111,7 @@ describe('tools of which the vendor runs some', () => {
     });
   }
 
-  test('a search of the vendor stays free beside functions of which some are allowed, for a client of generate content', async () => {
+  test('a search of the vendor stays optional beside a choice of functions, for a client of generate content', async () => {
     const body = {
       contents: [{ role: 'user', parts: [{ text }] }],
       tools: [{ functionDeclarations: [{ name: 'look_up' }, { name: 'look_down' }] }, { googleSearch: {} }],

@@ -16,7 +16,7 @@ const lookUp = {
 };
 
 /** A gateway without a search service, and a model whose upstream has no search either. */
-describe('a tool that nobody can run', () => {
+describe('an unavailable tool', () => {
   let running: SimulatedWeir;
   let client: OpenAI;
   before(async () => {
@@ -34,7 +34,7 @@ describe('a tool that nobody can run', () => {
   const refused = (error: unknown): boolean =>
     error instanceof OpenAI.BadRequestError && error.code === 'tool_unavailable' && /tools\.webSearch\.provider/.test(error.message);
 
-  test('is an error that says what the operator has to configure, where it is what the request is about', async () => {
+  test('it is an error that names the missing configuration if the request is about it', async () => {
     await assert.rejects(client.responses.create({ model: 'chat', input: 'Who won?', tools: [{ type: 'web_search' }] }), refused);
     await assert.rejects(
       client.responses.create({
@@ -47,18 +47,18 @@ describe('a tool that nobody can run', () => {
     );
   });
 
-  test('is left out and named, where an agent program offers it beside its own tools', async () => {
+  test('it is omitted with a warning if an agent program offers it beside its own tools', async () => {
     const body = { model: 'chat', input: 'Hi', tools: [{ type: 'web_search' as const }, lookUp] };
     const { data, response } = await client.responses.create(body, saying('Hello')).withResponse();
     assert.equal(data.output_text, 'Hello');
     assert.match(response.headers.get('x-gateway-warning') ?? '', /dropped tools\[0\]/);
   });
 
-  test('is an error all the same where the operator wants the gateway to run it', async () => {
+  test('it is always an error if the operator wants the gateway to run it', async () => {
     await assert.rejects(client.responses.create({ model: 'strictly', input: 'Hi', tools: [{ type: 'web_search' }, lookUp] }), refused);
   });
 
-  test('and one that is switched off is refused', async () => {
+  test('a disabled tool is refused', async () => {
     await assert.rejects(
       client.responses.create({ model: 'strictly', input: 'Hi', tools: [{ type: 'code_interpreter', container: { type: 'auto' } }] }),
       (error) => error instanceof OpenAI.BadRequestError && /switched off/.test(error.message),

@@ -100,7 +100,7 @@ const replies: Readonly<Record<DialectId, Wire>> = {
   },
 };
 
-/** What a client of each interface cuts out of the text, by the unit that the interface documents. */
+/** The cited text for a client of each interface, by the unit that the interface documents. */
 const citedIn: Readonly<Record<DialectId, (reply: Wire) => readonly string[]>> = {
   // The block is the span.
   'anthropic-messages': ({ content }) =>
@@ -139,13 +139,13 @@ function write(client: DialectId, reply: InferenceReply): Wire {
   return JSON.parse(JSON.stringify(codec.encodeReply(reply, writing)));
 }
 
-/** Messages has no place in a text: where the span is not a block of its own, all of the text is. */
+/** Messages has no offsets in a text: if the span is not a block of its own, the whole text is cited. */
 const isCited = (client: DialectId, span: string): boolean => span === cited || (client === 'anthropic-messages' && span.includes(cited));
 
-describe('places of citations in a text with emoji', () => {
+describe('positions of citations in a text with emoji', () => {
   for (const upstream of dialects) {
     for (const client of dialects) {
-      test(`of ${upstream.title} are the same words for a client of ${client.title}`, () => {
+      test(`citations of ${upstream.title} cover the same words for a client of ${client.title}`, () => {
         const { codec } = upstream;
         const notes = createTranslationNotes(codec.fieldNames, false);
         const reply = codec.decodeReply(replies[upstream.id], { proofOrigin: 'vendor', newId: (prefix) => `${prefix}_1`, notes });
@@ -157,7 +157,7 @@ describe('places of citations in a text with emoji', () => {
   }
 
   for (const client of dialects) {
-    test(`that the gateway found itself are whole sentences for a client of ${client.title}`, () => {
+    test(`citations of the gateway's search are whole sentences for a client of ${client.title}`, () => {
       const source = { number: 3, citation: { title: 'Weir', source: { kind: 'url', url } } } as const;
       const cite = citeSources(new Map([[3, source]]));
       const said = foldEvents([

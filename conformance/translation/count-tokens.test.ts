@@ -5,7 +5,7 @@ import { post } from '../support/http.ts';
 import { modelName, startTranslationBench, type TranslationBench } from './bench.ts';
 import { upstreamDialects } from './upstreams/upstreams.ts';
 
-/** Counters of clients, asked of upstreams that have another or none. */
+/** Token counts of clients, at upstreams that have another count or none. */
 let bench: TranslationBench;
 before(async () => {
   bench = await startTranslationBench();
@@ -14,7 +14,7 @@ after(() => bench[Symbol.asyncDispose]());
 
 const text = 'How many tokens are these words, and who counts them?';
 
-/** The two interfaces that have a counter. */
+/** The two interfaces with a token count. */
 const counters = [
   {
     title: 'Messages',
@@ -34,14 +34,14 @@ const counters = [
 
 for (const { title, own, path, body, count } of counters) {
   for (const to of upstreamDialects) {
-    test(`${title}: a count of an upstream that speaks ${to} is made by its counter where it has one, and says so`, async () => {
+    test(`${title}: tokens for an upstream of ${to} are counted by the upstream if it can, and the answer says so`, async () => {
       const model = modelName('plain', to);
       const { weir } = bench;
       const headers = { authorization: `Bearer ${weir.apiKey}`, 'anthropic-version': '2023-06-01' };
       const answer = await post(weir.gatewayUrl + path(model), body(model), headers);
       assert.equal(answer.status, 200, answer.text);
       const tokens = count(answer.json);
-      // The simulated vendors and the estimate count four characters a token.
+      // The simulated vendors and the estimate count four characters per token.
       assert.ok(Math.abs(tokens - text.length / 4) <= 8, `${tokens} tokens`);
       const expected = to === own ? undefined : to === 'openai-chat' ? 'estimate' : 'upstream';
       assert.equal(answer.headers['x-weir-token-count'], expected);

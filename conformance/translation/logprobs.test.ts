@@ -17,14 +17,14 @@ const asked = (generationConfig: JsonObject, differences: TraitDifferences = {})
 
 const lost = (field: string): string => `dropped generationConfig.${field}`;
 
-test('probabilities of tokens are asked of an upstream of chat completions', () => {
+test('log probabilities are requested from an upstream of chat completions', () => {
   assert.deepEqual(asked({ responseLogprobs: true, logprobs: 2 }), { logprobs: true, top: 2, notes: [] });
   assert.deepEqual(asked({ responseLogprobs: true }), { logprobs: true, top: undefined, notes: [] });
   const many = { logprobs: true, top: 20, notes: ['adapted generationConfig.logprobs'] };
   assert.deepEqual(asked({ responseLogprobs: true, logprobs: 21 }), many);
 });
 
-test('probabilities that the client cannot get are not asked for, and named', () => {
+test('log probabilities that the client cannot get are not requested, and named', () => {
   const both = { logprobs: undefined, top: undefined, notes: [lost('responseLogprobs'), lost('logprobs')] };
   const config = { responseLogprobs: true, logprobs: 2 };
   assert.deepEqual(asked(config, { chat: { acceptsLogprobs: false } }), both);
@@ -68,7 +68,7 @@ const reply = {
   ],
 };
 
-test('a whole reply tells how likely its tokens were, where the client asked', () => {
+test('a whole reply has the log probabilities of its tokens if the client requested them', () => {
   const decoded = decodeReply(reply, createReading());
   const [candidate] = objectsOf(encodeReply(decoded, createWriting(asking)).candidates);
   assert.deepEqual(
@@ -83,7 +83,7 @@ test('a whole reply tells how likely its tokens were, where the client asked', (
   assert.deepEqual([unasked?.logprobsResult, unasked?.avgLogprobs], [undefined, undefined]);
 });
 
-test('each chunk of a stream tells how likely its own tokens were, and the last the mean of all', () => {
+test('each chunk of a stream has the log probabilities of its own tokens, and the last the mean of all', () => {
   const chunk = (content: string, logprob: number): JsonObject => ({
     choices: [{ index: 0, delta: { content }, logprobs: { content: [entry(content, logprob)] }, finish_reason: null }],
   });
@@ -100,7 +100,7 @@ test('each chunk of a stream tells how likely its own tokens were, and the last 
   );
 });
 
-test('malformed probabilities of an upstream are left out', () => {
+test('malformed log probabilities of an upstream are omitted', () => {
   const odd = { content: [null, 5, { token: 'a' }, { token: 1, logprob: 0 }, { token: 'b', logprob: -1, top_logprobs: 'x' }] };
   const decoded = decodeReply({ choices: [{ index: 0, message: { content: 'b' }, logprobs: odd }] }, createReading());
   assert.deepEqual(decoded.logprobs, [{ token: 'b', logprob: -1, alternatives: [] }]);

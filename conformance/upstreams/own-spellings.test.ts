@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import { call, type Answer } from '../support/http.ts';
 import { startSimulatedGateway, type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 
-/** What clients of Mistral and Perplexity send, and OpenAI refuses. */
+/** Requests of Mistral's and Perplexity's clients that OpenAI refuses. */
 const spoken: Readonly<Record<string, object>> = {
   'tool calls without a type': {
     messages: [
@@ -77,14 +77,14 @@ describe('spellings of one service', () => {
 
   for (const [what, body] of Object.entries(spoken)) {
     for (const model of ['mistral', 'perplexity']) {
-      test(`${what}: reaches ${model} as its clients write it`, async () => {
+      test(`${what}: the request reaches ${model} as its clients write it`, async () => {
         const { received } = await ask(model, body);
         assert.deepEqual(JSON.parse(received), { ...body, model: 'gpt-4.1' });
       });
     }
 
     for (const model of ['strict', 'messages']) {
-      test(`${what}: is answered by a model of ${model === 'strict' ? 'OpenAI' : 'another interface'}, which gets its own spelling`, async () => {
+      test(`${what}: the request is answered by a model of ${model === 'strict' ? 'OpenAI' : 'another interface'}, which gets its own spelling`, async () => {
         const { answer, received } = await ask(model, body);
         assert.equal(answer.status, 200, answer.text);
         for (const spelling of bare) assert.doesNotMatch(received, spelling);

@@ -10,7 +10,7 @@ const canary = 'canary-5f2c';
 const upstreamTask = `up_${canary}`;
 const file = Buffer.from('\0\0\0\u0018ftypmp42 and what is said to be a video', 'latin1');
 
-/** What upstreams, and what stands before them, put into the head of every answer. */
+/** Headers that upstreams, and proxies before them, put into every answer. */
 const heads = {
   'set-cookie': `session=${canary}; Path=/`,
   server: `nginx-${canary}`,
@@ -34,7 +34,7 @@ const heads = {
   'x-weir-request-id': canary,
 };
 
-/** What Weir says by itself. The monitor, browsers and SDKs act on these; nothing else has a reason to be there. */
+/** Weir's own headers. The monitor, browsers and SDKs use these; no other header may be present. */
 const known =
   /^(?:date|connection|keep-alive|transfer-encoding|content-(?:type|length|range|disposition)|accept-ranges|cache-control|etag|vary|retry-after|allow|x-content-type-options|x-accel-buffering|x-weir-[a-z-]+|x-request-id|openai-poll-after-ms)$/;
 
@@ -65,7 +65,7 @@ function answerAs({ path }: Pick<SeenCall, 'path'>, response: ServerResponse): v
   json({ text: 'What was heard.' });
 }
 
-describe('F52, S5: what passes of an upstream’s answers', () => {
+describe('F52, S5: the parts of an upstream’s answers that pass', () => {
   let running: AudioWeir;
   const answers: { readonly what: string; readonly answer: Answer }[] = [];
   before(async () => {
@@ -100,7 +100,7 @@ describe('F52, S5: what passes of an upstream’s answers', () => {
     assert.ok(!all.includes(canary) && !all.includes(audioKey), `${what}: ${all}`);
   };
 
-  test('videos: neither the upstream’s head nor its id nor its link, on any route', async () => {
+  test('videos: neither the upstream’s headers nor its id nor its link pass, on any route', async () => {
     for (const [model, path] of [
       ['sora-2', '/videos'],
       ['own', '/video/generations'],
@@ -125,12 +125,12 @@ describe('F52, S5: what passes of an upstream’s answers', () => {
       const { status, text } = await call(`${running.weir.gatewayUrl}/v1${unknown}`, {
         headers: { authorization: `Bearer ${running.weir.apiKey}` },
       });
-      assert.equal(status, 404, `${unknown} is the upstream’s id and nobody’s here: ${text}`);
+      assert.equal(status, 404, `${unknown} is the upstream’s id and unknown here: ${text}`);
     }
     for (const one of answers) isClean(one);
   });
 
-  test('audio: neither the upstream’s head nor the credential', async () => {
+  test('audio: neither the upstream’s headers nor the credential pass', async () => {
     const from = answers.length;
     assert.equal((await ask('POST', '/audio/speech', { model: 'tts-1', input: 'Hi', voice: 'alloy' })).status, 200);
     for (const route of ['transcriptions', 'translations']) {
@@ -145,7 +145,7 @@ describe('F52, S5: what passes of an upstream’s answers', () => {
     for (const one of answers.slice(from)) isClean(one);
   });
 
-  test('refusals: the upstream’s words without the credential', async (context) => {
+  test('refusals have the upstream’s message without the credential', async (context) => {
     running.upstream.answer = (seen, response) => answerAs({ ...seen, path: '/refuse' }, response);
     const from = answers.length;
     const speech = await ask('POST', '/audio/speech', { model: 'tts-1', input: 'Hi', voice: 'alloy' });
@@ -156,7 +156,7 @@ describe('F52, S5: what passes of an upstream’s answers', () => {
     context.diagnostic(`${answers.length} answers; headers seen: ${[...names].toSorted().join(', ')}`);
   });
 
-  test('the log, however much it tells, has neither the id nor the link nor the credential', () => {
+  test('the log has neither the id nor the link nor the credential at any level', () => {
     const output = running.weir.output();
     assert.ok(output.length > 0);
     assert.ok(

@@ -8,8 +8,8 @@ import { eventually } from '../support/http.ts';
 const megabyte = 1_000_000;
 const tasks = 100;
 
-// The figures of a thousand tasks and two hundred downloads are measured by bench/media.ts.
-test('many videos at once: polled in time, downloaded together in little memory, stored and charged together, and watched to the end', async (context) => {
+// bench/media.ts measures the figures of a thousand tasks and two hundred downloads.
+test('many simultaneous videos are polled in time, downloaded together in little memory, stored and charged together, and followed to the end', async (context) => {
   await using load = await startMediaLoad();
   const [file = ''] = await load.submit(1, `done bytes=${20 * megabyte}`);
   await eventually(
@@ -31,7 +31,7 @@ test('many videos at once: polled in time, downloaded together in little memory,
   assert.ok(peakBytes - startBytes < 250 * megabyte, `${peakBytes - startBytes} bytes`);
 
   const { left, ms } = await completeTogether(load, 60_000);
-  context.diagnostic(`${tasks} done at once were stored and charged within ${Math.round(ms)} ms`);
+  context.diagnostic(`${tasks} simultaneous ends were stored and charged within ${Math.round(ms)} ms`);
   assert.equal(left, 0);
   const told = await watched.ended;
   assert.ok(told.every((names) => names.at(-1) === 'video.completed'));

@@ -8,7 +8,7 @@ import { startVideosBench, type VideosBench } from './start-videos-bench.ts';
 
 const dayMs = 86_400_000;
 
-describe('how much of its videos a key may keep, and for how long', () => {
+describe('the amount of videos that a key may store, and for how long', () => {
   let bench: VideosBench;
   let keys: readonly string[];
   before(async () => {
@@ -25,7 +25,7 @@ describe('how much of its videos a key may keep, and for how long', () => {
   const tryToMake = (key: string) =>
     bench.ask('POST', '/video/generations', { body: { model: 'vendor-imagine-video', prompt: 'one more' }, key });
 
-  test('files expire as their key says, else as configured', async () => {
+  test('files expire as their key says, otherwise as configured', async () => {
     const [week = '', , large = ''] = keys;
     const daysOf = async (key: string): Promise<number> => {
       const task = await bench.ended(await bench.make({ duration: 1 }, { key }), { key });
@@ -34,14 +34,14 @@ describe('how much of its videos a key may keep, and for how long', () => {
     assert.deepEqual(await Promise.all([daysOf(week), daysOf(large)]), [7, 30]);
   });
 
-  test('every finished video has a link that works without a key, where that is configured', async () => {
+  test('every finished video has a link that works without a key, if that is configured', async () => {
     const { metadata } = await bench.ended(await bench.make({ duration: 1 }));
     const answer = await fetch(metadata.url);
     assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, 'video/mp4']);
     await answer.arrayBuffer();
   });
 
-  test('a key or user whose place is full makes no further videos; others of the same user do', async () => {
+  test('a key or user with a full quota makes no further videos; others of the same user do', async () => {
     const [, small = '', large = ''] = keys;
     const id = await bench.make({ duration: 1 }, { key: small });
     await bench.ended(id, { key: small });
@@ -53,7 +53,7 @@ describe('how much of its videos a key may keep, and for how long', () => {
     assert.equal((await tryToMake(small)).status, 200);
   });
 
-  test('0 bytes: none are made, and nothing is asked of the upstream', async () => {
+  test('0 bytes: no video is made, and no request reaches the upstream', async () => {
     const none = keys[3] ?? '';
     const before = bench.simulator.videos().length;
     assert.equal((await tryToMake(none)).status, 403);
@@ -61,7 +61,7 @@ describe('how much of its videos a key may keep, and for how long', () => {
   });
 });
 
-test('a video whose upstream tells no length is charged by that of its file', async () => {
+test('a video whose upstream reports no duration is charged by that of its file', async () => {
   const file = { bytes: Buffer.alloc(0) };
   let asked = 0;
   const server = createServer((request, response) => {

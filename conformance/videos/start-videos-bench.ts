@@ -5,9 +5,9 @@ import { type SimulatedProgram, type SimulatedWeir, type StartSimulatedWeirOptio
 /** A running Weir whose video models go to the three simulated interfaces. */
 export type VideosBench<Simulated extends SimulatedWeir = SimulatedWeir> = ConversationsBench<Simulated> & {
   readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Answer>;
-  /** Has a video made and resolves with its id. */
+  /** Orders a video and resolves with its id. */
   readonly make: (body: object, options?: AskOptions) => Promise<string>;
-  /** The task object once it is over. */
+  /** The task object once it has ended. */
   readonly ended: (id: string, options?: AskOptions) => Promise<Answer['json']>;
 };
 
@@ -21,7 +21,7 @@ const video = (upstream: string, model: string) => ({ targets: [{ upstream, mode
 
 type Config = Readonly<Record<string, unknown>>;
 
-/** Further upstreams and models of weir.yaml, and whether the monitor is asked too. */
+/** Further upstreams and models of weir.yaml, and whether the monitor is needed. */
 type More = {
   readonly upstreams?: Readonly<Record<string, object>>;
   readonly models?: Readonly<Record<string, object>>;

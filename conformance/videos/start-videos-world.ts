@@ -10,10 +10,10 @@ import { type RunningWeir, startWeir, type StartWeirOptions } from '../support/s
 
 type AskOptions = { readonly body?: unknown; readonly key?: string; readonly headers?: Readonly<Record<string, string>> };
 
-/** A gateway of the world, and how it is asked. */
+/** A gateway of the world, and its client. */
 export type WorldGateway = RunningWeir & {
   readonly ask: (method: string, path: string, options?: AskOptions) => Promise<Answer>;
-  /** Has a video made and resolves with its id. It takes 300 ms, unless `script` says otherwise. */
+  /** Orders a video and resolves with its id. It takes 300 ms, unless `script` differs. */
   readonly make: (body?: object, script?: string) => Promise<string>;
   readonly ended: (id: string, limitMs?: number) => Promise<Answer['json']>;
 };
@@ -28,7 +28,7 @@ export type VideosWorld = {
   readonly [Symbol.asyncDispose]: () => Promise<void>;
 };
 
-/** @param config what else weir.yaml says */
+/** @param config further content of weir.yaml */
 export async function startVideosWorld(config: Readonly<Record<string, unknown>> = {}): Promise<VideosWorld> {
   const simulator = await startSimulator();
   const dataDirectory = mkdtempSync(join(tmpdir(), 'weir-videos-'));

@@ -4,13 +4,13 @@ import { WebSocket } from 'ws';
 
 export type SocketEvent = { readonly type: string; readonly [member: string]: any };
 
-/** A client of the WebSocket form of Responses, as plain as can be. */
+/** A minimal client of the WebSocket form of Responses. */
 export type TestSocket = {
   readonly webSocket: WebSocket;
   readonly create: (body: object) => void;
-  /** The next event. Fails when none comes in time. */
+  /** The next event. Fails if none arrives in time. */
   readonly next: () => Promise<SocketEvent>;
-  /** The events up to and with the next that ends a response or is an error. */
+  /** The events up to and including the next that ends a response or is an error. */
   readonly rest: () => Promise<readonly SocketEvent[]>;
   /** The code of its close. */
   readonly closed: Promise<number>;
@@ -39,7 +39,7 @@ export async function openSocket(gatewayUrl: string, apiKey: string, headers: Re
       if (event !== undefined) return event;
       await new Promise<void>((resolve, reject) => {
         onEvent = resolve;
-        deadline.onabort = () => reject(new Error('no event came in time'));
+        deadline.onabort = () => reject(new Error('no event arrived in time'));
       });
     }
   };

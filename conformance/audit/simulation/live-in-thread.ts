@@ -4,7 +4,7 @@ import { simulateWorlds } from '../../../src/billing/testing/simulation/simulate
 import { StoreBooks } from './store-books.ts';
 import { VideoTrade } from './video-trade.ts';
 
-/** A world whose processes share the product's own store and also make videos. Resolves with what happened in it. */
+/** A world whose processes share the real store and also make videos. Resolves with its events. */
 async function live(seed: number, calls: number): Promise<Readonly<Record<string, number>>> {
   const books: StoreBooks = new StoreBooks(() => world.clock);
   const world: SimulatedWorld = new SimulatedWorld(seed, books);

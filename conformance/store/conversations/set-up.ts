@@ -5,11 +5,11 @@ import type { ConversationStore } from '../../../src/conversations/conversation-
 import { createConversations } from '../../../src/conversations/create-conversations.ts';
 import type { Conversations, StoredResponse } from '../../../src/conversations/response-store.ts';
 
-/** When the clock of a set-up begins. */
+/** The start of a set-up's clock. */
 export const startMs = 1_800_000_000_000;
 export const hour = 3_600_000;
 
-/** A response that says its id, in texts that hold what encodings and databases stumble over. */
+/** A response whose texts contain its id, with characters that are difficult for encodings and databases. */
 export function createResponse(id: string, changes: Partial<StoredResponse> = {}): StoredResponse {
   return {
     id,
@@ -32,7 +32,7 @@ export function createResponse(id: string, changes: Partial<StoredResponse> = {}
 
 export const idsOf = (items: readonly JsonObject[] | undefined): readonly unknown[] | undefined => items?.map((item) => item['id']);
 
-/** The domain on a store, with a clock that is moved by hand. */
+/** The domain on a store, with a clock that the test advances. */
 export function setUpConversations(store: ConversationStore, key: Uint8Array = randomBytes(32)) {
   let nowMs = startMs;
   const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Bytes that tell where they stand: a range of them that is a byte off is another. */
+/** Bytes that depend on their position: a range that is off by a byte differs. */
 export function bytesAt(start: number, length: number, seed = 0): Buffer {
   const bytes = Buffer.alloc(length);
   for (let index = 0; index < length; index += 1) {
@@ -23,7 +23,7 @@ export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** All that an iteration gives; undefined for undefined. */
+/** All values of an iteration; undefined for undefined. */
 export async function collect(content: AsyncIterable<Uint8Array> | undefined): Promise<Buffer | undefined> {
   if (content === undefined) return undefined;
   const pieces: Uint8Array[] = [];

@@ -7,7 +7,7 @@ import { pollSuite } from './poll-suite.ts';
 import { submissionSuite } from './submission-suite.ts';
 import { taskQuerySuite } from './task-query-suite.ts';
 
-// Tests of what uses a store run on the one in memory: it has to keep to the contract, too.
+// Tests of the store's users run on the one in memory, so it must fulfil the contract, too.
 describe('tasks and callbacks in memory', () => {
   for (const suite of [submissionSuite, pollSuite, endSuite, taskQuerySuite, callbackSuite]) {
     suite(async () => {

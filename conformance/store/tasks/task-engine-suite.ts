@@ -17,12 +17,12 @@ import {
   second,
 } from './task-fixtures.ts';
 
-/** What databases do with tasks: the books beside them, what is left after a restart, and values that do not fit. */
+/** The behaviour of databases for tasks: the books beside them, the state after a restart, and values out of range. */
 export function taskEngineSuite(open: () => Promise<StoreUnderTest>): void {
   const day = { startSeconds, endSeconds: startSeconds + 86_400 };
   const query = { ...day, buckets: [day], userName: 'ann', rowsMax: 10 };
 
-  test('an end adds to the statistics what its row adds, once, as if it had been appended', async (context) => {
+  test('an end adds its row to the statistics once, as if it had been appended', async (context) => {
     const engine = await open();
     context.after(engine.close);
     const store = engine.store();
@@ -41,7 +41,7 @@ export function taskEngineSuite(open: () => Promise<StoreUnderTest>): void {
     await store.insertTask(refused, { owner: 'me', untilMs: startMs });
     const entry = entryOf(refused, { end: 'failed', charge: { amountNanoUsd: 0n, lines: [] } });
     assert.equal(await store.refuseTask({ id: 'c', owner: 'me', entry }), true);
-    assert.deepEqual(await store.queryStatistics({ ...query, userName: 'cid' }), [], 'what failed counts nowhere');
+    assert.deepEqual(await store.queryStatistics({ ...query, userName: 'cid' }), [], 'a failed task is not counted');
   });
 
   test('an end whose row cannot be booked changes nothing, and the task can still end', async (context) => {
@@ -68,12 +68,12 @@ export function taskEngineSuite(open: () => Promise<StoreUnderTest>): void {
       assert.equal(await store.findEntry(task.callId), undefined);
     }
     await assert.rejects(store.endTask(endOf(task, { endedAtMs: Number.NaN, deliveries })), { kind: 'constraint' });
-    assert.equal(await store.findEntry(task.callId), undefined, 'the row that was booked before it failed is gone with it');
+    assert.equal(await store.findEntry(task.callId), undefined, 'a row that was booked before the failure is removed with it');
     assert.equal((await store.queryStatistics(query)).length, 1);
     assert.equal(await store.endTask(endOf(task, { deliveries })), true);
   });
 
-  test('everything is there after the database was closed and opened again', async (context) => {
+  test('everything exists after the database was closed and opened again', async (context) => {
     const engine = await open();
     context.after(engine.close);
     const open1 = await addOpenTask(engine.store(), 'open');
@@ -90,7 +90,7 @@ export function taskEngineSuite(open: () => Promise<StoreUnderTest>): void {
     await engine.reopen();
     const store = engine.store();
     assert.deepEqual(await list(), before);
-    assert.deepEqual(await store.findEntry(ended.callId), entryOf(ended), 'pricing parameters included');
+    assert.deepEqual(await store.findEntry(ended.callId), entryOf(ended), 'with its pricing parameters');
     assert.deepEqual(await store.findCallbackSecrets('ann'), secrets);
     assert.equal((await store.claimDeliveries({ owner: 'me', nowMs: startMs, leaseUntilMs: startMs + 1, limit: 9 })).length, 1);
     assert.deepEqual(await store.insertTask(createTask('b'), { owner: 'me', untilMs: startMs }, idempotency), {
@@ -100,7 +100,7 @@ export function taskEngineSuite(open: () => Promise<StoreUnderTest>): void {
     assert.equal(await store.recordProgress(progressOf(open1, 'me', { phase: 'in_progress' })), true, 'leases, too');
   });
 
-  test('numbers that no row can hold are refused when they come, hold up nobody, and a fraction of a millisecond is none of them', async (context) => {
+  test('numbers that no row can store are refused at once and delay no other; a fraction of a millisecond is accepted', async (context) => {
     const engine = await open();
     context.after(engine.close);
     const store = engine.store();
@@ -121,12 +121,12 @@ export function taskEngineSuite(open: () => Promise<StoreUnderTest>): void {
     assert.deepEqual(
       [first?.status, next],
       ['rejected', { status: 'fulfilled', value: true }],
-      'those that share a transaction with it are kept',
+      'other writes of the same transaction are stored',
     );
     assert.equal((await store.findTask({ userName: 'ann', id: 'b' }))?.progress, 12);
   });
 
-  test('nothing of a request is left in the tables once its task was deleted, swept or refused', async (context) => {
+  test('no part of a request remains in the tables after its task was deleted, swept or refused', async (context) => {
     const engine = await open();
     context.after(engine.close);
     const store = engine.store();

@@ -9,13 +9,13 @@ import type { StoredMedia, VideoTask } from '../../../src/tasks/video-task.ts';
 import { createEntry } from '../call-entries.ts';
 import { startMs } from '../suite-start.ts';
 
-/** What the suites of tasks look at: the tasks, their callbacks and their ledger rows. */
+/** The objects of the task suites: the tasks, their callbacks and their ledger rows. */
 export type TaskStores = TaskStore & CallbackStore & Pick<LedgerStore, 'appendEntries' | 'findEntry'>;
 
-/** A store without tasks for each test, because a claim takes whatever is due. */
+/** A store without tasks for each test, because a claim takes every due task. */
 export type OpenTasks = (context: TestContext) => Promise<{
   readonly store: TaskStores;
-  /** The same store as another process has it. */
+  /** The same store as another process opens it. */
   readonly another: () => Promise<TaskStores>;
 }>;
 
@@ -24,7 +24,7 @@ export const second = 1000;
 /** Ledger rows outlive the tests that made them. */
 let calls = 0;
 
-/** A text to video task that is just being submitted; tests change what they are about. */
+/** A text-to-video task that is being submitted; tests change the members that they are about. */
 export function createTask(id: string, changes: Partial<VideoTask> = {}): VideoTask {
   return {
     id,
@@ -97,14 +97,14 @@ export function createDelivery(id: string, changes: Partial<NewDelivery> = {}): 
   };
 }
 
-/** Puts a task in that the upstream has taken and that nobody works on. */
+/** Inserts a task that the upstream has accepted and that has no owner. */
 export async function addOpenTask(store: TaskStores, id: string, changes: Partial<VideoTask> = {}): Promise<VideoTask> {
   const task = createTask(id, { phase: 'queued', upstreamTaskId: `up-${id}`, ...changes });
   assert.deepEqual(await store.insertTask(task, { owner: 'submitter', untilMs: startMs }), { type: 'inserted' });
   return task;
 }
 
-/** Puts a task in that is over. */
+/** Inserts an ended task. */
 export async function addEndedTask(
   store: TaskStores,
   id: string,

@@ -13,7 +13,7 @@ import { createVideoTaskOperations } from '../../../src/store/operations/video-t
 import { startMs } from '../suite-start.ts';
 import { createDelivery, createTask, endOf, entryOf, mediaOf, progressOf } from './task-fixtures.ts';
 
-/** A database that keeps the statements that were run on it, and what they were run with. */
+/** A database that records its statements and their parameters. */
 function watchStatements(database: Database) {
   const statements = new Map<string, readonly SqlParameter[]>();
   const note =
@@ -32,7 +32,7 @@ function watchStatements(database: Database) {
   return { statements, database: watch(database) };
 }
 
-/** Does all that can be done with tasks and callbacks. */
+/** Runs every operation on tasks and callbacks. */
 async function useEverything(database: Database): Promise<void> {
   const tasks = createVideoTaskOperations(database);
   const callbacks = createCallbackOperations(database);
@@ -75,7 +75,7 @@ async function useEverything(database: Database): Promise<void> {
   await callbacks.findCallbackSecrets('ann');
 }
 
-test('every statement finds its rows by an index, and none sorts what it has found', async (context) => {
+test('every statement finds its rows by an index, and none sorts its result', async (context) => {
   const directory = mkdtempSync(join(tmpdir(), 'weir-plans-'));
   const database = openStoreDatabase({ path: join(directory, 'weir.sqlite'), readOnly: false, busyTimeoutMs: 1000 });
   context.after(() => {

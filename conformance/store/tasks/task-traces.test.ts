@@ -9,12 +9,12 @@ import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { startMs } from '../suite-start.ts';
 import { addEndedTask, createTask, entryOf } from './task-fixtures.ts';
 
-test('no file of the database keeps the sealed bytes of what was deleted, forgotten, refused or replaced, once it was swept', async (context) => {
+test('no file of the database keeps sealed bytes of deleted, forgotten, refused or replaced data after a sweep', async (context) => {
   const directory = await mkdtemp(join(tmpdir(), 'weir-traces-'));
   context.after(() => rm(directory, { recursive: true, force: true }));
   const store = await openSqliteStore({ path: join(directory, 'weir.sqlite') });
   context.after(() => store.close());
-  /** Large enough for pages of its own, which is where traces are left. */
+  /** Large enough for pages of its own, which is where traces remain. */
   const sealed = (): Uint8Array<ArrayBuffer> => Uint8Array.from(randomBytes(40_000));
   const [deleted, forgotten, refused, replaced, kept] = [sealed(), sealed(), sealed(), sealed(), sealed()];
   const findInFiles = async (bytes: Uint8Array): Promise<readonly string[]> => {

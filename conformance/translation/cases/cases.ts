@@ -12,7 +12,7 @@ import { toolResultCases } from './tool-results.ts';
 import { toolCases } from './tools.ts';
 import { vendorCases } from './vendor-things.ts';
 
-/** Everything that is tried between every two dialects; the rows of docs/reference/translation.md in their order. */
+/** All cases for each pair of dialects; the rows of docs/reference/translation.md in their order. */
 export const translationCases: readonly TranslationCase[] = [
   ...conversationCases,
   ...oddTurnCases,

@@ -4,7 +4,7 @@ import type { TranslationCase } from '../translation-case.ts';
 const section = 'Where settings meet';
 const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
 const asked = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] }], tools: [samples.weatherTool] } as const;
-/** Dialects whose requests and replies have a place for how likely tokens were, and are translated into each other. */
+/** Dialects with a field for log probabilities in requests and replies, which are translated into each other. */
 const tellLikelihoods: ReadonlySet<string> = new Set(['openai-chat', 'openai-responses', 'gemini-generate-content']);
 const openSchema = {
   type: 'object',
@@ -12,10 +12,10 @@ const openSchema = {
   required: ['city'],
 };
 
-/** Settings that one vendor takes together and another does not, and those that mean nothing without others. */
+/** Settings that one vendor accepts together and another does not, and those that have no meaning without others. */
 export const edgeCases: readonly TranslationCase[] = [
   {
-    name: 'thinking where a call is forced',
+    name: 'thinking with a forced call',
     section,
     model: 'thinker',
     skipsPassthrough: true,
@@ -26,7 +26,7 @@ export const edgeCases: readonly TranslationCase[] = [
         : { received: { choice: 'required' } },
   },
   {
-    name: 'thinking within a tool loop that began without',
+    name: 'thinking within a tool loop that began without it',
     section,
     model: 'thinker',
     skipsPassthrough: true,
@@ -42,7 +42,7 @@ export const edgeCases: readonly TranslationCase[] = [
     expect: ({ to }) => {
       if (to === 'anthropic-messages') return { notes: ['dropped thinking'] };
       const received = { thinking: 'effort medium' };
-      // This vendor has a word for calls that it did not make.
+      // This vendor has a marker for calls that it did not make.
       return to === 'gemini-generate-content' ? { received, notes: ['adapted *'] } : { received };
     },
   },
@@ -93,7 +93,7 @@ export const edgeCases: readonly TranslationCase[] = [
     expect: ({ to }) => (to === 'anthropic-messages' ? { notes: ['adapted format'] } : { received: { format: openSchema } }),
   },
   {
-    name: 'an answer by a JSON Schema beside functions, of a model that has none',
+    name: 'an answer by a JSON Schema beside functions, from a model without schemas',
     section,
     model: 'limited',
     skipsPassthrough: true,
@@ -118,7 +118,7 @@ export const edgeCases: readonly TranslationCase[] = [
     expect: () => ({ received: { tools: [], choice: '' } }),
   },
   {
-    name: 'how to call tools, without tools',
+    name: 'a tool choice without tools',
     section,
     skipsPassthrough: true,
     conversation: {
@@ -132,7 +132,7 @@ export const edgeCases: readonly TranslationCase[] = [
     },
   },
   {
-    name: 'nothing but system text',
+    name: 'only system text',
     section,
     skipsPassthrough: true,
     conversation: {
@@ -185,7 +185,7 @@ export const edgeCases: readonly TranslationCase[] = [
     expect: () => ({ refused: '*' }),
   },
   {
-    name: 'a thread that the vendor keeps',
+    name: 'a thread that the vendor stores',
     section,
     skipsPassthrough: true,
     conversation: { ...hello, wire: { 'anthropic-messages': { thread: { type: 'create' } } } },

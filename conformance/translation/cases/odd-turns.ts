@@ -4,7 +4,7 @@ const section = 'Odd conversations';
 const hello = { role: 'user', parts: ['Hello'] } as const;
 const wantsUserFirst: readonly string[] = ['anthropic-messages', 'gemini-generate-content'];
 
-/** Conversations that vendors refuse of each other's clients. */
+/** Conversations that vendors refuse from each other's clients. */
 export const oddTurnCases: readonly TranslationCase[] = [
   {
     name: 'the assistant speaks first',

@@ -4,7 +4,7 @@ const section = 'Replies';
 const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
 const long = { turns: [{ role: 'user', parts: ['The river is long. '.repeat(300)] }] } as const;
 
-/** Ways in which replies end, and what else they may bring. */
+/** Ways in which replies end, and their additional content. */
 export const replyCases: readonly TranslationCase[] = [
   { name: 'a refusal', section, conversation: hello, steering: { stop: 'refusal' } },
   { name: 'a filter that stops the reply', section, conversation: hello, steering: { stop: 'content-filter' }, unchecked: ['text'] },
@@ -13,22 +13,22 @@ export const replyCases: readonly TranslationCase[] = [
   { name: 'a pause of the vendor', section, conversation: hello, steering: { stop: 'pause' }, unchecked: ['stop'] },
   { name: 'a long reply', section, conversation: hello, steering: { 'output-tokens': '3000', pace: 'tokensPerFrame=7' } },
   { name: 'a prompt that is cached', section, conversation: { ...long, system: ['Seen before.'] } },
-  { name: 'a prompt that comes from the cache', section, conversation: { ...long, system: ['Seen before.'] } },
+  { name: 'a prompt that is read from the cache', section, conversation: { ...long, system: ['Seen before.'] } },
   {
-    name: 'an upstream that tells no usage',
+    name: 'an upstream without usage',
     section,
     conversation: hello,
     steering: { usage: 'absent' },
     isEstimated: true,
     unchecked: ['usage'],
   },
-  { name: 'events that nobody knows', section, skipsPassthrough: true, conversation: hello, steering: { fault: 'unknown-event' } },
-  { name: 'content that nobody knows', section, skipsPassthrough: true, conversation: hello, steering: { fault: 'unknown-block' } },
-  { name: 'characters cut by the network', section, conversation: hello, steering: { fault: 'split-utf8' } },
+  { name: 'unknown events', section, skipsPassthrough: true, conversation: hello, steering: { fault: 'unknown-event' } },
+  { name: 'unknown content', section, skipsPassthrough: true, conversation: hello, steering: { fault: 'unknown-block' } },
+  { name: 'characters split by the network', section, conversation: hello, steering: { fault: 'split-utf8' } },
   { name: 'line ends of all kinds', section, conversation: hello, steering: { fault: 'line-ends;kind=mixed' } },
   { name: 'comments and heartbeats', section, conversation: hello, steering: { fault: 'line-ends;kind=comments' } },
   {
-    name: 'a stream whose end mark comes twice',
+    name: 'a stream with a repeated end mark',
     section,
     skipsPassthrough: true,
     isStreamed: true,

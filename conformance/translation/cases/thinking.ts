@@ -7,7 +7,7 @@ const asked = { turns: [{ role: 'user', parts: ['What is the weather in Oslo?'] 
 const looped = { ...asked, tools: [samples.weatherTool], thinking: { effort: 'medium' } } as const;
 const thoughts = { reasoning: encodeURIComponent('First 世界, then 😀.') };
 
-/** What the vendor made of its thoughts comes back to it byte for byte. */
+/** The vendor's own thoughts are sent back to it byte for byte. */
 function proven({ to }: Pair, first: PlannedReply): Expectation {
   const { text = '', signature = '' } = first.reasoning ?? {};
   const proofs: Readonly<Record<Pair['to'], readonly string[]>> = {
@@ -19,16 +19,17 @@ function proven({ to }: Pair, first: PlannedReply): Expectation {
   return { received: { proofs: proofs[to] } };
 }
 
-/** Thoughts, how much of them, and their way back to the vendor that had them. */
+/** Thoughts, their amount, and their way back to their vendor. */
 export const thinkingCases: readonly TranslationCase[] = [
   {
-    name: 'thinking of an effort',
+    name: 'thinking with an effort',
     section,
     model: 'thinker',
     conversation: { ...asked, thinking: { effort: 'high' } },
     steering: thoughts,
     expect: ({ from, to }) => {
-      // Chat completions have no field that asks to see thoughts: what the vendor shows by itself is shown.
+      // Chat completions have no field that requests visible thoughts: thoughts are shown if the vendor shows them by
+      // default.
       const isShown = from !== 'openai-chat' || to === 'anthropic-messages' || to === 'openai-chat';
       return {
         received: to === 'anthropic-messages' ? { thinking: 'budget 16384' } : { thinking: 'effort high' },
@@ -37,7 +38,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     },
   },
   {
-    name: 'thinking of an effort that the model does not know',
+    name: 'thinking with an effort that the model does not support',
     section,
     model: 'thinker',
     only: ['openai-responses', 'openai-chat'],
@@ -46,7 +47,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     expect: ({ to }) => (to === 'anthropic-messages' ? {} : { received: { thinking: 'effort high' }, notes: ['adapted thinking'] }),
   },
   {
-    name: 'thinking of a budget',
+    name: 'thinking with a budget',
     section,
     model: 'thinker',
     only: ['anthropic-messages', 'gemini-generate-content'],
@@ -68,7 +69,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     },
   },
   {
-    name: 'thinking, of a model that does not think',
+    name: 'thinking, of a model without thinking',
     section,
     skipsPassthrough: true,
     only: ['openai-responses', 'openai-chat'],
@@ -93,7 +94,7 @@ export const thinkingCases: readonly TranslationCase[] = [
     continued: proven,
   },
   {
-    name: 'thinking with a call, which a forgetful client answers',
+    name: 'thinking with a call, which a client without memory answers',
     section,
     model: 'thinker',
     only: ['anthropic-messages', 'openai-responses', 'openai-chat'],

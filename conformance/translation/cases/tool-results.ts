@@ -16,7 +16,7 @@ function answered(...parts: readonly SpokenPart[]): TranslationCase['conversatio
 const result = { result: 'call_1', name: 'get_weather', content: 'Sunny.' } as const;
 const isWithoutMark: readonly string[] = ['openai-responses', 'openai-chat'];
 
-/** Results in the history, whole and broken. */
+/** Results in the history, complete and broken. */
 export const toolResultCases: readonly TranslationCase[] = [
   {
     name: 'a result of text',
@@ -43,7 +43,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     expect: () => ({ received: { turns: ['user: What is the weather?', firstCall, 'user: result 1 '] } }),
   },
   {
-    name: 'a result that says that the tool failed',
+    name: 'a result with an error of the tool',
     section,
     conversation: answered({ ...result, content: 'no such city', isError: true }),
     expect: ({ to }) => ({
@@ -70,7 +70,7 @@ export const toolResultCases: readonly TranslationCase[] = [
           },
   },
   {
-    name: 'a result and more of the user',
+    name: 'a result followed by text of the user',
     section,
     conversation: answered(result, 'And tomorrow?'),
     expect: () => ({ received: { turns: ['user: What is the weather?', firstCall, 'user: result 1 Sunny.', 'user: And tomorrow?'] } }),
@@ -184,11 +184,11 @@ export const toolResultCases: readonly TranslationCase[] = [
       ],
       tools,
     },
-    // Where both formats have text, it is the upstream's to judge.
+    // If both formats have text, the upstream validates it.
     expect: ({ to }) => (to === 'openai-responses' ? {} : { refused: '*' }),
   },
   {
-    name: 'arguments of blank text',
+    name: 'arguments that are blank text',
     section,
     skipsPassthrough: true,
     conversation: {
@@ -201,7 +201,7 @@ export const toolResultCases: readonly TranslationCase[] = [
     },
   },
   {
-    name: 'an id of odd characters',
+    name: 'an id with unusual characters',
     section,
     skipsPassthrough: true,
     only: ['openai-responses', 'openai-chat'],

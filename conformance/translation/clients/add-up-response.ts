@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import type { Wire } from '../wire.ts';
 
-/** Items of a response while its events come. */
+/** Items of a response while its events arrive. */
 type Building = { readonly items: Wire[]; open: number | undefined };
 
 const isLast = /^response\.(?:completed|incomplete)$/;
@@ -29,7 +29,7 @@ function endItem(building: Building, event: Wire): void {
   const item = building.items[event.output_index];
   assert.equal(building.open, event.output_index, 'the item that ends is open');
   assert.equal(event.item.id, item.id, 'an item keeps its id');
-  if (item.type === 'message') assert.deepEqual(event.item.content, item.content, 'the item is what its events said');
+  if (item.type === 'message') assert.deepEqual(event.item.content, item.content, 'the item matches its events');
   if (item.type === 'function_call') assert.equal(event.item.arguments, item.arguments);
   if (item.type === 'reasoning') assert.deepEqual(event.item.summary, item.summary);
   building.items[event.output_index] = event.item;
@@ -105,7 +105,7 @@ function applyEvent(building: Building, event: Wire): void {
   }
 }
 
-/** Adds a stream up to the response that it says, and fails where the official accumulators would. */
+/** Assembles a stream into its response, and fails where the official accumulators would. */
 export function addUpResponse(events: readonly Wire[]): Wire {
   for (const [index, event] of events.entries()) assert.equal(event.sequence_number, index, 'events are numbered from 0');
   const [created, progress, ...rest] = events;
@@ -120,6 +120,6 @@ export function addUpResponse(events: readonly Wire[]): Wire {
   assert.equal(building.open, undefined, 'every item has ended');
   assert.equal(last.response.id, created.response.id, 'a response keeps its id');
   assert.equal(last.type, `response.${last.response.status}`);
-  assert.deepEqual(last.response.output, building.items, 'the response is what its events said');
+  assert.deepEqual(last.response.output, building.items, 'the response matches its events');
   return last.response;
 }

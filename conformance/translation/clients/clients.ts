@@ -4,5 +4,5 @@ import { generateClient } from './generate-client.ts';
 import { messagesClient } from './messages-client.ts';
 import { responsesClient } from './responses-client.ts';
 
-/** A client of each dialect, none of which shares a line with the gateway's own codecs. */
+/** A client of each dialect, none of which shares code with the gateway's own codecs. */
 export const translationClients: readonly TranslationClient[] = [messagesClient, responsesClient, chatClient, generateClient];

@@ -8,7 +8,7 @@ const stops: Readonly<Record<string, Stop>> = { stop: 'end', tool_calls: 'calls'
 
 function readUsage(usage: Wire): Said['usage'] {
   if (typeof usage?.prompt_tokens !== 'number' || typeof usage.completion_tokens !== 'number') return undefined;
-  // xAI counts reasoning beside the completion, and passthrough leaves its counts as they are.
+  // xAI counts reasoning beside the completion, and passthrough does not change its counts.
   assert.ok(usage.total_tokens >= usage.prompt_tokens + usage.completion_tokens, 'total_tokens is the sum');
   return {
     input: usage.prompt_tokens,
@@ -25,14 +25,14 @@ function readCall(call: Wire): Said['calls'][number] {
   return { id: call.id, name: call.function.name, arguments: JSON.parse(call.function.arguments) };
 }
 
-/** Text offsets count characters, which the vendor takes for code points. */
+/** Text offsets count characters, which for the vendor are code points. */
 function readCitation(annotation: Wire, text: string): Said['citations'][number] {
   assert.equal(annotation.type, 'url_citation');
   const { start_index: start, end_index: end, url } = annotation.url_citation;
   return { url, cited: Array.from(text).slice(start, end).join('') };
 }
 
-/** Reads a completion, whole or added up from a stream. */
+/** Reads a completion, whole or assembled from a stream. */
 export function readCompletion(completion: Wire): Said {
   assert.equal(completion.object, 'chat.completion');
   assert.ok(typeof completion.id === 'string' && completion.id !== '');
@@ -47,7 +47,7 @@ export function readCompletion(completion: Wire): Said {
   assert.ok(reason, `finish_reason ${choice.finish_reason}`);
   const refusal = message.refusal ?? '';
   const calls = (message.tool_calls ?? []).map(readCall);
-  assert.equal(reason === 'calls', calls.length > 0 && reason !== 'length', 'finish_reason tells of calls');
+  assert.equal(reason === 'calls', calls.length > 0 && reason !== 'length', 'finish_reason matches the calls');
   return {
     model: completion.model,
     text: message.content ?? '',
@@ -103,7 +103,7 @@ function mergeDelta(message: Wire, delta: Wire): void {
   }
 }
 
-/** Reads a streamed completion whose usage was asked for. */
+/** Reads a streamed completion with requested usage. */
 export function readCompletionStream(text: string): Said {
   const events = readEvents(text).map(({ data }) => data);
   assert.equal(events.at(-1), '[DONE]', 'the stream ends with [DONE]');
@@ -121,7 +121,7 @@ export function readCompletionStream(text: string): Said {
       usage = chunk.usage;
       continue;
     }
-    assert.equal(finishReason, undefined, 'nothing is said after finish_reason');
+    assert.equal(finishReason, undefined, 'nothing follows finish_reason');
     const [choice] = chunk.choices;
     if (index === 0) assert.equal(choice.delta.role, 'assistant');
     mergeDelta(message, choice.delta);

@@ -8,7 +8,7 @@ const refused = /^(?:SAFETY|PROHIBITED_CONTENT|BLOCKLIST|SPII|RECITATION|IMAGE_S
 
 function readStop(reply: Wire, candidate: Wire, hasCalls: boolean): Stop {
   if (candidate === undefined) {
-    assert.match(reply.promptFeedback?.blockReason, /^[A-Z_]+$/, 'a reply without candidates says why');
+    assert.match(reply.promptFeedback?.blockReason, /^[A-Z_]+$/, 'a reply without candidates has a reason');
     return 'refusal';
   }
   const reason: string = candidate.finishReason;
@@ -22,7 +22,7 @@ function readUsage(usage: Wire): Said['usage'] {
   if (typeof usage?.promptTokenCount !== 'number') return undefined;
   const { promptTokenCount: prompt, candidatesTokenCount: candidates = 0, thoughtsTokenCount: reasoning = 0 } = usage;
   const input = prompt + (usage.toolUsePromptTokenCount ?? 0);
-  // Where a count is unknown, so is the sum.
+  // If a count is unknown, so is the sum.
   if (usage.totalTokenCount !== undefined)
     assert.equal(usage.totalTokenCount, input + candidates + reasoning, 'totalTokenCount is the sum');
   return { input, cached: usage.cachedContentTokenCount ?? 0, output: candidates + reasoning, reasoning };
@@ -33,14 +33,14 @@ function readCitations(grounding: Wire, parts: readonly Wire[]): Said['citations
   return (grounding?.groundingSupports ?? []).flatMap(({ segment, groundingChunkIndices }: Wire) => {
     const bytes = Buffer.from(parts[segment.partIndex ?? 0]?.text ?? '');
     const cited = bytes.subarray(segment.startIndex ?? 0, segment.endIndex).toString();
-    if (segment.text !== undefined) assert.equal(segment.text, cited, 'the segment is what its offsets say');
+    if (segment.text !== undefined) assert.equal(segment.text, cited, 'the segment matches its offsets');
     return groundingChunkIndices.map((index: number) => ({ url: grounding.groundingChunks[index].web.uri, cited }));
   });
 }
 
 function checkPart(part: Wire): void {
   const known = ['text', 'functionCall', 'inlineData', 'executableCode', 'codeExecutionResult'].filter((name) => part[name] !== undefined);
-  assert.equal(known.length, 1, `a part holds one thing: ${JSON.stringify(part)}`);
+  assert.equal(known.length, 1, `a part has one content: ${JSON.stringify(part)}`);
   if (part.functionCall !== undefined) {
     const { name, args } = part.functionCall;
     assert.equal(typeof name, 'string');
@@ -51,7 +51,7 @@ function checkPart(part: Wire): void {
 
 const joinTexts = (parts: readonly Wire[]): string => parts.map(({ text }) => text).join('');
 
-/** Reads a reply, whole or added up from a stream. */
+/** Reads a reply, whole or assembled from a stream. */
 export function readGeneration(reply: Wire): Said {
   const [candidate, ...others] = reply.candidates ?? [];
   assert.equal(others.length, 0, 'one candidate');
@@ -74,7 +74,7 @@ export function readGeneration(reply: Wire): Said {
   };
 }
 
-/** Texts of one kind that follow each other are pieces of one part; a signature closes it. */
+/** Consecutive texts of one kind are pieces of one part; a signature closes it. */
 function addPart(parts: Wire[], part: Wire): void {
   const last = parts.at(-1);
   const continues =
@@ -101,7 +101,7 @@ function addUpChunks(said: readonly Wire[]): Said {
   let candidate: Wire;
   for (const chunk of chunks) {
     assert.equal(chunk.responseId, chunks[0].responseId, 'one id');
-    assert.equal(candidate?.finishReason, undefined, 'nothing comes after finishReason');
+    assert.equal(candidate?.finishReason, undefined, 'nothing follows finishReason');
     const { candidates, ...members } = chunk;
     reply = { ...reply, ...members };
     const [one] = candidates ?? [];

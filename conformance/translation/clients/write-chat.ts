@@ -11,7 +11,7 @@ function writeContentPart(part: SpokenPart): Wire {
   }
   if ('document' in part) {
     if (part.document === 'file') return { type: 'file', file: { file_id: samples.vendorFile } };
-    if (part.document !== 'pdf') throw new Unsayable('documents that are no PDF');
+    if (part.document !== 'pdf') throw new Unsayable('documents other than PDF');
     return { type: 'file', file: { filename: samples.pdfName, file_data: `data:application/pdf;base64,${samples.pdfData}` } };
   }
   if ('audio' in part) return { type: 'input_audio', input_audio: { data: samples.wavData, format: 'wav' } };

@@ -34,7 +34,7 @@ function writeResponse(content: ResultContent, isError: boolean): Wire {
   throw new Unsayable('images in results');
 }
 
-/** Clients of this interface know no ids; they tell calls apart by name and order. */
+/** Clients of this interface do not use ids; they identify calls by name and order. */
 function writePart(part: SpokenPart): Wire {
   if (typeof part === 'string') return { text: part };
   if ('call' in part) {
@@ -76,7 +76,7 @@ function writeChoice({ choice, parallel }: Conversation): Wire {
   const config = (): Wire => {
     if (typeof choice === 'string') return { mode: modes[choice] };
     if ('name' in choice) return { mode: 'ANY', allowedFunctionNames: [choice.name] };
-    if (!choice.required) throw new Unsayable('a choice among some tools that is free');
+    if (!choice.required) throw new Unsayable('an optional choice among some tools');
     return { mode: 'ANY', allowedFunctionNames: choice.allowed };
   };
   return { toolConfig: { functionCallingConfig: config() } };

@@ -44,7 +44,7 @@ function writeItem(part: Extract<SpokenPart, { call: string } | { result: string
   return { type: 'function_call_output', call_id: part.result, output: writeOutput(part.content) };
 }
 
-/** Parts that stand together are one message; calls and results are items of their own. */
+/** Consecutive parts are one message; calls and results are items of their own. */
 function writeTurn({ role, parts, verbatim }: SpokenTurn): readonly Wire[] {
   if (verbatim !== undefined) return verbatim;
   const items: Wire[] = [];
@@ -121,7 +121,7 @@ function writeSettings(conversation: Conversation): Wire {
   };
 }
 
-/** Writes a call of the Responses interface. Nothing is stored, as agents ask for it. */
+/** Writes a call of the Responses interface. Nothing is stored, like requests of agents. */
 export function writeResponsesCall(conversation: Conversation, model: string, stream: boolean): ClientCall {
   const { system = [], turns, wire } = conversation;
   if (wire !== undefined && wire['openai-responses'] === undefined) throw new Unsayable('another dialect');

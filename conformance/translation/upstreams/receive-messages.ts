@@ -43,7 +43,7 @@ function readThinking({ thinking, output_config: config }: Wire): string {
   return thinking.type === 'enabled' ? `budget ${thinking.budget_tokens}` : effort || 'adaptive';
 }
 
-/** Reads what a Messages upstream got. */
+/** Reads the request of a Messages upstream. */
 export function receiveMessages(body: Wire): Received {
   const calls = numberCalls();
   const tools: readonly Wire[] = body.tools ?? [];

@@ -50,7 +50,7 @@ function leadingSystem(items: readonly Wire[]): readonly Wire[] {
   return first === -1 ? items : items.slice(0, first);
 }
 
-/** Reads what a Responses upstream got. */
+/** Reads the request of a Responses upstream. */
 export function receiveResponses(body: Wire): Received {
   const calls = numberCalls();
   const items: readonly Wire[] = typeof body.input === 'string' ? [{ role: 'user', content: body.input }] : body.input;

@@ -6,7 +6,7 @@ import { receiveGenerate } from './receive-generate.ts';
 import { receiveMessages } from './receive-messages.ts';
 import { receiveResponses } from './receive-responses.ts';
 
-/** How the suite reads what an upstream of a dialect got. */
+/** The suite's parsers for the requests of upstreams, by dialect. */
 export const receiveAs: Readonly<Record<DialectId, (body: Wire) => Received>> = {
   'anthropic-messages': receiveMessages,
   'openai-responses': receiveResponses,
