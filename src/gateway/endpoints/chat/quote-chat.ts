@@ -15,7 +15,7 @@ import { mayCall } from '../../admission/authenticate.ts';
 import { alwaysHealthy } from '../../attempts/health/health.ts';
 import { rankTargets, unknownModel } from '../../attempts/routing/rank-targets.ts';
 import type { Target } from '../../attempts/routing/target.ts';
-import { boundToolCalls } from './tool-loop/bound-tools.ts';
+import { boundToolCalls } from './tool-loop/loop-limits.ts';
 import { needsToolLoop } from './tool-loop/run-tool-loop.ts';
 import { type QuoteTarget, type QuotedCall, type QuotedTarget, fitTargets } from '../shared/quoted-call.ts';
 import type { ChatServices } from './chat-services.ts';

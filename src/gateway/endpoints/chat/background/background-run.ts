@@ -208,7 +208,7 @@ export class BackgroundRun {
           await new Promise((resolve) => setTimeout(resolve, retryMs));
           continue;
         }
-        logger.error({ userName, responseId: id, err: error }, 'storing the end of a background response failed');
+        logger.error({ user: userName, responseId: id, err: error }, 'storing the end of a background response failed');
         this.#isLost = true;
         return this.#stop();
       }

@@ -83,14 +83,10 @@ export function createRecorder(
     await conversations.appendItems(userName, conversationId, [...input, ...items]);
   };
 
-  const logged = (step: Promise<void>, message: string): Promise<void> =>
-    step.catch((error: unknown) => {
-      // The client gets its reply, because it is paid for. Only the operator learns that it cannot be continued.
-      logger.error({ callId: call.callId, err: error }, message);
-    });
-
   const conclude = async (response: JsonObject): Promise<void> => {
-    await logged(append(response), 'adding a response to its conversation failed');
+    await append(response).catch((error: unknown) => {
+      logger.error({ callId: call.callId, err: error }, 'adding a response to its conversation failed');
+    });
     release();
   };
 
@@ -98,7 +94,10 @@ export function createRecorder(
     // A failed response adds nothing to the conversation, so the next response need not wait for it.
     if (response.status === 'failed') release();
     else isStoring = true;
-    await logged(save(response, target, isNative), 'storing a response failed');
+    await save(response, target, isNative).catch((error: unknown) => {
+      // The client gets its reply, because it is paid for. Only the operator learns that it cannot be continued.
+      logger.error({ callId: call.callId, err: error }, 'storing a response failed');
+    });
     await conclude(response);
   };
 

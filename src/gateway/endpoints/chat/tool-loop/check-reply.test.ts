@@ -21,16 +21,16 @@ const target = (vendor: string, dialects: readonly string[], structuredOutput: b
 const repairing = { schema, repairs: true, field: 'text.format', checker: checkInProcess, tenant: 'ann' };
 
 const choices: readonly (readonly [string, ReplyCheck, Target, string | undefined])[] = [
-  ['it is translated', 'auto', target('openai', ['openai-chat'], true), 'auto'],
-  ['it passes through', 'auto', target('openai-compatible', ['openai-responses'], true), undefined],
-  ['it is asked for', 'report', target('openai', ['openai-responses'], true), 'report'],
-  ['it is switched off', 'off', target('openai-compatible', ['openai-chat'], false), undefined],
+  ['translated', 'auto', target('openai', ['openai-chat'], true), 'auto'],
+  ['passed through', 'auto', target('openai-compatible', ['openai-responses'], true), undefined],
+  ['requested by the operator', 'report', target('openai', ['openai-responses'], true), 'report'],
+  ['switched off', 'off', target('openai-compatible', ['openai-chat'], false), undefined],
 ];
-for (const [title, wanted, chosen, expected] of choices) {
-  test(`a strict schema, ${wanted}, ${title}: ${expected ?? 'no check'}`, () => {
-    assert.equal(chooseReplyCheck(facts, 'openai-responses', [chosen], wanted), expected);
+for (const [title, mode, chosen, expected] of choices) {
+  test(`a strict schema with mode ${mode}, ${title}, has the check ${expected ?? 'none'}`, () => {
+    assert.equal(chooseReplyCheck(facts, 'openai-responses', [chosen], mode), expected);
     const { strictSchema: _strict, ...loose } = facts;
-    assert.equal(chooseReplyCheck(loose, 'openai-responses', [chosen], wanted), undefined);
+    assert.equal(chooseReplyCheck(loose, 'openai-responses', [chosen], mode), undefined);
   });
 }
 
@@ -44,24 +44,24 @@ const fromGemini = { dialect: 'gemini-generate-content' };
 const able = { structuredOutput: true, jsonSchemaTools: true, mixesTools: true };
 
 const cases: readonly Case[] = [
-  ['a forced tool stands in', 'anthropic-messages', { structuredOutput: false }, format({}), true],
+  ['a forced tool replaces the format', 'anthropic-messages', { structuredOutput: false }, format({}), true],
   ['the vendor compiles every rule', 'anthropic-messages', able, format({}), false],
-  ['a bound is only said in words', 'anthropic-messages', able, format({ minimum: 0 }), true],
-  ['a pattern is only said in words', 'anthropic-messages', able, format({ type: 'string', pattern: '^a' }), true],
-  ['JSON is only asked for', 'anthropic-messages', able, { outputFormat: { kind: 'json', isObject: true } }, true],
-  ['the client had it strict', 'openai-responses', able, { ...format({ minimum: 0 }, true), dialect: 'openai-chat' }, false],
+  ['a bound is only described to the model', 'anthropic-messages', able, format({ minimum: 0 }), true],
+  ['a pattern is only described to the model', 'anthropic-messages', able, format({ type: 'string', pattern: '^a' }), true],
+  ['JSON is only described to the model', 'anthropic-messages', able, { outputFormat: { kind: 'json', isObject: true } }, true],
+  ['the client sent it as strict', 'openai-responses', able, { ...format({ minimum: 0 }, true), dialect: 'openai-chat' }, false],
   ['it can be sent as strict', 'openai-chat', able, { ...format({ minimum: 0 }), ...fromGemini }, false],
-  ['the vendor is not strict with it', 'openai-responses', able, { ...format({ type: 'string', minLength: 2 }), ...fromGemini }, true],
-  ['JSON mode is the vendor’s own', 'openai-responses', able, { outputFormat: { kind: 'json', isObject: true } }, false],
-  ['a server may not know JSON mode', 'openai-chat', { structuredOutput: false }, { outputFormat: { kind: 'json' } }, true],
-  ['the vendor holds bounds', 'gemini-generate-content', able, format({ minimum: 0, maximum: 9 }), false],
-  ['the vendor passes over a pattern', 'gemini-generate-content', able, format({ type: 'string', pattern: '^a' }), true],
-  ['a model knows a subset of schemas', 'gemini-generate-content', { ...able, jsonSchemaTools: false }, format({ not: {} }), true],
-  ['JSON may be no object', 'gemini-generate-content', able, { outputFormat: { kind: 'json', isObject: true } }, true],
+  ['the vendor does not enforce it', 'openai-responses', able, { ...format({ type: 'string', minLength: 2 }), ...fromGemini }, true],
+  ['the vendor has a JSON mode', 'openai-responses', able, { outputFormat: { kind: 'json', isObject: true } }, false],
+  ['a server may not have a JSON mode', 'openai-chat', { structuredOutput: false }, { outputFormat: { kind: 'json' } }, true],
+  ['the vendor enforces bounds', 'gemini-generate-content', able, format({ minimum: 0, maximum: 9 }), false],
+  ['the vendor ignores a pattern', 'gemini-generate-content', able, format({ type: 'string', pattern: '^a' }), true],
+  ['a model supports a subset of schemas', 'gemini-generate-content', { ...able, jsonSchemaTools: false }, format({ not: {} }), true],
+  ['JSON may be another value than an object', 'gemini-generate-content', able, { outputFormat: { kind: 'json', isObject: true } }, true],
 ];
 for (const [title, dialect, traits, request, isChecked] of cases) {
-  test(`a translated reply from ${dialect} is ${isChecked ? 'checked' : 'not checked'} by default where ${title}`, () => {
-    const asked: InferenceRequest = {
+  test(`a translated reply from ${dialect} is ${isChecked ? 'checked' : 'not checked'} by default if ${title}`, () => {
+    const decoded: InferenceRequest = {
       model: 'm',
       stream: false,
       instructions: [],
@@ -72,20 +72,20 @@ for (const [title, dialect, traits, request, isChecked] of cases) {
       ...request,
     };
     const targets = [{ upstream: { dialects: [dialect], traitsOf: () => traits }, upstreamModel: 'm' } as unknown as Target];
-    const check = createSchemaCheck(asked, 'auto', { ...repairing, targets });
+    const check = createSchemaCheck(decoded, 'auto', { ...repairing, targets });
     assert.deepEqual([check !== undefined, check?.repairs ?? true], [isChecked, true]);
   });
 }
 
 describe('a reply that is checked', () => {
-  test('that fits is shown when it is whole', async () => {
+  test('a checked reply that fits is shown when it is complete', async () => {
     const call = await startLoop({ tools: [], check: repairing, dialect: 'openai-responses' });
     await call.say('{"age":36}');
     assert.match(call.response.text(), /response\.completed/);
     assert.equal(call.sent.length, 1);
   });
 
-  test('that does not fit is asked for once more, and the client sees only the one that does', async () => {
+  test('a reply that does not fit is requested once more, and the client sees only the one that fits', async () => {
     const call = await startLoop({ tools: [], check: repairing, dialect: 'openai-responses' });
     await call.say('{"age":"old"}');
     assert.doesNotMatch(call.response.text(), /old/);
@@ -96,7 +96,7 @@ describe('a reply that is checked', () => {
     assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.2 finished']);
   });
 
-  test('that does not fit a second time is an error with a status', async () => {
+  test('a reply that does not fit a second time is an error with a status', async () => {
     const call = await startLoop({ tools: [], check: repairing, dialect: 'openai-responses' });
     await call.say('I am 36.');
     await call.say('I said that I am 36.');
@@ -106,14 +106,14 @@ describe('a reply that is checked', () => {
     assert.equal(call.sent.length, 2);
   });
 
-  test('is an error at once where that is wanted', async () => {
+  test('a reply that does not fit is an error at once if repairs are off', async () => {
     const call = await startLoop({ tools: [], check: { ...repairing, repairs: false }, stream: false });
     await call.say('I am 36.');
     assert.equal(call.response.status, 502);
     assert.equal(call.sent.length, 1);
   });
 
-  test('is checked after its tools have run', async () => {
+  test('a reply is checked after its tools have run', async () => {
     const call = await startLoop({ check: repairing, dialect: 'openai-responses' });
     await call.call(['web_search', { query: 'age' }, 'c1']);
     await call.say('{"age":"old"}');
@@ -122,7 +122,7 @@ describe('a reply that is checked', () => {
     assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 finished', 'req_1.3 finished']);
   });
 
-  test('that cannot be checked stands, and the client and the log are told', async () => {
+  test('a reply that cannot be checked is delivered, and the client and the log are notified', async () => {
     const checker = {
       ...checkInProcess,
       check: () => Promise.resolve({ kind: 'unchecked', reason: 'checking the reply takes too long' } as const),
@@ -139,7 +139,7 @@ describe('a reply that is checked', () => {
     }
   });
 
-  test('whose schema cannot be compiled is known before thoughts are shown', async () => {
+  test('a schema that cannot be compiled is reported before reasoning is shown', async () => {
     const unable = { kind: 'unchecked', reason: 'the schema is too large' } as const;
     const checker = { check: () => Promise.resolve(unable), prepare: () => Promise.resolve(unable) };
     const call = await startLoop({ tools: [], check: { ...repairing, checker }, dialect: 'anthropic-messages' });
@@ -147,7 +147,7 @@ describe('a reply that is checked', () => {
     assert.match(String(call.response.headers['x-gateway-warning']), /^unchecked text\.format \([^,]*too large\)$/, 'once');
   });
 
-  test('is given up with its call, and never taken for one that fits', async () => {
+  test('a check that ends with its call never counts as passed', async () => {
     const checker = {
       ...checkInProcess,
       check: (_text: string, _schema: JsonObject, { signal }: { readonly signal: AbortSignal }) =>
@@ -162,7 +162,7 @@ describe('a reply that is checked', () => {
   });
 });
 
-test('how likely tokens were is held with the text that they are of', () => {
+test('log probabilities of tokens are held together with their text', () => {
   const text: readonly InferenceEvent[] = [
     { type: 'logprobs', tokens: [{ token: '{}', logprob: -1, alternatives: [] }] },
     { type: 'block-started', index: 0, block: { kind: 'text' } },

@@ -11,7 +11,7 @@ const sources = new Map<number, Source>(
   [1, 2, 3].map((number) => [number, { number, citation: { source: { kind: 'url', url: `https://example.org/${number}` } } }]),
 );
 
-/** What the pieces of one text come out as. */
+/** The text and the citations that the pieces of one text result in. */
 function cite(pieces: readonly string[]): {
   readonly text: string;
   readonly citations: readonly Citation[];
@@ -42,7 +42,7 @@ const cases: readonly (readonly [written: string, text: string, cited: readonly 
 ];
 
 for (const [written, text, cited] of cases) {
-  test(`sources in ${JSON.stringify(written)}, in one piece and letter by letter`, () => {
+  test(`${JSON.stringify(written)} has the same citations in one piece and letter by letter`, () => {
     for (const pieces of [[written], written.split('')]) {
       const read = cite(pieces);
       assert.equal(read.text, text);
@@ -76,7 +76,7 @@ function cut(whole: string, at: readonly number[]): string[] {
   return [0, ...places].map((from, index) => whole.slice(from, places[index] ?? whole.length));
 }
 
-test('however a text is cut, the same comes out, and every citation lies inside it', () => {
+test('a text that is cut anywhere has the same result, and every citation lies inside it', () => {
   fc.assert(
     fc.property(text, fc.array(fc.nat(), { maxLength: 8 }), (whole, at) => {
       const one = cite([whole]);
@@ -89,7 +89,7 @@ test('however a text is cut, the same comes out, and every citation lies inside 
   );
 });
 
-test('a text without numbers of sources is unchanged', () => {
+test('a text without numbers of sources does not change', () => {
   const plain = fc
     .array(fc.constantFrom('a', ' ', '【', '】', '【9】', '[1]', '😀', '†', '\n'), { maxLength: 60 })
     .map((parts) => parts.join(''));
@@ -100,7 +100,7 @@ test('a text without numbers of sources is unchanged', () => {
   );
 });
 
-test('nothing is held back that cannot become a number', () => {
+test('text that cannot become a number is not held', () => {
   const step = citeSources(sources);
   step({ type: 'block-started', index: 0, block: { kind: 'text' } });
   assert.deepEqual(step({ type: 'delta', index: 0, text: 'Cats purr' }), [{ type: 'delta', index: 0, text: 'Cats purr' }]);

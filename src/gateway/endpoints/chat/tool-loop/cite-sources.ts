@@ -2,39 +2,39 @@ import type { Source } from '../../../../tools/gateway-tool.ts';
 import { countCodePoints } from '../../../../inference/count-code-points.ts';
 import type { EventStep, InferenceEvent } from '../../../../inference/inference-event.ts';
 
-/** A source's number as `formatSourceNumber` writes it, and with what models of one vendor add behind it. */
+/** The number of a source as `formatSourceNumber` writes it, with the suffix that models of one vendor add. */
 const mark = /【(\d{1,6})(?:[†:][^【】\n]{0,60})?】/g;
-/** What may still become a mark at the end of a text. */
-const begunMark = /【(?:\d{0,6}|\d{1,6}[†:][^【】\n]{0,60})$/;
-/** Where a sentence ended and another begins. Scripts without spaces end theirs without one. */
+/** A part at the end of a text that may still become a mark. */
+const partialMark = /【(?:\d{0,6}|\d{1,6}[†:][^【】\n]{0,60})$/;
+/** The boundary between two sentences. Scripts without spaces need no space there. */
 const sentenceEnd = /[.!?…]["'”’)\]]*\s+|[。！？]["'”’」』)]*\s*|\n+/gu;
-/** White space before a mark: whether it goes with the mark is known when the mark has come. */
+/** White space before a mark. It is removed with the mark, if a mark follows. */
 const trailingSpace = /[ \t]+$/;
 
-/** One text whose marks are taken out. */
+/** One text from which the marks are removed. */
 class CitedText {
   readonly #sources: ReadonlyMap<number, Source>;
-  /** What has not been passed on: the beginning of a mark, or white space before one. */
+  /** Text that has not been passed on: the beginning of a mark, or white space before one. */
   #held = '';
   /** Code points that were passed on. */
   #length = 0;
-  /** The text since the last mark's end, as it was passed on: as much of it as the next citation may be of. */
+  /** The text since the last mark that was passed on, up to the length that the next citation can have. */
   #open = '';
-  /** Where the last cited span lies, and whether nothing has come since: marks in a row are of the same span. */
+  /** The last cited span if no text came since: marks in a row share the span. */
   #last: { readonly start: number; readonly end: number } | undefined;
 
   constructor(sources: ReadonlyMap<number, Source>) {
     this.#sources = sources;
   }
 
-  /** Reads a piece; `isLast` when no more follows. */
+  /** Reads a piece; `isLast` if no more follows. */
   read(index: number, piece: string, isLast: boolean): InferenceEvent[] {
     const all = this.#held + piece;
     const events: InferenceEvent[] = [];
     let at = 0;
     for (const found of all.matchAll(mark)) {
       const source = this.#sources.get(Number(found[1]));
-      // A number that no source has is the model's own text.
+      // A number without a source is the model's own text.
       if (source === undefined) continue;
       this.#pass(index, all.slice(at, found.index).replace(trailingSpace, ''), events);
       const span = this.#citedSpan();
@@ -42,9 +42,9 @@ class CitedText {
       at = found.index + found[0].length;
     }
     const rest = all.slice(at);
-    const kept = isLast ? rest.length : passableLength(rest);
-    this.#held = rest.slice(kept);
-    this.#pass(index, rest.slice(0, kept), events);
+    const passable = isLast ? rest.length : passableLength(rest);
+    this.#held = rest.slice(passable);
+    this.#pass(index, rest.slice(0, passable), events);
     return events;
   }
 
@@ -57,7 +57,7 @@ class CitedText {
     if (this.#open.length > openCharactersMax) this.#open = this.#open.slice(-openCharactersMax).replace(/^[\uDC00-\uDFFF]/, '');
   }
 
-  /** From the end of the sentence before, or of the last mark, to here. */
+  /** The span from the end of the sentence before, or of the last mark, to here. */
   #citedSpan(): { readonly start: number; readonly end: number } {
     if (this.#last !== undefined) return this.#last;
     const text = this.#open.trimEnd();
@@ -72,21 +72,21 @@ class CitedText {
   }
 }
 
-/** A sentence is seldom longer. */
+/** Sentences are seldom longer. */
 const openCharactersMax = 4000;
 
-/** How much of a text's end can be passed on. */
+/** The length of a text without the end that must be held. */
 function passableLength(text: string): number {
-  const begun = begunMark.exec(text);
-  const end = begun === null ? text.length : begun.index;
+  const partial = partialMark.exec(text);
+  const end = partial === null ? text.length : partial.index;
   const passable = trailingSpace.exec(text.slice(0, end))?.index ?? end;
-  // Half a character would be counted as one.
+  // Half a surrogate pair would be counted as a character.
   return /[\uD800-\uDBFF]$/.test(text.slice(0, passable)) ? passable - 1 : passable;
 }
 
 /**
- * Takes the numbers of sources out of the text and makes citations of them: each is of the sentence before it. Text without such numbers passes
- * unchanged, and is held back only where it may still become one.
+ * Removes the numbers of sources from the text and turns them into citations of the sentence before. Other text passes
+ * unchanged, and is held only while it may still become a number.
  * @param sources grows while tools run
  */
 export function citeSources(sources: ReadonlyMap<number, Source>): EventStep {

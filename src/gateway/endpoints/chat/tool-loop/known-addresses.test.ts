@@ -7,7 +7,7 @@ import { gatherAddresses } from './gather-addresses.ts';
 
 const text = (words: string) => ({ kind: 'text', text: words }) as const;
 
-test('addresses of a conversation are those that its client brought, or that a search found', () => {
+test('the known addresses of a conversation are those that its client sent or a search found', () => {
   const knows = gatherAddresses({
     instructions: [text('Our site is https://ours.test/home.')],
     turns: [
@@ -33,19 +33,19 @@ test('addresses of a conversation are those that its client brought, or that a s
       { role: 'user', parts: [{ kind: 'tool-result', callId: 'c', content: [text('see https://result.test/x')], isError: false }] },
     ],
   });
-  for (const known of [
+  for (const address of [
     'https://ours.test/home',
     'https://asked.test/a',
     'https://file.test/f',
     'https://found.test/',
     'https://result.test/x',
   ])
-    assert.ok(knows(known), known);
+    assert.ok(knows(address), address);
   for (const foreign of ['https://invented.test/?secret=1', 'https://argument.test/', 'https://query.test/', 'https://linked.test/'])
     assert.ok(!knows(foreign), foreign);
 });
 
-test('what a search of the same reply found may be read, what the model made up may not', async () => {
+test('an address that a search of the same reply found may be read, and an invented one may not', async () => {
   const verdicts: boolean[] = [];
   const reader: GatewayTool = createFakeTool({
     kind: 'url-context',

@@ -5,10 +5,10 @@ import { meterNames } from '../../../../inference/meters.ts';
 import { sumUsage } from './loop-books.ts';
 
 for (const meter of meterNames)
-  test(`what rounds used of ${meter} is not forgotten in their sum`, () => {
+  test(`the sum of rounds includes ${meter}`, () => {
     assert.deepEqual(sumUsage([{ [meter]: 2 }, {}, { [meter]: 3 }]), { [meter]: 5 });
   });
 
-test('a count that no round reported stays unknown, and a reported zero is one', () => {
+test('a count that no round reported stays unknown, and a reported zero stays zero', () => {
   assert.deepEqual(sumUsage([{ outputTokens: 0 }, {}]), { outputTokens: 0 });
 });

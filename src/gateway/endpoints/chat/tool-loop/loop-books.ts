@@ -3,11 +3,12 @@ import type { CallEntry, CallOpening } from '../../../../billing/ledger/call-ent
 import { JournalUnavailableError } from '../../../../billing/journal/journal.ts';
 import { settleTools } from '../../../../billing/metering/settle-tools.ts';
 import { meterNames } from '../../../../inference/meters.ts';
-import type { ToolUsage, Usage } from '../../../../inference/usage.ts';
+import type { ToolUsage, Usage, UsageReport } from '../../../../inference/usage.ts';
 import type { ChatServices } from '../chat-services.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
+import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 
-/** What several rounds used together. A count that none reported stays unknown. */
+/** The usage of several rounds together. A count that none of them reported stays unknown. */
 export function sumUsage(usages: readonly Usage[]): Usage {
   const sum: { -readonly [Name in keyof Usage]: Usage[Name] } = {};
   for (const name of meterNames) {
@@ -19,15 +20,15 @@ export function sumUsage(usages: readonly Usage[]): Usage {
   return sum;
 }
 
-/** What is to be booked of the tools that ran after one round. */
+/** The tool uses after one round, for the books. */
 export type ToolWork = { readonly rowId: string; readonly usage: ToolUsage; readonly durationMs: number };
 
 /**
- * Books what tools did as soon as they have done it, in a row of its own: it is exact whatever becomes of the next
- * round, and a process that dies after it has charged it.
+ * Books the uses of tools as soon as they are done, in a row of their own. The row is exact however the next round
+ * ends, and is charged even if the process dies.
  */
-export function bookTools({ journal, logger }: ChatServices, known: PreparedCall, { rowId, usage, durationMs }: ToolWork): CallEntry {
-  const { call, caller, facts, settings, acceptedAtMs } = known;
+export function bookTools({ journal, logger }: ChatServices, prepared: PreparedCall, { rowId, usage, durationMs }: ToolWork): CallEntry {
+  const { call, caller, facts, settings, acceptedAtMs } = prepared;
   const opening: CallOpening = {
     callId: rowId,
     parentCallId: call.callId,
@@ -44,23 +45,23 @@ export function bookTools({ journal, logger }: ChatServices, known: PreparedCall
     stream: facts.stream,
     inputCharacters: 0,
     priceVersion: settings.routing.priceBook.version,
-    ...known.credit?.describe(),
+    ...prepared.credit?.describe(),
   };
   const entry = settleTools(opening, usage, settings.routing.priceBook, durationMs);
   try {
     journal.open(opening);
   } catch (error) {
     if (!(error instanceof JournalUnavailableError)) throw error;
-    // The work is done: its entry is kept in memory until the disk takes it, as those of calls are.
-    logger.warn({ callId: call.callId, err: error }, 'what tools did could not be written down before its entry');
+    // The work is done, so its entry stays in memory until the disk accepts it, like those of calls.
+    logger.warn({ callId: call.callId, err: error }, 'opening the journal record of tool uses failed');
   }
-  known.credit?.charge(entry);
+  prepared.credit?.charge(entry);
   journal.done(entry);
   return entry;
 }
 
-/** The rows of one call as the one entry that is told of it. Undefined where there is none. */
-export function mergeEntries(entries: readonly CallEntry[], told: Pick<CallEntry, 'callId' | 'end' | 'durationMs'>): CallEntry | undefined {
+/** Merges the rows of one call into the entry for its report. Undefined if there is none. */
+export function mergeEntries(entries: readonly CallEntry[], call: Pick<CallEntry, 'callId' | 'end' | 'durationMs'>): CallEntry | undefined {
   const models = entries.filter(({ toolUsage }) => toolUsage === undefined);
   const last = models.at(-1);
   if (last === undefined) return undefined;
@@ -70,7 +71,7 @@ export function mergeEntries(entries: readonly CallEntry[], told: Pick<CallEntry
   const disputed = models.find((entry) => entry.disputed !== undefined)?.disputed;
   return {
     ...base,
-    ...told,
+    ...call,
     usage: sumUsage(models.map(({ usage }) => usage)),
     estimated: models.some(({ estimated }) => estimated),
     charge: {
@@ -84,8 +85,54 @@ export function mergeEntries(entries: readonly CallEntry[], told: Pick<CallEntry
   };
 }
 
-/** The targets with the one first that made an entry: what it keeps in its cache is cheaper there. */
+/** Moves the target of an entry to the front, because its cache makes the next round cheaper there. */
 export function answererFirst(targets: readonly Target[], { upstream, upstreamModel }: CallEntry): readonly Target[] {
   const answered = targets.find((target) => target.upstream.id === upstream && target.upstreamModel === upstreamModel);
   return answered === undefined ? targets : [answered, ...targets.filter((target) => target !== answered)];
+}
+
+type UsageEvent = Extract<InferenceEvent, { type: 'usage' }>;
+
+/** The usage of the rounds so far, for the client. The books are separate and decide the charge. */
+export class LoopUsage {
+  readonly #rounds: UsageReport[] = [];
+  #current: UsageReport | undefined;
+
+  /** Begins a round. The usage of the one before is final. */
+  beginRound(): void {
+    if (this.#current !== undefined) this.#rounds.push(this.#current);
+    this.#current = undefined;
+  }
+
+  /** Reads the report of a round, and returns the usage of all rounds together. */
+  read(report: UsageReport): UsageEvent {
+    this.#current = report;
+    return this.#eventOf(sumUsage(this.#reports().map(({ usage }) => usage)));
+  }
+
+  /** The usage at the end of the call. @param usage the charged usage */
+  end(usage: Usage, serviceTier: string | undefined): UsageEvent {
+    return this.#eventOf(usage, serviceTier);
+  }
+
+  #reports(): readonly UsageReport[] {
+    return this.#current === undefined ? this.#rounds : [...this.#rounds, this.#current];
+  }
+
+  #eventOf(usage: Usage, serviceTier?: string): UsageEvent {
+    const reports = this.#reports();
+    const toolPromptTokens = reports.reduce((sum, report) => sum + (report.toolPromptTokens ?? 0), 0);
+    const isSplit = reports.length > 0 && reports.every(({ splitsInput }) => splitsInput === true);
+    return {
+      type: 'usage',
+      usageReport: {
+        usage,
+        raw: undefined,
+        trustworthy: true,
+        ...(toolPromptTokens === 0 ? {} : { toolPromptTokens }),
+        ...(isSplit ? { splitsInput: true } : {}),
+        ...(serviceTier === undefined ? {} : { serviceTier }),
+      },
+    };
+  }
 }

@@ -7,24 +7,24 @@ import type { AnyLoopReply } from './loop-reply.ts';
 import type { OfferedTools } from './offer-tools.ts';
 import type { ToolSettings } from '../../../settings/call-settings.ts';
 
-/** What a loop works with. */
+/** The parts of a call that a loop needs. */
 export type LoopCall = {
-  readonly known: PreparedCall;
-  /** The conversation, with what the model is told of its tools. */
+  readonly prepared: PreparedCall;
+  /** The conversation, with the instructions about tools. */
   readonly request: InferenceRequest;
   readonly offered: OfferedTools;
   readonly settings: ToolSettings;
-  /** Runs of tools that client and operator allow for the whole reply. */
+  /** The runs of tools that client and operator allow for the whole reply. */
   readonly runsMax: number;
   readonly reply: AnyLoopReply;
-  /** Where the reply goes. */
+  /** Receives the reply. */
   readonly sink: Pick<
     ReplySink<never>,
     'hasBegun' | 'isGone' | 'isDelivered' | 'setHeader' | 'destroy' | 'onRoom' | 'onClose' | 'limitReader'
   >;
-  /** Absent: the answer is taken as it is. */
+  /** Absent: the reply is not checked. */
   readonly check?: SchemaCheck | undefined;
-  /** Whether an address stands in the conversation. */
+  /** Whether the conversation contains an address. */
   readonly knowsAddress: (address: string) => boolean;
   /** The images of the conversation, for tools that make others from them. */
   readonly images?: readonly ImageInput[];

@@ -5,7 +5,7 @@ import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { createFakeTool, settle, startLoop } from './testing/fake-loop.ts';
 
-test('a client that leaves while the model speaks stops it and is charged for what came', async () => {
+test('a client that disconnects during output stops the model and is charged for the output so far', async () => {
   const call = await startLoop();
   await call.call(['web_search', { query: 'cats' }, 'c1']);
   call.begin();
@@ -17,7 +17,7 @@ test('a client that leaves while the model speaks stops it and is charged for wh
   assert.equal(call.gateway.deadlines.size(), 0);
 });
 
-test('a client that leaves while tools run aborts them; the model is not asked again', async () => {
+test('a client that disconnects while tools run aborts them, and no further round starts', async () => {
   let signal: AbortSignal | undefined;
   const run = (one: { readonly signal: AbortSignal }): Promise<never> => {
     ({ signal } = one);
@@ -33,7 +33,7 @@ test('a client that leaves while tools run aborts them; the model is not asked a
   assert.equal(call.gateway.deadlines.size(), 0);
 });
 
-test('a client that leaves before the model answers costs nothing', async () => {
+test('a client that disconnects before the model answers is charged nothing', async () => {
   const call = await startLoop();
   call.response.close();
   await settle();
@@ -43,7 +43,7 @@ test('a client that leaves before the model answers costs nothing', async () => 
 
 type StartedLoop = Awaited<ReturnType<typeof startLoop>>;
 
-/** What the row of the last round says of its client's leaving. */
+/** The facts about the disconnect in the row of the last round. */
 const evidence = ({ entries }: StartedLoop) => {
   const last = entries.at(-1);
   const { policy, deliveredCharacters, usageReported } = last?.disconnect ?? {};
@@ -51,7 +51,7 @@ const evidence = ({ entries }: StartedLoop) => {
 };
 
 for (const stream of [true, false])
-  test(`drain, ${stream ? 'a stream' : 'a whole reply'}: the round under way is read to its end, and neither a tool runs nor a further round follows`, async () => {
+  test(`drain, ${stream ? 'a stream' : 'a whole reply'}: the current round is read to its end, and no tool and no further round starts`, async () => {
     let runs = 0;
     const run = (): Promise<never> => {
       runs += 1;
@@ -64,7 +64,7 @@ for (const stream of [true, false])
     await settle();
     assert.equal(call.sent.at(-1)?.aborted, false);
     assert.deepEqual(call.rows(), []);
-    // Its receipt is in the making as long as the round is read on.
+    // The receipt is not complete while the round is still read.
     assert.equal(call.gateway.deadlines.size(), 1);
     call.data(call.delta({ tool_calls: [{ index: 0, id: 'c1', type: 'function', function: { name: 'web_search', arguments: '{}' } }] }));
     await call.end('tool_calls', { prompt_tokens: 10, completion_tokens: 33 });
@@ -74,7 +74,7 @@ for (const stream of [true, false])
     assert.deepEqual([runs, call.sent.length, call.gateway.deadlines.size(), call.gateway.drainSlots?.taken], [0, 1, 0, 0]);
   });
 
-test('drain: the end of the gateway, of the time for draining and of the call stop the round, and it is charged as with abort', async () => {
+test('drain: shutdown, the drain limit and the limit of the call stop the round, which is charged as with abort', async () => {
   const stops: readonly ((call: StartedLoop) => void)[] = [
     (call) => call.gateway.drainSlots?.endAll(),
     (call) => call.gateway.deadlines.forEach((one) => one.terminate(new GatewayError('shutting_down', 'the gateway is shutting down'))),
@@ -96,7 +96,7 @@ test('drain: the end of the gateway, of the time for draining and of the call st
   }
 });
 
-test('deliver: of the round under way only what its client was handed is charged; arguments of a tool and a whole reply were not', async () => {
+test('deliver: only output that the client received is charged, without arguments of a tool and without a partial whole reply', async () => {
   for (const [stream, delivered] of [
     [true, 'Cats eat'.length],
     [false, 0],
@@ -116,7 +116,7 @@ test('deliver: of the round under way only what its client was handed is charged
   }
 });
 
-test('a shutdown ends the reply in the dialect’s words, while the model speaks and while tools run', async () => {
+test('a shutdown ends the reply in the client’s dialect, during output and while tools run', async () => {
   const error = new GatewayError('shutting_down', 'the gateway is shutting down');
   const speaking = await startLoop();
   speaking.begin();
@@ -134,7 +134,7 @@ test('a shutdown ends the reply in the dialect’s words, while the model speaks
   }
 });
 
-test('the time of the call is over while tools run', async () => {
+test('the time limit of the call applies while tools run', async () => {
   const call = await startLoop({ tools: [createFakeTool({ run: () => new Promise(() => {}) })] });
   await call.call(['web_search', { query: 'cats' }, 'c1']);
   call.loop.check(call.advance(16_000));
@@ -144,7 +144,7 @@ test('the time of the call is over while tools run', async () => {
   assert.match(call.response.text(), /event: error/);
 });
 
-test('a client that does not keep up pauses the model, and is given up when it reads nothing more', async () => {
+test('a slow client pauses the model, and is disconnected if it stops reading', async () => {
   const call = await startLoop();
   call.begin();
   call.response.isFull = true;
@@ -155,7 +155,7 @@ test('a client that does not keep up pauses the model, and is given up when it r
   assert.equal(call.sent.at(-1)?.aborted, true);
 });
 
-test('limits are taken once: the tokens of all rounds are settled together', async () => {
+test('limits are reserved once: the tokens of all rounds are settled together', async () => {
   const settled: number[] = [];
   let finished = 0;
   const taken = {
@@ -177,7 +177,7 @@ test('limits are taken once: the tokens of all rounds are settled together', asy
   assert.equal(call.response.headers['x-ratelimit-limit-requests'], '5');
 });
 
-test('the limit of output is one of the whole reply: a further round gets what is left of it', async () => {
+test('the output limit applies to the whole reply: a further round gets what is left of it', async () => {
   const call = await startLoop({ request: { outputTokensMax: 40 } });
   assert.equal(call.asked().max_tokens, 40);
   await call.call(['web_search', { query: 'cats' }, 'c1']);
@@ -186,7 +186,7 @@ test('the limit of output is one of the whole reply: a further round gets what i
   assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 finished']);
 });
 
-test('a model that has written as much as it may is not asked again, and the reply says why it ends', async () => {
+test('no further round starts after the output limit, and the reply says why it ends', async () => {
   const call = await startLoop({ request: { outputTokensMax: 17 } });
   await call.call(['web_search', { query: 'cats' }, 'c1']);
   assert.equal(call.sent.length, 1);

@@ -18,7 +18,7 @@ const broken = new GatewayError('upstream_connection_error', 'The second round b
 
 function start(framing: 'sse' | undefined) {
   const { response } = createFakeExchange({ dialect, framing });
-  const kept: JsonObject[] = [];
+  const stored: JsonObject[] = [];
   const reply = new LoopReply({
     dialect,
     form: createEventForm(dialect.events),
@@ -26,7 +26,7 @@ function start(framing: 'sse' | undefined) {
     framing,
     nowMs: () => 0,
     keep: (one) => {
-      kept.push(one);
+      stored.push(one);
       return new Promise(() => {});
     },
     notes: [{ kind: 'adapted', field: 'input', reason: 'it was long' }],
@@ -49,25 +49,25 @@ function start(framing: 'sse' | undefined) {
     { type: 'delta', index: 0, text: 'Half a ' },
     { type: 'delta', index: 0, text: 'word' },
   ]);
-  return { reply, response, kept };
+  return { reply, response, stored };
 }
 
-test('a reply of several rounds that breaks is kept as failed, with what it had said, and nobody waits for that', () => {
-  const { reply, response, kept } = start('sse');
+test('a reply of several rounds that breaks is stored as failed with its output so far, and nothing waits for that', () => {
+  const { reply, response, stored } = start('sse');
   reply.fail(broken);
   assert.ok(response.writableEnded);
-  assert.deepEqual([kept.length, kept[0]?.id, kept[0]?.status], [1, 'resp_1', 'failed']);
-  assert.match(JSON.stringify(kept[0]?.output), /"text":"Half a word"/);
-  assert.match(JSON.stringify(kept[0]?.error), /second round broke/);
+  assert.deepEqual([stored.length, stored[0]?.id, stored[0]?.status], [1, 'resp_1', 'failed']);
+  assert.match(JSON.stringify(stored[0]?.output), /"text":"Half a word"/);
+  assert.match(JSON.stringify(stored[0]?.error), /second round broke/);
 });
 
-test('of a whole reply that breaks nothing is kept: its client has seen no id', () => {
-  const { reply, kept } = start(undefined);
+test('a whole reply that breaks is not stored, because its client has no id of it', () => {
+  const { reply, stored } = start(undefined);
   reply.fail(broken);
-  assert.deepEqual(kept, []);
+  assert.deepEqual(stored, []);
 });
 
-test('what was done to the request before the first round is told with what was done in it', () => {
+test('the header has the notes from before the first round and those of the round', () => {
   const { response } = start('sse');
   assert.equal(response.headers['x-gateway-warning'], 'dropped top_k (unknown), adapted input (it was long)');
 });

@@ -1,7 +1,7 @@
 import type { ReplyWriting } from '../../../../dialects/chat-codec.ts';
 import type { ChatDialect } from '../../../../dialects/chat-dialect.ts';
 import { foldEvents } from '../../../../inference/fold-events.ts';
-import type { GatewayError } from '../../../../inference/gateway-error.ts';
+import { GatewayError } from '../../../../inference/gateway-error.ts';
 import type { InferenceEvent } from '../../../../inference/inference-event.ts';
 import type { TranslationNote } from '../../../../inference/translation-notes.ts';
 import type { StreamFraming } from '../../../../platform/frames.ts';
@@ -9,40 +9,40 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { addWarnings, requestIdHeader } from '../../../replies/write-reply.ts';
 import type { ReplySink } from '../../../replies/reply-sink.ts';
 import type { PieceWriter, ReplyForm } from '../reply-form.ts';
-import { describeBroken, DeliveredOutput } from '../responses/keep-reply.ts';
+import { DeliveredOutput, describeBroken } from '../responses/keep-reply.ts';
 import { encodeWhole } from '../translate/translate-relay.ts';
 
 export type LoopReplyOptions<Piece> = {
   readonly dialect: ChatDialect;
-  /** What the sink takes. */
+  /** The form that the sink accepts. */
   readonly form: ReplyForm<Piece>;
   readonly sink: ReplySink<Piece>;
-  /** Absent where the client wants a whole reply. */
+  /** Undefined if the client asked for a whole reply. */
   readonly framing: StreamFraming | undefined;
   readonly writing: ReplyWriting;
-  /** Keeps a reply that has ended, before the client learns of its end. */
+  /** Stores a reply that has ended, before the client receives its end. */
   readonly keep?: ((response: JsonObject) => Promise<void>) | undefined;
   readonly nowMs: () => number;
-  /** What was done to the request before the first round. */
+  /** Notes about the request from before the first round. */
   readonly notes?: readonly TranslationNote[];
 };
 
-/** The reply of a loop, whatever its client takes. */
+/** The reply of a loop, for any form. */
 export type AnyLoopReply = Pick<LoopReply<never>, keyof LoopReply<never>>;
 
-/** The reply of all rounds together, written in the client's dialect as it comes, or at its end. */
+/** The reply of all rounds together, written in the client's dialect as it arrives, or at its end. */
 export class LoopReply<Piece> {
   readonly #options: LoopReplyOptions<Piece>;
   readonly #writer: PieceWriter<Piece> | undefined;
-  /** What waits for content, so that an early failure is an HTTP status; in a whole reply, everything. */
+  /** Events that wait for content, so that an early failure is an HTTP status. In a whole reply, all events. */
   #held: InferenceEvent[] | undefined = [];
   readonly #notes: TranslationNote[];
   /** Notes that came after the headers. */
   readonly #late: TranslationNote[] = [];
   #headers: Readonly<Record<string, string>> = {};
   #lastWriteMs: number;
-  /** What a client of a reply that is kept was told. */
-  readonly #told = new DeliveredOutput();
+  /** The output that the client of a stored reply has received. */
+  readonly #delivered = new DeliveredOutput();
 
   constructor(options: LoopReplyOptions<Piece>) {
     const { form, framing, writing } = options;
@@ -58,8 +58,8 @@ export class LoopReply<Piece> {
   }
 
   /**
-   * Adds to what the client is told: in the header, and where that has been sent, in a trailer. False where it is known
-   * already.
+   * Adds a note for the client: to the header, or to a trailer if the header was sent. False if the client already has
+   * it.
    */
   note(note: TranslationNote): boolean {
     if (this.#notes.some(({ kind, field }) => kind === note.kind && field === note.field)) return false;
@@ -68,16 +68,16 @@ export class LoopReply<Piece> {
     return true;
   }
 
-  /** Characters of content that have been handed to the client's connection. */
+  /** Characters of content that were passed to the client's connection. */
   get deliveredCharacters(): number {
     return this.#writer?.deliveredCharacters() ?? 0;
   }
 
-  /** False when the client does not keep up. */
+  /** False if the client does not keep up. */
   push(events: readonly InferenceEvent[]): boolean {
     const { keep, form } = this.#options;
     const pieces = this.#encode(events);
-    if (keep !== undefined) this.#told.add(form.eventsOf?.(pieces) ?? []);
+    if (keep !== undefined) this.#delivered.add(form.eventsOf?.(pieces) ?? []);
     return this.#write(pieces);
   }
 
@@ -113,7 +113,7 @@ export class LoopReply<Piece> {
     if (!sink.hasBegun) sink.begin(this.#replyHeaders());
   }
 
-  /** The first round was a stream, whatever the client wants. */
+  /** The first round was a stream, even if the client asked for a whole reply. */
   #replyHeaders(): Record<string, string> {
     const { framing, writing } = this.#options;
     const { 'cache-control': _control, ...headers } = addWarnings(this.#headers, this.#notes);
@@ -126,7 +126,7 @@ export class LoopReply<Piece> {
     };
   }
 
-  /** Tells a client that waits that its call goes on. */
+  /** Sends a heartbeat to a waiting client. */
   beat(nowMs: number, heartbeatMs: number): void {
     const { sink, framing } = this.#options;
     if (framing === undefined || sink.isGone || nowMs - this.#lastWriteMs < heartbeatMs) return;
@@ -135,7 +135,7 @@ export class LoopReply<Piece> {
     sink.beat();
   }
 
-  /** Ends the reply with its last events. Resolves when it is handed over. */
+  /** Ends the reply with its last events. Resolves when it is passed on. */
   async finish(events: readonly InferenceEvent[]): Promise<void> {
     const { dialect, sink, writing, keep } = this.#options;
     if (this.#writer === undefined) {
@@ -153,14 +153,22 @@ export class LoopReply<Piece> {
     sink.end();
   }
 
-  /** Ends the reply with an error: a status where nothing was written, else the dialect's own last event. */
+  /** Ends the reply with an error: an HTTP status if nothing was written, otherwise the dialect's own last event. */
   fail(error: GatewayError): void {
     const { sink, framing, keep } = this.#options;
     if (sink.isGone) return;
     const position = this.#writer?.position() ?? { framesSent: 0 };
     const { partialResponse } = position;
     if (sink.hasBegun && framing !== undefined && partialResponse !== undefined)
-      void keep?.(describeBroken(partialResponse, this.#told.items(), error));
+      void keep?.(describeBroken(partialResponse, this.#delivered.items(), error));
     sink.fail(error, position);
   }
+}
+
+export function replyTooLarge(replyBytesMax: number): GatewayError {
+  return new GatewayError('upstream_reply_too_large', `Upstream connection error: the reply is larger than ${replyBytesMax} characters.`);
+}
+
+export function internalError(callId: string): GatewayError {
+  return new GatewayError('internal_error', `the gateway failed while it ran tools (${callId})`);
 }

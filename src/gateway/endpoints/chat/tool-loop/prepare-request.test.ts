@@ -31,24 +31,24 @@ test('a choice of a built-in tool forces its function in the first round, and no
   }
 });
 
-test('who wants no tool called gets none called', () => {
+test('with the choice none, no tool is called', () => {
   const request: InferenceRequest = { ...base, tools: [{ kind: 'web-search' }], toolChoice: { kind: 'none' } };
   const offered = nameTools([createFakeTool()], request);
   for (const offer of ['as-asked', 'freely', 'withheld'] as const)
     assert.deepEqual(offerTools(request, offered, offer).toolChoice, { kind: 'none' });
 });
 
-test('what a tool did in an earlier turn is a call and its result where the tool is offered', () => {
-  const said = { kind: 'text', text: 'They purr.' } as const;
-  const request: InferenceRequest = { ...base, turns: [{ role: 'assistant', parts: [search, said] }] };
+test('an earlier tool use becomes a call and its result if the tool is offered', () => {
+  const answer = { kind: 'text', text: 'They purr.' } as const;
+  const request: InferenceRequest = { ...base, turns: [{ role: 'assistant', parts: [search, answer] }] };
   const [call, result, rest] = replayTools(request, nameTools([createFakeTool()], request)).turns;
   assert.deepEqual(call?.parts, [{ kind: 'tool-call', id: 'ws_1', name: 'web_search', arguments: '{"query":"cats"}' }]);
   assert.equal(result?.role, 'user');
   assert.match(JSON.stringify(result), /Cats purr/);
-  assert.deepEqual(rest?.parts, [said]);
+  assert.deepEqual(rest?.parts, [answer]);
 });
 
-test('what a tool did that is offered no longer, or of which nothing is known, is told in a note', () => {
+test('an earlier tool use without its tool or without results becomes a note', () => {
   const { results: _results, ...bare } = search;
   for (const part of [bare, { ...search, tool: 'code-execution' as const }]) {
     const request: InferenceRequest = { ...base, turns: [{ role: 'assistant', parts: [part] }] };

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { isJsonObject } from '../../../../platform/json/json-value.ts';
 import type { OfferedTools } from './offer-tools.ts';
 
-/** What of one earlier run's results the model is told again, in characters. */
+/** The most characters of one earlier result that the model gets again. */
 const resultCharactersMax = 20_000;
 
 const titles: Readonly<Record<ServerToolPart['tool'], string>> = {
@@ -17,12 +17,12 @@ const titles: Readonly<Record<ServerToolPart['tool'], string>> = {
 };
 
 /**
- * Puts what built-in tools did in earlier turns into words that any model has: a call and its result where the tool is offered, else a note.
- * Nothing of it is left out silently, and no item of a vendor is sent to another.
+ * Rewrites earlier uses of built-in tools for any model: as a call and its result if the tool is offered, otherwise as
+ * a note. Nothing is dropped silently, and no item of one vendor is sent to another.
  */
 export function replayTools(request: InferenceRequest, offered: OfferedTools): InferenceRequest {
-  const isConcerned = request.turns.some(({ parts }) => parts.some(({ kind }) => kind === 'server-tool'));
-  return isConcerned ? { ...request, turns: request.turns.flatMap((turn, at) => replayTurn(turn, at, offered)) } : request;
+  const hasToolUse = request.turns.some(({ parts }) => parts.some(({ kind }) => kind === 'server-tool'));
+  return hasToolUse ? { ...request, turns: request.turns.flatMap((turn, at) => replayTurn(turn, at, offered)) } : request;
 }
 
 function replayTurn(turn: Turn, turnAt: number, offered: OfferedTools): readonly Turn[] {
@@ -39,7 +39,7 @@ function replayTurn(turn: Turn, turnAt: number, offered: OfferedTools): readonly
       open.push(noteOf(part));
       continue;
     }
-    // Ids of earlier replies may be missing, and must be unlike those of this one.
+    // Ids of earlier replies may be missing, and must differ from those of this one.
     const id = fitCallId(part.id === '' ? `earlier_${turnAt}_${partAt}` : part.id, { pattern: /^[A-Za-z0-9_-]+$/, charactersMax: 40 });
     open.push({ kind: 'tool-call', id, name, arguments: JSON.stringify(argumentsOf(part, offered.get(name)?.offer.parameters)) });
     turns.push({ ...turn, parts: open });
@@ -55,7 +55,7 @@ function nameOf({ tool }: ServerToolPart, offered: OfferedTools): string | undef
   return undefined;
 }
 
-/** The input as arguments of the function that stands in: its first parameter takes it, as a list or in one text. */
+/** The input as arguments of the replacing function: its first parameter gets it, as a list or as one text. */
 function argumentsOf({ input }: ServerToolPart, parameters: JsonObject | undefined): JsonObject {
   const properties = parameters?.properties;
   const [first] = isJsonObject(properties) ? Object.entries(properties) : [];
@@ -81,6 +81,6 @@ function describeResults({ results = [], failed }: ServerToolPart): string {
 }
 
 function describeFinding({ title, url, date, text, unreadable }: ToolFinding): string {
-  const head = [title, url, date].filter((word) => word !== undefined).join(' · ');
+  const head = [title, url, date].filter((part) => part !== undefined).join(' · ');
   return [head, unreadable === true ? 'It could not be read.' : text].filter((line) => line !== undefined && line !== '').join('\n');
 }

@@ -1,3 +1,5 @@
+import { EventEmitter } from 'node:events';
+
 import { ChatJob } from '../chat-job.ts';
 import { type PreparedCall, toWireRequest } from '../incoming-call.ts';
 import type { CallEntry } from '../../../../billing/ledger/call-entry.ts';
@@ -10,9 +12,9 @@ import type { TakenLimits } from '../../../admission/limits/reserve-call.ts';
 import { CallAttempts } from '../../../attempts/call-attempts.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { neutralForm } from '../reply-form.ts';
-import { RoundSink } from './round-sink.ts';
+import type { ReplySink } from '../../../replies/reply-sink.ts';
 
-/** What one round asks, and under which id it is booked. */
+/** The request of one round, and the id of its row. */
 export type RoundPlan = {
   readonly request: InferenceRequest;
   readonly facts: CallFacts;
@@ -22,20 +24,20 @@ export type RoundPlan = {
   readonly parentCallId?: string;
 };
 
-/** Who follows a round. */
+/** Observes a round. */
 export type RoundFollower = {
-  /** The headers that a client would be sent with this round's reply. */
+  /** The headers that a client would get with this round's reply. */
   readonly head: (headers: Readonly<Record<string, string>>) => void;
-  /** False when the client does not keep up: `resume` of the round follows. */
+  /** False if the client does not keep up: `resume` of the round follows. */
   readonly events: (events: readonly InferenceEvent[]) => boolean;
-  /** The exchange gave up a client that does not read. */
-  readonly givenUp: () => void;
+  /** The exchange aborted because the client does not read. */
+  readonly abandoned: () => void;
   readonly used: (tokens: number) => void;
-  /** Characters of this round's content that have been handed to the client by now. */
+  /** Characters of this round's content that the client has received by now. */
   readonly delivered: () => number;
 };
 
-/** How a round ended. Without an entry where nothing was sent. */
+/** How a round ended. Without an entry if nothing was sent. */
 export type RoundOutcome = {
   readonly end: 'finished' | 'left' | 'failed';
   readonly error?: GatewayError;
@@ -43,24 +45,24 @@ export type RoundOutcome = {
 };
 
 export type Round = {
-  /** Resolves when its first attempt is on its way. Rejects with a GatewayError when none can be made. */
+  /** Resolves when its first attempt was sent. Rejects with a GatewayError if none can be made. */
   readonly started: Promise<void>;
   /** Never rejects. */
   readonly outcome: Promise<RoundOutcome>;
   readonly resume: () => void;
-  /** The client has left: what is done with the round is its key's choice. */
+  /** The client has disconnected. The policy of its key decides about the round. */
   readonly leave: () => void;
-  /** Ends it at once, whether its client has left or not. */
+  /** Ends the round at once. */
   readonly stop: (error: GatewayError) => void;
 };
 
 const noBody = Buffer.from('{}');
 
 /**
- * Asks the model once, with everything that an ordinary call has: targets, retries, health, limits of time, and the
- * books. Its reply comes as neutral events, whatever the upstream speaks.
+ * Calls the model once, with everything of an ordinary call: targets, retries, health, time limits, and the books. Its
+ * reply arrives as neutral events, whatever the upstream speaks.
  */
-export function runRound(gateway: ChatServices, known: PreparedCall, plan: RoundPlan, follower: RoundFollower): Round {
+export function runRound(gateway: ChatServices, prepared: PreparedCall, plan: RoundPlan, follower: RoundFollower): Round {
   const outcome = Promise.withResolvers<RoundOutcome>();
   let error: GatewayError | undefined;
   let entry: CallEntry | undefined;
@@ -79,17 +81,17 @@ export function runRound(gateway: ChatServices, known: PreparedCall, plan: Round
       isEnded = true;
       conclude();
     },
-    givenUp: follower.givenUp,
+    abandoned: follower.abandoned,
   });
   const round: PreparedCall = {
-    ...known,
+    ...prepared,
     framing: 'sse',
     neutral: plan.request,
     facts: plan.facts,
     targets: plan.targets,
-    taken: known.taken === undefined ? undefined : followLimits(known.taken, follower.used),
+    taken: prepared.taken === undefined ? undefined : followLimits(prepared.taken, follower.used),
     turn: undefined,
-    startedMs: plan.parentCallId === undefined ? known.startedMs : gateway.clock.monotonicMs(),
+    startedMs: plan.parentCallId === undefined ? prepared.startedMs : gateway.clock.monotonicMs(),
     round: {
       rowId: plan.rowId,
       ...(plan.parentCallId === undefined ? {} : { parentCallId: plan.parentCallId }),
@@ -100,20 +102,20 @@ export function runRound(gateway: ChatServices, known: PreparedCall, plan: Round
       },
     },
   };
-  const job = new ChatJob(gateway, round, neutralForm, { request: toWireRequest(known.call, {}), bytes: noBody });
+  const job = new ChatJob(gateway, round, neutralForm, { request: toWireRequest(prepared.call, {}), bytes: noBody });
   const attempts = new CallAttempts(gateway, round, job, sink);
   const started = attempts.start();
   started.catch((failure: unknown) => {
-    const told = failure instanceof GatewayError ? failure : undefined;
-    if (told === undefined) gateway.logger.error({ callId: known.call.callId, err: failure }, 'a round of tools could not begin: a defect');
-    outcome.resolve(told === undefined ? { end: 'failed' } : { end: 'failed', error: told });
+    const refusal = failure instanceof GatewayError ? failure : undefined;
+    if (refusal === undefined) gateway.logger.error({ callId: prepared.call.callId, err: failure }, 'starting a round of tools failed');
+    outcome.resolve(refusal === undefined ? { end: 'failed' } : { end: 'failed', error: refusal });
   });
   const leave = (): void => {
     hasLeft = true;
     sink.leave();
     conclude();
-    // One that is being written down is settled once it is, and one that is read on when that ends; what was never sent
-    // is in no books.
+    // A round that is being journalled, or read to its end, is settled after that. A round that was never sent has no
+    // row.
     const left = (): void => {
       if (!attempts.hasBegun) outcome.resolve({ end: 'left' });
     };
@@ -131,7 +133,110 @@ export function runRound(gateway: ChatServices, known: PreparedCall, plan: Round
   };
 }
 
-/** The limits were taken once for all rounds: each tells what it used, and none gives anything back. */
+/** The limits are reserved once for all rounds: each round reports its usage, and none releases anything. */
 function followLimits({ reservation, headers }: TakenLimits, used: (tokens: number) => void): TakenLimits {
   return { headers, reservation: { ...reservation, settle: used, release: () => {}, finish: () => {} } };
+}
+
+/** Receives the reply of a round. */
+export type RoundReader = {
+  readonly head: (headers: Readonly<Record<string, string>>) => void;
+  /** False if the reader needs a pause: `resume` follows. */
+  readonly events: (events: readonly InferenceEvent[]) => boolean;
+  /** The reply has ended. @param error the reason, if it failed */
+  readonly ended: (error?: GatewayError) => void;
+  /** The exchange aborted the reply. */
+  readonly abandoned: () => void;
+};
+
+/** Receives the reply of one round of the loop. */
+export class RoundSink implements ReplySink<InferenceEvent> {
+  hasBegun = false;
+  isGone = false;
+  isDelivered = false;
+  readonly #reader: RoundReader;
+  readonly #set: Record<string, string> = {};
+  readonly #emitter = new EventEmitter<{ room: []; close: [] }>();
+
+  constructor(reader: RoundReader) {
+    this.#reader = reader;
+  }
+
+  setHeader(name: string, value: string): void {
+    this.#set[name] = value;
+  }
+
+  begin(headers: Readonly<Record<string, string>>): void {
+    this.hasBegun = true;
+    this.#reader.head({ ...this.#set, ...headers });
+  }
+
+  flush(): void {}
+
+  take(events: readonly InferenceEvent[]): boolean {
+    return this.#reader.events(events);
+  }
+
+  sizeOf(event: InferenceEvent): number {
+    return event.type === 'delta' ? event.text.length : 1;
+  }
+
+  /** The loop sends heartbeats to its own client. */
+  beat(): void {}
+
+  end(): void {
+    this.#end();
+  }
+
+  takeWhole(headers: Readonly<Record<string, string>>, events: readonly InferenceEvent[]): void {
+    if (this.isGone) return;
+    if (!this.hasBegun) this.begin(headers);
+    this.take(events);
+    this.#end();
+  }
+
+  /** A round is always translated. */
+  answer(status: number): void {
+    this.#end(new GatewayError('internal_error', `a round of tools was answered with status ${status}; this is a bug in the gateway`));
+  }
+
+  fail(error: GatewayError): void {
+    if (!this.isGone) this.#end(error);
+  }
+
+  #end(error?: GatewayError): void {
+    if (this.isDelivered) return;
+    this.isDelivered = true;
+    this.#reader.ended(error);
+    this.#emitter.emit('close');
+  }
+
+  /** The reader is ready for more. */
+  resume(): void {
+    this.#emitter.emit('room');
+  }
+
+  destroy(): void {
+    if (this.isGone) return;
+    this.leave();
+    this.#reader.abandoned();
+  }
+
+  /** The reader has left. */
+  leave(): void {
+    if (this.isGone || this.isDelivered) return;
+    this.isGone = true;
+    this.#emitter.emit('close');
+  }
+
+  onRoom(listener: () => void): void {
+    this.#emitter.once('room', listener);
+  }
+
+  onClose(listener: () => void): void {
+    this.#emitter.on('close', listener);
+  }
+
+  /** There is no connection that could stall. */
+  limitReader(): void {}
 }

@@ -13,28 +13,27 @@ import type { GatewaySettings } from '../../../attempts/services.ts';
 import type { ChatServices } from '../chat-services.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
 import { fitBody } from '../plan/fit-request.ts';
-import { briefModel } from './brief-model.ts';
+import { briefModel, closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { chooseReplyCheck, createSchemaCheck } from './check-reply.ts';
 import { gatherAddresses } from './gather-addresses.ts';
 import { deliver } from '../reply-form.ts';
 import type { LoopCall } from './loop-call.ts';
 import { LoopReply } from './loop-reply.ts';
-import { closeTools, isBuiltIn, nameTools } from './offer-tools.ts';
 import { replayTools } from './replay-tools.ts';
 import { ToolLoop } from './tool-loop.ts';
-import { chooseGatewayTools } from './choose-tool-road.ts';
+import { chooseGatewayTools } from './choose-tool-strategy.ts';
 import { defaultTools } from '../../../settings/call-settings.ts';
 
-/** What a call with built-in tools brings that the gateway runs. */
+/** The requests of a call with built-in tools that the gateway runs. */
 export type ToolLoopOptions = {
-  /** The request with the whole conversation, whatever of it is kept elsewhere. */
+  /** The request with the whole conversation, including the parts that are stored elsewhere. */
   readonly request: WireRequest;
-  /** The request as the client sent it: replies repeat it. */
+  /** The request as the client sent it. Replies repeat it. */
   readonly asked: WireRequest;
 };
 
-/** What decides who runs the tools of a call. */
-type RoadCall = {
+/** The facts that decide who runs the tools of a call. */
+type StrategyCall = {
   readonly dialect: ChatDialect;
   readonly facts: CallFacts;
   readonly settings: Pick<GatewaySettings, 'routing' | 'tools' | 'replyCheck'>;
@@ -42,11 +41,11 @@ type RoadCall = {
 };
 
 /**
- * Whether the gateway has to run built-in tools of a call, or to check its reply before the client sees it. Calls
- * without any cost two looks.
- * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
+ * Whether the gateway must run built-in tools of a call, or check its reply before the client sees it. Other calls cost
+ * two comparisons.
+ * @throws GatewayError `tool_unavailable` for a tool that neither the vendor nor the gateway may run
  */
-export function needsToolLoop(gateway: Pick<ChatServices, 'tools'>, call: RoadCall): boolean {
+export function needsToolLoop(gateway: Pick<ChatServices, 'tools'>, call: StrategyCall): boolean {
   const runsTools = call.facts.builtInTools !== undefined && listGatewayTools(gateway, call).length > 0;
   return runsTools || findReplyCheck(call) !== undefined;
 }
@@ -54,7 +53,7 @@ export function needsToolLoop(gateway: Pick<ChatServices, 'tools'>, call: RoadCa
 /** The built-in tools of a call that the gateway runs. */
 function listGatewayTools(
   { tools }: Pick<ChatServices, 'tools'>,
-  { dialect, facts, settings, targets }: RoadCall,
+  { dialect, facts, settings, targets }: StrategyCall,
 ): readonly BuiltInToolKind[] {
   const { builtInTools: kinds = [], requestedModel } = facts;
   const modes = settings.routing.routeOf(requestedModel)?.toolModes ?? {};
@@ -63,35 +62,35 @@ function listGatewayTools(
 }
 
 /**
- * Answers a call whose built-in tools the gateway runs. Resolves when the model is being asked; the loop ends the call
- * by itself.
- * @returns false where it turns out that the gateway can run none of them and none is missed: then nothing was done
- * @throws GatewayError when the request cannot be answered; nothing was spent then
+ * Answers a call with built-in tools that the gateway runs. Resolves when the first request was sent; the loop ends the
+ * call by itself.
+ * @returns false if the gateway can run none of the tools and none is required: nothing was done then
+ * @throws GatewayError if the request cannot be answered; nothing was spent then
  */
-export async function runToolLoop(gateway: ChatServices, known: PreparedCall, options: ToolLoopOptions): Promise<boolean> {
-  const { call, caller } = known;
-  const { request, notes } = await fitToWindow(known, options.request);
+export async function runToolLoop(gateway: ChatServices, prepared: PreparedCall, options: ToolLoopOptions): Promise<boolean> {
+  const { call, caller } = prepared;
+  const { request, notes } = await fitToWindow(prepared, options.request);
   const decoded = call.dialect.codec.decodeRequest(request);
   const owner = { userName: caller.userName, keyId: caller.id, callId: call.callId, caller };
-  const kinds = listGatewayTools(gateway, { ...known, dialect: call.dialect });
+  const kinds = listGatewayTools(gateway, { ...prepared, dialect: call.dialect });
   const run = { ...decoded, tools: decoded.tools.filter((tool) => isBuiltIn(tool) && kinds.includes(tool.kind)) };
-  const tools = await makeTools(run, gateway.tools ?? {}, owner, (kind) => isMissed(decoded, kind, known));
-  const check = createSchemaCheck(decoded, findReplyCheck({ ...known, dialect: call.dialect }), {
-    targets: known.targets,
+  const tools = await makeTools(run, gateway.tools ?? {}, owner, (kind) => isRequired(decoded, kind, prepared));
+  const check = createSchemaCheck(decoded, findReplyCheck({ ...prepared, dialect: call.dialect }), {
+    targets: prepared.targets,
     field: call.dialect.codec.fieldNames.outputFormat ?? 'outputFormat',
     checker: gateway.schemaChecker,
     tenant: caller.userName,
   });
   if (tools.length === 0 && check === undefined) return false;
   const offered = nameTools(tools, decoded);
-  const settings = known.settings.tools ?? defaultTools;
+  const settings = prepared.settings.tools ?? defaultTools;
   const loop = new ToolLoop(gateway, {
-    known,
+    prepared,
     request: briefModel(replayTools(decoded, offered), offered),
     offered,
     settings,
     runsMax: Math.min(settings.runsMax, readRunsMax(decoded)),
-    ...createReply(gateway, known, options, notes),
+    ...createReply(gateway, prepared, options, notes),
     check,
     knowsAddress: gatherAddresses(decoded),
     images: tools.some(({ kind }) => kind === 'image-generation') ? gatherImages(decoded) : [],
@@ -106,7 +105,7 @@ export async function runToolLoop(gateway: ChatServices, known: PreparedCall, op
   return true;
 }
 
-/** The conversation as the target that is asked first can read it: what is dropped is dropped for all rounds. */
+/** Fits the conversation to the first target. Dropped items are dropped for all rounds. */
 async function fitToWindow(
   { call, facts, targets }: PreparedCall,
   request: WireRequest,
@@ -124,19 +123,19 @@ async function fitToWindow(
   return { request: { ...request, body: fitted.body }, notes: [{ kind: 'adapted', field: 'input', reason: fitted.truncated }] };
 }
 
-/** What the model's own setting, else that for all, makes of the reply's schema. */
-function findReplyCheck({ dialect, facts, settings, targets }: RoadCall): ReturnType<typeof chooseReplyCheck> {
+/** The mode of the reply check: the model's own setting, or the one for all models. */
+function findReplyCheck({ dialect, facts, settings, targets }: StrategyCall): ReturnType<typeof chooseReplyCheck> {
   if (facts.strictSchema !== true) return undefined;
-  const wanted = settings.routing.routeOf(facts.requestedModel)?.replyCheck ?? settings.replyCheck ?? 'auto';
-  return chooseReplyCheck(facts, dialect.id, targets, wanted);
+  const mode = settings.routing.routeOf(facts.requestedModel)?.replyCheck ?? settings.replyCheck ?? 'auto';
+  return chooseReplyCheck(facts, dialect.id, targets, mode);
 }
 
 /**
- * Whether a client that is not given a tool has to be told so by an error. Agent programs offer the vendors' tools
- * beside their own functions with every request, and an offer is no demand: there it is left out, and named. A tool
- * that stands alone, that is demanded, or that the operator wants the gateway to run is missed.
+ * Whether a missing tool must be refused with an error. Agent programs offer the vendors' tools beside their own
+ * functions with every request, without needing them: there a missing tool is dropped with a note. It is required if it
+ * is the only kind of tool, if the client demands it, or if the operator configured it.
  */
-function isMissed({ tools, toolChoice }: InferenceRequest, kind: BuiltInToolKind, { settings, facts }: PreparedCall): boolean {
+function isRequired({ tools, toolChoice }: InferenceRequest, kind: BuiltInToolKind, { settings, facts }: PreparedCall): boolean {
   const modes = settings.routing.routeOf(facts.requestedModel)?.toolModes ?? {};
   const mode = modes[kind] ?? settings.tools?.modes?.[kind] ?? 'auto';
   const isDemanded = toolChoice?.kind === 'built-in' && toolChoice.tool === kind;
@@ -144,33 +143,33 @@ function isMissed({ tools, toolChoice }: InferenceRequest, kind: BuiltInToolKind
 }
 
 /**
- * One tool for each kind: a request that offers a kind twice means its first. What cannot be had and is not missed is
- * left out.
+ * Makes one tool for each kind; of a kind that is offered twice, the first. A missing tool that is not required is
+ * dropped.
  */
 async function makeTools(
   request: InferenceRequest,
   factories: Partial<ToolFactories>,
   owner: ToolOwner,
-  isMissed: (kind: BuiltInToolKind) => boolean,
+  isRequired: (kind: BuiltInToolKind) => boolean,
 ): Promise<readonly GatewayTool[]> {
   const kinds = new Map<BuiltInTool['kind'], BuiltInTool>();
   for (const tool of request.tools) if (isBuiltIn(tool) && !kinds.has(tool.kind)) kinds.set(tool.kind, tool);
-  const made = await Promise.all(
+  const created = await Promise.all(
     [...kinds.values()].map(async (tool) => {
       try {
         return await makeTool(tool, factories, owner);
       } catch (error) {
-        if (error instanceof GatewayError && error.code === 'tool_unavailable' && !isMissed(tool.kind)) return [];
+        if (error instanceof GatewayError && error.code === 'tool_unavailable' && !isRequired(tool.kind)) return [];
         throw error;
       }
     }),
   );
-  return made.flat();
+  return created.flat();
 }
 
 async function makeTool(tool: BuiltInTool, factories: Partial<ToolFactories>, owner: ToolOwner): Promise<GatewayTool> {
-  const made = makeOf(tool, factories, owner);
-  if (made !== undefined) return await made;
+  const created = makeOf(tool, factories, owner);
+  if (created !== undefined) return await created;
   const param = tool.path ?? 'tools';
   throw new GatewayError('tool_unavailable', `${param}: this gateway does not offer ${tool.kind.replace('-', ' ')}`, { param });
 }
@@ -190,7 +189,7 @@ function makeOf(tool: BuiltInTool, factories: Partial<ToolFactories>, owner: Too
   }
 }
 
-/** The images of a conversation in their order. Files that a vendor keeps have no content here. */
+/** The images of a conversation in order, without files that only a vendor stores. */
 function gatherImages({ turns }: InferenceRequest): readonly ImageInput[] {
   return turns.flatMap(({ parts }) =>
     parts.flatMap((part): readonly ImageInput[] => {
@@ -202,21 +201,23 @@ function gatherImages({ turns }: InferenceRequest): readonly ImageInput[] {
   );
 }
 
-/** The client's own bound of built-in calls in one reply, where its dialect has one. */
+/** The client's own limit of built-in calls in one reply, if its dialect has one. */
 function readRunsMax({ vendorFields }: InferenceRequest): number {
   const value = vendorFields.find(({ field }) => field === 'max_tool_calls')?.value;
   if (value === undefined || value === null) return Infinity;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new GatewayError('invalid_value', 'max_tool_calls: must be a whole number of at least 0', { param: 'max_tool_calls' });
+  throw new GatewayError('invalid_value', 'max_tool_calls must be an integer of at least 0; got ${JSON.stringify(value).slice(0, 40)}', {
+    param: 'max_tool_calls',
+  });
 }
 
 function createReply(
   gateway: ChatServices,
-  known: PreparedCall,
+  prepared: PreparedCall,
   { asked }: ToolLoopOptions,
   notes: readonly TranslationNote[],
 ): Pick<LoopCall, 'reply' | 'sink'> {
-  const { call, facts, framing, acceptedAtMs, turn, targets } = known;
+  const { call, facts, framing, acceptedAtMs, turn, targets } = prepared;
   const [target] = targets;
   const keep = async (response: JsonObject): Promise<void> => {
     if (target !== undefined) await turn?.record(response, target, false);

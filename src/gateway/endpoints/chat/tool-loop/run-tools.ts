@@ -12,12 +12,12 @@ import type { Telemetry } from '../../../telemetry/telemetry.ts';
 /** One call of a gateway's tool by the model. */
 export type ToolCall = { readonly call: ToolCallPart; readonly tool: GatewayTool; readonly arguments: JsonObject };
 
-/** What came of it, for the model and for the client. */
+/** The result of a tool call, for the model and for the client. */
 export type ToolReturn = { readonly outcome: ToolOutcome; readonly result: ToolResultPart };
 
 export type RunTools = {
   readonly calls: readonly ToolCall[];
-  /** How many of them may still run; the others are answered that they may not. */
+  /** The most of them that may run. The others get the answer that the limit is reached. */
   readonly runsMax: number;
   readonly firstSource: number;
   readonly runMsMax: number;
@@ -25,29 +25,29 @@ export type RunTools = {
   readonly images: readonly ImageInput[];
   /** Shows an unfinished image of a call, by its place. Absent if the client requested no stream. */
   readonly onPartialImage?: ((at: number, number: number, image: ShownImage) => void) | undefined;
-  /** Aborts when the client has left or the call's time is over. */
+  /** Aborts when the client disconnects or the call's time is over. */
   readonly signal: AbortSignal;
   readonly logger: Pick<Logger, 'error'>;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Hears of each run. */
+  /** Called after each run. */
   readonly ran: Telemetry['toolRan'];
 };
 
-/** Tools of one turn that run at a time. */
+/** The most tools of one turn that run at a time. */
 const parallelMax = 4;
 
-/** Numbers that are kept for the sources of one of several calls that run at once. No tool finds more. */
+/** The numbers that are reserved for the sources of each concurrent call. No tool finds more sources. */
 const sourcesPerRun = 100;
 
-/** The arguments as the model wrote them; what is no object holds none. */
+/** Reads the arguments that the model wrote. Anything but an object counts as an empty one. */
 export function readToolCall(call: ToolCallPart, tool: GatewayTool): ToolCall {
   const parsed = call.arguments === '' ? {} : parseJsonObject(call.arguments);
   return { call, tool, arguments: isJsonObject(parsed) ? parsed : {} };
 }
 
 /**
- * Runs the calls of one turn, a few at a time, and gives a promise for each in their order. None rejects: what goes wrong is told to the model,
- * which may go on without it.
+ * Runs the calls of one turn, a few at a time, and returns a promise for each, in their order. None rejects: failures
+ * are reported to the model, which may continue.
  */
 export function runTools(options: RunTools): readonly Promise<ToolReturn>[] {
   const waiting: (() => void)[] = [];
@@ -79,7 +79,7 @@ export function runTools(options: RunTools): readonly Promise<ToolReturn>[] {
   });
 }
 
-/** The first number that no source of these has. */
+/** The lowest number above those of these sources. */
 export function nextSource(sources: Iterable<Source>, first: number): number {
   let next = first;
   for (const { number } of sources) next = Math.max(next, number + 1);
@@ -103,7 +103,7 @@ async function runOne({ call, tool, arguments: args }: ToolCall, at: number, opt
     overdue.resolve(failed('It took too long and was stopped.', 'timed-out'));
   }, runMsMax);
   try {
-    // One that does not listen to its signal is not waited for either.
+    // A tool that ignores its signal must not delay the reply.
     return await Promise.race([
       tool.run({
         callId: call.id,
@@ -117,7 +117,7 @@ async function runOne({ call, tool, arguments: args }: ToolCall, at: number, opt
       overdue.promise,
     ]);
   } catch (error) {
-    logger.error({ err: error, tool: tool.kind }, 'a tool failed in a way of which it should have told: a defect');
+    logger.error({ err: error, tool: tool.kind }, 'tool failed with an unexpected error');
     return failed('It failed.', 'unavailable');
   } finally {
     clearTimeout(timer);
@@ -142,7 +142,7 @@ function answer({ call }: ToolCall, outcome: ToolOutcome): ToolReturn {
   return { outcome, result };
 }
 
-/** What several runs used together. Counts that are nought are left out. */
+/** The usage of several runs together, without zeros. */
 export function sumToolUsage(usages: readonly ToolUsage[]): ToolUsage {
   const sum: { -readonly [Name in keyof ToolUsage]: ToolUsage[Name] } = {};
   for (const name of toolMeterNames) {

@@ -7,9 +7,9 @@ test('a search and an answer that cites it are one reply, with a row for each ro
   const call = await startLoop();
   await call.call(['web_search', { query: 'cats' }, 'c1']);
   assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished']);
-  const asked = JSON.stringify(call.asked().messages);
-  assert.match(asked, /"tool_calls"/);
-  assert.match(asked, /【1】 about cats/);
+  const messages = JSON.stringify(call.asked().messages);
+  assert.match(messages, /"tool_calls"/);
+  assert.match(messages, /【1】 about cats/);
   await call.say('Cats eat fish.【1】 Really.');
   assert.deepEqual(call.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 finished']);
   assert.deepEqual(
@@ -44,7 +44,7 @@ test('a whole reply is written once, at the end', async () => {
   assert.match(String(call.response.headers['content-type']), /application\/json/);
 });
 
-test('calls of one turn run at once and are shown in their order', async () => {
+test('calls of one turn run concurrently and are shown in their order', async () => {
   const begun: string[] = [];
   const release: (() => void)[] = [];
   const tool = createFakeTool({
@@ -68,7 +68,7 @@ test('calls of one turn run at once and are shown in their order', async () => {
   assert.match(text, /"url":"https:\/\/example.org\/two"/);
 });
 
-test('a function of the client ends the reply, after what the tools of the same turn did', async () => {
+test('a function of the client ends the reply, after the tools of the same turn', async () => {
   const client = { kind: 'function', name: 'mine', parameters: { type: 'object' } } as const;
   const call = await startLoop({ request: { tools: [client] } });
   await call.call(['web_search', { query: 'cats' }, 'c1'], ['mine', { x: 1 }, 'c2']);
@@ -79,7 +79,7 @@ test('a function of the client ends the reply, after what the tools of the same 
   assert.equal(call.sent.length, 1);
 });
 
-test('a function of the client that has the name of a tool is another', async () => {
+test('a function of the client with the name of a tool is not the tool', async () => {
   const client = { kind: 'function', name: 'web_search', parameters: { type: 'object' } } as const;
   const call = await startLoop({ request: { tools: [client] } });
   assert.match(JSON.stringify(call.asked().tools), /"web_search_2"/);
@@ -88,7 +88,7 @@ test('a function of the client that has the name of a tool is another', async ()
   assert.ok(call.response.writableEnded);
 });
 
-test('a tool that fails, throws or hangs is told to the model, which goes on', async () => {
+test('the failure, error or timeout of a tool is reported to the model, which continues', async () => {
   const runs = [
     () => Promise.reject(new Error('broken')),
     () => new Promise<never>(() => {}),
@@ -105,7 +105,7 @@ test('a tool that fails, throws or hangs is told to the model, which goes on', a
   }
 });
 
-test('an upstream that fails in a later round: a status while nothing was said, the dialect’s error after', async () => {
+test('an upstream failure in a later round is a status before any output, and the dialect’s error after it', async () => {
   const early = await startLoop({ stream: false });
   await early.call(['web_search', { query: 'cats' }, 'c1']);
   await early.refuse(400);
@@ -120,7 +120,7 @@ test('an upstream that fails in a later round: a status while nothing was said, 
   assert.deepEqual(late.rows(), ['req_1 finished', 'req_1.1.tools finished', 'req_1.2 cut']);
 });
 
-test('a round that fails before it says anything is tried elsewhere, and nothing is shown twice', async () => {
+test('a round that fails before any output is retried at another target, and nothing is shown twice', async () => {
   const call = await startLoop({ targets: ['a', 'b'] });
   await call.call(['web_search', { query: 'cats' }, 'c1']);
   call.begin();
@@ -132,7 +132,7 @@ test('a round that fails before it says anything is tried elsewhere, and nothing
   assert.equal(call.openings.at(-1)?.failedAttempts?.length, 1);
 });
 
-test('the last round offers no tools, and one that calls them all the same ends the reply', async () => {
+test('the last round offers no tools, and if it calls them anyway the reply ends', async () => {
   const call = await startLoop({ settings: { roundsMax: 2 } });
   await call.call(['web_search', { query: 'cats' }, 'c1']);
   assert.equal(call.asked().tool_choice, 'none');
@@ -141,14 +141,14 @@ test('the last round offers no tools, and one that calls them all the same ends 
   assert.equal(call.sent.length, 2);
 });
 
-test('a bound on cost ends the reply after what was done', async () => {
+test('a cost limit ends the reply after the current round', async () => {
   const call = await startLoop({ settings: { costMaxNanoUsd: 0n } });
   await call.call(['web_search', { query: 'cats' }, 'c1']);
   assert.equal(call.sent.length, 1);
   assert.match(call.response.text(), /"stop_reason":"max_tokens"/);
 });
 
-test('more calls than the client allows are answered that they may not run', async () => {
+test('calls beyond the client’s limit are answered with the limit', async () => {
   const call = await startLoop({ runsMax: 1 });
   await call.call(['web_search', { query: 'one' }, 'c1'], ['web_search', { query: 'two' }, 'c2']);
   assert.match(JSON.stringify(call.asked().messages), /limit of tool calls/);

@@ -13,32 +13,30 @@ import { upstreamTimeout } from '../../../attempts/exchange/upstream-failure.ts'
 import type { ChatServices } from '../chat-services.ts';
 import type { RunningCall } from '../../../attempts/services.ts';
 import { type Target, timeoutsOf } from '../../../attempts/routing/target.ts';
-import { askForRepair, describeMisfit, HeldText } from './check-reply.ts';
-import { ReplyChecks } from './reply-checks.ts';
+import { HeldText, ReplyChecks, describeMisfit, requestRepair } from './check-reply.ts';
 import { citeSources } from './cite-sources.ts';
-import { limitOutput } from './limit-output.ts';
+import { isTooExpensive, lacksCredit, lacksToolCredit, limitOutput } from './loop-limits.ts';
 import { isFound } from './gather-addresses.ts';
-import { answererFirst, bookTools, mergeEntries, sumUsage } from './loop-books.ts';
-import { internalError, replyTooLarge } from './loop-errors.ts';
-import { isTooDear, lacksCredit, lacksToolCredit } from './loop-credit.ts';
+import { LoopUsage, answererFirst, bookTools, mergeEntries, sumUsage } from './loop-books.ts';
+import { internalError, replyTooLarge } from './loop-reply.ts';
 import type { LoopCall } from './loop-call.ts';
-import { LoopUsage } from './loop-usage.ts';
 import { closeTools, offerTools, type RoundOffer } from './offer-tools.ts';
 import { type Round, type RoundOutcome, runRound } from './run-round.ts';
 import { nextSource, readToolCall, runTools, sumToolUsage, type ToolCall, type ToolReturn } from './run-tools.ts';
-import { ShownReply } from './show-round.ts';
+import { MergedReply } from './merged-reply.ts';
 import { showTools } from './show-tools.ts';
 
 const creditSpent = 'the credit for this call is used up';
 
 /**
- * One call whose model uses tools that the gateway runs: it is asked, its calls are run, it is asked again with what they brought, until it
- * answers. The client sees one reply; each time that the model is asked is a round with attempts and a row of its own.
+ * One call whose model uses tools of the gateway: the model is called, its tool calls are run, and it is called again
+ * with their results, until it answers. The client sees one reply. Each call of the model is a round with attempts and
+ * a row of its own.
  */
 export class ToolLoop implements RunningCall {
   readonly #gateway: ChatServices;
   readonly #loop: LoopCall;
-  readonly #shown: ShownReply;
+  readonly #shown: MergedReply;
   readonly #heldText: HeldText;
   readonly #checks: ReplyChecks;
   readonly #sources = new Map<number, Source>();
@@ -50,11 +48,11 @@ export class ToolLoop implements RunningCall {
   #round: Round | undefined;
   #rounds = 0;
   #runs = 0;
-  /** What the conversation has grown by, in characters. */
+  /** The characters by which the conversation has grown. */
   #characters = 0;
-  /** What the model has written. */
+  /** The characters that the model has written. */
   #written = 0;
-  /** The events of the round under way. */
+  /** The events of the current round. */
   #events: InferenceEvent[] = [];
   #usedTokens = 0;
   #toolUsage: ToolUsage = {};
@@ -62,7 +60,7 @@ export class ToolLoop implements RunningCall {
   #toolsNanoUsd = 0n;
   #pausedSinceMs: number | undefined;
   readonly #usage = new LoopUsage();
-  /** Set when the call is ended from outside. */
+  /** Set if the call is ended from outside. */
   #ending: GatewayError | undefined;
   #isOver = false;
   #isReaderLimited = false;
@@ -70,17 +68,17 @@ export class ToolLoop implements RunningCall {
   constructor(gateway: ChatServices, loop: LoopCall) {
     this.#gateway = gateway;
     this.#loop = loop;
-    this.#shown = new ShownReply(loop.offered);
+    this.#shown = new MergedReply(loop.offered);
     this.#heldText = new HeldText(loop.check !== undefined);
     this.#checks = new ReplyChecks(gateway, loop, this.#abort.signal);
     this.#cite = citeSources(this.#sources);
     this.#turns = loop.request.turns;
-    this.#targets = loop.known.targets;
+    this.#targets = loop.prepared.targets;
   }
 
   /**
-   * Resolves when the model is being asked for the first time; the loop goes on by itself then and ends the call.
-   * @throws GatewayError when it cannot be asked; nothing was spent then
+   * Resolves when the first request to the model was sent. The loop then continues by itself and ends the call.
+   * @throws GatewayError if the request cannot be sent; nothing was spent then
    */
   async start(): Promise<void> {
     const { deadlines } = this.#gateway;
@@ -107,16 +105,16 @@ export class ToolLoop implements RunningCall {
       this.#learn(outcome);
       if (outcome.end === 'left') return this.#endEarly();
       if (this.#isOver) return;
-      if (outcome.end === 'failed') return this.#fail(outcome.error ?? internalError(this.#loop.known.call.callId));
+      if (outcome.end === 'failed') return this.#fail(outcome.error ?? internalError(this.#loop.prepared.call.callId));
       const reply = foldEvents(this.#events);
       const calls = this.#readCalls(reply);
       const problems = calls.length > 0 ? undefined : await this.#checks.findProblems(reply);
-      // A check that is given up ends the call.
-      if (problems === 'given-up') return;
+      // The call has ended during the check.
+      if (problems === 'call-ended') return;
       const held = this.#heldText.release();
       if (problems !== undefined) {
-        if (!this.#checks.takeRepair() || this.#isTooDear() || this.#isWrittenOut()) return this.#fail(describeMisfit(problems));
-        this.#grow(askForRepair(reply, problems));
+        if (!this.#checks.takeRepair() || this.#isTooExpensive() || this.#isWrittenOut()) return this.#fail(describeMisfit(problems));
+        this.#grow(requestRepair(reply, problems));
         if (await this.#lacksCredit()) return this.#fail(describeMisfit(problems));
         if (this.#isOver) return;
         round = this.#ask('withheld');
@@ -124,37 +122,37 @@ export class ToolLoop implements RunningCall {
       }
       this.#push(held.flatMap((event) => this.#shown.show(event)));
       if (calls.length === 0) return await this.#finish(reply.stopReason, reply);
-      if (this.#isLastRound()) return await this.#finish('output-limit', { stopDetail: 'the bound of tool rounds is reached' });
-      if (await lacksToolCredit(this.#loop.known, calls)) return await this.#finish('output-limit', { stopDetail: creditSpent });
+      if (this.#isLastRound()) return await this.#finish('output-limit', { stopDetail: 'the limit of tool rounds is reached' });
+      if (await lacksToolCredit(this.#loop.prepared, calls)) return await this.#finish('output-limit', { stopDetail: creditSpent });
       const returns = await this.#runTools(calls);
       if (this.#isOver) return;
       const callsClient = reply.parts.some((part) => part.kind === 'tool-call' && !this.#loop.offered.has(part.name));
       this.#push(this.#shown.release());
       if (callsClient) return await this.#finish('tool-calls', {});
-      if (this.#isTooDear()) return await this.#finish('output-limit', { stopDetail: 'the bound of what a call may cost is reached' });
+      if (this.#isTooExpensive()) return await this.#finish('output-limit', { stopDetail: 'the cost limit of a call is reached' });
       if (this.#isWrittenOut()) return await this.#finish('output-limit', {});
       this.#remember(reply, returns);
       if (await this.#lacksCredit()) return await this.#finish('output-limit', { stopDetail: creditSpent });
-      // Its client may have left while the store was asked.
+      // The client may have disconnected during the query of the store.
       if (this.#isOver) return;
       round = this.#ask(this.#isLastRound(1) || this.#runs >= this.#loop.runsMax ? 'withheld' : 'freely');
     }
   }
 
   #ask(offer: RoundOffer): Round {
-    const { known, offered } = this.#loop;
-    const { callId } = known.call;
+    const { prepared, offered } = this.#loop;
+    const { callId } = prepared.call;
     const request = limitOutput(this.#loop.request, this.#entries) ?? this.#loop.request;
     const deliveredBefore = this.#loop.reply.deliveredCharacters;
     this.#rounds += 1;
     this.#events = [];
     this.#usage.beginRound();
-    // Where nothing is offered there is nothing to withhold.
+    // Without offered tools there is nothing to withhold.
     const isFirst = this.#rounds === 1;
     const isWithheld = offered.size > 0 && (offer === 'withheld' || this.#isLastRound());
     this.#round = runRound(
       this.#gateway,
-      known,
+      prepared,
       {
         request: offerTools({ ...request, turns: this.#turns }, offered, isWithheld ? 'withheld' : offered.size > 0 ? offer : 'as-asked'),
         facts: this.#nextFacts(),
@@ -167,7 +165,7 @@ export class ToolLoop implements RunningCall {
           if (isFirst) this.#loop.reply.setHeaders(headers);
         },
         events: (events) => this.#read(events),
-        givenUp: () => this.#loop.sink.destroy(),
+        abandoned: () => this.#loop.sink.destroy(),
         used: (tokens) => (this.#usedTokens += tokens),
         delivered: () => this.#loop.reply.deliveredCharacters - deliveredBefore,
       },
@@ -179,13 +177,13 @@ export class ToolLoop implements RunningCall {
     return this.#rounds + ahead >= this.#loop.settings.roundsMax;
   }
 
-  /** Whether the model has written as much as the client allows for the whole reply. */
+  /** Whether the output limit of the client for the whole reply is reached. */
   readonly #isWrittenOut = (): boolean => limitOutput(this.#loop.request, this.#entries) === undefined;
 
-  readonly #isTooDear = (): boolean => isTooDear(this.#loop.settings.costMaxNanoUsd, this.#entries, this.#toolsNanoUsd);
+  readonly #isTooExpensive = (): boolean => isTooExpensive(this.#loop.settings.costMaxNanoUsd, this.#entries, this.#toolsNanoUsd);
 
   #lacksCredit(): Promise<boolean> {
-    return lacksCredit(this.#loop.known, {
+    return lacksCredit(this.#loop.prepared, {
       request: { ...this.#loop.request, turns: this.#turns },
       facts: this.#nextFacts(),
       targets: this.#targets,
@@ -193,11 +191,11 @@ export class ToolLoop implements RunningCall {
   }
 
   #nextFacts(): CallFacts {
-    const { facts } = this.#loop.known;
+    const { facts } = this.#loop.prepared;
     return { ...facts, inputCharacters: facts.inputCharacters + this.#characters };
   }
 
-  /** Reads what the model says, and shows it. False when the client does not keep up. */
+  /** Reads the model's output, and shows it. False if the client does not keep up. */
   #read(events: readonly InferenceEvent[]): boolean {
     if (this.#isOver) return true;
     const shown: InferenceEvent[] = [];
@@ -207,7 +205,7 @@ export class ToolLoop implements RunningCall {
       if (event.type === 'delta') this.#written += event.text.length;
       for (const passed of this.#heldText.pass(event)) shown.push(...this.#shown.show(passed));
     }
-    const { replyBytesMax } = this.#loop.known.settings.limits;
+    const { replyBytesMax } = this.#loop.prepared.settings.limits;
     if (this.#written > replyBytesMax) this.terminate(replyTooLarge(replyBytesMax));
     return this.#push(shown);
   }
@@ -223,7 +221,7 @@ export class ToolLoop implements RunningCall {
     return false;
   }
 
-  /** What a round cost, and who answered it: the next one goes there first, for its cache and its proofs. */
+  /** Records the entry of a round. The next round first goes to the same target, for its cache and its proofs. */
   #learn({ entry }: RoundOutcome): void {
     if (entry === undefined) return;
     this.#entries.push(entry);
@@ -231,7 +229,7 @@ export class ToolLoop implements RunningCall {
   }
 
   #readCalls(reply: InferenceReply): readonly ToolCall[] {
-    // Arguments that were cut are no call.
+    // Truncated arguments are not a call.
     if (reply.stopReason !== 'tool-calls' && reply.stopReason !== 'end') return [];
     return reply.parts.flatMap((part) => {
       const tool = part.kind === 'tool-call' ? this.#loop.offered.get(part.name) : undefined;
@@ -239,9 +237,9 @@ export class ToolLoop implements RunningCall {
     });
   }
 
-  /** Runs the tools of a turn and shows each in its place, as soon as those before it are done. */
+  /** Runs the tools of a turn, and shows each in order as soon as those before it are done. */
   async #runTools(calls: readonly ToolCall[]): Promise<readonly ToolReturn[]> {
-    const { settings, runsMax, known } = this.#loop;
+    const { settings, runsMax, prepared } = this.#loop;
     const startedMs = this.#gateway.clock.monotonicMs();
     const allowed = runsMax - this.#runs;
     this.#runs += calls.length;
@@ -255,7 +253,7 @@ export class ToolLoop implements RunningCall {
           runMsMax: settings.runMsMax,
           knowsAddress: (address) => this.#loop.knowsAddress(address) || isFound(this.#sources.values(), address),
           images: this.#loop.images ?? [],
-          onPartialImage: known.framing === undefined ? undefined : onPartialImage,
+          onPartialImage: prepared.framing === undefined ? undefined : onPartialImage,
           signal: this.#abort.signal,
           logger: this.#gateway.logger,
           clock: this.#gateway.clock,
@@ -272,9 +270,9 @@ export class ToolLoop implements RunningCall {
     });
     const usage = sumToolUsage(returns.map(({ outcome }) => outcome.usage));
     if (Object.keys(usage).length === 0) return returns;
-    const rowId = toolsRowId(known.call.callId, this.#rounds);
+    const rowId = toolsRowId(prepared.call.callId, this.#rounds);
     const durationMs = Math.round(this.#gateway.clock.monotonicMs() - startedMs);
-    this.#entries.push(bookTools(this.#gateway, known, { rowId, usage, durationMs }));
+    this.#entries.push(bookTools(this.#gateway, prepared, { rowId, usage, durationMs }));
     this.#toolUsage = sumToolUsage([this.#toolUsage, usage]);
     return returns;
   }
@@ -313,23 +311,25 @@ export class ToolLoop implements RunningCall {
     ]);
   }
 
-  /** Ends the call with an error, in the words of the client's dialect. */
+  /** Ends the call with an error in the client's dialect. */
   #fail(error: GatewayError): void {
     if (this.#isOver) return;
-    const { sink, known } = this.#loop;
+    const { sink, prepared } = this.#loop;
     const hasContent = sink.hasBegun || this.#entries.some(({ end }) => end !== 'failed');
-    if (!sink.hasBegun) for (const [name, value] of Object.entries(known.taken?.headers ?? {})) sink.setHeader(name, value);
+    if (!sink.hasBegun) for (const [name, value] of Object.entries(prepared.taken?.headers ?? {})) sink.setHeader(name, value);
     this.#end(hasContent ? 'cut' : 'failed', error);
     this.#loop.reply.fail(error);
   }
 
-  /** Closes the books of the call. Its rows are written already; here it is told as one, and what it took is settled. */
+  /**
+   * Closes the books of the call. Its rows are already written. It is reported as one call, and its limits are settled.
+   */
   #end(end: 'finished' | 'client-left' | 'cut' | 'failed', error?: GatewayError): void {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#abort.abort(new Error('the call is over'));
     closeTools(this.#loop.offered);
-    const { call, startedMs, taken, credit, report } = this.#loop.known;
+    const { call, startedMs, taken, credit, report } = this.#loop.prepared;
     credit?.end();
     if (this.#usedTokens > 0) taken?.reservation.settle(this.#usedTokens);
     else taken?.reservation.finish();
@@ -340,11 +340,14 @@ export class ToolLoop implements RunningCall {
     else report.ended(end, undefined);
   }
 
-  /** The client has left: no tool runs on, and no further round begins. Resolves when the call is over, which a round that is read on puts off. */
+  /**
+   * Handles a disconnect: no tool and no further round starts. Resolves when the call is over; a drained round delays
+   * that.
+   */
   async #leave(): Promise<void> {
     if (this.#isOver) return;
-    this.#abort.abort(new Error('the client has left'));
-    // A round that runs tells of its end; between rounds nobody does.
+    this.#abort.abort(new Error('the client disconnected'));
+    // A running round reports its end. Between rounds nothing does.
     this.#round?.leave();
     await this.#round?.outcome;
     this.#endEarly();
@@ -356,26 +359,27 @@ export class ToolLoop implements RunningCall {
   }
 
   #endBroken(error: unknown): void {
-    const { callId } = this.#loop.known.call;
-    if (!(error instanceof GatewayError)) this.#gateway.logger.error({ callId, err: error }, 'a tool loop broke: a defect');
-    const told = error instanceof GatewayError ? error : internalError(callId);
-    if (!this.#isOver) return this.#fail(told);
-    // Its books are closed already, and its client still waits.
-    this.#loop.reply.fail(told);
+    const { callId } = this.#loop.prepared.call;
+    if (!(error instanceof GatewayError)) this.#gateway.logger.error({ callId, err: error }, 'tool loop failed');
+    const refusal = error instanceof GatewayError ? error : internalError(callId);
+    if (!this.#isOver) return this.#fail(refusal);
+    // The books are closed already, but the client still waits.
+    this.#loop.reply.fail(refusal);
   }
 
   check(nowMs: number): void {
-    const { known, reply, sink } = this.#loop;
+    const { prepared, reply, sink } = this.#loop;
     const [target] = this.#targets;
     if (target === undefined) return;
-    const timeouts = timeoutsOf(target, true, known.settings.timeouts);
+    const timeouts = timeoutsOf(target, true, prepared.settings.timeouts);
     if (this.#isOver) return this.#limitReader(timeouts.stalledReaderMs);
-    if (nowMs >= known.startedMs + timeouts.totalMs) return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
+    if (nowMs >= prepared.startedMs + timeouts.totalMs)
+      return this.terminate(upstreamTimeout(target, 'end of the reply', timeouts.totalMs));
     if (this.#pausedSinceMs === undefined) reply.beat(nowMs, timeouts.heartbeatMs);
     else if (nowMs - this.#pausedSinceMs >= timeouts.stalledReaderMs) sink.destroy();
   }
 
-  /** A client that does not read the end of its reply would hold it in memory for as long as it likes. */
+  /** Limits how long a client may leave the end of its reply unread, because the end stays in memory. */
   #limitReader(stalledReaderMs: number): void {
     const { sink } = this.#loop;
     if (this.#isReaderLimited || sink.isDelivered || sink.isGone) return;
@@ -383,12 +387,12 @@ export class ToolLoop implements RunningCall {
     sink.limitReader(stalledReaderMs);
   }
 
-  readonly bookedInParts = (): string | undefined => (this.#isOver ? undefined : this.#loop.known.call.callId);
+  readonly bookedInParts = (): string | undefined => (this.#isOver ? undefined : this.#loop.prepared.call.callId);
   terminate(error: GatewayError): void {
     if (this.#isOver) return;
     this.#ending ??= error;
     this.#abort.abort(error);
-    // A round that is running is charged for what it used until now.
+    // A running round is charged for its usage so far.
     this.#round?.stop(error);
     void this.#round?.outcome.then(() => this.#endEarly());
   }

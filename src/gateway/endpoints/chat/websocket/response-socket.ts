@@ -67,7 +67,7 @@ export class ResponseSocket {
     this.#lifeTimer = setTimeout(() => this.#expire(), lifetimeMs).unref();
     webSocket.on('message', (data, isBinary) => this.#take(data, isBinary));
     webSocket.on('pong', () => (this.#isAlive = true));
-    webSocket.on('error', (error) => gateway.logger.debug({ err: error }, 'WebSocket failed'));
+    webSocket.on('error', (error) => gateway.logger.debug({ err: error }, 'connection of a WebSocket failed'));
     webSocket.on('close', () => this.#closed());
   }
 
@@ -108,7 +108,7 @@ export class ResponseSocket {
     this.#isBusy = true;
     this.#serve(bytes).catch((error: unknown) => {
       const { logger } = this.#options.gateway;
-      if (!(error instanceof GatewayError)) logger.error({ err: error }, 'WebSocket message failed inside the gateway');
+      if (!(error instanceof GatewayError)) logger.error({ err: error }, 'message of a WebSocket failed inside the gateway');
       this.#refuse(error instanceof GatewayError ? error : new GatewayError('internal_error', 'the gateway failed on this message'));
       this.#over();
     });

@@ -27,7 +27,7 @@ import { defaultTools, type ToolSettings } from '../../../../settings/call-setti
 
 export type FakeToolOptions = { readonly kind?: GatewayTool['kind']; readonly run?: (run: ToolRun) => Promise<ToolOutcome> };
 
-/** A search that finds one source, which says what was asked. */
+/** A search that finds one source, whose text is the query. */
 export function createFakeTool({ kind = 'web-search', run }: FakeToolOptions = {}): GatewayTool {
   const offer: FunctionTool = {
     kind: 'function',
@@ -50,7 +50,7 @@ export function findOne({ arguments: args, firstSource }: ToolRun): ToolOutcome 
   };
 }
 
-/** Checks without a thread: nothing is waited for. */
+/** Checks in the same thread, so that nothing has to wait. */
 export const checkInProcess: SchemaCheck['checker'] = {
   prepare: () => Promise.resolve({ kind: 'fits' }),
   check: (text, schema) => Promise.resolve(run({ schema: JSON.stringify(schema), text })),
@@ -79,7 +79,7 @@ const question: InferenceRequest = {
   vendorFields: [],
 };
 
-/** A call of a model: the function, its arguments, and its id. */
+/** A call by the model: the function, its arguments, and its id. */
 type FakeCall = readonly [name: string, args: JsonObject, id: string];
 
 /** A loop whose model is played by the test, in chat completions. */
@@ -103,7 +103,7 @@ export async function startLoop(options: FakeLoopOptions = {}) {
     fetchMedia: () => Promise.reject(new Error('no media')),
   };
   const base = createKnownCall(fake, targets, defaultRetries);
-  const known = {
+  const prepared = {
     ...base,
     call: { ...base.call, dialect },
     framing,
@@ -113,9 +113,9 @@ export async function startLoop(options: FakeLoopOptions = {}) {
   } as typeof base;
   const request = { ...question, ...options.request };
   const offered = nameTools(options.tools ?? [createFakeTool()], request);
-  const asked: WireRequest = { operation: 'generate', body: { model: 'm', messages: [] }, headers: {} };
+  const clientRequest: WireRequest = { operation: 'generate', body: { model: 'm', messages: [] }, headers: {} };
   const loop = new ToolLoop(gateway, {
-    known,
+    prepared,
     request,
     offered,
     settings: { ...defaultTools, ...options.settings },
@@ -133,7 +133,7 @@ export async function startLoop(options: FakeLoopOptions = {}) {
       writing: {
         requestId: 'req_1',
         requestedModel: 'm',
-        request: asked.body,
+        request: clientRequest.body,
         createdAtMs: 0,
         nowMs: () => 2000,
         inputTokensEstimate: 1,
@@ -158,16 +158,16 @@ function noNotes() {
   };
 }
 
-/** Lets everything happen that needs no time. */
+/** Runs everything that needs no time. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** The model's side: what it was asked last, and its answers. */
+/** Plays the model: its last request, and its answers. */
 function play(sent: readonly Sent[], controller: Parameters<Sent['handler']['onResponseEnd']>[0], entries: readonly CallEntry[]) {
   const last = (): Sent => {
     const found = sent.at(-1);
-    if (found === undefined) throw new Error('nothing was asked');
+    if (found === undefined) throw new Error('no request was sent');
     return found;
   };
   const data = (...chunks: JsonObject[]): void => {
@@ -189,7 +189,7 @@ function play(sent: readonly Sent[], controller: Parameters<Sent['handler']['onR
     data,
     delta,
     end,
-    /** What the model is asked now. */
+    /** The current request to the model. */
     asked: (): JsonObject => parseJsonObject(String(last().request.body)) ?? {},
     say: async (text: string): Promise<void> => {
       begin();
@@ -217,7 +217,7 @@ function play(sent: readonly Sent[], controller: Parameters<Sent['handler']['onR
   };
 }
 
-/** The members of that name in the events of an event stream, in order. */
+/** The JSON objects in the data lines of an event stream, in order. */
 export function readEvents(text: string): readonly JsonObject[] {
   return text.split('\n').flatMap((line) => {
     const parsed = line.startsWith('data: {') ? parseJsonObject(line.slice('data: '.length)) : undefined;

@@ -3,11 +3,11 @@ import type { OfferedTools } from './offer-tools.ts';
 
 type BlockEvent = Extract<InferenceEvent, { index: number }>;
 
-/** Where the open block of the upstream goes. */
-type Route = 'shown' | 'hidden' | 'kept';
+/** The destination of the upstream's open block. */
+type Route = 'shown' | 'hidden' | 'held';
 
-/** What the client sees of all rounds, as the blocks of one reply. */
-export class ShownReply {
+/** Merges all rounds into the blocks of one reply for the client. */
+export class MergedReply {
   readonly #offered: OfferedTools;
   #hasStarted = false;
   #next = 0;
@@ -15,21 +15,21 @@ export class ShownReply {
   #index = 0;
   /** Whether the model has called one of the gateway's tools in this round. */
   #hasToolCall = false;
-  /** Calls of the client's functions, which come after what the gateway's tools of the same turn did. */
-  #kept: BlockEvent[] = [];
+  /** Calls of the client's functions, which are shown after the gateway's tools of the same turn. */
+  #held: BlockEvent[] = [];
 
   constructor(offered: OfferedTools) {
     this.#offered = offered;
   }
 
-  /** What of a round's event the client sees at once. Blocks come in line. */
+  /** The events that the client gets for an event of a round now. Blocks are in order. */
   show(event: InferenceEvent): readonly InferenceEvent[] {
     if (event.type === 'started') {
       if (this.#hasStarted) return [];
       this.#hasStarted = true;
       return [event];
     }
-    // Of all rounds together there is one sum and one end.
+    // All rounds together have one usage and one end.
     if (event.type === 'usage' || event.type === 'finished') return [];
     if (event.type === 'logprobs') return [event];
     if (event.type === 'part') return [{ ...event, index: this.takeIndex() }];
@@ -37,7 +37,7 @@ export class ShownReply {
       this.#route = this.#routeOf(event);
       if (this.#route === 'shown') this.#index = this.takeIndex();
     }
-    if (this.#route === 'kept') this.#kept.push(event);
+    if (this.#route === 'held') this.#held.push(event);
     return this.#route === 'shown' ? [{ ...event, index: this.#index }] : [];
   }
 
@@ -47,19 +47,19 @@ export class ShownReply {
       this.#hasToolCall = true;
       return 'hidden';
     }
-    return this.#hasToolCall ? 'kept' : 'shown';
+    return this.#hasToolCall ? 'held' : 'shown';
   }
 
   takeIndex(): number {
     return this.#next++;
   }
 
-  /** What was kept, when the tools of the round have run. */
+  /** Returns the held calls after the tools of the round have run. */
   release(): readonly InferenceEvent[] {
-    const kept = this.#kept;
-    this.#kept = [];
+    const held = this.#held;
+    this.#held = [];
     this.#hasToolCall = false;
-    return kept.map((event) => {
+    return held.map((event) => {
       if (event.type === 'block-started') this.#index = this.takeIndex();
       return { ...event, index: this.#index };
     });

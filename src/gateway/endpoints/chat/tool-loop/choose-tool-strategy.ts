@@ -4,13 +4,13 @@ import type { BuiltInToolKind } from '../../../../inference/inference-request.ts
 import type { Target } from '../../../attempts/routing/target.ts';
 import type { ToolModes } from '../../../settings/call-settings.ts';
 
-export type ToolRoadOptions = {
+export type ToolStrategyOptions = {
   /** The kinds of tools that the request offers. */
   readonly kinds: readonly BuiltInToolKind[];
   readonly dialect: DialectId;
   /** All targets that may answer. */
   readonly targets: readonly Target[];
-  /** The modes of the model, and those of the gateway for what the model leaves open. */
+  /** The modes of the model, and the gateway's defaults. */
   readonly modes: ToolModes;
   readonly defaults: ToolModes;
   /** The kinds that the gateway can run. */
@@ -30,8 +30,8 @@ function refuse(kind: BuiltInToolKind, reason: string): never {
 }
 
 /**
- * Whether the vendor of a target runs a tool for the model. Files lie in stores of one vendor: only a call that passes through as it is can
- * name them.
+ * Whether the vendor of a target runs a tool for the model. Files are in stores of one vendor, so only a call that
+ * passes through can name them.
  */
 function runsNatively({ upstream, upstreamModel }: Target, kind: BuiltInToolKind, dialect: DialectId): boolean {
   const traits = upstream.traitsOf(upstreamModel);
@@ -50,21 +50,22 @@ function runsNatively({ upstream, upstreamModel }: Target, kind: BuiltInToolKind
 }
 
 /**
- * Chooses which built-in tools of a call the gateway runs, in its loop; none where the vendor runs them all, in one exchange. What the vendor
- * runs stays with it in the loop as well, so that a tool that it lacks takes none of the others from it.
- * @throws GatewayError `tool_unavailable` for a tool that nobody may or can run
+ * Chooses the built-in tools of a call that the gateway runs in its loop; none if the vendor runs them all in one
+ * exchange. The vendor keeps the tools that it can run in the loop too, so that one missing tool does not disable the
+ * others.
+ * @throws GatewayError `tool_unavailable` for a tool that neither the vendor nor the gateway may run
  */
-export function chooseGatewayTools({ kinds, dialect, targets, modes, defaults, runs }: ToolRoadOptions): readonly BuiltInToolKind[] {
+export function chooseGatewayTools({ kinds, dialect, targets, modes, defaults, runs }: ToolStrategyOptions): readonly BuiltInToolKind[] {
   return kinds.filter((kind) => {
     const mode = modes[kind] ?? defaults[kind] ?? 'auto';
-    if (mode === 'off') return refuse(kind, 'it is switched off');
+    if (mode === 'off') return refuse(kind, 'the operator switched it off');
     const running = targets.filter((target) => runsNatively(target, kind, dialect));
     const native = targets.length > 0 && running.length === targets.length;
     if (mode === 'native') return native ? false : refuse(kind, 'its service does not offer it');
-    // Where the gateway keeps files, the stores of requests are its own unless the operator says otherwise.
+    // If the gateway stores files, the stores that requests name are its own, unless the operator says otherwise.
     if (mode === 'auto' && native && !(kind === 'file-search' && runs.includes(kind))) return false;
     if (runs.includes(kind)) return true;
-    // What one of several services runs is better than nothing: the others leave it out and say so.
+    // One of several services that runs it is better than none. The others drop it with a note.
     if (mode === 'auto' && running.length > 0) return false;
     return refuse(kind, 'neither its service nor this gateway offers it');
   });

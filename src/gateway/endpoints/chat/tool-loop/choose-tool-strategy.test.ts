@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { BuiltInToolKind } from '../../../../inference/inference-request.ts';
 import { createFakeUpstream } from '../../../attempts/exchange/testing/fake-exchange.ts';
 import type { Target } from '../../../attempts/routing/target.ts';
-import { chooseGatewayTools, type ToolRoadOptions } from './choose-tool-road.ts';
+import { chooseGatewayTools, type ToolStrategyOptions } from './choose-tool-strategy.ts';
 
 const client = { send: () => {}, close: () => Promise.resolve() };
 
@@ -25,27 +25,27 @@ const all = ['web-search', 'code-execution', 'file-search', 'url-context'] as co
 const able = targetWith(...all);
 const unable = targetWith();
 
-const cases: readonly (readonly [what: string, options: Partial<ToolRoadOptions>, road: string])[] = [
+const cases: readonly (readonly [situation: string, options: Partial<ToolStrategyOptions>, runner: string])[] = [
   ['every vendor can', { targets: [able, able] }, 'vendor'],
   ['one vendor cannot', { targets: [able, unable] }, 'gateway: web-search'],
   ['one vendor cannot, nor can the gateway', { targets: [able, unable], runs: [] }, 'vendor'],
-  ['nobody can', { targets: [unable], runs: [] }, 'refused'],
-  ['the gateway shall', { modes: { 'web-search': 'gateway' } }, 'gateway: web-search'],
-  ['the gateway shall and cannot', { modes: { 'web-search': 'gateway' }, runs: [] }, 'refused'],
-  ['the vendor shall and cannot', { targets: [unable], modes: { 'web-search': 'native' } }, 'refused'],
-  ['it is off', { modes: { 'web-search': 'off' } }, 'refused'],
-  ['the model says more than the default', { modes: { 'web-search': 'auto' }, defaults: { 'web-search': 'off' } }, 'vendor'],
-  ['the default says off', { defaults: { 'web-search': 'off' } }, 'refused'],
-  ['files are here', { kinds: ['file-search'] }, 'gateway: file-search'],
-  ['files are at the vendor alone', { kinds: ['file-search'], runs: [] }, 'vendor'],
-  ['files are here, and a search is combined with them', { kinds: ['file-search', 'web-search'] }, 'gateway: file-search'],
+  ['neither vendor nor gateway can', { targets: [unable], runs: [] }, 'refused'],
+  ['the gateway must', { modes: { 'web-search': 'gateway' } }, 'gateway: web-search'],
+  ['the gateway must and cannot', { modes: { 'web-search': 'gateway' }, runs: [] }, 'refused'],
+  ['the vendor must and cannot', { targets: [unable], modes: { 'web-search': 'native' } }, 'refused'],
+  ['the tool is off', { modes: { 'web-search': 'off' } }, 'refused'],
+  ['the model’s setting overrides the default', { modes: { 'web-search': 'auto' }, defaults: { 'web-search': 'off' } }, 'vendor'],
+  ['the default is off', { defaults: { 'web-search': 'off' } }, 'refused'],
+  ['files are in the gateway', { kinds: ['file-search'] }, 'gateway: file-search'],
+  ['files are only at the vendor', { kinds: ['file-search'], runs: [] }, 'vendor'],
+  ['files are in the gateway, and a search is combined with them', { kinds: ['file-search', 'web-search'] }, 'gateway: file-search'],
   [
-    'files are here, and the search is the vendor’s',
+    'files are in the gateway, and the vendor runs the search',
     { kinds: ['file-search', 'web-search'], runs: ['file-search'] },
     'gateway: file-search',
   ],
   [
-    'files are here, and the search has to be the vendor’s',
+    'files are in the gateway, and the vendor must run the search',
     { kinds: ['file-search', 'web-search'], modes: { 'web-search': 'native' } },
     'gateway: file-search',
   ],
@@ -56,8 +56,8 @@ const cases: readonly (readonly [what: string, options: Partial<ToolRoadOptions>
   ],
 ];
 
-for (const [what, options, road] of cases) {
-  test(`who runs a tool: ${what}: ${road}`, () => {
+for (const [situation, options, runner] of cases) {
+  test(`if ${situation}, the tool is run by or has the result: ${runner}`, () => {
     const choose = (): string => {
       const kinds = chooseGatewayTools({
         kinds: ['web-search'],
@@ -70,7 +70,7 @@ for (const [what, options, road] of cases) {
       });
       return kinds.length === 0 ? 'vendor' : `gateway: ${kinds.join(', ')}`;
     };
-    if (road === 'refused') assert.throws(choose, { code: 'tool_unavailable', status: 400 });
-    else assert.equal(choose(), road);
+    if (runner === 'refused') assert.throws(choose, { code: 'tool_unavailable', status: 400 });
+    else assert.equal(choose(), runner);
   });
 }
