@@ -58,7 +58,7 @@ function runsNatively({ upstream, upstreamModel }: Target, kind: BuiltInToolKind
 export function chooseGatewayTools({ kinds, dialect, targets, modes, defaults, runs }: ToolStrategyOptions): readonly BuiltInToolKind[] {
   return kinds.filter((kind) => {
     const mode = modes[kind] ?? defaults[kind] ?? 'auto';
-    if (mode === 'off') return refuse(kind, 'the operator switched it off');
+    if (mode === 'off') return refuse(kind, 'it is switched off');
     const running = targets.filter((target) => runsNatively(target, kind, dialect));
     const native = targets.length > 0 && running.length === targets.length;
     if (mode === 'native') return native ? false : refuse(kind, 'its service does not offer it');
