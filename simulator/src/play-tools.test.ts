@@ -39,7 +39,7 @@ const questions: readonly (readonly [question: string, calls: readonly (readonly
 ];
 
 for (const [question, calls] of questions) {
-  test(`what a question asks for is called: ${question.split('\n')[0]}`, () => {
+  test(`the tool for the question is called: ${question.split('\n')[0]}`, () => {
     assert.deepEqual(
       planToolCalls(ask(question), () => ({}))?.map(({ name, arguments: args }) => [name, args]),
       calls,
@@ -47,7 +47,7 @@ for (const [question, calls] of questions) {
   });
 }
 
-test('functions for other things are nobody’s business here', () => {
+test('functions for other purposes are not called', () => {
   assert.equal(
     planToolCalls(ask('Search it', { tools: [{ name: 'get_weather', schema: text }] }), () => ({})),
     undefined,
@@ -61,7 +61,7 @@ test('the answer names the sources of the results, and not those of an example',
   assert.equal(answer, 'Here is what I found. Cats purr.【1】 Dogs bark.【2】');
 });
 
-test('sources in elements are quoted by what they say, and not by how they are wrapped', () => {
+test('sources in elements are quoted by their text, not by their markup', () => {
   const question = 'Search the web for cats';
   const element = '<source number="【4】" title="Cats" url="https://example.org">\nCats purr. They sleep.\n</source>';
   for (const result of [element, JSON.stringify(element)]) {
@@ -71,7 +71,7 @@ test('sources in elements are quoted by what they say, and not by how they are w
   }
 });
 
-test('the JSON that a passage came in is not quoted', () => {
+test('the JSON around a passage is not quoted', () => {
   const question = 'Search my files for cats';
   const promptText = `${question}\n${JSON.stringify({ result: '【1】 cats.md\nCats "purr".' })}`;
   const answer = answerFromTools(ask(question, { promptText, answersToolResult: true }));

@@ -6,7 +6,7 @@ const start = 'event: message_start\ndata: {"type":"message_start","message":{"u
 const delta = 'event: message_delta\ndata: {"type":"message_delta","usage":{"output_tokens":9}}\n\n';
 const chunk = 'data: {"choices":[],"usage":{"prompt_tokens":3,"prompt_tokens_details":{"cached_tokens":2}}}\n\n';
 
-test('each word replaces what it names and the framing stays', () => {
+test('each word replaces its member and the framing stays', () => {
   assert.deepEqual(rewriteUsage([start, delta], { output_tokens: 'absent' }), [
     'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":7}}}   \n\n',
     'event: message_delta\ndata: {"type":"message_delta","usage":{}}\n\n',
@@ -23,7 +23,7 @@ test('the whole usage can be absent or null', () => {
   assert.equal(rewriteUsage([chunk], 'null')[0], 'data: {"choices":[],"usage":null}\n\n');
 });
 
-test('the reported usage is what was written: later reports win, unwritten ones do not count', () => {
+test('the reported usage is the written one: later reports win, unwritten ones do not count', () => {
   assert.deepEqual(readReportedUsage([start, delta], 2), { input_tokens: 7, output_tokens: 9 });
   assert.deepEqual(readReportedUsage([start, delta], 1), { input_tokens: 7, output_tokens: 1 });
   assert.equal(readReportedUsage([start, delta], 0), undefined);

@@ -4,7 +4,7 @@ import { gemini } from './vendors/gemini/gemini.ts';
 import { openai } from './vendors/openai/openai.ts';
 import { xai } from './vendors/xai/xai.ts';
 
-/** Every vendor that is simulated, and what its SDKs append to an origin to make their base address. */
+/** Every simulated vendor, and the path that its SDKs append to an origin to make their base address. */
 export const simulatedVendors: readonly { readonly vendor: SimulatedVendor; readonly basePath: string }[] = [
   { vendor: anthropic, basePath: '' },
   { vendor: openai, basePath: '/v1' },

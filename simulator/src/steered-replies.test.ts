@@ -51,7 +51,7 @@ async function ask(of: Interface, more: object = {}, steering: Readonly<Record<s
 
 const tool = { name: 'f', input_schema: { type: 'object' } };
 
-test('calls come as many as were asked for, with the arguments that were asked for', async () => {
+test('the number of calls and their arguments are as requested', async () => {
   const steering = { 'tool-calls': '4', 'tool-arguments': encodeURIComponent('{"deep":{"名":null}}') };
   const reply: Loose = await (await ask(messages, { tools: [tool] }, steering)).json();
   const calls = reply.content.filter(({ type }: Loose) => type === 'tool_use');
@@ -60,7 +60,7 @@ test('calls come as many as were asked for, with the arguments that were asked f
   for (const { input } of calls) assert.deepEqual(input, { deep: { 名: null } });
 });
 
-test('thoughts are those that were asked for, and only of a model that thinks', async () => {
+test('thoughts are the requested ones, and only from a model that thinks', async () => {
   const thinking = { type: 'enabled', budget_tokens: 1024 };
   const steering = { reasoning: 'First%20this.', text: 'Then%20that.' };
   const reply: Loose = await (await ask(messages, { thinking, max_tokens: 2000 }, steering)).json();
@@ -69,7 +69,7 @@ test('thoughts are those that were asked for, and only of a model that thinks', 
   assert.deepEqual(without.content, [{ type: 'text', text: 'Then that.' }]);
 });
 
-test('the record of a call holds what was meant to be said, unless it is too long to keep', async () => {
+test('the record of a call has the planned answer, unless it is too long to keep', async () => {
   await (await ask(chat, {}, { text: 'Meant%20so.', stop: 'end' })).text();
   await (await ask(chat, {}, { 'output-tokens': '20000' })).text();
   await (await ask(chat, {}, { fault: 'status;status=500' })).text();
@@ -79,7 +79,7 @@ test('the record of a call holds what was meant to be said, unless it is too lon
   assert.equal(failed?.plannedReply, undefined);
 });
 
-test('context-overflow: every vendor refuses a long prompt in its own words', async () => {
+test('context-overflow: every vendor refuses a long prompt with its own message', async () => {
   const expected: readonly (readonly [of: Interface, words: RegExp])[] = [
     [messages, /"invalid_request_error".*prompt is too long: \d+ tokens > \d+ maximum/],
     [responses, /exceeds the context window.*"context_length_exceeded"/],
@@ -97,7 +97,7 @@ test('context-overflow: every vendor refuses a long prompt in its own words', as
 const search = { tools: [{ type: 'web_search_20250305', name: 'web_search' }] };
 const said = { text: encodeURIComponent('世界 has a weir 😀. It is old.') };
 
-test('web search of Messages: the search, what it found, and a block of text that cites it', async () => {
+test('web search of Messages: the reply has the search, its result, and a block of text that cites it', async () => {
   const reply: Loose = await (await ask(messages, search, said)).json();
   assert.deepEqual(
     reply.content.map(({ type }: Loose) => type),
@@ -112,7 +112,7 @@ test('web search of Messages: the search, what it found, and a block of text tha
   assert.equal(reply.usage.server_tool_use.web_search_requests, 1);
 });
 
-test('web search of Messages, streamed: the same blocks, delivered with all tokens', async () => {
+test('web search of Messages, streamed: the blocks are the same, delivered with all tokens', async () => {
   const text = await (await ask(messages, { ...search, stream: true }, said)).text();
   const events: readonly Loose[] = [...text.matchAll(/^data: (\{.*\})\s*$/gm)].map((match) => JSON.parse(match[1] ?? ''));
   const started = events.filter(({ type }) => type === 'content_block_start').map((event) => event.content_block.type);
@@ -124,7 +124,7 @@ test('web search of Messages, streamed: the same blocks, delivered with all toke
   assert.equal(record?.emittedTokens, record?.plannedUsage?.outputTokens);
 });
 
-test('no search is run where it may not be, or where functions are called', async () => {
+test('no search is run if it is not permitted, or if functions are called', async () => {
   for (const more of [
     { ...search, tool_choice: { type: 'none' } },
     { tools: [...search.tools, tool], tool_choice: { type: 'any' } },

@@ -1,4 +1,4 @@
-/** All audio inside the simulator: 24,000 samples a second, one channel, signed 16-bit. */
+/** All audio inside the simulator: 24,000 samples per second, one channel, signed 16-bit. */
 export const sampleRate = 24_000;
 
 /** Silence before and after a speech, so that no player cuts into it. */
@@ -19,14 +19,14 @@ export function toBytes(samples: Int16Array): Buffer {
   return bytes;
 }
 
-/** Samples from bytes, little end first; an odd last byte is left out. */
+/** Samples from bytes, little end first; an odd last byte is ignored. */
 export function fromBytes(bytes: Buffer): Int16Array {
   const samples = new Int16Array(Math.floor(bytes.length / 2));
   for (let index = 0; index < samples.length; index++) samples[index] = bytes.readInt16LE(index * 2);
   return samples;
 }
 
-/** The same sound at another rate, by straight lines between samples. */
+/** The same audio at another rate, by linear interpolation. */
 export function resample(samples: Int16Array, fromRate: number, toRate: number): Int16Array {
   if (fromRate === toRate) return samples;
   const step = fromRate / toRate;
@@ -45,7 +45,7 @@ export function resample(samples: Int16Array, fromRate: number, toRate: number):
 const grainSamples = 960;
 const grainWindow = Float32Array.from({ length: grainSamples }, (_, index) => Math.sin((Math.PI * (index + 0.5)) / grainSamples) ** 2);
 
-/** The same sound `factor` times as long at the same pitch: overlapping grains of 40 ms laid at other distances. */
+/** The same audio `factor` times as long at the same pitch: overlapping grains of 40 ms at other distances. */
 export function stretch(samples: Int16Array, factor: number): Int16Array {
   if (Math.abs(factor - 1) < 0.01 || samples.length < grainSamples) return samples;
   const length = Math.round(samples.length * factor);
@@ -65,7 +65,7 @@ export function stretch(samples: Int16Array, factor: number): Int16Array {
   return result;
 }
 
-/** Brings the loudest sample to 60 % of full scale, and puts silence around it. Silence stays silence. */
+/** Scales the loudest sample to 60 % of full scale, and adds silence before and after. Silence stays silence. */
 export function finish(samples: Int16Array): Int16Array {
   let peak = 0;
   for (const sample of samples) peak = Math.max(peak, Math.abs(sample));

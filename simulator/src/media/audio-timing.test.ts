@@ -20,7 +20,7 @@ test('word-out-of-time: words follow one another within the duration, and the la
   );
 });
 
-test('segment-out-of-time: sentences hold all of the text, in order, each with the times of its words', () => {
+test('segment-out-of-time: sentences contain all of the text, in order, each with the times of its words', () => {
   fc.assert(
     fc.property(fc.lorem({ mode: 'sentences', maxCount: 6 }), fc.integer({ min: 1_000, max: 60_000 }), (text, durationMs) => {
       const words = timeWords(text, durationMs);
@@ -32,7 +32,7 @@ test('segment-out-of-time: sentences hold all of the text, in order, each with t
   );
 });
 
-test('broken-subtitles: cues have the marks that players want', () => {
+test('broken-subtitles: cues have the marks that players require', () => {
   const cues = [
     { text: ' One --> two ', startMs: 0, endMs: 3_319 },
     { text: 'Later', startMs: 3_723_004, endMs: 3_724_050 },

@@ -6,7 +6,7 @@ import { nature } from './documents/nature.ts';
 import { society } from './documents/society.ts';
 import { specialDocuments } from './special-pages.ts';
 
-/** Every page that can be found. */
+/** Every page that the search can find. */
 export const allDocuments: readonly SearchDocument[] = [
   ...nature,
   ...crafts,

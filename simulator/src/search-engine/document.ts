@@ -7,11 +7,11 @@ export type SearchDocument = {
   /** ISO 8601. */
   readonly date: string;
   readonly language: string;
-  /** Paragraphs, parted by empty lines. */
+  /** Paragraphs, separated by empty lines. */
   readonly text: string;
 };
 
-/** A row of a document list: site, path, title, date, text; the language follows where it is not English. */
+/** A row of a document list: site, path, title, date, text; the language follows unless it is English. */
 export type DocumentRow = readonly [site: string, path: string, title: string, date: string, text: string, language?: string];
 
 export function toDocument([site, path, title, date, text, language = 'en']: DocumentRow): SearchDocument {

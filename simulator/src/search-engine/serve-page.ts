@@ -5,7 +5,7 @@ import { specialPages } from './special-pages.ts';
 
 const byAddress = new Map(allDocuments.map((document) => [`${document.site}${document.path}`, document]));
 
-/** Where a page is, given the port of the server. */
+/** The address of a page, given the port of the server. */
 export function addressOf({ site, path }: SearchDocument, port: number): string {
   return `http://${site}.localhost:${port}${path}`;
 }

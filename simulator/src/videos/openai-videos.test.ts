@@ -16,7 +16,7 @@ after(() => bench.simulator.close());
 
 const png = Buffer.from('89504e470d0a1a0a0000000d494844520000028000000168', 'hex');
 
-test("the vendor's own client makes, watches, fetches, remixes, lists and deletes videos", async () => {
+test("the vendor's own client makes, polls, downloads, remixes, lists and deletes videos", async () => {
   const reference = new File([png], 'start.png', { type: 'image/png' });
   const made = await client.videos.create({
     prompt: 'A cat.',
@@ -59,7 +59,7 @@ for (const { note, body, param } of [
   { note: 'seconds that are not offered', body: { prompt: 'x', seconds: '5' }, param: 'seconds' },
   { note: 'a size of the larger model', body: { prompt: 'x', size: '1024x1792' }, param: 'size' },
   { note: 'a prompt that is too long', body: { prompt: 'x'.repeat(32_001) }, param: 'prompt' },
-  { note: 'a reference that is no image', body: { prompt: 'x', input_reference: { image_url: 'cat' } }, param: 'input_reference' },
+  { note: 'a reference that is not an image', body: { prompt: 'x', input_reference: { image_url: 'cat' } }, param: 'input_reference' },
 ]) {
   test(`${note} is refused with the name of the member`, async () => {
     const reply = await bench.post('/videos', body);
@@ -74,15 +74,15 @@ for (const { note, range, status, contentRange } of [
   { note: 'the rest', range: 'bytes=10-', status: 206, contentRange: (length: number) => `bytes 10-${length - 1}/${length}` },
   { note: 'the end', range: 'bytes=-5', status: 206, contentRange: (length: number) => `bytes ${length - 5}-${length - 1}/${length}` },
   {
-    note: 'more than there is',
+    note: 'more bytes than there are',
     range: 'bytes=0-99999999',
     status: 206,
     contentRange: (length: number) => `bytes 0-${length - 1}/${length}`,
   },
-  { note: 'what lies behind the end', range: 'bytes=99999999-', status: 416, contentRange: (length: number) => `bytes */${length}` },
-  { note: 'nothing that can be read', range: 'bytes=b-a', status: 200, contentRange: () => null },
+  { note: 'bytes after the end', range: 'bytes=99999999-', status: 416, contentRange: (length: number) => `bytes */${length}` },
+  { note: 'an unreadable form', range: 'bytes=b-a', status: 200, contentRange: () => null },
 ]) {
-  test(`a range that asks for ${note} is answered with ${status}`, async () => {
+  test(`a range header with ${note} is answered with ${status}`, async () => {
     const id = await bench.submit();
     bench.pass(1000);
     const whole = await (await bench.get(`/videos/${id}/content`)).bytes();
@@ -94,13 +94,13 @@ for (const { note, range, status, contentRange } of [
   });
 }
 
-test('content is for those with a key', async () => {
+test('content needs a key', async () => {
   const id = await bench.submit();
   bench.pass(1000);
   assert.equal((await bench.get(`/videos/${id}/content`, { authorization: '' })).status, 401);
 });
 
-test("objects are as the vendor's own description has them", { skip: skipWithoutSpecs }, async () => {
+test("objects match the vendor's own description", { skip: skipWithoutSpecs }, async () => {
   const { validator } = readSpec('openai');
   const ids = [await bench.submit(), await bench.submit('end=failed')];
   for (const ms of [0, 500, 500]) {

@@ -1,7 +1,7 @@
 import type { Json, JsonRecord, SimulatedRequest } from '../simulated-vendor.ts';
 import type { VideoJob, VideoJobs, VideoOrder, VideoStanding } from './video-jobs.ts';
 
-/** A call as the routes of a video interface see it. */
+/** A call to the routes of a video interface. */
 export type VideoCall = {
   readonly request: SimulatedRequest;
   /** Members of the JSON body, or fields of the form; its files are data URIs. */
@@ -12,13 +12,13 @@ export type VideoCall = {
   readonly origin: string;
   readonly nowMs: number;
   readonly jobs: VideoJobs;
-  /** 24 letters and digits, another at each call, which the seed and the calls before decide. */
+  /** 24 letters and digits, different for each call, determined by the seed and the earlier calls. */
   readonly newId: () => string;
 };
 
 export type JsonAnswer = { readonly status: number; readonly body: Json };
 
-/** What a route wants done. The common road does it, with the job's faults. */
+/** The result of a route, which the caller sends with the job's faults. */
 export type VideoReply =
   /** `steering` is a script among the request's own members. */
   | {
@@ -32,13 +32,13 @@ export type VideoReply =
   | { readonly type: 'file'; readonly job: VideoJob }
   | ({ readonly type: 'json' } & JsonAnswer);
 
-/** One interface. Undefined: no such route. Throws VendorError to refuse. */
+/** One interface. Undefined: unknown route. Throws VendorError to refuse. */
 export type VideoRoutes = (call: VideoCall) => Promise<VideoReply | undefined> | VideoReply | undefined;
 
-/** Where a file can be fetched without a credential, by a vendor that hands out links. */
+/** Where a file can be fetched without a credential, for a vendor with links. */
 export const filePath = '/simulated-videos/';
 
-/** The address of a job's file as its script wants it told. Undefined where it wants none told. */
+/** The reported address of a job's file, according to its script. Undefined: none. */
 export function linkOf(job: VideoJob, usual: string): string | undefined {
   const { link } = job.script;
   if (link === undefined) return usual;
@@ -48,7 +48,7 @@ export function linkOf(job: VideoJob, usual: string): string | undefined {
   return link.includes(':') ? link : usual;
 }
 
-/** The progress to tell, as the script wants it told. Undefined: nothing. */
+/** The reported progress, according to the script. Undefined: none. */
 export function progressOf(job: VideoJob, standing: VideoStanding): number | string | undefined {
   const true_ = 'progress' in standing ? standing.progress : standing.phase === 'done' ? 100 : 0;
   if (job.script.progress === 'absent') return undefined;

@@ -20,13 +20,13 @@ const referencesMax = 7;
 /** Input of an extension, in seconds. */
 const extendable = [2, 30] as const;
 
-/** Ticks of 1e-10 USD a second and an input image, by model and resolution. */
+/** Ticks of 1e-10 USD per second and per input image, by model and resolution. */
 const ticks: readonly { readonly model: RegExp; readonly second: Readonly<Record<string, number>>; readonly image: number }[] = [
   { model: /^grok-imagine-video-1\.5/, second: { '480p': 800_000_000, '720p': 1_400_000_000, '1080p': 2_500_000_000 }, image: 100_000_000 },
   { model: /^/, second: { '480p': 500_000_000, '720p': 700_000_000, '1080p': 1_400_000_000 }, image: 20_000_000 },
 ];
 
-/** POST /v1/videos/generations, /edits and /extensions, and GET /v1/videos/{request_id}, as xAI has them. */
+/** POST /v1/videos/generations, /edits and /extensions, and GET /v1/videos/{request_id}, in xAI's form. */
 export async function routeXaiVideos(call: VideoCall): Promise<VideoReply | undefined> {
   const { method, path, headers } = call.request;
   if (method === 'POST' && /^multipart\//i.test(headers['content-type'] ?? ''))
@@ -37,7 +37,7 @@ export async function routeXaiVideos(call: VideoCall): Promise<VideoReply | unde
   if (method !== 'GET' || !path.startsWith(root)) return undefined;
   const id = path.slice(root.length);
   const job = call.jobs.get(id);
-  // This vendor writes its errors in three shapes; this is where the first of them is used.
+  // This vendor writes its errors in three formats; the first of them is used here.
   if (job === undefined || job.interface !== 'xai-videos')
     throw new VendorError(404, { error: { message: `Video request ${id} was not found.`, type: 'not_found' } }, 'unknown request');
   return { type: 'poll', job, write: (standing) => writeVideo(call, job, standing) };

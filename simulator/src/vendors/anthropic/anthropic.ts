@@ -10,7 +10,7 @@ import { keepConversation, openConversation } from './threads.ts';
 import { planSearch } from './web-search.ts';
 import { writeMessage } from './write-message.ts';
 
-/** The Messages interface: messages whole and streamed, threads, counting of tokens, models. */
+/** The Messages interface: messages whole and streamed, threads, token counts, models. */
 export const anthropic: SimulatedVendor = {
   name: 'anthropic',
   authenticate,
@@ -73,7 +73,7 @@ function handleCountTokens(request: SimulatedRequest): SimulatedReply {
   return { type: 'whole', status: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(counted) };
 }
 
-/** Any model exists here, except those that are asked for to be missing. */
+/** Any model exists here, except those that tests request to be missing. */
 function checkModel(request: SimulatedRequest, model: string): void {
   if (model.startsWith('missing-')) throw refuse(request, `model: ${model}`, 404);
 }

@@ -1,6 +1,6 @@
 import Type, { type TProperties, type TSchema } from 'typebox';
 
-/** An object of which every member is known: the vendor permits no extra inputs inside. */
+/** An object with only known members: the vendor permits no extra inputs inside. */
 const closed = <Properties extends TProperties>(properties: Properties) => Type.Object(properties, { additionalProperties: false });
 const open = Type.Object({});
 const optional = Type.Optional;
@@ -57,7 +57,7 @@ const toolResultBlock = cachedBlock('tool_result', {
 const thinkingBlock = closed({ type: Type.Literal('thinking'), thinking: Type.String(), signature: Type.String() });
 const redactedThinkingBlock = closed({ type: Type.Literal('redacted_thinking'), data: Type.String() });
 
-/** Blocks of the vendor's own tools and of betas, which the simulator takes without looking inside. */
+/** Blocks of the vendor's own tools and of betas, which the simulator accepts without validation. */
 const otherBlocks = [
   'server_tool_use',
   'web_search_tool_result',
@@ -106,7 +106,7 @@ const customTool = closed({
   input_examples: nullable(Type.Array(open)),
 });
 
-/** Tools of the vendor's own making: type with its date, and the name that it must have. */
+/** The vendor's own tools: type with its date, and the required name. */
 const vendorTools = [
   ['bash', ['bash_20241022', 'bash_20250124']],
   ['str_replace_editor', ['text_editor_20241022', 'text_editor_20250124']],
@@ -204,7 +204,7 @@ export const messagesSchema = closed({
   safeguards: nullable(open),
 });
 
-/** Body of POST /v1/messages/count_tokens: no output, so no limits of it. */
+/** Body of POST /v1/messages/count_tokens: without output, and without output limits. */
 export const countTokensSchema = closed(shared);
 
 export type MessagesRequest = Type.Static<typeof messagesSchema>;

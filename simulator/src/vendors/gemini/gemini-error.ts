@@ -15,7 +15,7 @@ const statusNames: Readonly<Record<number, string>> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** An error body in the google.rpc shape. A 429 also says when to come back, as the vendor's does. */
+/** An error body in the google.rpc format. A 429 also says when to retry, as the vendor's does. */
 export function writeErrorBody(status: number, message: string, details: readonly JsonRecord[] = detailsOf(status)): Json {
   const name = statusNames[status] ?? (status < 500 ? 'INVALID_ARGUMENT' : 'INTERNAL');
   return { error: { code: status, message, status: name, ...(details.length > 0 && { details: [...details] }) } };
@@ -26,7 +26,7 @@ export function refuse(message: string, status = 400, details?: readonly JsonRec
   return new VendorError(status, writeErrorBody(status, message, details), message);
 }
 
-/** The detail that clients look for when a key is wrong. */
+/** The detail that clients look for if a key is wrong. */
 export const apiKeyInvalidDetails: readonly JsonRecord[] = [
   {
     '@type': 'type.googleapis.com/google.rpc.ErrorInfo',

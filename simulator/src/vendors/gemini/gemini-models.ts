@@ -13,7 +13,7 @@ const names = [
   'gemini-2.0-flash',
 ] as const;
 
-/** Describes a model. Models that are not listed are described alike, since the simulator answers for them too. */
+/** Describes a model. Unlisted models have a similar description, because the simulator answers for them too. */
 export function writeModel(name: string): JsonRecord {
   return {
     name: `models/${name}`,
@@ -31,7 +31,7 @@ export function writeModel(name: string): JsonRecord {
   };
 }
 
-/** One page of the models. The token of the next page is absent on the last. */
+/** One page of the models. The last one has no token of a next page. */
 export function listModels(pageSize: number, pageToken: string): JsonRecord {
   const start = pageToken === '' ? 0 : Number.parseInt(pageToken.replace(/^page-/, ''), 10);
   const page = names.slice(start, start + pageSize);

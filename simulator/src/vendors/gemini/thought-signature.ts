@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 const mark = Buffer.from('simulated-thought:');
-/** What the vendor's documentation names for history that came from elsewhere. */
+/** The dummy signatures that the vendor's documentation defines for history from elsewhere. */
 const dummies = ['skip_thought_signature_validator', 'context_engineering_is_the_way_to_go'];
 
 /** Signature of a simulated thought, base64: recognizable, and different for different thoughts. */

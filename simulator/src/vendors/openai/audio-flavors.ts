@@ -7,7 +7,7 @@ import { VendorError, type JsonRecord, type MediaCall, type MediaReply, type Sim
 import { writeSegments, type TranscriptionBody } from './audio-transcription-body.ts';
 import { toReply, translate } from './audio-transcription.ts';
 
-/** Whatever the request says, the answer is `{"text"}`: no segments, no duration, no usage. */
+/** The answer is `{"text"}` for any request: no segments, no duration, no usage. */
 export async function answerJsonOnly(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> {
   const { heard } = await listen(request, call);
   return toReply(

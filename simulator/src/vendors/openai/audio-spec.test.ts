@@ -44,7 +44,7 @@ const replies = [
   ['CreateTranslationResponseVerboseJson', '/audio/translations', { model: 'whisper-1', response_format: 'verbose_json' }],
 ] as const;
 
-test('spec-conformance: transcriptions and translations', { skip }, async () => {
+test('spec-conformance: transcriptions and translations match the description', { skip }, async () => {
   for (const [schema, path, fields] of replies) {
     assertValid(readSpec('openai').validator(schema), JSON.parse(await send(path, fields)), `${schema} ${JSON.stringify(fields)}`);
   }
@@ -56,7 +56,7 @@ function assertEvents(body: string, schema: string): void {
   for (const event of events) assertValid(readSpec('openai').validator(schema), JSON.parse(event.replace(/^data: /, '')), schema);
 }
 
-test('spec-conformance: events of transcriptions and of speech', { skip }, async () => {
+test('spec-conformance: events of transcriptions and of speech match the description', { skip }, async () => {
   for (const model of ['gpt-4o-transcribe', 'gpt-4o-transcribe-diarize']) {
     assertEvents(await send(transcriptions, { model, stream: 'true' }), 'CreateTranscriptionResponseStreamEvent');
   }
@@ -68,7 +68,7 @@ test('spec-conformance: events of transcriptions and of speech', { skip }, async
   assertEvents(await response.text(), 'CreateSpeechResponseStreamEvent');
 });
 
-/** A value of each field that its check takes together with the others. */
+/** A value of each field that its check accepts together with the others. */
 const values: Readonly<Record<string, string>> = {
   model: 'whisper-1',
   response_format: 'verbose_json',
@@ -79,7 +79,7 @@ const values: Readonly<Record<string, string>> = {
   chunking_strategy: 'auto',
 };
 
-test('parameter-unknown-to-us: every field of a transcription and a translation', { skip }, async () => {
+test('parameter-unknown-to-us: every field of a transcription and a translation is known', { skip }, async () => {
   const { schemas } = readSpec('openai');
   for (const [schema, path] of [
     ['CreateTranscriptionRequest', transcriptions],

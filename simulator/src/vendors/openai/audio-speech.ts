@@ -34,7 +34,7 @@ const contentTypes: Readonly<Record<AudioFormat, string>> = {
 const frameBytes = 8_192;
 const tokensPerSecond = 20;
 
-/** POST /v1/audio/speech: audio in chunks, or events of it where the model knows them. */
+/** POST /v1/audio/speech: audio in chunks, or events of it if the model supports them. */
 export async function answerSpeech(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> {
   const speech = checkSpeech(request);
   call.steer(speech.input);
@@ -85,7 +85,7 @@ function cutBytes(bytes: RenderedSpeech['bytes']): Uint8Array[] {
   return chunks;
 }
 
-/** Tokens over frames, at least one for each, so that a fault can count them. */
+/** Distributes tokens over frames, at least one for each, so that a fault can count them. */
 function spread(tokens: number, frames: number): number[] {
   return Array.from({ length: frames }, (_, index) =>
     Math.max(1, Math.floor(((index + 1) * tokens) / frames) - Math.floor((index * tokens) / frames)),

@@ -37,7 +37,7 @@ function memberOf(value: Json | undefined, name: string): JsonRecord {
 }
 
 for (const format of ['wav', 'mp3', 'flac', 'opus', 'aac']) {
-  test(`spoken-chat: a reply in ${format} says its transcript`, async () => {
+  test(`spoken-chat: a reply in ${format} has its transcript`, async () => {
     const body = await record(await chat({ ...spoken, audio: { voice: 'coral', format } }));
     const message = memberOf(recordsOf(body['choices'])[0], 'message');
     const audio = memberOf(message, 'audio');
@@ -51,7 +51,7 @@ for (const format of ['wav', 'mp3', 'flac', 'opus', 'aac']) {
   });
 }
 
-test('spoken-chat: a stream is the transcript, then the sound, then its expiry', async () => {
+test('spoken-chat: a stream is the transcript, then the audio, then its expiry', async () => {
   const response = await chat({
     ...spoken,
     stream: true,
@@ -85,7 +85,7 @@ const refused: readonly (readonly [note: string, body: JsonRecord, content: Json
   ['no audio parameters', { modalities: ['audio'] }, 'Hi', 'audio'],
   ['an unknown format', { ...spoken, audio: { voice: 'coral', format: 'ogg' } }, 'Hi', 'audio.format'],
   ['a stream in a container', { ...spoken, stream: true }, 'Hi', 'audio.format'],
-  ['a recording that is none', {}, [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }], 'messages'],
+  ['an invalid recording', {}, [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }], 'messages'],
 ];
 
 for (const [note, body, content, param] of refused) {

@@ -104,12 +104,12 @@ test('the frames of a stream are exactly these', () => {
   assert.equal(reply.firstContentFrame, 1);
 });
 
-test('usage is streamed only when asked for, except by the vendor that always does', () => {
+test('usage is streamed only if requested, except by the vendor that always sends it', () => {
   assert.ok(!stream().frames.some((frame) => frame.includes('"usage"')));
   assert.ok(stream({ model: 'grok-4.3' }, { vendor: xai }).frames.at(-2)?.includes('"usage":{'));
 });
 
-test('chunks of tool calls: id and name once, arguments in pieces, index per call', () => {
+test('chunks of tool calls have id and name once, arguments in pieces, and an index per call', () => {
   const reply = stream({ tools: [tool] }, { steering: { toolCalls: 2, seed: 'no text' } });
   const calls = reply.frames
     .filter((frame) => frame.includes('"tool_calls":['))
@@ -131,7 +131,7 @@ test('chunks of tool calls: id and name once, arguments in pieces, index per cal
   assert.ok(reply.frames.at(-2)?.includes('"finish_reason":"tool_calls"'));
 });
 
-test('finish reasons, refusal, and structured output', () => {
+test('finish reasons, refusals and structured output are written', () => {
   assert.equal(answer({ max_tokens: 2 }).choice['finish_reason'], 'length');
   assert.equal(answer({ stop: 'simulated' }).message['content'], 'This is a ');
   assert.equal(answer({}, { steering: { stop: 'content-filter' } }).choice['finish_reason'], 'content_filter');
@@ -142,7 +142,7 @@ test('finish reasons, refusal, and structured output', () => {
   assert.deepEqual(Object.keys(JSON.parse(asText(json)) as JsonRecord), ['query']);
 });
 
-test('reasoning: hidden and inside the completion tokens here, shown and beside them there', () => {
+test('reasoning is hidden and inside the completion tokens here, and visible and beside them there', () => {
   const here = answer({ model: 'gpt-5' });
   assert.equal(here.message['reasoning_content'], undefined);
   const hereDetails = here.usage['completion_tokens_details'] as JsonRecord;
@@ -158,7 +158,7 @@ test('reasoning: hidden and inside the completion tokens here, shown and beside 
   stream({ model: 'grok-4.3' }, { vendor: xai });
 });
 
-test('long prompts are cached by themselves; writes are reported only by the models that charge for them', () => {
+test('long prompts are cached automatically; only models that charge for cache writes report them', () => {
   const details = (model: string): JsonRecord =>
     answer({ model, messages: [{ role: 'user', content: 'x'.repeat(8_192) }] }).usage['prompt_tokens_details'] as JsonRecord;
   assert.deepEqual([details('gpt-4o')['cached_tokens'], details('gpt-4o')['cached_tokens']], [0, 2_048]);
@@ -166,7 +166,7 @@ test('long prompts are cached by themselves; writes are reported only by the mod
   assert.deepEqual([details('gpt-5.6-sol')['cache_write_tokens'], details('gpt-5.6-sol')['cached_tokens']], [2_048, 2_048]);
 });
 
-test('refusals carry the vendor’s words, parameter and code', () => {
+test('refusals have the vendor’s message, parameter and code', () => {
   const cases: [JsonRecord, string, string | null, string | null][] = [
     [{ foo: 1 }, "Unknown parameter: 'foo'.", 'foo', 'unknown_parameter'],
     [{ max_tokens: 'x' }, "Invalid type for 'max_tokens': expected an integer, but got a string instead.", 'max_tokens', 'invalid_type'],
@@ -262,7 +262,7 @@ test('a complete tool round is accepted and answered with text', () => {
   assert.equal(answer({ messages, tools: [tool] }).choice['finish_reason'], 'stop');
 });
 
-test('the other vendor: its own error body, unknown members and reasoning in the history are taken', () => {
+test('the other vendor has its own error body, and accepts unknown members and reasoning in the history', () => {
   const messages = [
     { role: 'user', content: 'a' },
     { role: 'assistant', content: 'b', reasoning_content: 'c' },

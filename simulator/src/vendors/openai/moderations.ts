@@ -3,7 +3,7 @@ import { deriveId } from '../../seeded-random.ts';
 import type { Json, JsonRecord, SimulatedReply, SimulatedRequest } from '../../simulated-vendor.ts';
 import { refuse } from './responses-error.ts';
 
-/** Words by which a category is recognised; a category without any is never. */
+/** Words by which a category is recognised; a category without words is never recognised. */
 const wordsByCategory: Readonly<Record<string, RegExp | undefined>> = {
   hate: /\bhate(?:s|d|ful)?\b/i,
   'hate/threatening': undefined,

@@ -72,7 +72,7 @@ function handleImages(request: SimulatedRequest, call: MediaCall): Promise<Media
   return isRoute ? answerImages(request, call) : undefined;
 }
 
-/** The two interfaces word it differently under one code. */
+/** The two interfaces have different messages with the same code. */
 function refuseLongPrompt(request: SimulatedRequest): VendorError {
   const code = 'context_length_exceeded';
   if (request.path.endsWith('/responses')) {

@@ -3,13 +3,13 @@ import type { ChatFlavor } from './chat-flavor.ts';
 import type { ChatMessage, ChatRequest } from './chat-schema.ts';
 import type { CheckedChat } from './check-chat.ts';
 
-/** Prefixes are cached by themselves from 1,024 tokens on, in steps of 128. */
+/** Prefixes are cached automatically from 1,024 tokens on, in steps of 128. */
 const cachedCharactersMin = 4_096;
 const cachedCharactersStep = 512;
 
 type Prompt = { readonly parts: string[]; mediaCount: number };
 
-/** What a chat completion asks of the model. */
+/** The plan's input from a chat completion. */
 export function readChat({ body, messages }: CheckedChat, flavor: ChatFlavor): PlanRequest {
   const prompt: Prompt = { parts: [], mediaCount: 0 };
   for (const message of messages) readMessage(prompt, message);
@@ -66,7 +66,7 @@ function readLastUserText(messages: readonly ChatMessage[]): string {
 function readTools(body: ChatRequest): Pick<PlanRequest, 'tools' | 'toolChoice' | 'parallelToolCalls'> {
   const tools: { name: string; schema: JsonRecord }[] = [];
   for (const tool of body.tools ?? []) {
-    // A tool without parameters takes none. Free-form tools are never called.
+    // A tool without parameters has no arguments. Free-form tools are never called.
     if (tool.type === 'function')
       tools.push({
         name: tool.function.name,

@@ -23,7 +23,7 @@ export function checkRequest(body: JsonRecord | undefined): ResponsesRequest {
   return body;
 }
 
-/** Checks that calls and their outputs belong together, over the whole conversation. */
+/** Checks that calls and their outputs match, over the whole conversation. */
 export function checkContext(context: ResponsesContext): void {
   const items = [...context.earlierItems, ...context.inputItems];
   const calls = new Set<string>();
@@ -93,7 +93,7 @@ function checkMembers(body: ResponsesRequest): VendorError | undefined {
   return undefined;
 }
 
-/** The beginnings that ids of replayed items must have. Ids of other items are not looked at. */
+/** The required prefixes of replayed items' ids. Ids of other items are not checked. */
 const idPrefixes: { readonly [type: string]: string } = {
   function_call: 'fc',
   reasoning: 'rs',

@@ -31,7 +31,7 @@ const codes: Readonly<Record<number, string>> = {
 
 const errorFrame = `data: ${JSON.stringify(writeErrorBody(500, 'The simulated model broke off.'))}\n\n`;
 
-/** Chat completions with open reasoning, responses and models. */
+/** Chat completions with visible reasoning, responses and models. */
 export const xai: SimulatedVendor = {
   name: 'xai',
   authenticate(request) {
@@ -68,7 +68,7 @@ function handleRoutes(request: SimulatedRequest, planReply: Parameters<Simulated
   return handleChat(request, planReply, xaiFlavor, errorFrame) ?? handleResponses(request, planReply) ?? handleModelList(request, models);
 }
 
-/** The routes speak the words of the format they share; the body of an error is this vendor's own. */
+/** The routes have the messages of the shared format; the body of an error is this vendor's own. */
 function inOwnWords(error: unknown): unknown {
   return error instanceof VendorError ? refuse(error.status, readMessage(error.body) ?? error.message) : error;
 }
