@@ -50,7 +50,7 @@ describe('settings that an upstream does not enforce', () => {
       const tag = `sent-${name}`;
       const answer = await ask('/v1/messages', message(name, stop), saying(text, { tag, pace: 'tokensPerFrame=1' }).headers);
       assert.deepEqual([answer.json.content[0].text, answer.json.stop_reason, answer.json.stop_sequence], ['One two ', 'end_turn', null]);
-      assert.match(String(answer.headers['x-gateway-warning']), /adapted stop_sequences \(.*may not say so/);
+      assert.match(String(answer.headers['x-gateway-warning']), /adapted stop_sequences \(.*may not report it/);
       assert.match(sentFor(tag), /STOPHERE/);
     });
 

@@ -75,7 +75,7 @@ function encodeMedia(part: MediaPart, notes: TranslationNotes): Piece {
 /** Omits or refuses parts that only another dialect's vendor supports. */
 export function refuseVendorPart(part: Extract<Part, { kind: 'vendor' | 'server-tool' }>, notes: TranslationNotes): void {
   const field = { path: part.path, otherwise: 'turns' } as const;
-  if (part.kind === 'server-tool') notes.dropped(field, 'a tool run of the other vendor cannot be sent to this one');
+  if (part.kind === 'server-tool') notes.dropped(field, "the activity of another vendor's tool cannot be replayed here");
   else if (part.elsewhere === 'drop') notes.dropped(field, `${part.name} means nothing to the upstream of this model`);
   else notes.refuse(field, `${part.name} is supported by one vendor only, and the upstream of this model is another`);
 }

@@ -69,7 +69,7 @@ function missingCapabilities({ traits, proofOrigin }: RequestFit): MissingCapabi
 function encodeOutputLimit({ outputTokensMax }: InferenceRequest, { traits, notes }: RequestFit): JsonObject {
   if (outputTokensMax === undefined) return {};
   const limit = Math.min(outputTokensMax, traits.outputTokensMax ?? outputTokensMax);
-  if (limit < outputTokensMax) notes.adapted('outputTokensMax', `the model writes at most ${limit} tokens`);
+  if (limit < outputTokensMax) notes.adapted('outputTokensMax', `this model writes at most ${limit} tokens`);
   return { [traits.chat.outputLimitField]: limit };
 }
 

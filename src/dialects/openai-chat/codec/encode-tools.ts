@@ -68,7 +68,7 @@ function encodeWebSearch(tool: WebSearchTool, { traits, notes }: MessageFit): Js
   const field = { path: tool.path, otherwise: 'tools' } as const;
   // Agents offer it with every call, and an offer is not a requirement.
   if (!traits.webSearch) {
-    notes.dropped(field, 'the upstream of this model does not search the web');
+    notes.dropped(field, 'the upstream of this model cannot search the web');
     return {};
   }
   if (tool.maxUses !== undefined) notes.dropped(field, 'the upstream of this model cannot limit the number of searches');
@@ -92,7 +92,7 @@ function encodeWebSearch(tool: WebSearchTool, { traits, notes }: MessageFit): Js
 function encodeVendorTools(request: InferenceRequest, { notes, isOwn }: MessageFit): readonly JsonObject[] {
   return request.tools.flatMap((tool): readonly JsonObject[] => {
     const field = { path: tool.path, otherwise: 'tools' } as const;
-    if (tool.kind === 'code-execution') notes.dropped(field, 'the upstream of this model runs no code');
+    if (tool.kind === 'code-execution') notes.dropped(field, 'the upstream of this model cannot run code');
     if (tool.kind === 'url-context') notes.dropped(field, 'the upstream of this model reads no pages');
     if (tool.kind === 'file-search') notes.dropped(field, 'the files of this gateway cannot be searched by the upstream of this model');
     if (tool.kind === 'image-generation') notes.dropped(field, 'the upstream of this model makes no images');

@@ -43,5 +43,5 @@ function writePart(input: ImageInput, notes: FieldNotes): JsonObject {
   const image = requireInline(input);
   if (image.kind === 'inline') return { inlineData: { mimeType: image.mediaType, data: image.data } };
   if (image.kind === 'url') return { fileData: { fileUri: image.url } };
-  return notes.refuse('images', 'a file id is valid only at the vendor that assigned it: send the image itself');
+  return notes.refuse('images', 'the image is stored by another vendor: send it in the request');
 }

@@ -53,6 +53,6 @@ function adaptResolution(resolution: string | undefined, notes: FieldNotes): str
 
 function writeSource(input: ImageInput, notes: FieldNotes): JsonObject {
   const image = requireInline(input);
-  if (image.kind === 'file') return notes.refuse('images', 'a file id is valid only at the vendor that assigned it: send the image itself');
+  if (image.kind === 'file') return notes.refuse('images', 'the image is stored by another vendor: send it in the request');
   return { type: 'image_url', url: image.kind === 'url' ? image.url : writeDataUrl(image) };
 }

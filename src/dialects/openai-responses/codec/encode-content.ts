@@ -28,7 +28,7 @@ function refuseSource(part: MediaPart, notes: TranslationNotes): never {
   const reason =
     part.source.kind === 'vendor-file'
       ? 'this file is kept by another vendor; send its content or its address instead'
-      : `${part.media} cannot be given in this way to this model; send its content or its address instead`;
+      : `${part.media} cannot be sent to this model in this form; send its content or its address instead`;
   return notes.refuse({ path: part.path, otherwise: 'turns' }, reason);
 }
 

@@ -119,7 +119,7 @@ function encodeToolRun(part: ServerToolPart, writing: Writing): void {
     return;
   }
   const asText = codeAsText(part);
-  if (asText === undefined) return dropPart(part, 'a tool run of another vendor cannot be replayed to this one', fit);
+  if (asText === undefined) return dropPart(part, "the activity of another vendor's tool cannot be replayed here", fit);
   fit.notes.adapted({ path: part.path, otherwise: 'turns' }, codeAsTextReason);
   writer.say('assistant', encodeAnswerPart(asText));
 }

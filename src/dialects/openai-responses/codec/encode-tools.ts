@@ -76,12 +76,12 @@ function encodeTool(tool: Tool, writing: ToolWriting): JsonObject | undefined {
     case 'web-search':
       if (fit.traits.webSearch)
         return writing.isOwn && tool.wire !== undefined && tool.wire.domains === undefined ? tool.wire : encodeWebSearch(tool);
-      fit.notes.dropped(place, 'this model cannot search the web');
+      fit.notes.dropped(place, 'the upstream of this model cannot search the web');
       return undefined;
     case 'code-execution':
       if (fit.traits.codeExecution)
         return writing.isOwn && tool.wire !== undefined ? tool.wire : { type: 'code_interpreter', container: { type: 'auto' } };
-      fit.notes.dropped(place, 'this model cannot run code');
+      fit.notes.dropped(place, 'the upstream of this model cannot run code');
       return undefined;
     case 'file-search':
       if (fit.traits.fileSearch === true) return encodeFileSearch(tool);

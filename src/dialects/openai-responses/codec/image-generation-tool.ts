@@ -30,15 +30,15 @@ export function decodeImageGeneration(tool: JsonObject, path: string): ImageGene
   const member = <Value>(name: string, read: (value: JsonValue) => Value | undefined, expected: string): Value | undefined => {
     const value = tool[name];
     if (value === undefined || value === null || value === 'auto') return undefined;
-    const found = read(value);
+    const setting = read(value);
     const param = `${path}.${name}`;
-    if (found === undefined) throw new GatewayError('invalid_value', `${param}: must be ${expected}`, { param });
-    return found;
+    if (setting === undefined) throw new GatewayError('invalid_value', `${param}: must be ${expected}`, { param });
+    return setting;
   };
   const oneOf = <Word extends string>(name: string, words: readonly Word[]): Word | undefined =>
     member(name, (value) => wordOf(value, words), `one of ${words.join(', ')}`);
   const atMost = (name: string, most: number): number | undefined =>
-    member(name, (value) => ((countOf(value) ?? Infinity) <= most ? countOf(value) : undefined), `a whole number from 0 to ${most}`);
+    member(name, (value) => ((countOf(value) ?? Infinity) <= most ? countOf(value) : undefined), `an integer from 0 to ${most}`);
   const settings = {
     size: member('size', readSize, "'auto' or a size such as '1024x1536'"),
     quality: oneOf('quality', ['low', 'medium', 'high']),
@@ -82,14 +82,14 @@ function writeSettings({ mediaType, settings }: ShownImage): JsonObject {
   };
 }
 
-/** What an item says about the image that was made; `result` is null where none was. */
+/** The members of an item for its image. `result` is null if there is none. */
 export function writeImageResult([finding]: readonly ToolFinding[]): JsonObject {
   const { image, text } = finding ?? {};
   if (image === undefined) return { result: null };
   return { ...writeSettings(image), ...(text !== undefined && { revised_prompt: text }), result: image.data };
 }
 
-/** The members of an event that shows an unfinished image, as JSON text. */
+/** The members of an event with a partial image, as JSON text. */
 export function writePartialImage(number: number, image: ShownImage): string {
   const members = { partial_image_index: number, partial_image_b64: image.data, ...writeSettings(image) };
   return `,${JSON.stringify(members).slice(1, -1)}`;
