@@ -1,14 +1,14 @@
 import type { Conversations, ResponseStatus, StoredResponse } from '../../../../conversations/response-store.ts';
 import type { Clock } from '../../../../platform/clock.ts';
-import type { StreamEvent } from '../../../../platform/frames.ts';
+import { Frame, type StreamEvent } from '../../../../platform/frames.ts';
 import { membersOf, objectOf, objectsOf, textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import type { Logger } from '../../../../platform/log.ts';
 import { EventReply, type WholeAnswer } from '../../../replies/event-reply.ts';
 import { EventLog } from './event-log.ts';
-import { PartialOutput } from '../../../../dialects/openai-responses/partial-output.ts';
-import { endEvent, isTerminal, writeEvent } from './response-events.ts';
+import { DeliveredOutput } from '../responses/keep-reply.ts';
+import { endEvent, isTerminal, renumberEvent, writeEvent } from './response-events.ts';
 
 /** The record of a background response before it is generated. */
 export type RunRecord = Omit<StoredResponse, 'status' | 'response' | 'leaseUntilMs'>;
@@ -36,6 +36,9 @@ const retryMs = 500;
 /** While more bytes than this wait for the store, the upstream waits too. */
 const unstoredBytesMax = 4 * 1024 * 1024;
 
+/** Characters of events that are kept unparsed. Only a response that ends early needs its output from its events. */
+const unparsedMax = 1024 * 1024;
+
 const openingTypes: ReadonlySet<string> = new Set(['response.created', 'response.queued', 'response.in_progress']);
 
 /**
@@ -49,7 +52,7 @@ export class BackgroundRun {
   /** The call writes its reply here. */
   readonly reply: EventReply;
   readonly #options: RunOptions;
-  readonly #output = new PartialOutput();
+  readonly #output = new DeliveredOutput(unparsedMax);
   readonly #over = Promise.withResolvers<void>();
   #response: JsonObject;
   #hasBegun = false;
@@ -135,15 +138,25 @@ export class BackgroundRun {
   }
 
   #read(received: StreamEvent): void {
+    if (this.#ending !== undefined) return;
+    // A frame is an upstream's own text, which may be malformed. Every other event was written here.
+    const isOwn = this.#hasBegun && !(received instanceof Frame);
+    const renumbered = isOwn ? renumberEvent(received.data, this.log.next) : undefined;
+    if (renumbered === undefined) return this.#readParsed(received);
+    this.#output.add([received]);
+    this.log.add(renumbered);
+  }
+
+  #readParsed(received: StreamEvent): void {
     const event = received.object();
     const type = textOf(event?.type);
-    if (event === undefined || type === undefined || this.#ending !== undefined) return;
+    if (event === undefined || type === undefined) return;
     const response = objectOf(event.response);
     if (response !== undefined) this.#response = this.#own(response);
     if (!this.#hasBegun) this.#markBegun();
     if (openingTypes.has(type)) return;
     if (isTerminal(type)) return this.#endAs(type.slice('response.'.length) as ResponseStatus);
-    this.#output.read(type, event);
+    this.#output.add([received]);
     this.#add(type, response === undefined ? event : { ...event, response: this.#response });
   }
 

@@ -5,7 +5,7 @@ import { membersOf, textOf } from '../../../../platform/json/json-readers.ts';
 import type { JsonObject } from '../../../../platform/json/json-value.ts';
 import { parseJsonObject } from '../../../../platform/json/parse-json.ts';
 import { PartialOutput } from '../../../../dialects/openai-responses/partial-output.ts';
-import { eventsOfResponse, isTerminal, typeOfEvent, writeEvent } from './response-events.ts';
+import { eventsOfResponse, isTerminal, renumberEvent, typeOfEvent, writeEvent } from './response-events.ts';
 
 const annotation = { type: 'url_citation', start_index: 0, end_index: 2, url: 'https://a.example', title: 'A' };
 const output: readonly JsonObject[] = [
@@ -110,4 +110,12 @@ test('the type of an event is read from its beginning, whatever the event contai
   assert.equal(typeOfEvent(event), 'response.output_text.delta');
   assert.equal(parseJsonObject(event)?.['sequence_number'], 7);
   assert.deepEqual([isTerminal('response.cancelled'), isTerminal('response.in_progress'), isTerminal('error')], [true, false, false]);
+});
+
+test('an event gets another number without being parsed, unless it is about the response or has another order of members', () => {
+  const event = { delta: 'a","response":{', content_index: 0 };
+  assert.equal(renumberEvent(writeEvent('response.output_text.delta', 7, event), 12), writeEvent('response.output_text.delta', 12, event));
+  assert.equal(renumberEvent(writeEvent('response.completed', 7, { response: {} }), 12), undefined);
+  assert.equal(renumberEvent('{"sequence_number":7,"type":"response.output_text.delta","delta":"a"}', 12), undefined);
+  assert.equal(renumberEvent('{"type":"response.output_text.delta","delta":"a"}', 12), undefined);
 });

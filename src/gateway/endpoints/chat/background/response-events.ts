@@ -13,6 +13,15 @@ export function writeEvent(type: string, sequence: number, members: JsonObject):
   return JSON.stringify({ type, sequence_number: sequence, ...rest });
 }
 
+/**
+ * The text of an event with another number, without parsing it. Undefined if it must be parsed: it is about the
+ * response as a whole, or its members are in another order.
+ */
+export function renumberEvent(event: string, sequence: number): string | undefined {
+  const [head, type] = /^\{"type":"(response\.\w+\.[^"]*)","sequence_number":\d+,/.exec(event) ?? [];
+  return head === undefined ? undefined : `{"type":"${type}","sequence_number":${sequence},${event.slice(head.length)}`;
+}
+
 /** The type of an event that `writeEvent` wrote. */
 export function typeOfEvent(event: string): string {
   return /^\{"type":"([^"]*)"/.exec(event)?.[1] ?? '';

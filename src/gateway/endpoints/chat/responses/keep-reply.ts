@@ -72,20 +72,26 @@ function keepStream<Piece>(stream: StreamRelay<Piece>, { keep, eventsOf = noEven
 /**
  * Characters of a stream that are kept unparsed. Most replies are short, end well, and are never parsed a second time.
  */
-const unparsedMax = 65_536;
+const unparsedUsually = 65_536;
 
 /** The output that a stream has delivered to its client. It is needed only if the stream breaks. */
 export class DeliveredOutput {
   readonly #output = new PartialOutput();
   #unparsed: StreamEvent[] = [];
   #characters = 0;
+  readonly #unparsedMax: number;
+
+  /** @param unparsedMax characters of the stream that are kept unparsed */
+  constructor(unparsedMax = unparsedUsually) {
+    this.#unparsedMax = unparsedMax;
+  }
 
   add(events: readonly StreamEvent[]): void {
     for (const event of events) {
       this.#unparsed.push(event);
       this.#characters += event.data.length;
     }
-    if (this.#characters > unparsedMax) this.#parse();
+    if (this.#characters > this.#unparsedMax) this.#parse();
   }
 
   #parse(): void {
