@@ -14,7 +14,16 @@ import { openSqliteStore } from '../../src/store/sqlite/open-sqlite-store.ts';
 import { readLedger } from '../support/audit.ts';
 import { call, eventually, post } from '../support/http.ts';
 import { type SimulatedWeir, startSimulatedGateway } from '../support/start-simulated-weir.ts';
-import { type ErrorFamily, freeRoads, goFree, type Road, type RoadReply, roads, roadSetup, type Walker } from './roads.ts';
+import {
+  type ErrorFamily,
+  freeRoutes,
+  callFreeRoute,
+  type PaidRoute,
+  type RouteReply,
+  paidRoutes,
+  paidRouteSetup,
+  type RouteCaller,
+} from './paid-routes.ts';
 
 type Refusal = 'spent' | 'empty' | 'unavailable';
 
@@ -37,7 +46,7 @@ const refusals: Readonly<Record<ErrorFamily, Readonly<Record<Refusal, string>>>>
   jina: { spent: '429 detail', empty: '402 detail', unavailable: '503 detail' },
 };
 
-function describeRefusal({ status, json }: RoadReply): string {
+function describeRefusal({ status, json }: RouteReply): string {
   const body: unknown = Array.isArray(json) ? json[0] : json;
   const { error, code } = body as { readonly error: unknown; readonly code?: unknown };
   if (error === undefined) return `${status} ${Object.keys(body as object).find((name) => name !== 'id') ?? ''}`;
@@ -51,7 +60,7 @@ function describeRefusal({ status, json }: RoadReply): string {
 const crowd = 50;
 
 /** A key's name without its punctuation. */
-const nameOf = ({ name }: Pick<Road, 'name'>): string => name.replaceAll(/[^a-zA-Z0-9]+/g, ' ');
+const nameOf = ({ name }: Pick<PaidRoute, 'name'>): string => name.replaceAll(/[^a-zA-Z0-9]+/g, ' ');
 
 const sumOf = (rows: readonly CallEntry[]): bigint => rows.reduce((sum, { charge }) => sum + charge.amountNanoUsd, 0n);
 
@@ -66,13 +75,13 @@ describe('the limit of a key, on every paid route', () => {
       runsTools: true,
       toolPrices: { webSearch: '0.01' },
       simulator: { video: 'ms=50' },
-      ...roadSetup,
-      config: { credits: { outputTokensDefault: 64 }, ...roadSetup.config },
+      ...paidRouteSetup,
+      config: { credits: { outputTokensDefault: 64 }, ...paidRouteSetup.config },
       weir: { environment: { WEIR_METRICS_PORT: '0' } },
     });
     store = await openSqliteStore({ path: join(running.weir.dataDirectory, 'weir.sqlite') });
     accounts = createAccounts({ store, clock: systemClock, random: randomBytes });
-    rich = await createKey('walker', 'rich', { spendTotal: '1000' });
+    rich = await createKey('caller', 'rich', { spendTotal: '1000' });
     await untilKnown(rich);
     const made = await post(`${base()}/v1/video/generations`, { model: 'grok-imagine-video', prompt: 'a kite', duration: 2 }, bearer(rich));
     video = made.json.id;
@@ -97,7 +106,7 @@ describe('the limit of a key, on every paid route', () => {
       ({ status }) => status === 200,
       60_000,
     );
-  const walker = (key: string, steer: Walker['steer'] = {}): Walker => ({ gatewayUrl: base(), key, video, steer });
+  const caller = (key: string, steer: RouteCaller['steer'] = {}): RouteCaller => ({ gatewayUrl: base(), key, video, steer });
   const rowsOf = async (keyName: string): Promise<readonly CallEntry[]> =>
     (await readLedger(store).all()).filter((entry) => entry.keyName === keyName);
   const figure = async (name: string): Promise<number> => sumSamples(readExposition((await call(running.weir.metricsUrl)).text), name);
@@ -109,33 +118,33 @@ describe('the limit of a key, on every paid route', () => {
     );
 
   /** A refused call leaves nothing behind. */
-  async function assertRefused(road: Road, key: string, refusal: Refusal): Promise<void> {
+  async function assertRefused(route: PaidRoute, key: string, refusal: Refusal): Promise<void> {
     const before = running.simulator.records().length;
-    const reply = await road.go(walker(key));
-    assert.equal(describeRefusal(reply), refusals[road.family][refusal], `${road.name}: ${reply.text.slice(0, 500)}`);
-    assert.equal(running.simulator.records().length, before, `${road.name}: an upstream was called`);
+    const reply = await route.go(caller(key));
+    assert.equal(describeRefusal(reply), refusals[route.family][refusal], `${route.name}: ${reply.text.slice(0, 500)}`);
+    assert.equal(running.simulator.records().length, before, `${route.name}: an upstream was called`);
   }
 
   test('M6: a call that the limit does not cover is refused in the format of its route, and no upstream is called', async () => {
-    const spent = await createKey('walker', 'spent', { spendTotal: '0.000000001' });
+    const spent = await createKey('caller', 'spent', { spendTotal: '0.000000001' });
     await untilKnown(spent);
-    for (const road of roads) await assertRefused(road, spent, 'spent');
+    for (const route of paidRoutes) await assertRefused(route, spent, 'spent');
     assert.deepEqual(await rowsOf('spent'), []);
-    for (const [name, status, path, body] of freeRoads) {
-      const reply = await goFree(walker(spent), path, body);
+    for (const [name, status, path, body] of freeRoutes) {
+      const reply = await callFreeRoute(caller(spent), path, body);
       assert.equal(reply.status, status, `${name} costs nothing: ${reply.text}`);
     }
     await untilAtRest();
   });
 
   test('M6: a call that no balance covers is refused in the format of its route, and no upstream is called', async () => {
-    const empty = await createKey('walker', 'empty', {});
-    await accounts.changeUserLimits('walker', { prepaid: true });
+    const empty = await createKey('caller', 'empty', {});
+    await accounts.changeUserLimits('caller', { prepaid: true });
     await untilKnown(empty);
     let served = 0;
     await eventually(
       async () => {
-        const status = (await roads[0]?.go(walker(empty)))?.status;
+        const status = (await paidRoutes[0]?.go(caller(empty)))?.status;
         if (status === 200) served += 1;
         return status;
       },
@@ -146,22 +155,22 @@ describe('the limit of a key, on every paid route', () => {
       () => rowsOf('empty'),
       ({ length }) => length >= served,
     );
-    for (const road of roads) await assertRefused(road, empty, 'empty');
+    for (const route of paidRoutes) await assertRefused(route, empty, 'empty');
     assert.equal((await rowsOf('empty')).length, before);
-    for (const [name, status, path, body] of freeRoads)
-      assert.equal((await goFree(walker(empty), path, body)).status, status, `${name} costs nothing`);
-    await accounts.changeUserLimits('walker', { prepaid: null });
+    for (const [name, status, path, body] of freeRoutes)
+      assert.equal((await callFreeRoute(caller(empty), path, body)).status, status, `${name} costs nothing`);
+    await accounts.changeUserLimits('caller', { prepaid: null });
     await untilAtRest();
   });
 
   /** A key of the caller's user with a limit of this many holds of a call on the route. */
-  async function createKeyFor(road: Road, name: string, times: bigint): Promise<void> {
-    const { json } = await post(`${base()}/v1/quote`, road.quoted(walker(rich)), bearer(rich));
-    assert.ok(json.held !== null && json.held !== undefined, `${road.name}: ${JSON.stringify(json).slice(0, 300)}`);
+  async function createKeyFor(route: PaidRoute, name: string, times: bigint): Promise<void> {
+    const { json } = await post(`${base()}/v1/quote`, route.quoted(caller(rich)), bearer(rich));
+    assert.ok(json.held !== null && json.held !== undefined, `${route.name}: ${JSON.stringify(json).slice(0, 300)}`);
     // A little more: a message over a socket also says that it is a stream.
     const held = BigInt(json.held.nano_usd);
     const limit = held * times + held / 20n;
-    keys.set(name, await createKey('walker', name, { spendTotal: usdDecimal(limit) }));
+    keys.set(name, await createKey('caller', name, { spendTotal: usdDecimal(limit) }));
     limits.set(name, limit);
   }
   const keys = new Map<string, string>();
@@ -191,28 +200,30 @@ describe('the limit of a key, on every paid route', () => {
 
   test('F1, F2, M6: fifty simultaneous calls on a route spend no more than the limit of their key, and no hold remains', async () => {
     // A translated call has the same hold as a call that passes through.
-    const crowded = roads.filter(({ name }) => !name.includes('translated'));
-    await Promise.all(crowded.map((road) => createKeyFor(road, nameOf(road), 3n)));
-    await Promise.all(crowded.map((road) => untilKnown(keyOf(nameOf(road)))));
-    for (const road of crowded) {
-      const replies = await Promise.all(Array.from({ length: crowd }, () => road.go(walker(keyOf(nameOf(road))))));
+    const crowded = paidRoutes.filter(({ name }) => !name.includes('translated'));
+    await Promise.all(crowded.map((route) => createKeyFor(route, nameOf(route), 3n)));
+    await Promise.all(crowded.map((route) => untilKnown(keyOf(nameOf(route)))));
+    for (const route of crowded) {
+      const replies = await Promise.all(Array.from({ length: crowd }, () => route.go(caller(keyOf(nameOf(route))))));
       // A machine that is busy with other suites, or stalls, may be too slow for this many, and so may its books.
       const refused = replies.filter(({ status, text }) => status >= 300 && !/The gateway is overloaded|cannot hold credit/.test(text));
-      for (const reply of refused) assert.equal(describeRefusal(reply), refusals[road.family].spent, `${road.name}: ${reply.text}`);
-      assert.ok(refused.length < crowd, `${road.name}: ${replies[0]?.text}`);
+      for (const reply of refused) assert.equal(describeRefusal(reply), refusals[route.family].spent, `${route.name}: ${reply.text}`);
+      assert.ok(refused.length < crowd, `${route.name}: ${replies[0]?.text}`);
     }
     await assertWithin(crowded.map(nameOf));
     assert.equal(await figure('weir_credits_overdrafts_total'), 0);
   });
 
   test('F17, M6: a stream that reaches its hold ends in the way of its dialect, and costs no more than the hold', async () => {
-    const cut = roads.flatMap((road) => (road.cutEnd === undefined ? [] : [{ road, name: `cut ${nameOf(road)}`, end: road.cutEnd }]));
-    await Promise.all(cut.map(({ road, name }) => createKeyFor(road, name, 1n)));
+    const cut = paidRoutes.flatMap((route) =>
+      route.cutEnd === undefined ? [] : [{ route, name: `cut ${nameOf(route)}`, end: route.cutEnd }],
+    );
+    await Promise.all(cut.map(({ route, name }) => createKeyFor(route, name, 1n)));
     await Promise.all(cut.map(({ name }) => untilKnown(keyOf(name))));
-    for (const { road, name, end } of cut) {
-      const reply = await road.go(walker(keyOf(name), { 'output-tokens': '3000' }));
-      assert.equal(reply.status, 200, `${road.name}: ${reply.text}`);
-      assert.match(reply.text, end, road.name);
+    for (const { route, name, end } of cut) {
+      const reply = await route.go(caller(keyOf(name), { 'output-tokens': '3000' }));
+      assert.equal(reply.status, 200, `${route.name}: ${reply.text}`);
+      assert.match(reply.text, end, route.name);
     }
     await assertWithin(cut.map(({ name }) => name));
     for (const { name } of cut)
@@ -224,38 +235,38 @@ describe('the limit of a key, on every paid route', () => {
   });
 
   test('a tool loop that cannot pay its next round ends as if at its output limit', async () => {
-    for (const [index, road] of roads.filter(({ name }) => name.startsWith('a tool loop')).entries()) {
+    for (const [index, route] of paidRoutes.filter(({ name }) => name.startsWith('a tool loop')).entries()) {
       const name = `loop-${index}`;
-      await createKeyFor(road, name, 1n);
+      await createKeyFor(route, name, 1n);
       await untilKnown(keyOf(name));
       // A model that never ends its calls.
-      const reply = await road.go(walker(keyOf(name), { stop: 'tool-use' }));
+      const reply = await route.go(caller(keyOf(name), { stop: 'tool-use' }));
       assert.equal(reply.status, 200, reply.text);
-      assert.match(reply.text, /"status":\s*"incomplete"/, road.name);
-      assert.match(reply.text, /"reason":\s*"max_output_tokens"/, road.name);
+      assert.match(reply.text, /"status":\s*"incomplete"/, route.name);
+      assert.match(reply.text, /"reason":\s*"max_output_tokens"/, route.name);
       // Its rows are booked one after the other; the receipt has all of them at once.
       const receipt = await call(`${base()}${String(reply.headers['x-weir-receipt'])}`, { headers: bearer(keyOf(name)) });
       const rows = await readLedger(store).rows(String(reply.headers['x-weir-request-id']), receipt.json.rows.length);
-      assert.ok(rows.length > 1, `${road.name}: its tools ran, and its model was called again`);
+      assert.ok(rows.length > 1, `${route.name}: its tools ran, and its model was called again`);
       await assertWithin([name]);
     }
   });
 
   test('R2: if the books are unreachable, calls with a limit are refused and all others continue', async () => {
-    const [road] = roads;
-    const free = await createKey('walker', 'free', {});
+    const [route] = paidRoutes;
+    const free = await createKey('caller', 'free', {});
     await untilKnown(free);
     const [lease] = await store.listLeases();
     assert.ok(lease, 'the process has leased something');
     // Another process takes its name: from now on it must not lease anything.
     await store.openCreditNode({ nodeId: lease.nodeId, sessionId: 'another', nowMs: Date.now() });
     await eventually(
-      async () => (await road?.go(walker(rich)))?.status,
+      async () => (await route?.go(caller(rich)))?.status,
       (status) => status === 503,
       60_000,
     );
-    for (const each of roads) await assertRefused(each, rich, 'unavailable');
-    assert.equal((await road?.go(walker(free)))?.status, 200);
+    for (const each of paidRoutes) await assertRefused(each, rich, 'unavailable');
+    assert.equal((await route?.go(caller(free)))?.status, 200);
     await untilAtRest();
   });
 

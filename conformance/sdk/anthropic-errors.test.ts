@@ -7,7 +7,7 @@ import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulat
 import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { steer } from './steer.ts';
 import { testErrorClasses } from './test-error-classes.ts';
-import { assertNotAsked, failNext, impatientWith } from './vendor-failures.ts';
+import { assertNotCalled, failNext, impatientWith } from './vendor-failures.ts';
 
 const model = 'claude-sonnet-5';
 const params = { model, max_tokens: 500, messages: [{ role: 'user' as const, content: 'Hello' }] };
@@ -80,7 +80,7 @@ describe('Anthropic SDK, errors', () => {
         return true;
       });
     }
-    assertNotAsked(running, 'bounds');
+    assertNotCalled(running, 'bounds');
   });
 
   test('an unknown model is a NotFoundError, also if its tokens are to be counted', async () => {

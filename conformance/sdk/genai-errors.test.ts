@@ -7,7 +7,7 @@ import { startSimulatedWeir, type SimulatedWeir, upstreamKey } from '../support/
 import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { brokenReplies, steer } from './steer.ts';
 import {
-  assertNotAsked,
+  assertNotCalled,
   assertOutsideWords,
   awayFaults,
   credentialFaults,
@@ -78,7 +78,7 @@ describe('Google GenAI SDK, errors', () => {
         assert.doesNotMatch(error.message, /surely-not-a-key/);
         return true;
       });
-      assertNotAsked(running, `${name} wrong key`);
+      assertNotCalled(running, `${name} wrong key`);
     });
 
     test(`${name}: a vendor that refuses the operator’s key is not the client’s fault, and the key stays secret`, async () => {
@@ -129,7 +129,7 @@ describe('Google GenAI SDK, errors', () => {
         return true;
       });
       await assert.rejects(call({ stopSequences: ['1', '2', '3', '4', '5', '6'], ...tagged }), /stop_?sequences/i);
-      assertNotAsked(running, `${name} bounds`);
+      assertNotCalled(running, `${name} bounds`);
     });
 
     test(`${name}: the client’s own time limit, its abort and an unreachable gateway raise errors`, async () => {

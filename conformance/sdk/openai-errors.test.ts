@@ -7,7 +7,7 @@ import { startSimulatedWeir, type SimulatedWeir } from '../support/start-simulat
 import { assertBooksAgree, createSeenUsage } from './seen-usage.ts';
 import { steer } from './steer.ts';
 import { testErrorClasses } from './test-error-classes.ts';
-import { assertNotAsked, failNext, impatientWith } from './vendor-failures.ts';
+import { assertNotCalled, failNext, impatientWith } from './vendor-failures.ts';
 
 const model = 'gpt-4.1';
 const messages = [{ role: 'user' as const, content: 'Hello' }];
@@ -78,7 +78,7 @@ describe('openai SDK, errors', () => {
       assert.equal(error.param, 'temperature');
       return true;
     });
-    assertNotAsked(running, 'bounds');
+    assertNotCalled(running, 'bounds');
   });
 
   test('an unknown model is 404 on chat completions and 400 on Responses, as at the vendor', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { type SimulatedWeir, upstreamKey } from '../support/start-simulated-weir.ts';
 import { brokenReplies, steer } from './steer.ts';
-import { assertNotAsked, assertOutsideWords, awayFaults, credentialFaults, hastyModel, silentFaults } from './vendor-failures.ts';
+import { assertNotCalled, assertOutsideWords, awayFaults, credentialFaults, hastyModel, silentFaults } from './vendor-failures.ts';
 
 /** The members of these SDKs' errors besides the message. */
 type Raised = Error & {
@@ -95,7 +95,7 @@ function testKeys<Client>(suite: ErrorClassSuite<Client>, { name, call }: SdkCal
       assertMembers(error, wrongKey);
       assert.doesNotMatch(error.message, /surely-not-a-key/);
     });
-    assertNotAsked(running(), `${name} wrong key`);
+    assertNotCalled(running(), `${name} wrong key`);
   });
 
   test(`${name}: a vendor that refuses the operator’s key is not the client’s fault, and the key stays secret`, async () => {

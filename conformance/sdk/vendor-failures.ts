@@ -43,7 +43,7 @@ export function assertOutsideWords(message: string, fault: string): void {
 }
 
 /** No vendor got a call with this tag. */
-export function assertNotAsked({ simulator }: SimulatedWeir, tag: string): void {
+export function assertNotCalled({ simulator }: SimulatedWeir, tag: string): void {
   assert.ok(
     simulator.records().every((record) => record.tag !== tag),
     'no vendor was called',

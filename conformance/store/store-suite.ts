@@ -6,7 +6,7 @@ import { creditSuite } from './credit-suite.ts';
 import { fileSearchSuite } from './file-search-suite.ts';
 import { idempotencySuite } from './idempotency-suite.ts';
 import { ledgerSuite } from './ledger-suite.ts';
-import { pictureSuite } from './picture-suite.ts';
+import { imageSuite } from './image-suite.ts';
 import { priceBookSuite } from './price-book-suite.ts';
 import { proofSuite } from './proof-suite.ts';
 import { answerReadingSuite } from './answer-reading-suite.ts';
@@ -30,6 +30,6 @@ export function runStoreSuite(name: string, open: () => Promise<StoreUnderTest>)
     describe('files and their index', () => fileSearchSuite(open));
     describe('idempotency keys', () => idempotencySuite(open));
     describe('video tasks and callbacks', () => taskSuite(open));
-    describe('images with links', () => pictureSuite(open));
+    describe('images with links', () => imageSuite(open));
   });
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
-import type { Received, Said, Stop } from './conversation.ts';
+import type { Received, ClientView, Stop } from './conversation.ts';
 import type { Expectation, Pair, PlannedReply, TranslationCase } from './translation-case.ts';
 import { receiveAs } from './upstreams/upstreams.ts';
 import type { Wire } from './wire.ts';
@@ -74,7 +74,7 @@ function stopOf({ stop }: PlannedReply, { from, to }: Pair): Stop {
 /** Values that some formats cannot express. */
 const saysReasoningTokens: readonly DialectId[] = ['openai-responses', 'openai-chat', 'gemini-generate-content'];
 
-function usageOf({ plannedUsage }: Truth, { from }: Pair): Said['usage'] {
+function usageOf({ plannedUsage }: Truth, { from }: Pair): ClientView['usage'] {
   assert.ok(plannedUsage, 'the upstream has usage');
   const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } = plannedUsage;
   return {
@@ -85,16 +85,16 @@ function usageOf({ plannedUsage }: Truth, { from }: Pair): Said['usage'] {
   };
 }
 
-type SaidCheck = {
+type ViewCheck = {
   readonly one: TranslationCase;
   readonly pair: Pair;
   readonly truth: Truth;
-  readonly said: Said;
+  readonly said: ClientView;
   readonly expectation: Expectation;
 };
 
 /** Compares the client's view of the reply with the upstream's plan. */
-export function checkSaid({ one, pair, truth, said, expectation }: SaidCheck): void {
+export function checkClientView({ one, pair, truth, said, expectation }: ViewCheck): void {
   const planned = truth.plannedReply;
   assert.ok(planned, 'the upstream answered');
   const { unchecked = [], conversation } = one;
@@ -103,7 +103,7 @@ export function checkSaid({ one, pair, truth, said, expectation }: SaidCheck): v
   // Functions whose names the upstream would refuse are sent under other names, and returned under their own.
   const nameOf = (name: string): string => conversation.tools?.[sent.indexOf(name)]?.name ?? name;
   const isBlocked = pair.to === 'gemini-generate-content' && planned.stop === 'refusal';
-  const meant: Partial<Said> = {
+  const meant: Partial<ClientView> = {
     text: planned.text ?? '',
     calls: planned.toolCalls.map(({ name, arguments: args }) => ({ id: '', name: nameOf(name), arguments: args })),
     stop: stopOf(planned, pair),
@@ -123,12 +123,13 @@ export function checkSaid({ one, pair, truth, said, expectation }: SaidCheck): v
     const ids = said.calls.map(({ id }) => id).filter((id) => id !== '');
     assert.equal(new Set(ids).size, ids.length, 'ids of calls are unique');
   }
-  for (const [name, value] of Object.entries(others)) assert.deepEqual(said[name as keyof Said], value, `${name} that the client received`);
+  for (const [name, value] of Object.entries(others))
+    assert.deepEqual(said[name as keyof ClientView], value, `${name} that the client received`);
   const countsOtherwise = pair.from === pair.to && pair.from === 'openai-chat' && one.model === 'thinker';
   if (!countsOtherwise && !unchecked.includes('usage') && expected.usage === undefined) checkUsage(truth, said, pair);
 }
 
-function checkUsage(truth: Truth, said: Said, pair: Pair): void {
+function checkUsage(truth: Truth, said: ClientView, pair: Pair): void {
   const expected = usageOf(truth, pair);
   const reasoning = saysReasoningTokens.includes(pair.from) ? said.usage?.reasoning : 0;
   assert.deepEqual(said.usage === undefined ? undefined : { ...said.usage, reasoning }, expected, 'the usage');

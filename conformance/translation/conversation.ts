@@ -58,7 +58,7 @@ export type Conversation = {
 };
 
 /** Thrown by a client's writer if its dialect cannot express the case, which then is skipped for this client. */
-export class Unsayable extends Error {}
+export class Inexpressible extends Error {}
 
 /** A client's call as it is sent. */
 export type ClientCall = {
@@ -75,15 +75,15 @@ export type TranslationClient = {
   readonly dialect: DialectId;
   readonly title: string;
   readonly spelling: SpelledFields;
-  /** Throws `Unsayable`. */
+  /** Throws `Inexpressible`. */
   readonly write: (conversation: Conversation, model: string, stream: boolean) => ClientCall;
   /** Reads a whole reply and fails on anything that the vendor's clients could not process. */
-  readonly readWhole: (reply: Wire) => Said;
+  readonly readWhole: (reply: Wire) => ClientView;
   /** Reads a complete stream with the same rules. */
-  readonly readStream: (text: string) => Said;
-  readonly readError: (status: number, body: Wire) => SaidError;
+  readonly readStream: (text: string) => ClientView;
+  readonly readError: (status: number, body: Wire) => ClientError;
   /** Reads the error that ends a broken stream. Fails if the stream ends as if it were complete. */
-  readonly readBrokenStream: (text: string) => SaidError;
+  readonly readBrokenStream: (text: string) => ClientError;
 };
 
 export type Stop = 'end' | 'stop-sequence' | 'calls' | 'length' | 'refusal' | 'pause';
@@ -91,7 +91,7 @@ export type Stop = 'end' | 'stop-sequence' | 'calls' | 'length' | 'refusal' | 'p
 type SaidCall = { readonly id: string; readonly name: string; readonly arguments: Wire };
 
 /** A client's view of a reply. */
-export type Said = {
+export type ClientView = {
   readonly model: string;
   readonly text: string;
   readonly refusal: string;
@@ -107,7 +107,7 @@ export type Said = {
   readonly turn: readonly Wire[];
 };
 
-export type SaidError = { readonly status: number; readonly type: string; readonly message: string; readonly param?: string };
+export type ClientError = { readonly status: number; readonly type: string; readonly message: string; readonly param?: string };
 
 /** The upstream's request in a neutral format. A part is a word for its role and kind, and its content. */
 export type Received = {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { translationCases } from './cases/cases.ts';
 import { translationClients } from './clients/clients.ts';
-import { type TranslationClient, Unsayable } from './conversation.ts';
+import { type TranslationClient, Inexpressible } from './conversation.ts';
 import type { Outcome } from './run-case.ts';
 import type { TranslationCase } from './translation-case.ts';
 import { upstreamDialects } from './upstreams/upstreams.ts';
@@ -43,7 +43,7 @@ export function isSayable(client: TranslationClient, { conversation, only }: Tra
     client.write(conversation, 'model', false);
     return true;
   } catch (error) {
-    if (error instanceof Unsayable) return false;
+    if (error instanceof Inexpressible) return false;
     throw error;
   }
 }

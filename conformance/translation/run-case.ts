@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
 import { upstreamModel, type BenchReply, type TranslationBench } from './bench.ts';
-import { checkReceived, checkSaid } from './check-exchange.ts';
+import { checkReceived, checkClientView } from './check-exchange.ts';
 import { checkLosses } from './check-losses.ts';
 import { receiveAs } from './upstreams/upstreams.ts';
-import type { Conversation, Said, SpokenPart, TranslationClient } from './conversation.ts';
+import type { Conversation, ClientView, SpokenPart, TranslationClient } from './conversation.ts';
 import type { Expectation, Pair, TranslationCase } from './translation-case.ts';
 
 /** The outcome of a case: the worst kind of note in the warning header, or a refusal. */
@@ -85,7 +85,7 @@ type Step = {
 };
 
 /** Checks one exchange and returns the client's view; undefined if it was refused. */
-function checkStep(step: Step, expectation: Expectation): Said | undefined {
+function checkStep(step: Step, expectation: Expectation): ClientView | undefined {
   const { one, client, to, stream, reply, conversation } = step;
   const { answer, truth } = reply;
   const pair: Pair = { from: client.dialect, to };
@@ -114,11 +114,11 @@ function checkStep(step: Step, expectation: Expectation): Said | undefined {
     assert.deepEqual(receiveAs[to](truth.requestBody).tools, [expectation.standIn], 'the function that replaces the tool');
   checkReceived({ pair, expectation, truth, sent: reply.sent, upstreamModel: upstreamModel(one.model ?? 'plain', to) });
   const said = stream ? client.readStream(answer.text) : client.readWhole(answer.json);
-  checkSaid({ one, pair, truth, said, expectation });
+  checkClientView({ one, pair, truth, said, expectation });
   return said;
 }
 
-function continueWith(conversation: Conversation, said: Said, forgets: boolean): Conversation {
+function continueWith(conversation: Conversation, said: ClientView, forgets: boolean): Conversation {
   const calls = said.calls.map(({ id, name, arguments: args }): SpokenPart => ({ call: id, name, arguments: args }));
   const results = said.calls.map(({ id, name }): SpokenPart => ({ result: id, name, content: `done ${name}` }));
   return {
@@ -132,8 +132,8 @@ function continueWith(conversation: Conversation, said: Said, forgets: boolean):
 }
 
 /**
- * Runs a case between one client and one upstream. Throws `Unsayable` if the client's dialect cannot express it, and
- * the problem otherwise.
+ * Runs a case between one client and one upstream. Throws `Inexpressible` if the client's dialect cannot express it,
+ * and the problem otherwise.
  */
 export async function runCase(
   bench: TranslationBench,

@@ -1,6 +1,6 @@
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import type { Truth } from '../support/audit.ts';
-import type { Conversation, Received, Said } from './conversation.ts';
+import type { Conversation, Received, ClientView } from './conversation.ts';
 
 /** A client's interface and the dialect of its upstream. */
 export type Pair = { readonly from: DialectId; readonly to: DialectId };
@@ -28,7 +28,7 @@ export type Expectation = {
   /** The upstream refuses the call with a 400 of this message. */
   readonly refusedUpstream?: RegExp;
   /** The client's view, if it differs from the upstream's plan. */
-  readonly said?: Partial<Said> | ((planned: PlannedReply) => Partial<Said>);
+  readonly said?: Partial<ClientView> | ((planned: PlannedReply) => Partial<ClientView>);
 };
 
 export type TranslationCase = {
@@ -50,7 +50,7 @@ export type TranslationCase = {
   /** Headers of the simulated vendor without their prefix. */
   readonly steering?: Readonly<Record<string, string>>;
   /** Members of the reply that only the case checks. */
-  readonly unchecked?: readonly (keyof Said)[];
+  readonly unchecked?: readonly (keyof ClientView)[];
   readonly expect?: (pair: Pair) => Expectation;
   /**
    * The client sends the reply back with results of its calls, or continues if there are none; this is the expected

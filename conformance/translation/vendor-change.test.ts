@@ -4,7 +4,7 @@ import { after, before, describe, test } from 'node:test';
 import type { DialectId } from '../../src/dialects/dialect-id.ts';
 import { startTranslationBench, type BenchReply, type TranslationBench } from './bench.ts';
 import { translationClients } from './clients/clients.ts';
-import type { Conversation, Said, SpokenPart, TranslationClient } from './conversation.ts';
+import type { Conversation, ClientView, SpokenPart, TranslationClient } from './conversation.ts';
 import * as samples from './samples.ts';
 import { receiveAs, upstreamDialects } from './upstreams/upstreams.ts';
 
@@ -18,7 +18,7 @@ before(async () => {
 });
 after(() => bench[Symbol.asyncDispose]());
 
-type Asked = { readonly said: Said; readonly reply: BenchReply; readonly proofs: readonly string[] };
+type Asked = { readonly said: ClientView; readonly reply: BenchReply; readonly proofs: readonly string[] };
 
 async function ask(client: TranslationClient, to: DialectId, conversation: Conversation, stream: boolean, calls: string): Promise<Asked> {
   const reply = await bench.send({ client, to, model: 'thinker', stream, conversation, steering: { 'tool-calls': calls } });
@@ -29,11 +29,11 @@ async function ask(client: TranslationClient, to: DialectId, conversation: Conve
   return { said, reply, proofs: receiveAs[to](truth?.requestBody).proofs };
 }
 
-const answersOf = (said: Said): readonly SpokenPart[] =>
+const answersOf = (said: ClientView): readonly SpokenPart[] =>
   said.calls.map(({ id, name }): SpokenPart => ({ result: id, name, content: 'done' }));
 
 /** The conversation so far, and the user's next message. */
-function goOn(conversation: Conversation, said: Said, parts: readonly SpokenPart[]): Conversation {
+function goOn(conversation: Conversation, said: ClientView, parts: readonly SpokenPart[]): Conversation {
   return {
     ...conversation,
     turns: [...conversation.turns, { role: 'assistant', parts: [], verbatim: said.turn }, { role: 'user', parts }],

@@ -1,4 +1,4 @@
-import type { Said } from '../conversation.ts';
+import type { ClientView } from '../conversation.ts';
 import type { Pair, TranslationCase } from '../translation-case.ts';
 
 const hello = { turns: [{ role: 'user', parts: ['Hello'] }] } as const;
@@ -7,7 +7,7 @@ const section = 'Things of one vendor';
 const searchedText = '世界 has a weir 😀. It is old.';
 
 /** The simulated vendors cite one source for the first sentence, and the one with grounding cites each. */
-function citedFrom({ from, to }: Pair): Said['citations'] {
+function citedFrom({ from, to }: Pair): ClientView['citations'] {
   // In Messages a block is cited, and elsewhere the citation follows the text that was already sent.
   const whole = from === 'anthropic-messages' && to !== 'anthropic-messages' ? searchedText : undefined;
   const first = whole ?? '世界 has a weir 😀.';

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 
-import type { Said, SaidError, Stop } from '../conversation.ts';
+import type { ClientView, ClientError, Stop } from '../conversation.ts';
 import { readEvents } from '../read-events.ts';
 import type { Wire } from '../wire.ts';
 
 const stops: Readonly<Record<string, Stop>> = { stop: 'end', tool_calls: 'calls', length: 'length', content_filter: 'refusal' };
 
-function readUsage(usage: Wire): Said['usage'] {
+function readUsage(usage: Wire): ClientView['usage'] {
   if (typeof usage?.prompt_tokens !== 'number' || typeof usage.completion_tokens !== 'number') return undefined;
   // xAI counts reasoning beside the completion, and passthrough does not change its counts.
   assert.ok(usage.total_tokens >= usage.prompt_tokens + usage.completion_tokens, 'total_tokens is the sum');
@@ -18,7 +18,7 @@ function readUsage(usage: Wire): Said['usage'] {
   };
 }
 
-function readCall(call: Wire): Said['calls'][number] {
+function readCall(call: Wire): ClientView['calls'][number] {
   assert.equal(call.type, 'function');
   assert.ok(typeof call.id === 'string' && call.id !== '');
   assert.equal(typeof call.function.arguments, 'string');
@@ -26,14 +26,14 @@ function readCall(call: Wire): Said['calls'][number] {
 }
 
 /** Text offsets count characters, which for the vendor are code points. */
-function readCitation(annotation: Wire, text: string): Said['citations'][number] {
+function readCitation(annotation: Wire, text: string): ClientView['citations'][number] {
   assert.equal(annotation.type, 'url_citation');
   const { start_index: start, end_index: end, url } = annotation.url_citation;
   return { url, cited: Array.from(text).slice(start, end).join('') };
 }
 
 /** Reads a completion, whole or assembled from a stream. */
-export function readCompletion(completion: Wire): Said {
+export function readCompletion(completion: Wire): ClientView {
   assert.equal(completion.object, 'chat.completion');
   assert.ok(typeof completion.id === 'string' && completion.id !== '');
   assert.ok(Number.isInteger(completion.created));
@@ -104,7 +104,7 @@ function mergeDelta(message: Wire, delta: Wire): void {
 }
 
 /** Reads a streamed completion with requested usage. */
-export function readCompletionStream(text: string): Said {
+export function readCompletionStream(text: string): ClientView {
   const events = readEvents(text).map(({ data }) => data);
   assert.equal(events.at(-1), '[DONE]', 'the stream ends with [DONE]');
   const chunks = events.slice(0, -1);
@@ -133,14 +133,14 @@ export function readCompletionStream(text: string): Said {
 }
 
 /** Reads an error body of the chat completions and Responses interfaces. */
-export function readOpenaiError(status: number, body: Wire): SaidError {
+export function readOpenaiError(status: number, body: Wire): ClientError {
   const { type, code, message, param } = body.error;
   assert.equal(typeof message, 'string');
   return { status, type: code ?? type, message, ...(typeof param === 'string' ? { param } : {}) };
 }
 
 /** Reads the error chunk that ends a broken stream. */
-export function readBrokenCompletionStream(text: string): SaidError {
+export function readBrokenCompletionStream(text: string): ClientError {
   const events = readEvents(text).map(({ data }) => data);
   const error = events.find((data) => data.error !== undefined);
   assert.ok(error, 'a broken stream has an error chunk');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { Said, SaidError, Stop } from '../conversation.ts';
+import type { ClientView, ClientError, Stop } from '../conversation.ts';
 import { readEvents } from '../read-events.ts';
 import type { Wire } from '../wire.ts';
 
@@ -18,7 +18,7 @@ function readStop(reply: Wire, candidate: Wire, hasCalls: boolean): Stop {
   return hasCalls ? 'calls' : 'end';
 }
 
-function readUsage(usage: Wire): Said['usage'] {
+function readUsage(usage: Wire): ClientView['usage'] {
   if (typeof usage?.promptTokenCount !== 'number') return undefined;
   const { promptTokenCount: prompt, candidatesTokenCount: candidates = 0, thoughtsTokenCount: reasoning = 0 } = usage;
   const input = prompt + (usage.toolUsePromptTokenCount ?? 0);
@@ -29,7 +29,7 @@ function readUsage(usage: Wire): Said['usage'] {
 }
 
 /** Segments count the bytes of UTF-8. */
-function readCitations(grounding: Wire, parts: readonly Wire[]): Said['citations'] {
+function readCitations(grounding: Wire, parts: readonly Wire[]): ClientView['citations'] {
   return (grounding?.groundingSupports ?? []).flatMap(({ segment, groundingChunkIndices }: Wire) => {
     const bytes = Buffer.from(parts[segment.partIndex ?? 0]?.text ?? '');
     const cited = bytes.subarray(segment.startIndex ?? 0, segment.endIndex).toString();
@@ -52,7 +52,7 @@ function checkPart(part: Wire): void {
 const joinTexts = (parts: readonly Wire[]): string => parts.map(({ text }) => text).join('');
 
 /** Reads a reply, whole or assembled from a stream. */
-export function readGeneration(reply: Wire): Said {
+export function readGeneration(reply: Wire): ClientView {
   const [candidate, ...others] = reply.candidates ?? [];
   assert.equal(others.length, 0, 'one candidate');
   assert.equal(typeof reply.responseId, 'string');
@@ -84,16 +84,16 @@ function addPart(parts: Wire[], part: Wire): void {
 }
 
 /** Reads a streamed reply. */
-export function readGenerationStream(text: string): Said {
+export function readGenerationStream(text: string): ClientView {
   return addUpChunks(readEvents(text).map(({ data }) => data));
 }
 
 /** Reads a streamed reply that comes as the pieces of one JSON array. */
-export function readGenerationArray(text: string): Said {
+export function readGenerationArray(text: string): ClientView {
   return addUpChunks(JSON.parse(text) as Wire[]);
 }
 
-function addUpChunks(said: readonly Wire[]): Said {
+function addUpChunks(said: readonly Wire[]): ClientView {
   // A chunk of an empty usage keeps the connection alive.
   const chunks = said.filter((chunk) => JSON.stringify(chunk) !== '{"usageMetadata":{}}');
   const parts: Wire[] = [];
@@ -115,13 +115,13 @@ function addUpChunks(said: readonly Wire[]): Said {
 }
 
 /** Reads an error body. */
-export function readGenerateError(status: number, body: Wire): SaidError {
+export function readGenerateError(status: number, body: Wire): ClientError {
   assert.equal(body.error.code, status);
   return { status, type: body.error.status, message: body.error.message };
 }
 
 /** Reads the error that ends a broken stream. */
-export function readBrokenGenerationStream(text: string): SaidError {
+export function readBrokenGenerationStream(text: string): ClientError {
   const chunks = readEvents(text).map(({ data }) => data);
   const { error } = chunks.at(-1);
   assert.ok(error, 'a broken stream ends with an error');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { Said, SaidError, Stop } from '../conversation.ts';
+import type { ClientView, ClientError, Stop } from '../conversation.ts';
 import { readEvents } from '../read-events.ts';
 import type { Wire } from '../wire.ts';
 
@@ -16,7 +16,7 @@ const stops: Readonly<Record<string, Stop>> = {
 
 const ofType = (content: readonly Wire[], type: string): readonly Wire[] => content.filter((block) => block.type === type);
 
-function readUsage(usage: Wire): Said['usage'] {
+function readUsage(usage: Wire): ClientView['usage'] {
   if (typeof usage?.input_tokens !== 'number' || typeof usage.output_tokens !== 'number') return undefined;
   const cached = usage.cache_read_input_tokens ?? 0;
   const input = usage.input_tokens + cached + (usage.cache_creation_input_tokens ?? 0);
@@ -56,7 +56,7 @@ function checkBlock(block: Wire): void {
 }
 
 /** Reads a message object, whole or assembled from a stream. */
-export function readMessage(message: Wire): Said {
+export function readMessage(message: Wire): ClientView {
   assert.equal(message.type, 'message');
   assert.equal(message.role, 'assistant');
   assert.match(message.id, /^msg_/);
@@ -150,21 +150,21 @@ function addUp(events: readonly Wire[]): Wire {
 }
 
 /** Fails on any event that the vendor would not send, or in another order. */
-export function readMessageStream(text: string): Said {
+export function readMessageStream(text: string): ClientView {
   const events = readEvents(text);
   for (const { name, data } of events) assert.equal(name, data.type, 'the event has the name of its type');
   return readMessage(addUp(events.map(({ data }) => data)));
 }
 
 /** Reads an error body. */
-export function readMessagesError(status: number, body: Wire): SaidError {
+export function readMessagesError(status: number, body: Wire): ClientError {
   assert.equal(body.type, 'error');
   assert.equal(typeof body.request_id, 'string');
   return { status, type: body.error.type, message: body.error.message };
 }
 
 /** Reads the error event that ends a broken stream. */
-export function readBrokenMessageStream(text: string): SaidError {
+export function readBrokenMessageStream(text: string): ClientError {
   const events = readEvents(text).map(({ data }) => data);
   const last = events.at(-1);
   assert.equal(last?.type, 'error', 'a broken stream ends with an error event');

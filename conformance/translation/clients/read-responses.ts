@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 
-import type { Said, SaidError, Stop } from '../conversation.ts';
+import type { ClientView, ClientError, Stop } from '../conversation.ts';
 import { readEvents } from '../read-events.ts';
 import type { Wire } from '../wire.ts';
 import { addUpResponse } from './add-up-response.ts';
 import { readOpenaiError } from './read-chat.ts';
 
-function readUsage(usage: Wire): Said['usage'] {
+function readUsage(usage: Wire): ClientView['usage'] {
   if (usage === null || usage === undefined) return undefined;
   assert.equal(usage.total_tokens, usage.input_tokens + usage.output_tokens, 'total_tokens is the sum');
   return {
@@ -47,14 +47,14 @@ function checkItem(item: Wire): void {
 }
 
 /** Offsets count code points, as the vendor does. */
-function readCitation(annotation: Wire, text: string): Said['citations'][number] {
+function readCitation(annotation: Wire, text: string): ClientView['citations'][number] {
   assert.equal(annotation.type, 'url_citation');
   const { start_index: start, end_index: end, url } = annotation;
   return { url, cited: Array.from(text).slice(start, end).join('') };
 }
 
 /** Reads a response object, whole or assembled from a stream. */
-export function readResponse(response: Wire): Said {
+export function readResponse(response: Wire): ClientView {
   assert.equal(response.object, 'response');
   assert.match(response.id, /^resp_/);
   for (const name of ['created_at', 'tools', 'tool_choice', 'parallel_tool_calls', 'text', 'temperature', 'top_p', 'metadata']) {
@@ -87,14 +87,14 @@ export function readResponse(response: Wire): Said {
 }
 
 /** Fails on any event that the vendor would not send, or in another order. */
-export function readResponseStream(text: string): Said {
+export function readResponseStream(text: string): ClientView {
   const events = readEvents(text);
   for (const { name, data } of events) assert.equal(name, data.type, 'the event has the name of its type');
   return readResponse(addUpResponse(events.map(({ data }) => data)));
 }
 
 /** Reads the failed response that ends a broken stream. */
-export function readBrokenResponseStream(text: string): SaidError {
+export function readBrokenResponseStream(text: string): ClientError {
   const events = readEvents(text).map(({ data }) => data);
   const last = events.at(-1);
   assert.equal(last?.type, 'response.failed', 'a broken stream ends with response.failed');

@@ -1,27 +1,34 @@
-import { type ClientCall, type Conversation, type ResultContent, type SpokenPart, type SpokenTurn, Unsayable } from '../conversation.ts';
+import {
+  type ClientCall,
+  type Conversation,
+  type ResultContent,
+  type SpokenPart,
+  type SpokenTurn,
+  Inexpressible,
+} from '../conversation.ts';
 import * as samples from '../samples.ts';
 import type { Wire } from '../wire.ts';
 
 function writeContentPart(part: SpokenPart): Wire {
   if (typeof part === 'string') return { type: 'text', text: part };
   if ('image' in part) {
-    if (part.image === 'file') throw new Unsayable('an image by file id');
+    if (part.image === 'file') throw new Inexpressible('an image by file id');
     const url = part.image === 'inline' ? `data:${samples.imageType};base64,${samples.imageData}` : samples.addressOf(part.image);
     return { type: 'image_url', image_url: { url, ...(part.detail === undefined ? {} : { detail: part.detail }) } };
   }
   if ('document' in part) {
     if (part.document === 'file') return { type: 'file', file: { file_id: samples.vendorFile } };
-    if (part.document !== 'pdf') throw new Unsayable('documents other than PDF');
+    if (part.document !== 'pdf') throw new Inexpressible('documents other than PDF');
     return { type: 'file', file: { filename: samples.pdfName, file_data: `data:application/pdf;base64,${samples.pdfData}` } };
   }
   if ('audio' in part) return { type: 'input_audio', input_audio: { data: samples.wavData, format: 'wav' } };
-  throw new Unsayable(Object.keys(part)[0]);
+  throw new Inexpressible(Object.keys(part)[0]);
 }
 
 function writeResultContent(content: ResultContent): string {
   if (typeof content === 'string') return content;
   if ('json' in content) return JSON.stringify(content.json);
-  throw new Unsayable('images in results');
+  throw new Inexpressible('images in results');
 }
 
 function writeCall(part: Extract<SpokenPart, { call: string }>): Wire {
@@ -34,7 +41,7 @@ function writeAssistant(parts: readonly SpokenPart[]): Wire {
   const texts = parts.filter((part) => typeof part === 'string');
   const calls = parts.filter((part) => typeof part === 'object' && 'call' in part);
   const refusals = parts.filter((part) => typeof part === 'object' && 'refusal' in part);
-  if (texts.length + calls.length + refusals.length < parts.length) throw new Unsayable('media of the assistant');
+  if (texts.length + calls.length + refusals.length < parts.length) throw new Inexpressible('media of the assistant');
   return {
     role: 'assistant',
     content: texts.length === 0 ? null : texts.join(''),
@@ -49,7 +56,7 @@ function writeTurn({ role, parts, verbatim }: SpokenTurn): readonly Wire[] {
   const results = parts.filter((part) => typeof part === 'object' && 'result' in part);
   const others = parts.filter((part) => typeof part === 'string' || !('result' in part));
   const messages: Wire[] = results.map((part) => {
-    if (part.isError === true) throw new Unsayable('a mark of errors');
+    if (part.isError === true) throw new Inexpressible('a mark of errors');
     return { role: 'tool', tool_call_id: part.result, content: writeResultContent(part.content) };
   });
   const [only, ...more] = others;
@@ -76,8 +83,8 @@ function writeFormat(format: Conversation['format']): Wire {
 
 function writeSettings(conversation: Conversation): Wire {
   const { temperature, topP, seed, presencePenalty, frequencyPenalty, stop, user, tier, thinking, count, outputTokensMax } = conversation;
-  if (conversation.topK !== undefined) throw new Unsayable('top_k');
-  if (typeof thinking === 'object' && 'budget' in thinking) throw new Unsayable('a budget');
+  if (conversation.topK !== undefined) throw new Inexpressible('top_k');
+  if (typeof thinking === 'object' && 'budget' in thinking) throw new Inexpressible('a budget');
   const effort = thinking === 'off' ? 'none' : thinking?.effort;
   return {
     ...(outputTokensMax === undefined ? {} : { max_completion_tokens: outputTokensMax }),
@@ -98,8 +105,8 @@ function writeSettings(conversation: Conversation): Wire {
 /** Writes a call of the chat completions interface. */
 export function writeChatCall(conversation: Conversation, model: string, stream: boolean): ClientCall {
   const { system = [], turns, tools = [], search, codeExecution, wire } = conversation;
-  if (wire !== undefined && wire['openai-chat'] === undefined) throw new Unsayable('another dialect');
-  if (codeExecution === true || search?.allowedDomains !== undefined) throw new Unsayable('a server tool');
+  if (wire !== undefined && wire['openai-chat'] === undefined) throw new Inexpressible('another dialect');
+  if (codeExecution === true || search?.allowedDomains !== undefined) throw new Inexpressible('a server tool');
   const functions = tools.map(({ name, description, schema, strict }) => ({
     type: 'function',
     function: {

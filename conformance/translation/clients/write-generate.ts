@@ -1,4 +1,11 @@
-import { type ClientCall, type Conversation, type ResultContent, type SpokenPart, type SpokenTurn, Unsayable } from '../conversation.ts';
+import {
+  type ClientCall,
+  type Conversation,
+  type ResultContent,
+  type SpokenPart,
+  type SpokenTurn,
+  Inexpressible,
+} from '../conversation.ts';
 import * as samples from '../samples.ts';
 import type { Wire } from '../wire.ts';
 
@@ -8,7 +15,7 @@ function writeMedia(part: Extract<SpokenPart, { image: string } | { document: st
   if ('audio' in part) return { inlineData: { mimeType: 'audio/wav', data: samples.wavData } };
   if ('video' in part) return { inlineData: { mimeType: 'video/mp4', data: samples.mp4Data } };
   if ('image' in part) {
-    if (part.detail !== undefined) throw new Unsayable('detail of one image');
+    if (part.detail !== undefined) throw new Inexpressible('detail of one image');
     if (part.image === 'inline') return inlineImage;
     const fileUri =
       part.image === 'file'
@@ -19,7 +26,7 @@ function writeMedia(part: Extract<SpokenPart, { image: string } | { document: st
   const pdf = { mimeType: 'application/pdf' };
   if (part.document === 'pdf') return { inlineData: { ...pdf, data: samples.pdfData } };
   if (part.document === 'address') return { fileData: { ...pdf, fileUri: samples.documentAddress } };
-  if (part.document === 'private') throw new Unsayable('a document at an address');
+  if (part.document === 'private') throw new Inexpressible('a document at an address');
   if (part.document === 'text')
     return { inlineData: { mimeType: 'text/plain', data: Buffer.from(samples.documentText).toString('base64') } };
   return { fileData: { ...pdf, fileUri: `https://generativelanguage.googleapis.com/v1beta/files/${samples.vendorFile}` } };
@@ -31,31 +38,31 @@ function writeResponse(content: ResultContent, isError: boolean): Wire {
   if ('json' in content) {
     return { response: typeof content.json === 'object' && !Array.isArray(content.json) ? content.json : { result: content.json } };
   }
-  throw new Unsayable('images in results');
+  throw new Inexpressible('images in results');
 }
 
 /** Clients of this interface do not use ids; they identify calls by name and order. */
 function writePart(part: SpokenPart): Wire {
   if (typeof part === 'string') return { text: part };
   if ('call' in part) {
-    if (part.rawArguments !== undefined) throw new Unsayable('arguments as text');
+    if (part.rawArguments !== undefined) throw new Inexpressible('arguments as text');
     return { functionCall: { name: part.name, ...(part.arguments === undefined ? {} : { args: part.arguments }) } };
   }
   if ('result' in part) return { functionResponse: { name: part.name, ...writeResponse(part.content, part.isError === true) } };
-  if ('refusal' in part) throw new Unsayable('a refusal');
+  if ('refusal' in part) throw new Inexpressible('a refusal');
   return writeMedia(part);
 }
 
 function writeTurn({ role, parts, verbatim }: SpokenTurn): readonly Wire[] {
   if (verbatim !== undefined) return verbatim;
-  if (role === 'system') throw new Unsayable('system text in the middle of a conversation');
+  if (role === 'system') throw new Inexpressible('system text in the middle of a conversation');
   return [{ role: role === 'assistant' ? 'model' : 'user', parts: parts.map(writePart) }];
 }
 
 function writeTools({ tools = [], search, codeExecution }: Conversation): readonly Wire[] {
-  if (search?.allowedDomains !== undefined) throw new Unsayable('allowed domains');
+  if (search?.allowedDomains !== undefined) throw new Inexpressible('allowed domains');
   const functions = tools.map(({ name, description, schema, strict }) => {
-    if (strict !== undefined) throw new Unsayable('strict');
+    if (strict !== undefined) throw new Inexpressible('strict');
     return {
       name,
       ...(description === undefined ? {} : { description }),
@@ -70,13 +77,13 @@ function writeTools({ tools = [], search, codeExecution }: Conversation): readon
 }
 
 function writeChoice({ choice, parallel }: Conversation): Wire {
-  if (parallel !== undefined) throw new Unsayable('parallel calls');
+  if (parallel !== undefined) throw new Inexpressible('parallel calls');
   if (choice === undefined) return {};
   const modes = { auto: 'AUTO', required: 'ANY', none: 'NONE' } as const;
   const config = (): Wire => {
     if (typeof choice === 'string') return { mode: modes[choice] };
     if ('name' in choice) return { mode: 'ANY', allowedFunctionNames: [choice.name] };
-    if (!choice.required) throw new Unsayable('an optional choice among some tools');
+    if (!choice.required) throw new Inexpressible('an optional choice among some tools');
     return { mode: 'ANY', allowedFunctionNames: choice.allowed };
   };
   return { toolConfig: { functionCallingConfig: config() } };
@@ -85,7 +92,7 @@ function writeChoice({ choice, parallel }: Conversation): Wire {
 function writeFormat(format: Conversation['format']): Wire {
   if (format === undefined) return {};
   if (format === 'json') return { responseMimeType: 'application/json' };
-  if (format.strict !== undefined) throw new Unsayable('strict');
+  if (format.strict !== undefined) throw new Inexpressible('strict');
   return { responseMimeType: 'application/json', responseJsonSchema: format.schema };
 }
 
@@ -98,7 +105,7 @@ function writeThinking(thinking: Conversation['thinking']): Wire {
 
 function writeSettings(conversation: Conversation): Wire {
   const { outputTokensMax, temperature, topP, topK, seed, presencePenalty, frequencyPenalty, stop, count } = conversation;
-  if (conversation.user !== undefined) throw new Unsayable('a user');
+  if (conversation.user !== undefined) throw new Inexpressible('a user');
   const config = {
     ...(outputTokensMax === undefined ? {} : { maxOutputTokens: outputTokensMax }),
     ...(temperature === undefined ? {} : { temperature }),
@@ -120,8 +127,8 @@ const tiers = { default: 'standard', flex: 'flex', priority: 'priority' } as con
 /** Writes a call of the generate-content interface. */
 export function writeGenerateCall(conversation: Conversation, model: string, stream: boolean): ClientCall {
   const { system = [], turns, tier, wire } = conversation;
-  if (wire !== undefined && wire['gemini-generate-content'] === undefined) throw new Unsayable('another dialect');
-  if (tier === 'auto') throw new Unsayable('tier auto');
+  if (wire !== undefined && wire['gemini-generate-content'] === undefined) throw new Inexpressible('another dialect');
+  if (tier === 'auto') throw new Inexpressible('tier auto');
   const tools = writeTools(conversation);
   return {
     path: `/v1beta/models/${model}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,

@@ -1,4 +1,11 @@
-import { type ClientCall, type Conversation, type ResultContent, type SpokenPart, type SpokenTurn, Unsayable } from '../conversation.ts';
+import {
+  type ClientCall,
+  type Conversation,
+  type ResultContent,
+  type SpokenPart,
+  type SpokenTurn,
+  Inexpressible,
+} from '../conversation.ts';
 import * as samples from '../samples.ts';
 import type { Wire } from '../wire.ts';
 
@@ -30,19 +37,19 @@ function writeResultContent(content: ResultContent): Wire {
 function writePart(part: SpokenPart): Wire {
   if (typeof part === 'string') return { type: 'text', text: part };
   if ('image' in part) {
-    if (part.detail !== undefined) throw new Unsayable('detail');
+    if (part.detail !== undefined) throw new Inexpressible('detail');
     return writeImage(part.image);
   }
   if ('document' in part) return writeDocument(part.document);
   if ('call' in part) {
-    if (part.rawArguments !== undefined) throw new Unsayable('arguments as text');
+    if (part.rawArguments !== undefined) throw new Inexpressible('arguments as text');
     return { type: 'tool_use', id: part.call, name: part.name, input: part.arguments ?? {} };
   }
   if ('result' in part) {
     const error = part.isError === true ? { is_error: true } : {};
     return { type: 'tool_result', tool_use_id: part.result, content: writeResultContent(part.content), ...error };
   }
-  throw new Unsayable(Object.keys(part)[0]);
+  throw new Inexpressible(Object.keys(part)[0]);
 }
 
 function writeTurn({ role, parts, verbatim }: SpokenTurn): readonly Wire[] {
@@ -74,7 +81,7 @@ function writeChoice({ choice, parallel }: Conversation): Wire {
   if (choice === 'auto') return { tool_choice: { type: 'auto', ...single } };
   if (choice === 'required') return { tool_choice: { type: 'any', ...single } };
   if ('name' in choice) return { tool_choice: { type: 'tool', name: choice.name, ...single } };
-  throw new Unsayable('a choice among some tools');
+  throw new Inexpressible('a choice among some tools');
 }
 
 const tiers = { auto: 'auto', default: 'standard_only' } as const;
@@ -82,10 +89,10 @@ const tiers = { auto: 'auto', default: 'standard_only' } as const;
 function writeSettings(conversation: Conversation): Wire {
   const { temperature, topP, topK, stop, user, tier, format, thinking } = conversation;
   for (const name of ['seed', 'presencePenalty', 'frequencyPenalty', 'count'] as const) {
-    if (conversation[name] !== undefined) throw new Unsayable(name);
+    if (conversation[name] !== undefined) throw new Inexpressible(name);
   }
-  if (temperature !== undefined && temperature > 1) throw new Unsayable('temperature above 1');
-  if (format === 'json' || tier === 'flex' || tier === 'priority') throw new Unsayable('format or tier');
+  if (temperature !== undefined && temperature > 1) throw new Inexpressible('temperature above 1');
+  if (format === 'json' || tier === 'flex' || tier === 'priority') throw new Inexpressible('format or tier');
   const effort = typeof thinking === 'object' && 'effort' in thinking ? { effort: thinking.effort } : {};
   const schema = format === undefined ? {} : { format: { type: 'json_schema', schema: format.schema } };
   const output = { ...effort, ...schema };
@@ -109,7 +116,7 @@ function writeThinking(thinking: NonNullable<Conversation['thinking']>): Wire {
 /** Writes a call of the Messages interface. */
 export function writeMessagesCall(conversation: Conversation, model: string, stream: boolean): ClientCall {
   const { system = [], turns, outputTokensMax, wire } = conversation;
-  if (wire !== undefined && wire['anthropic-messages'] === undefined) throw new Unsayable('another dialect');
+  if (wire !== undefined && wire['anthropic-messages'] === undefined) throw new Inexpressible('another dialect');
   const tools = writeTools(conversation);
   const [only, ...others] = system;
   return {

@@ -1,4 +1,11 @@
-import { type ClientCall, type Conversation, type ResultContent, type SpokenPart, type SpokenTurn, Unsayable } from '../conversation.ts';
+import {
+  type ClientCall,
+  type Conversation,
+  type ResultContent,
+  type SpokenPart,
+  type SpokenTurn,
+  Inexpressible,
+} from '../conversation.ts';
 import * as samples from '../samples.ts';
 import type { Wire } from '../wire.ts';
 
@@ -13,7 +20,7 @@ function writeDocument(document: 'pdf' | 'address' | 'private' | 'text' | 'file'
   if (document === 'file') return { type: 'input_file', file_id: samples.vendorFile };
   if (document === 'address') return { type: 'input_file', file_url: samples.documentAddress };
   if (document === 'private') return { type: 'input_file', file_url: samples.privateDocumentAddress };
-  if (document === 'text') throw new Unsayable('a document of plain text');
+  if (document === 'text') throw new Inexpressible('a document of plain text');
   return { type: 'input_file', filename: samples.pdfName, file_data: `data:application/pdf;base64,${samples.pdfData}` };
 }
 
@@ -22,7 +29,7 @@ function writeContentPart(part: SpokenPart, role: SpokenTurn['role']): Wire {
   if ('image' in part) return writeImage(part);
   if ('document' in part) return writeDocument(part.document);
   if ('refusal' in part) return { type: 'refusal', refusal: part.refusal };
-  throw new Unsayable(Object.keys(part)[0]);
+  throw new Inexpressible(Object.keys(part)[0]);
 }
 
 function writeOutput(content: ResultContent): Wire {
@@ -40,7 +47,7 @@ function writeItem(part: Extract<SpokenPart, { call: string } | { result: string
     const text = part.rawArguments ?? JSON.stringify(part.arguments ?? {});
     return { type: 'function_call', call_id: part.call, name: part.name, arguments: text };
   }
-  if (part.isError === true) throw new Unsayable('a mark of errors');
+  if (part.isError === true) throw new Inexpressible('a mark of errors');
   return { type: 'function_call_output', call_id: part.result, output: writeOutput(part.content) };
 }
 
@@ -101,14 +108,14 @@ function writeFormat(format: Conversation['format']): Wire {
 function writeThinking(thinking: Conversation['thinking']): Wire {
   if (thinking === undefined) return {};
   if (thinking === 'off') return { reasoning: { effort: 'none' } };
-  if ('budget' in thinking) throw new Unsayable('a budget');
+  if ('budget' in thinking) throw new Inexpressible('a budget');
   return { reasoning: { effort: thinking.effort, summary: 'auto' }, include: ['reasoning.encrypted_content'] };
 }
 
 function writeSettings(conversation: Conversation): Wire {
   const { temperature, topP, user, tier, outputTokensMax } = conversation;
   for (const name of ['topK', 'seed', 'presencePenalty', 'frequencyPenalty', 'stop', 'count'] as const) {
-    if (conversation[name] !== undefined) throw new Unsayable(name);
+    if (conversation[name] !== undefined) throw new Inexpressible(name);
   }
   return {
     ...(outputTokensMax === undefined ? {} : { max_output_tokens: outputTokensMax }),
@@ -124,7 +131,7 @@ function writeSettings(conversation: Conversation): Wire {
 /** Writes a call of the Responses interface. Nothing is stored, like requests of agents. */
 export function writeResponsesCall(conversation: Conversation, model: string, stream: boolean): ClientCall {
   const { system = [], turns, wire } = conversation;
-  if (wire !== undefined && wire['openai-responses'] === undefined) throw new Unsayable('another dialect');
+  if (wire !== undefined && wire['openai-responses'] === undefined) throw new Inexpressible('another dialect');
   const tools = writeTools(conversation);
   const [instructions, ...developer] = system;
   return {

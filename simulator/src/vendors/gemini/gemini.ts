@@ -7,7 +7,7 @@ import { apiKeyInvalidDetails, refuse, writeErrorBody } from './gemini-error.ts'
 import { listModels, writeModel } from './gemini-models.ts';
 import { toPlanRequest } from './generate-content-plan.ts';
 import { countTokensMessage, generateContentMessage, type GenerateContentRequest } from './generate-content-schema.ts';
-import { handlePictures } from './gemini-pictures.ts';
+import { handleImages } from './gemini-images.ts';
 import { writeStreamedReply, writeWholeReply } from './write-generate-content.ts';
 import { writePromptDetails } from './write-usage.ts';
 
@@ -34,7 +34,7 @@ export const gemini: SimulatedVendor = {
       throw error instanceof VendorError ? inFormOf(request, error) : error;
     }
   },
-  handleMedia: handlePictures,
+  handleMedia: handleImages,
   errorBody: (status, message) => writeErrorBody(status, message),
   refuseLongPrompt: (request) =>
     inFormOf(request, refuse('The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).')),

@@ -1,5 +1,5 @@
 import { countTokens, tokensPerMedia } from '../../count-tokens.ts';
-import { type PictureFormat, writePlainPicture } from '../../media/plain-picture.ts';
+import { type ImageFormat, writePlainImage } from '../../media/plain-image.ts';
 import { asText, recordsOf } from '../../read-json.ts';
 import type { Json, JsonRecord, MediaCall, MediaReply, SimulatedRequest } from '../../simulated-vendor.ts';
 import type { Steering } from '../../steering.ts';
@@ -110,7 +110,7 @@ function answerNew(
   const count = readCount(fields);
   const size = oneOf(fields, 'size', Object.keys(tokensBySize), '1024x1024');
   const quality = oneOf(fields, 'quality', qualities, 'medium');
-  const format = oneOf<PictureFormat>(fields, 'output_format', ['png', 'jpeg', 'webp'], 'png');
+  const format = oneOf<ImageFormat>(fields, 'output_format', ['png', 'jpeg', 'webp'], 'png');
   const background = oneOf(fields, 'background', ['transparent', 'opaque'], 'opaque');
   const isStream = fields['stream'] === true;
   const partials = isStream && typeof fields['partial_images'] === 'number' ? fields['partial_images'] : 0;
@@ -127,7 +127,7 @@ function answerNew(
   };
   const [width = 0, height = 0] = size.split('x').map(Number);
   const draw = (place: string): string =>
-    writePlainPicture({ format, width, height, seed: `${call.seed}/${prompt}/${place}` }).toString('base64');
+    writePlainImage({ format, width, height, seed: `${call.seed}/${prompt}/${place}` }).toString('base64');
   const seconds = Math.floor((request.nowMs ?? 0) / 1000);
   const settings = { size, quality, background, output_format: format };
   const media = { inputTokens: textTokens + imageTokens, outputTokens };
@@ -175,21 +175,16 @@ function answerOld(request: SimulatedRequest, { fields }: ImageCall, call: Media
   const data = Array.from({ length: count }, (_, index): JsonRecord => {
     const seed = `${call.seed}/${asText(fields['prompt'])}/${index}`;
     if (fields['response_format'] === 'b64_json')
-      return { b64_json: writePlainPicture({ format: 'png', width, height, seed }).toString('base64') };
-    return { url: writePictureUrl(request, { width, height, name: `${index}`, format: 'png' }), revised_prompt: asText(fields['prompt']) };
+      return { b64_json: writePlainImage({ format: 'png', width, height, seed }).toString('base64') };
+    return { url: writeImageUrl(request, { width, height, name: `${index}`, format: 'png' }), revised_prompt: asText(fields['prompt']) };
   });
   return toReply({ created: Math.floor((request.nowMs ?? 0) / 1000), data }, {});
 }
 
 /** The address at which the simulator serves an image. */
-export function writePictureUrl(
+export function writeImageUrl(
   request: SimulatedRequest,
-  {
-    width,
-    height,
-    name,
-    format,
-  }: { readonly width: number; readonly height: number; readonly name: string; readonly format: PictureFormat },
+  { width, height, name, format }: { readonly width: number; readonly height: number; readonly name: string; readonly format: ImageFormat },
 ): string {
   return `http://${request.headers['host'] ?? '127.0.0.1'}${picturePrefix}${width}x${height}-${name}.${format}`;
 }
@@ -197,16 +192,16 @@ export function writePictureUrl(
 const picturePrefix = '/simulated-pictures/';
 
 /** GET of such an address, without a credential; undefined for every other route. */
-export function showPicture({ method, path }: SimulatedRequest): MediaReply | undefined {
+export function serveImage({ method, path }: SimulatedRequest): MediaReply | undefined {
   const found = new RegExp(`^${picturePrefix}(\\d{1,4})x(\\d{1,4})-(\\w{1,40})\\.(png|jpeg|webp)$`).exec(path);
   if (method !== 'GET' || found === null) return undefined;
   const [, width, height, seed = '', name] = found;
   const format = (['png', 'jpeg', 'webp'] as const).find((known) => known === name) ?? 'png';
-  const bytes = writePlainPicture({ format, width: Math.max(1, Number(width)), height: Math.max(1, Number(height)), seed });
+  const bytes = writePlainImage({ format, width: Math.max(1, Number(width)), height: Math.max(1, Number(height)), seed });
   return { type: 'media', status: 200, headers: { 'content-type': `image/${format}` }, frames: [bytes] };
 }
 
-export const isPicture = ({ method, path }: SimulatedRequest): boolean => method === 'GET' && path.startsWith(picturePrefix);
+export const isImage = ({ method, path }: SimulatedRequest): boolean => method === 'GET' && path.startsWith(picturePrefix);
 
 function toReply(body: JsonRecord, media: NonNullable<MediaReply['media']>): MediaReply {
   return { type: 'media', status: 200, headers: { 'content-type': 'application/json' }, frames: [JSON.stringify(body)], media };

@@ -3,7 +3,7 @@ import { audioModels, handleAudio, isOpenAudio } from './audio.ts';
 import { openaiFlavor } from './chat-flavor.ts';
 import { handleChat } from './chat.ts';
 import { handleEmbeddings } from './embeddings.ts';
-import { answerImages, isPicture, showPicture } from './images.ts';
+import { answerImages, isImage, serveImage } from './images.ts';
 import { handleModerations } from './moderations.ts';
 import { handleModelList, type ListedModel } from './openai-models.ts';
 import { handleRerank } from './rerank.ts';
@@ -41,7 +41,7 @@ export const openai: SimulatedVendor = {
     handleRerank(request) ??
     handleModelList(request, models),
   handleMedia: (request, call) => handleImages(request, call) ?? handleAudio(request, call),
-  isOpen: (request) => isOpenAudio(request) || isPicture(request),
+  isOpen: (request) => isOpenAudio(request) || isImage(request),
   errorBody: writeErrorBody,
   refuseLongPrompt,
   notFoundBody: (request) => ({
@@ -66,7 +66,7 @@ export const openai: SimulatedVendor = {
 };
 
 function handleImages(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> | undefined {
-  const shown = showPicture(request);
+  const shown = serveImage(request);
   if (shown !== undefined) return Promise.resolve(shown);
   const isRoute = request.method === 'POST' && /^\/v1\/images\/(?:generations|edits)$/.test(request.path);
   return isRoute ? answerImages(request, call) : undefined;

@@ -1,8 +1,8 @@
-import { writePlainPicture } from '../../media/plain-picture.ts';
+import { writePlainImage } from '../../media/plain-image.ts';
 import { asText, isRecord, recordsOf } from '../../read-json.ts';
 import { deriveId } from '../../seeded-random.ts';
 import type { JsonRecord, MediaCall, MediaReply, SimulatedRequest } from '../../simulated-vendor.ts';
-import { showPicture, writePictureUrl } from '../openai/images.ts';
+import { serveImage, writeImageUrl } from '../openai/images.ts';
 import { refuse } from '../openai/responses-error.ts';
 
 const ratios = ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3', '2:1', '1:2', '19.5:9', '9:19.5', '20:9', '9:20', 'auto'];
@@ -16,7 +16,7 @@ const countMax = 10;
  * other route.
  */
 export function handleXaiImages(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> | undefined {
-  const shown = showPicture(request);
+  const shown = serveImage(request);
   if (shown !== undefined) return Promise.resolve(shown);
   const isRoute = request.method === 'POST' && (request.path === '/v1/images/generations' || request.path === '/v1/images/edits');
   return isRoute ? answer(request, call) : undefined;
@@ -44,8 +44,8 @@ async function answer(request: SimulatedRequest, call: MediaCall): Promise<Media
   const size = sizeOf(ratio, resolution === '2k' ? 2048 : 1024);
   const data = Array.from({ length: count }, (_, index): JsonRecord => {
     const name = deriveId(`${call.seed}/${prompt}/${index}`);
-    if (body['response_format'] !== 'b64_json') return { url: writePictureUrl(request, { ...size, name, format: 'jpeg' }) };
-    return { b64_json: writePlainPicture({ ...size, format: 'jpeg', seed: name }).toString('base64') };
+    if (body['response_format'] !== 'b64_json') return { url: writeImageUrl(request, { ...size, name, format: 'jpeg' }) };
+    return { b64_json: writePlainImage({ ...size, format: 'jpeg', seed: name }).toString('base64') };
   });
   return { type: 'media', status: 200, headers: { 'content-type': 'application/json' }, frames: [JSON.stringify({ data })] };
 }

@@ -5,7 +5,7 @@ import { handleChat } from '../openai/chat.ts';
 import { handleModelList, type ListedModel } from '../openai/openai-models.ts';
 import { rateLimitHeaders } from '../openai/openai.ts';
 import { handleResponses } from '../openai/responses.ts';
-import { isPicture } from '../openai/images.ts';
+import { isImage } from '../openai/images.ts';
 import { handleXaiImages } from './xai-images.ts';
 
 /** Models that the list names. Others answer too. */
@@ -52,7 +52,7 @@ export const xai: SimulatedVendor = {
     handleXaiImages(request, call)?.catch((error: unknown) => {
       throw inOwnWords(error);
     }),
-  isOpen: isPicture,
+  isOpen: isImage,
   errorBody: writeErrorBody,
   refuseLongPrompt: () => refuse(400, "This model's maximum prompt length is 131072 but the request contains 140000 tokens."),
   notFoundBody: (request) => writeErrorBody(404, `The requested resource was not found: ${request.method} ${request.path}.`),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import test, { after, before } from 'node:test';
-import { writePlainPicture } from '../media/plain-picture.ts';
+import { writePlainImage } from '../media/plain-image.ts';
 import { asText, isRecord, recordsOf } from '../read-json.ts';
 import type { Json, JsonRecord } from '../simulated-vendor.ts';
 import { startSimulator, type RunningSimulator } from '../start-simulator.ts';
@@ -43,8 +43,8 @@ const pictureOf = (item: JsonRecord | undefined): Buffer => Buffer.from(asText(i
 test('a plain image is a file of its format and size, the same for the same seed', () => {
   for (const format of ['png', 'jpeg', 'webp'] as const) {
     const picture = { format, width: 1536, height: 1024, seed: 's' };
-    assert.equal(sizeOf(writePlainPicture(picture)), `${format} 1536x1024`);
-    assert.deepEqual(writePlainPicture(picture), writePlainPicture(picture));
+    assert.equal(sizeOf(writePlainImage(picture)), `${format} 1536x1024`);
+    assert.deepEqual(writePlainImage(picture), writePlainImage(picture));
   }
 });
 

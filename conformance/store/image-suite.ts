@@ -6,7 +6,7 @@ import { hostileNames } from './hostile-names.ts';
 import { type StoreUnderTest, useEngine } from './store-under-test.ts';
 
 /** The behaviour of every engine for images with links. */
-export function pictureSuite(open: () => Promise<StoreUnderTest>): void {
+export function imageSuite(open: () => Promise<StoreUnderTest>): void {
   const engine = useEngine(open);
 
   const createPicture = (id: string, more: Partial<StoredPicture> = {}): StoredPicture => ({

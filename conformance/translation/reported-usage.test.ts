@@ -8,7 +8,7 @@ import { call, eventually } from '../support/http.ts';
 import { openCall } from '../support/open-call.ts';
 import { type BenchReply, modelName, startTranslationBench, type TranslationBench } from './bench.ts';
 import { translationClients } from './clients/clients.ts';
-import type { Conversation, Said, TranslationClient } from './conversation.ts';
+import type { Conversation, ClientView, TranslationClient } from './conversation.ts';
 import { upstreamDialects } from './upstreams/upstreams.ts';
 
 /**
@@ -100,16 +100,16 @@ function chargedBy({ usage }: ReceiptRow): { readonly input: number; readonly ou
   return { input: input_tokens + cache_read_tokens + cache_write_5m_tokens + cache_write_1h_tokens, output: output_tokens };
 }
 
-const toldBy = ({ usage }: Said): { readonly input: number; readonly output: number } | undefined =>
+const toldBy = ({ usage }: ClientView): { readonly input: number; readonly output: number } | undefined =>
   usage === undefined ? undefined : { input: usage.input, output: usage.output };
 
-function readReply(client: TranslationClient, stream: boolean, { answer }: BenchReply): Said {
+function readReply(client: TranslationClient, stream: boolean, { answer }: BenchReply): ClientView {
   assert.equal(answer.status, 200, answer.text.slice(0, 500));
   return stream ? client.readStream(answer.text) : client.readWhole(answer.json);
 }
 
 /** Compares the three accounts of one call with each other. */
-function compare(said: Said, row: ReceiptRow, { truth }: BenchReply, isTranslated: boolean): void {
+function compare(said: ClientView, row: ReceiptRow, { truth }: BenchReply, isTranslated: boolean): void {
   const charged = chargedBy(row);
   const planned = truth?.plannedUsage;
   assert.ok(planned);
@@ -152,7 +152,7 @@ const sumOf = (figures: readonly Figures[]): Figures =>
   figures.reduce((sum, { input, output }) => ({ input: sum.input + input, output: sum.output + output }), { input: 0, output: 0 });
 
 /** Compares the accounts of a call that may have called its upstream several times. */
-function compareRounds(said: Said, rows: readonly ReceiptRow[], { truths }: BenchReply): void {
+function compareRounds(said: ClientView, rows: readonly ReceiptRow[], { truths }: BenchReply): void {
   assert.deepEqual(toldBy(said), sumOf(rows.map(chargedBy)), 'the client gets the charged usage');
   for (const { estimated, estimate_reason } of rows) if (estimated) assert.notEqual(estimate_reason, null, 'the receipt has the reason');
   if (rows.some(({ estimated }) => estimated)) return;

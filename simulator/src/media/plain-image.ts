@@ -1,15 +1,15 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { createSeededRandom } from '../seeded-random.ts';
 
-export type PictureFormat = 'png' | 'jpeg' | 'webp';
+export type ImageFormat = 'png' | 'jpeg' | 'webp';
 
-export type PlainPicture = { readonly format: PictureFormat; readonly width: number; readonly height: number; readonly seed: string };
+export type PlainImage = { readonly format: ImageFormat; readonly width: number; readonly height: number; readonly seed: string };
 
 /**
  * An image of one colour, which its seed determines: a real, small file of its format and size. JPEG has only shades of
  * grey.
  */
-export function writePlainPicture({ format, width, height, seed }: PlainPicture): Buffer {
+export function writePlainImage({ format, width, height, seed }: PlainImage): Buffer {
   const random = createSeededRandom(seed);
   const colour = [random.below(256), random.below(256), random.below(256)] as const;
   switch (format) {

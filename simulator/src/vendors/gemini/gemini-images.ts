@@ -1,5 +1,5 @@
 import { countTokens } from '../../count-tokens.ts';
-import { type PictureFormat, writePlainPicture } from '../../media/plain-picture.ts';
+import { type ImageFormat, writePlainImage } from '../../media/plain-image.ts';
 import { asText, isRecord, recordsOf } from '../../read-json.ts';
 import type { Json, JsonRecord, MediaCall, MediaReply, SimulatedRequest } from '../../simulated-vendor.ts';
 import { checkGenerateContent } from './check-generate-content.ts';
@@ -15,7 +15,7 @@ const pictureTokens = 1120;
 const largePictureTokens = 2000;
 
 /** Images of generate-content (whole, or as events) and Imagen's `:predict`; undefined for every other request. */
-export function handlePictures(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> | undefined {
+export function handleImages(request: SimulatedRequest, call: MediaCall): Promise<MediaReply> | undefined {
   const [, model = '', action = ''] =
     /^\/v1(?:beta|alpha)?\/models\/([^:]+):([A-Za-z]+)$/.exec(request.path.replaceAll(/%3a/gi, ':')) ?? [];
   if (request.method !== 'POST' || request.body === undefined || model.startsWith('missing-')) return undefined;
@@ -97,17 +97,17 @@ async function predict(body: JsonRecord, call: MediaCall): Promise<MediaReply> {
   return whole({ predictions }, {});
 }
 
-function readFormat(type: Json | undefined): PictureFormat {
+function readFormat(type: Json | undefined): ImageFormat {
   if (type === undefined || type === 'image/png') return 'png';
   if (type === 'image/jpeg') return 'jpeg';
   throw refuse(`mimeType ${asText(type)} is not supported.`);
 }
 
-function draw(format: PictureFormat, ratio: string, edge: number, seed: string): string {
+function draw(format: ImageFormat, ratio: string, edge: number, seed: string): string {
   const [wide = 1, high = 1] = ratio.split(':').map((part) => Math.max(1, Number(part) || 1));
   const size =
     wide >= high ? { width: edge, height: Math.round((edge * high) / wide) } : { width: Math.round((edge * wide) / high), height: edge };
-  return writePlainPicture({ format, ...size, seed }).toString('base64');
+  return writePlainImage({ format, ...size, seed }).toString('base64');
 }
 
 function whole(body: JsonRecord, media: NonNullable<MediaReply['media']>): MediaReply {

@@ -5,7 +5,7 @@ import { upstreamKey } from '../support/start-simulated-weir.ts';
 import { openSocket } from '../websocket/open-socket.ts';
 
 /** The caller of a route, and the gateway's address. */
-export type Walker = {
+export type RouteCaller = {
   readonly gatewayUrl: string;
   readonly key: string;
   /** A finished video of the caller's user. */
@@ -15,23 +15,23 @@ export type Walker = {
 };
 
 /** The answer: for a socket, its messages as text and the status that its error names. */
-export type RoadReply = Pick<Answer, 'status' | 'text' | 'json' | 'headers'>;
+export type RouteReply = Pick<Answer, 'status' | 'text' | 'json' | 'headers'>;
 
 /** The format in which a route refuses. */
 export type ErrorFamily = 'messages' | 'openai' | 'generate-content' | 'xai-videos' | 'cohere' | 'jina';
 
 /** A way to spend money by one POST, or by one message. */
-export type Road = {
+export type PaidRoute = {
   readonly name: string;
   readonly family: ErrorFamily;
-  readonly go: (walker: Walker) => Promise<RoadReply>;
+  readonly go: (caller: RouteCaller) => Promise<RouteReply>;
   /** The same as a quote request. */
-  readonly quoted: (walker: Walker) => { readonly path: string; readonly body: object };
+  readonly quoted: (caller: RouteCaller) => { readonly path: string; readonly body: object };
   /** Set if its reply is a stream without an output limit, which can be cut: how the end of a cut stream looks. */
   readonly cutEnd?: RegExp;
 };
 
-const headersOf = ({ key, steer = {} }: Walker): Record<string, string> => ({
+const headersOf = ({ key, steer = {} }: RouteCaller): Record<string, string> => ({
   authorization: `Bearer ${key}`,
   ...Object.fromEntries(Object.entries(steer).map(([name, value]) => [`x-simulator-${name}`, value])),
 });
@@ -39,12 +39,12 @@ const headersOf = ({ key, steer = {} }: Walker): Record<string, string> => ({
 /** A caller that sends a version header is answered in the format of Messages. */
 const versionOf = (path: string): Record<string, string> => (path.startsWith('/v1/messages') ? { 'anthropic-version': '2023-06-01' } : {});
 
-function posted(name: string, path: string, body: object, more: Partial<Road> = {}): Road {
+function posted(name: string, path: string, body: object, more: Partial<PaidRoute> = {}): PaidRoute {
   return {
     name,
     family: 'openai',
     quoted: () => ({ path, body }),
-    go: (walker) => post(`${walker.gatewayUrl}${path}`, body, { ...headersOf(walker), ...versionOf(path) }),
+    go: (caller) => post(`${caller.gatewayUrl}${path}`, body, { ...headersOf(caller), ...versionOf(path) }),
     ...more,
   };
 }
@@ -69,7 +69,7 @@ const foreign: Readonly<Record<ChatInterface['dialect'], string>> = {
   'gemini-generate-content': 'gpt-4.1',
 };
 
-function chatRoad(api: ChatInterface, stream: boolean, model: string): Road {
+function chatRoute(api: ChatInterface, stream: boolean, model: string): PaidRoute {
   const way = model === foreign[api.dialect] ? 'translated' : 'passthrough';
   const isArray = api === arrayInterface;
   // A Messages request must have an output limit, and its hold covers all of it.
@@ -82,10 +82,10 @@ function chatRoad(api: ChatInterface, stream: boolean, model: string): Road {
   );
 }
 
-const chatRoads: readonly Road[] = chatInterfaces.flatMap((api) => {
+const chatRoutes: readonly PaidRoute[] = chatInterfaces.flatMap((api) => {
   // Models without hidden reasoning: all of their output is visible.
   const own = api.dialect === 'openai-responses' ? 'gpt-4.1' : api.model;
-  return [own, foreign[api.dialect]].flatMap((model) => [chatRoad(api, false, model), chatRoad(api, true, model)]);
+  return [own, foreign[api.dialect]].flatMap((model) => [chatRoute(api, false, model), chatRoute(api, true, model)]);
 });
 
 const question = { model: 'gpt-4.1', input: 'Search the web for cats' };
@@ -93,7 +93,7 @@ const imageTool = { type: 'image_generation', quality: 'low', size: '1024x1024',
 const drawing = { model: 'claude-sonnet-4-5', input: 'Draw a red kite', tools: [imageTool] };
 const searching = { ...question, tools: [{ type: 'web_search' }] };
 
-async function overSocket({ gatewayUrl, key, steer = {} }: Walker, body: object): Promise<RoadReply> {
+async function overSocket({ gatewayUrl, key, steer = {} }: RouteCaller, body: object): Promise<RouteReply> {
   const steering = Object.fromEntries(Object.entries(steer).map(([name, value]) => [`x-simulator-${name}`, value]));
   const socket = await openSocket(gatewayUrl, key, steering);
   socket.create(body);
@@ -104,7 +104,7 @@ async function overSocket({ gatewayUrl, key, steer = {} }: Walker, body: object)
   return { status: last?.type === 'error' ? Number(last['status']) : 200, text, json: last, headers: {} };
 }
 
-const responsesRoads: readonly Road[] = [
+const responsesRoutes: readonly PaidRoute[] = [
   posted('Responses in the background', '/v1/responses', { ...question, background: true }),
   posted(
     'Responses in the background, followed',
@@ -113,7 +113,7 @@ const responsesRoads: readonly Road[] = [
     { cutEnd: cutEnds['openai-responses'] },
   ),
   posted('Responses over a WebSocket', '/v1/responses', question, {
-    go: (walker) => overSocket(walker, question),
+    go: (caller) => overSocket(caller, question),
     quoted: () => ({ path: '/v1/responses', body: { ...question, stream: true } }),
     cutEnd: cutEnds['openai-responses'],
   }),
@@ -135,18 +135,18 @@ function form(fields: Readonly<Record<string, string>>): { readonly type: string
   };
 }
 
-function uploaded(name: string, path: string, fields: Readonly<Record<string, string>>): Road {
+function uploaded(name: string, path: string, fields: Readonly<Record<string, string>>): PaidRoute {
   const { type, body } = form(fields);
   return {
     name,
     family: 'openai',
-    go: (walker) => call(`${walker.gatewayUrl}${path}`, { headers: { ...headersOf(walker), 'content-type': type }, body }),
+    go: (caller) => call(`${caller.gatewayUrl}${path}`, { headers: { ...headersOf(caller), 'content-type': type }, body }),
     quoted: () => ({ path, body: { ...fields, file: { bytes: body.length } } }),
   };
 }
 
 const speech = { model: 'gpt-4o-mini-tts', voice: 'alloy', input: 'hello' };
-const audioRoads: readonly Road[] = [
+const audioRoutes: readonly PaidRoute[] = [
   posted('speech', '/v1/audio/speech', speech),
   posted('speech by the character', '/v1/audio/speech', { ...speech, model: 'tts-1' }),
   posted('speech, streamed', '/v1/audio/speech', { ...speech, stream_format: 'sse' }),
@@ -158,7 +158,7 @@ const audioRoads: readonly Road[] = [
 
 const picture = { model: 'gpt-image-1.5', prompt: 'a red kite', quality: 'low', size: '1024x1024' };
 const source1x1 = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
-const imageRoads: readonly Road[] = [
+const imageRoutes: readonly PaidRoute[] = [
   posted('a picture', '/v1/images/generations', picture),
   posted('a picture, streamed', '/v1/images/generations', { ...picture, stream: true, partial_images: 1 }),
   posted('an image of a native image model', '/v1/images/generations', { ...picture, model: 'gemini-2.5-flash-image' }),
@@ -167,7 +167,7 @@ const imageRoads: readonly Road[] = [
 ];
 
 /** The settings that rows of rankings and moderations need besides the vendors. */
-export const roadSetup = {
+export const paidRouteSetup = {
   upstreams: ({ openai }: { readonly openai: string }): Readonly<Record<string, object>> => {
     const { origin } = new URL(openai);
     const server = { vendor: 'openai-compatible', apiKey: upstreamKey, forwardHeaders: ['x-simulator-*'] };
@@ -187,17 +187,17 @@ export const roadSetup = {
 } as const;
 
 const ranking = { query: 'the coast', documents: ['a bank', 'the coast'] };
-const rankingRoads: readonly Road[] = [
+const rankingRoutes: readonly PaidRoute[] = [
   posted('a ranking by search units', '/v2/rerank', { model: 'ranker-by-units', ...ranking }, { family: 'cohere' }),
   posted('a ranking by tokens', '/v1/rerank', { model: 'ranker-by-tokens', ...ranking }, { family: 'jina' }),
 ];
-const moderationRoads: readonly Road[] = [
+const moderationRoutes: readonly PaidRoute[] = [
   posted('a moderation', '/v1/moderations', { model: 'priced-judge', input: 'good morning' }),
   posted('a moderation by a chat model', '/v1/moderations', { model: 'chat-judge', input: ['good morning', 'good night'] }),
 ];
 
 const wish = { model: 'grok-imagine-video', prompt: 'a red kite', duration: 2 };
-const videoRoads: readonly Road[] = [
+const videoRoutes: readonly PaidRoute[] = [
   posted('a video', '/v1/video/generations', wish),
   posted('a video, in the form of a list of contents', '/v1/videos', { ...wish, metadata: { resolution: '480p' } }),
   posted("a video, in OpenAI's form", '/v1/videos', { model: 'sora-2', prompt: 'a red kite', seconds: '4', size: '1280x720' }),
@@ -205,17 +205,17 @@ const videoRoads: readonly Road[] = [
 ];
 
 /** Changes to an existing video. */
-function changed(name: string, family: ErrorFamily, path: (video: string) => string, body: (walker: Walker) => object): Road {
+function changed(name: string, family: ErrorFamily, path: (video: string) => string, body: (caller: RouteCaller) => object): PaidRoute {
   return {
     name,
     family,
-    go: (walker) => post(`${walker.gatewayUrl}${path(walker.video)}`, body(walker), headersOf(walker)),
-    quoted: (walker) => ({ path: path(walker.video), body: body(walker) }),
+    go: (caller) => post(`${caller.gatewayUrl}${path(caller.video)}`, body(caller), headersOf(caller)),
+    quoted: (caller) => ({ path: path(caller.video), body: body(caller) }),
   };
 }
 
-const source = ({ gatewayUrl, video }: Walker) => ({ video: { url: `${gatewayUrl}/v1/videos/${video}/content` } });
-const changeRoads: readonly Road[] = [
+const source = ({ gatewayUrl, video }: RouteCaller) => ({ video: { url: `${gatewayUrl}/v1/videos/${video}/content` } });
+const changeRoutes: readonly PaidRoute[] = [
   changed(
     'a remix',
     'openai',
@@ -226,40 +226,40 @@ const changeRoads: readonly Road[] = [
     "an edit, in xAI's form",
     'xai-videos',
     () => '/v1/videos/edits',
-    (walker) => ({ model: wish.model, prompt: 'bluer', ...source(walker) }),
+    (caller) => ({ model: wish.model, prompt: 'bluer', ...source(caller) }),
   ),
   changed(
     "an extension, in xAI's form",
     'xai-videos',
     () => '/v1/videos/extensions',
-    (walker) => ({
+    (caller) => ({
       model: wish.model,
       prompt: 'longer',
       duration: 2,
-      ...source(walker),
+      ...source(caller),
     }),
   ),
 ];
 
 /** Every way to spend money. */
-export const roads: readonly Road[] = [
-  ...chatRoads,
-  chatRoad(arrayInterface, true, arrayInterface.model),
-  ...responsesRoads,
+export const paidRoutes: readonly PaidRoute[] = [
+  ...chatRoutes,
+  chatRoute(arrayInterface, true, arrayInterface.model),
+  ...responsesRoutes,
   posted('embeddings', '/v1/embeddings', { model: 'text-embedding-3-small', input: 'hello' }),
-  ...audioRoads,
-  ...imageRoads,
-  ...rankingRoads,
-  ...moderationRoads,
-  ...videoRoads,
-  ...changeRoads,
+  ...audioRoutes,
+  ...imageRoutes,
+  ...rankingRoutes,
+  ...moderationRoutes,
+  ...videoRoutes,
+  ...changeRoutes,
 ];
 
 const counted = { messages: [{ role: 'user', content: 'hello' }] };
 const contents = [{ role: 'user', parts: [{ text: 'hello' }] }];
 
 /** Free POST requests, with their status. */
-export const freeRoads: readonly (readonly [name: string, status: number, path: string, body: object])[] = [
+export const freeRoutes: readonly (readonly [name: string, status: number, path: string, body: object])[] = [
   ['a count of tokens', 200, '/v1/messages/count_tokens', { model: 'claude-sonnet-4-5', ...counted }],
   ['a count of tokens of a model of another vendor', 200, '/v1/messages/count_tokens', { model: 'gpt-4.1', ...counted }],
   ['a count of tokens of contents', 200, '/v1beta/models/gemini-2.5-flash:countTokens', { contents }],
@@ -268,6 +268,5 @@ export const freeRoads: readonly (readonly [name: string, status: number, path: 
   ['a vector store', 200, '/v1/vector_stores', { name: 'mine' }],
 ];
 
-/** Calls a free route. */
-export const goFree = (walker: Walker, path: string, body: object): Promise<Answer> =>
-  post(`${walker.gatewayUrl}${path}`, body, { ...headersOf(walker), ...versionOf(path) });
+export const callFreeRoute = (caller: RouteCaller, path: string, body: object): Promise<Answer> =>
+  post(`${caller.gatewayUrl}${path}`, body, { ...headersOf(caller), ...versionOf(path) });
